@@ -123,11 +123,11 @@ typedef enum xir_decl_kind {
 } xir_decl_kind;
 
 enum {
-    /* No default: the maker must give a value. What is missing is XIR_E_MISSING: an attribute that a draft has not got
-     * (xir_op_create) when the draft is placed, and one that the file of an op lacks when the op is validated. A struct
-     * always has a value: what xir_X_init leaves is refused where it is null or out of bounds, as references, Params
-     * and most numbers are. An empty list, an empty text and a 0 within the bounds are values: nobody can see whether
-     * they were chosen. */
+    /* No default: the maker must give a value. What is missing is XIR_E_MISSING: an attribute that a description
+     * without a struct does not name (xir_op_desc), one that a draft lacks when it is placed (xir_op_create), and one
+     * that a file lacks when the op is validated. A struct always has a value: what xir_X_init leaves is refused where
+     * it is null or out of bounds, as references, Params and most numbers are. An empty list, an empty text and a 0
+     * within the bounds are values: nobody can see whether they were chosen. */
     XIR_FIELD_REQUIRED = 1,
     XIR_FIELD_OPTIONAL = 2, /* a reference, Params or list of integers that may be null              */
     XIR_FIELD_SINGLE   = 4  /* a list that old files wrote as its only item                          */

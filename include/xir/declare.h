@@ -13,8 +13,9 @@
  *
  * and for `OBJ (aligned_unit, …)` the struct (with its head first), class, init, make and a checked cast.
  *
- * Attributes come from xir_conv2d_init, from XIR_ATTRS (sugar.h) or from another op; NULL is all defaults. A struct
- * from an initialiser is refused with XIR_E_INVALID: a member that it leaves out is zero instead of its default.
+ * Attributes come from xir_conv2d_init, from XIR_ATTRS (sugar.h) or from another op; NULL is all defaults, and is
+ * refused with XIR_E_MISSING if an attribute has none. A struct from an initialiser is refused with XIR_E_INVALID: a
+ * member that it leaves out is zero instead of its default.
  *
  * The words of a list, with their columns in order; min and max may be NO_MIN, NO_MAX (for reals NO_LOW, NO_HIGH):
  *     ENUM_OF(id, PREFIX) MEMBER(PREFIX, WORD) END_ENUM(id)

@@ -38,7 +38,7 @@ typedef struct xir_named_attr {
 typedef struct xir_op_desc {
     uint32_t               size;
     const xir_class       *cls;
-    const void            *attrs;     /* the attribute struct, from xir_X_init; NULL: all defaults */
+    const void            *attrs;     /* the attribute struct, from xir_X_init; NULL: defaults  */
     xir_value *const      *inputs;    /* NULL items are absent optional inputs                     */
     size_t                 n_inputs;
     const xir_type *const *types;     /* of the outputs; NULL: infer them                          */
@@ -59,8 +59,9 @@ typedef struct xir_op_desc {
  *
  * Returns NULL with a finding in the network, which is otherwise unchanged, for: a struct without its size;
  * attributes from neither xir_X_init nor XIR_ATTRS nor another op (XIR_E_INVALID); a taken id; an Input op in a
- * network that is not empty, or another op in an empty one; no inputs if the class needs some; inputs of another
- * network; whatever inference and checks refuse. The network's status keeps the first failure. */
+ * network that is not empty, or another op in an empty one; an attribute without a default that neither `attrs` nor
+ * `named` gives (XIR_E_MISSING); no inputs if the class needs some; inputs of another network; whatever inference and
+ * checks refuse. The network's status keeps the first failure. */
 XIR_API xir_op *xir_network_add(xir_network *net, const xir_op_desc *desc);
 
 /* The same in two steps, for ops that are made before their place is known. A new op has a negative id, counts as a
@@ -149,7 +150,7 @@ XIR_API size_t xir_op_params_attrs(const xir_op *op, xir_value **out, size_t roo
 XIR_API const void *xir_op_body(const xir_op *op, const xir_class_decl *decl);
 
 /* Replaces all attributes, checked and copied as in xir_network_add: they come from xir_X_init, XIR_ATTRS or an op.
- * NULL is all defaults. On failure nothing changes. */
+ * NULL is all defaults, XIR_E_MISSING if an attribute has none. On failure nothing changes. */
 XIR_API xir_status xir_op_set_body(xir_op *op, const xir_class_decl *decl, const void *attrs);
 
 /* One attribute by name. Getting an undeclared one that the op carries fails with XIR_E_UNKNOWN (see xir_op_extra).

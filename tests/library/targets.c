@@ -582,7 +582,7 @@ static void an_op_that_needs_an_attribute_is_made_by_names(void **state) {
                          text = { XIR_STR("by"), { .kind = XIR_KIND_TEXT, .as.text = XIR_STR("2") } },
                          other = { XIR_STR("bye"), { .kind = XIR_KIND_I64, .as.i64 = 2 } };
 #define GROW(...) xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = grow, INPUTS(x), .id = XIR_NO_ID, __VA_ARGS__))
-    REFUSES_NULL(net, GROW(.n_named = 0), XIR_E_BOUNDS, "0 is below 1, the least by of acme::Grow");
+    REFUSES_NULL(net, GROW(.n_named = 0), XIR_E_MISSING, "attribute by of acme::Grow has no default and is not set");
     REFUSES_NULL(net, GROW(.named = &much, .n_named = 1), XIR_E_BOUNDS, "5 is above 4");
     REFUSES_NULL(net, GROW(.named = &text, .n_named = 1), XIR_E_TYPE, "expected a value of kind int64, found string");
     REFUSES_NULL(net, GROW(.named = &other, .n_named = 1), XIR_E_UNKNOWN, "has no attribute 'bye'; did you mean 'by'?");

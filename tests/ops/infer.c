@@ -778,11 +778,14 @@ static void values_without_a_type_are_reported(void **state) {
             xir_value *no_type = xir_make_input(at, &(xir_input_call){ .name = NULL });
             assert_non_null(no_type);
             xir_value *inputs[] = { no_type, no_type };
-            /* These attributes need no default. */
+            /* These attributes have no default. */
             xir_max_pool2d_attrs pool = xir_max_pool2d_attrs_square(1, 1, 0, 1);
+            const xir_prune_axis_attrs prune = xir_prune_axis_init();
+            const void *attrs = rows[i].cls == xir_max_pool2d_class   ? (const void *)&pool
+                                : rows[i].cls == xir_prune_axis_class ? (const void *)&prune : NULL;
             const xir_op_desc desc = XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, rows[i].cls()),
-                                              .inputs = inputs, .n_inputs = rows[i].n,
-                                       .attrs = rows[i].cls == xir_max_pool2d_class ? &pool : NULL, .id = XIR_NO_ID);
+                                              .inputs = inputs, .n_inputs = rows[i].n, .attrs = attrs,
+                                              .id = XIR_NO_ID);
             trial t = { net, xir_network_add(net, &desc) };
             if (!scalar) check_refused(t, XIR_E_MISSING, "inputs/0", "is absent or has no type");
             else check_refused(t, XIR_E_TYPE, "inputs/0", "tensor");

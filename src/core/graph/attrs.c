@@ -210,7 +210,14 @@ static xir_status find_faults(xir_network *net, const xir_class *cls, const void
     return status;
 }
 
+xir_status net_check_set(xir_network *net, const xir_class *cls, uint64_t unset, xir_str op_name) {
+    xir_status status = class_check_set(cls, unset, op_name, XIR_STR(""), net->diags);
+    if (status && !net->status) net->status = status;
+    return status;
+}
+
 const void *net_checked_attrs(xir_network *net, const xir_class *cls, const void *body, bool round, xir_str op_name) {
+    if (!body && net_check_set(net, cls, cls->more->required, op_name)) return NULL;
     if (cls->n_fields == 0 || (!body && cls->more->defaults_good)) return cls->defaults;
     _Alignas(16) char space[512];
     char *made = cls->body_size <= sizeof space ? space : mem_new(&net->alloc, cls->body_size);

@@ -191,9 +191,13 @@ static xir_op *make_plain(xir_network *net, const xir_op_desc *d) {
     return op;
 }
 
-static xir_status set_named(xir_network *net, const xir_class *cls, void *body, const xir_named_attr *named) {
+/* Clears the attribute's bit in *unset. */
+static xir_status set_named(xir_network *net, const xir_class *cls, void *body, const xir_named_attr *named,
+                            uint64_t *unset) {
     const xir_field *f = xir_class_field(cls, named->name);
     if (!f) return net_no_attr(net, cls, named->name);
+    const size_t i = (size_t)(f - cls->fields);
+    if (i < 64) *unset &= ~(UINT64_C(1) << i);
     xir_status status = body_set(cls, f, body, &named->value, net->diags);
     if (status && !net->status) net->status = status;
     return status;
@@ -209,7 +213,9 @@ static xir_op *make_named(xir_network *net, const xir_op_desc *d) {
     xir_op_desc plain = *d;
     plain.attrs = body;
     xir_status status = XIR_OK;
-    for (size_t i = 0; i < d->n_named && !status; i++) status = set_named(net, d->cls, body, &d->named[i]);
+    uint64_t unset = d->attrs ? 0 : d->cls->more->required;
+    for (size_t i = 0; i < d->n_named && !status; i++) status = set_named(net, d->cls, body, &d->named[i], &unset);
+    if (!status) status = net_check_set(net, d->cls, unset, d->name);
     xir_op *op = status ? NULL : make_plain(net, &plain);
     if (body != space) mem_free(&net->alloc, body, size);
     return op;

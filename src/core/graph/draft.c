@@ -7,14 +7,6 @@
 
 /* ---- making ----------------------------------------------------------------------------------------------------- */
 
-static uint64_t required_fields(const xir_class *cls) {
-    uint64_t bits = 0;
-    for (uint32_t i = 0; i < cls->n_fields && i < 64; i++) {
-        if (cls->fields[i].flags & XIR_FIELD_REQUIRED) bits |= (uint64_t)1 << i;
-    }
-    return bits;
-}
-
 static xir_status no_class(xir_network *net, xir_str key) {
     xir_str near = { "", 0 };
     size_t distance = SIZE_MAX;
@@ -33,37 +25,34 @@ xir_op *xir_op_create(xir_network *net, xir_str key) {
     xir_op *op = op_make(net, cls, cls->defaults, 0);
     op_more *more = op ? op_need_more(op) : NULL;
     if (!more) return net_no_memory(net), NULL;
-    more->absent = required_fields(cls);
+    more->absent = cls->more->required;
     op->flags |= OP_DRAFT;
     return op;
 }
 
 /* ---- completing ------------------------------------------------------------------------------------------------- */
 
-uint64_t op_unset(const xir_op *op) {
-    const uint64_t absent = op_more_of(op) ? op_more_of(op)->absent : 0;
-    return absent ? absent & required_fields(op->cls) : 0;
-}
+uint64_t op_unset(const xir_op *op) { return op_more_of(op) ? op_more_of(op)->absent & op->cls->more->required : 0; }
 
-xir_status op_check_set(const xir_op *op, xir_str path, xir_diags *why) {
-    const uint64_t unset = op_unset(op);
+xir_status class_check_set(const xir_class *cls, uint64_t unset, xir_str op_name, xir_str path, xir_diags *why) {
+    const char *quote = op_name.size ? "'" : "";
     xir_status status = XIR_OK;
-    for (uint32_t i = 0; i < 64 && unset >> i; i++) {
-        if (!(unset >> i & 1)) continue;
-        const xir_str field = op->cls->fields[i].name;
+    for (; unset; unset &= unset - 1) {
+        const xir_str field = cls->fields[__builtin_ctzll(unset)].name;
         char at[256];
         const int n = snprintf(at, sizeof at, "%.*s/%.*s", CLIP_TO(path, 120), CLIP_TO(field, 120));
         status = diag_fail(why, XIR_E_MISSING, (xir_str){ at, n > 0 ? (size_t)n : 0 },
-                           "attribute %.*s of %.*s has no default and is not set", CLIP_TO(field, 120),
-                           WHOLE(op->cls->key));
+                           "attribute %.*s of %.*s%s%s%.*s%s has no default and is not set", CLIP_TO(field, 120),
+                           WHOLE(cls->key), *quote ? " " : "", quote, CLIP_TO(op_name, 80), quote);
     }
     return status;
 }
 
 static xir_status check_attrs(xir_op *op) {
     xir_network *net = op->net;
-    xir_status status = op_check_set(op, XIR_STR(""), net->diags);
-    if (!status) status = body_check(op->cls, op->attrs, name_text(op_label(op)), XIR_STR(""), net->diags);
+    const xir_str called = name_text(op_label(op));
+    xir_status status = class_check_set(op->cls, op_unset(op), called, XIR_STR(""), net->diags);
+    if (!status) status = body_check(op->cls, op->attrs, called, XIR_STR(""), net->diags);
     if (status && !net->status) net->status = status;
     return status;
 }

@@ -278,6 +278,8 @@ const void *net_attrs(xir_network *net, const xir_class *cls, const void *body);
  * network does not keep doubles, bounds and references are checked. NULL with a finding in the network. A NULL `body`
  * means the class's defaults. */
 const void *net_checked_attrs(xir_network *net, const xir_class *cls, const void *body, bool round, xir_str op_name);
+/* Refuses attributes without a default that a program has given neither in a struct nor by name. */
+xir_status  net_check_set(xir_network *net, const xir_class *cls, uint64_t unset, xir_str op_name);
 
 /* Makes an op for a reader: nothing is checked or inferred, and no ids are given; `attrs` is a result of net_attrs.
  * Outputs are made by op_make_outputs. It is not in the order until op_link. NULL without memory. */
@@ -303,7 +305,7 @@ static inline xir_status op_complete(xir_op *op) { return op->flags & OP_DRAFT ?
 /* A bit for each attribute without a default that is not set: the program has not given it to the draft yet, or the
  * file that the op is from does not have it. The second adds a finding for each: XIR_E_MISSING. */
 uint64_t   op_unset(const xir_op *op);
-xir_status op_check_set(const xir_op *op, xir_str path, xir_diags *why);
+xir_status class_check_set(const xir_class *cls, uint64_t unset, xir_str op_name, xir_str path, xir_diags *why);
 /* Attributes for a draft, of which the fields of the bits in `which` are new: only they are checked, and the others may
  * lack what they need. NULL with a finding in the network. */
 const void *draft_attrs(xir_network *net, const xir_class *cls, const void *body, uint64_t which, xir_str op_name);

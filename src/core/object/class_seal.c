@@ -277,6 +277,7 @@ static void add_rows(const class_stage *stage, xir_class *cls, const xir_class_d
             cls->plain &= kinds[row->kind].plain;
             more->has_params |= row->kind == XIR_KIND_PARAMS || row->kind == XIR_KIND_PARAMSS;
             if (row->kind == XIR_KIND_REF) more->refs[more->n_refs++] = cls->n_fields;
+            if (row->flags & XIR_FIELD_REQUIRED && cls->n_fields < 64) more->required |= UINT64_C(1) << cls->n_fields;
             cls->n_fields++;
             break;
         case XIR_DECL_IN: case XIR_DECL_OPT: case XIR_DECL_VAR: case XIR_DECL_OUT: case XIR_DECL_OUTS:

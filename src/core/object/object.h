@@ -36,6 +36,7 @@ typedef _Atomic(xir_infer_fn *) infer_slot;
 typedef struct class_more {
     xir_str               doc;
     const xir_class      *base;
+    uint64_t              required;  /* a bit for each attribute without a default, of the first 64 */
     uint32_t              tag;
     _Atomic uint32_t      alone;     /* bit of a target: its inference does not need CHECK before it */
     bool                  alone_tiled;     /* infer_tiled does not need CHECK before it        */

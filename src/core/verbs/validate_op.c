@@ -273,7 +273,7 @@ static xir_status check_rows(const xir_op *op, xir_str path, xir_diags *why) {
     const xir_str name = name_text(op_label(op));
     const uint64_t unset = op_unset(op);
     if (!unset) return body_check(cls, op->attrs, name, path, why);
-    xir_status first = op_check_set(op, path, why);
+    xir_status first = class_check_set(cls, unset, name, path, why);
     for (uint32_t i = 0; i < cls->n_fields; i++) {
         if (i >= 64 || !(unset >> i & 1))
             keep_first(&first, field_check(cls, &cls->fields[i], op->attrs, name, path, why));

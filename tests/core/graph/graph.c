@@ -359,7 +359,10 @@ static void bad_attributes_are_refused(void **state) {
     xir_max_pool2d_attrs pool = xir_max_pool2d_init();   /* pool_width is required: it is still 0 */
     pool.pool_height = 2;
     REFUSES_NULL(net, xir_add_max_pool2d(at, (xir_max_pool2d_in){ x }, &pool), XIR_E_BOUNDS, "0 is below 1, the least pool_width of icraft::xir::MaxPool2d 'p'");
-    REFUSES_NULL(net, xir_add_max_pool2d(at, (xir_max_pool2d_in){ x }, NULL), XIR_E_BOUNDS, "0 is below 1, the least pool_width");
+    REFUSES_NULL(net, xir_add_max_pool2d(at, (xir_max_pool2d_in){ x }, NULL), XIR_E_MISSING, "attribute pool_width of icraft::xir::MaxPool2d 'p' has no default and is not set");
+    REFUSES_NULL(net, xir_add_squeeze(at, (xir_squeeze_in){ x }, NULL), XIR_E_MISSING, "attribute axis");
+    const xir_squeeze_attrs none = xir_squeeze_init();   /* an empty list is a choice: every dim of 1 */
+    assert_non_null(xir_add_squeeze(at, (xir_squeeze_in){ x }, &none));
     pool.pool_width = 20;
     REFUSES_NULL(net, xir_add_max_pool2d(at, (xir_max_pool2d_in){ x }, &pool), XIR_E_INVALID, "does not fit");
     REFUSES_NULL(net, xir_build_cast(at, x, NULL, "k"), XIR_E_MISSING, "attribute target_dtype of icraft::xir::Cast 'k' is null");

@@ -763,7 +763,7 @@ static void its_rows_and_rules_are_kept(void **state) {
     xir_own_mix_attrs attrs = a_mix();
     const xir_own_mix_in in = { .base = x };
     xir_at at = { .net = net, .name = XIR_STR("m") };
-    REFUSES_NULL(net, xir_add_own_mix(at, in, NULL), XIR_E_MISSING, "attribute bowl of test::Mix 'm' is null");
+    REFUSES_NULL(net, xir_add_own_mix(at, in, NULL), XIR_E_MISSING, "attribute bowl of test::Mix 'm' has no default");
     attrs.turns = 0;
     REFUSES_NULL(net, xir_add_own_mix(at, in, &attrs), XIR_E_BOUNDS, "0 is below 1, the least turns of test::Mix 'm'");
     attrs.turns = 7;
