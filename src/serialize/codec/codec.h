@@ -171,6 +171,8 @@ struct encoder {
     const encoder_more *more;
     const xir_network *net;          /* NULL: objects of the context, newest version   */
     bool               single;       /* XIR_FIELD_SINGLE lists are written as one item */
+    bool               plain;        /* in tags, and in undeclared keys of values and networks: Params are refused,
+                                        XIR_E_UNSUPPORTED, because readers would make maps of them            */
 };
 
 void encoder_init(encoder *e, xir_context *ctx, const xir_network *net, sink *s);
@@ -181,6 +183,8 @@ void encode_object(encoder *e, const xir_object *object);
 void encode_op(encoder *e, const xir_op *op);
 void encode_value(encoder *e, const xir_value *value);
 void encode_any(encoder *e, const xir_any *any);
+/* What such a refusal says. */
+extern const char codec_plain_only[];
 void encode_field(encoder *e, const xir_field *f, const void *at);   /* `at`: address of the row in its body */
 void encode_network(encoder *e, uint64_t params_bytes, xir_str params_md5);
 

@@ -30,6 +30,9 @@ static int compare_keys(xir_str a, xir_str b) {
 
 /* ---- values without a class -------------------------------------------------------------------------------- */
 
+const char codec_plain_only[] = "a tag, or an undeclared key of a value or of the network, has Params: files have plain "
+                                "data there";
+
 static void encode_map(encoder *e, const xir_map *map) {
     sink *s = e->sink;
     size_t n = map ? map->size : 0;
@@ -52,7 +55,10 @@ void encode_any(encoder *e, const xir_any *any) {
     case XIR_ANY_REAL:   s->ops->real(s, any->as.real); break;
     case XIR_ANY_TEXT:   s->ops->text(s, any->as.text); break;
     case XIR_ANY_MAP:    encode_map(e, &any->as.map); break;
-    case XIR_ANY_PARAMS: encode_value(e, any->as.params); break;
+    case XIR_ANY_PARAMS:
+        if (e->plain) s->status = XIR_E_UNSUPPORTED;
+        else encode_value(e, any->as.params);
+        break;
     case XIR_ANY_LIST:
         s->ops->list(s, any->as.list.size);
         for (size_t i = 0; i < any->as.list.size; i++) encode_any(e, &any->as.list.items[i]);
@@ -271,6 +277,8 @@ void encode_value(encoder *e, const xir_value *v) {
     }
     size_t begun = s->ops->begin_value(s, v);
     if (begun == SINK_DONE) return;
+    const bool was_plain = e->plain;
+    e->plain = true;
     int first = value_is_params(v) ? VALUE_ALLOW : VALUE_TYPE;
     const xir_map *extra = xir_value_extra(v);
     size_t x = 0, n = extra ? extra->size : 0;
@@ -280,6 +288,7 @@ void encode_value(encoder *e, const xir_value *v) {
         encode_value_key(e, v, &e->value[i]);
     }
     if (x < n) encode_extra(e, extra, x, NULL);
+    e->plain = was_plain;
     s->ops->end(s);
     s->ops->learn_value(s, v, begun);
 }
@@ -305,7 +314,11 @@ static void op_base(encoder *e, const codec_key *key, const void *owner) {
     case KEY_INPUTS: encode_inputs(e, op); break;
     case KEY_NAME:   s->ops->text(s, name_text(op_label(op))); break;
     case KEY_ID:     s->ops->integer(s, op->id); break;
-    case KEY_TAGS:   encode_map(e, xir_op_tags(op)); break;
+    case KEY_TAGS:
+        e->plain = true;
+        encode_map(e, xir_op_tags(op));
+        e->plain = false;
+        break;
     case KEY_OUTPUTS:
         s->ops->list(s, op->n_outputs);
         for (uint32_t i = 0; i < op->n_outputs; i++) encode_value(e, &op_outputs(op)[i]);
@@ -323,9 +336,12 @@ void encode_op(encoder *e, const xir_op *op) {
     const xir_map *extra = xir_op_extra(op);
     const uint64_t absent = op_more_of(op) ? op_more_of(op)->absent : 0;
     uint64_t out = absent ? codec_left_out(op->cls, op->attrs, absent) : 0;
+    const bool was_plain = e->plain;
+    e->plain = false;
     s->ops->map(s, op->cls, plan->n_keys - (size_t)__builtin_popcountll(out) + (extra ? extra->size : 0));
     encode_members(e, plan, op->attrs, out, extra, op_base, op);
     s->ops->end(s);
+    e->plain = was_plain;
 }
 
 /* ---- networks ---------------------------------------------------------------------------------------------- */
@@ -377,6 +393,7 @@ void encode_network(encoder *e, uint64_t params_bytes, xir_str params_md5) {
     size_t x = 0, n = extra ? extra->size : 0, keys = n;
     for (const encoder_more *more = e->more; more; more = more->next) keys++;
     for (int i = 0; i < NETWORK_KEYS; i++) keys += codec_has_key(net, (network_key)i, params_bytes, params_md5);
+    e->plain = true;
     s->ops->map(s, NULL, keys);
     for (int i = 0; i < NETWORK_KEYS; i++) {
         for (const encoder_more *more = i == NETWORK_PARAMS_BYTES ? e->more : NULL; more; more = more->next) {

@@ -111,7 +111,7 @@ static void put_network_texts(flat_writer *w, flat_fields *f, const flat_slot *s
     if (has_key(w, NETWORK_PARAMS_MD5))
         flat_set_at(f, slots[NET_SLOT_PARAMS_MD5].slot, flat_text(w, w->plan.params_md5));
     flat_set64(f, slots[NET_SLOT_PARAMS_BYTES].slot, w->plan.params_bytes);
-    flat_set_at(f, slots[NET_SLOT_TAGS].slot, flat_map(w, f, w->net->tags));
+    flat_set_at(f, slots[NET_SLOT_TAGS].slot, flat_plain_map(w, f, w->net->tags));
 }
 
 /* Ops are built last to first, so that the file has them in order. */
@@ -139,7 +139,9 @@ static void put_network_extra(flat_writer *w, flat_fields *f, const flat_table *
         flat_item(w, (extra_item){ target->name, EXTRA_OBJECT, .as.object = object });
     if (!has_key(w, NETWORK_PARAMS_BYTES))
         flat_item(w, (extra_item){ t->slots[NET_SLOT_PARAMS_BYTES].name, EXTRA_ABSENT, .as.object = NULL });
+    w->e.plain = true;
     flat_set_at(f, t->slots[t->extra].slot, flat_extra(w, f, w->net->extra));
+    w->e.plain = false;
 }
 
 /* The order of the raw file's table, if it is not the order of the payloads, or if a program that rewrites the file
@@ -190,6 +192,8 @@ static void build(flat_writer *w) {
 static void explain(flat_writer *w) {
     xir_diags *why = w->how->why;
     if (w->b.status == XIR_E_MEMORY) diag_memory(why);
+    else if (w->b.status == XIR_E_UNSUPPORTED)
+        file_fail(why, w->b.status, w->how->path, XIR_NO_BYTE, "%s", codec_plain_only);
     else if (w->too_deep)
         file_fail(why, w->b.status, w->how->path, XIR_NO_BYTE, "tables or values are nested deeper than %u",
                   w->deepest);

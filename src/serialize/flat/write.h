@@ -131,6 +131,7 @@ uint32_t flat_op(flat_writer *w, const xir_op *op, uint8_t *tag, uint32_t *heigh
 /* ---- write_extra.c: JSON in slots ------------------------------------------------------------------------------- */
 
 uint32_t flat_map(flat_writer *w, flat_fields *f, const xir_map *map);
+uint32_t flat_plain_map(flat_writer *w, flat_fields *f, const xir_map *map);   /* of tags: without Params */
 /* Add items in the order of their keys. */
 void     flat_item(flat_writer *w, extra_item item);
 /* Adds the rows of a class that were left out, or that their slots do not hold (the bits of `over`); `body` has the

@@ -33,13 +33,20 @@ static uint32_t end(flat_writer *w, flat_fields *f, uint32_t known) {
     return flat_text(w, text);
 }
 
-/* Usually tags. An attribute may contain Params, which are written like any value. */
+/* Of an attribute, which may contain Params: they are written like any value. */
 uint32_t flat_map(flat_writer *w, flat_fields *f, const xir_map *map) {
     if (!map || map->size == 0) return w->no_map;
     begin(w);
     memset((void *)w->json.values, 0, sizeof w->json.values);
     encode_any(&w->e, &(xir_any){ .kind = XIR_ANY_MAP, .as.map = *map });
     return end(w, f, 0);
+}
+
+uint32_t flat_plain_map(flat_writer *w, flat_fields *f, const xir_map *map) {
+    w->e.plain = true;
+    const uint32_t at = flat_map(w, f, map);
+    w->e.plain = false;
+    return at;
 }
 
 /* ---- extra ------------------------------------------------------------------------------------------------- */

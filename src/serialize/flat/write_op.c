@@ -13,13 +13,15 @@ static void put_common(flat_writer *w, flat_fields *f, const flat_table *t, cons
     const flat_slot *slots = t->slots;
     flat_set64(f, slots[id].slot, (uint64_t)v->id);
     flat_set_at(f, slots[id + 1].slot, more ? flat_text(w, name_text(more->name)) : w->no_text);
-    flat_set_at(f, slots[id + 2].slot, more ? flat_map(w, f, more->tags) : w->no_map);
+    flat_set_at(f, slots[id + 2].slot, more ? flat_plain_map(w, f, more->tags) : w->no_map);
     const xir_object *type = (const xir_object *)v->type;
     const xir_object *place = (const xir_object *)(more && more->mtype ? more->mtype : w->ctx->host_mem);
     bool has_type = flat_object(w, f, &slots[first], type), has_place = flat_object(w, f, &slots[first + 1], place);
     if (!has_type) flat_item(w, (extra_item){ slots[first].name, EXTRA_OBJECT, .as.object = type });
     if (!has_place) flat_item(w, (extra_item){ slots[first + 1].name, EXTRA_OBJECT, .as.object = place });
+    w->e.plain = true;
     if (w->n_items || (more && more->extra)) put_extra(w, f, t, more ? more->extra : NULL);
+    w->e.plain = false;
     if (f->height + 1 > w->value_height) w->value_height = f->height + 1;
 }
 
@@ -165,7 +167,7 @@ uint32_t flat_op(flat_writer *w, const xir_op *op, uint8_t *tag, uint32_t *heigh
         case FLAT_INPUTS:  put_inputs(w, &f, slot, op); break;
         case FLAT_OUTPUTS: put_op_outputs(w, &f, slot, op); break;
         case FLAT_TARGET:  target = flat_object(w, &f, slot, (const xir_object *)op_target(op)); break;
-        case FLAT_TAGS:    flat_set_at(&f, slot->slot, more ? flat_map(w, &f, more->tags) : w->no_map); break;
+        case FLAT_TAGS:    flat_set_at(&f, slot->slot, more ? flat_plain_map(w, &f, more->tags) : w->no_map); break;
         case FLAT_EXTRA: {
             uint64_t out = more && more->absent ? codec_left_out(op->cls, op->attrs, more->absent) : 0;
             if (!known) flat_all_items(w, op, out, !target);

@@ -85,6 +85,7 @@ static xir_status explain_failure(xir_context *ctx, xir_status status, xir_diags
     case XIR_E_MEMORY: return diag_memory(why);
     case XIR_E_LIMIT:  return diag_fail(why, status, XIR_STR(""), "values are nested deeper than %u",
                                         ctx->limits.max_depth);
+    case XIR_E_UNSUPPORTED: return diag_fail(why, status, XIR_STR(""), "%s", codec_plain_only);
     default:           return status;   /* XIR_E_IO: the callback's failure has a finding */
     }
 }

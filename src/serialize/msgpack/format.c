@@ -106,6 +106,8 @@ static xir_status write_failed(const packed_sink *p, const xir_network *net, con
         return file_fail(how->why, XIR_E_LIMIT, how->path, XIR_NO_BYTE,
                          "a text or list is longer than 4294967295, the most that MessagePack allows; "
                          "Json&Raw can hold it");
+    case XIR_E_UNSUPPORTED:
+        return file_fail(how->why, XIR_E_UNSUPPORTED, how->path, XIR_NO_BYTE, "%s", codec_plain_only);
     default: return p->sink.status;   /* XIR_E_IO: the callback's failure has a finding */
     }
 }
