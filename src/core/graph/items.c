@@ -56,7 +56,10 @@ static bool walk_items(void *user, const xir_value *v, item_list *out) {
     }
     if (w->depth == MOST_DEPTH) return false;
     found *f = arena_take(&w->room, sizeof *f);
-    if (!f) return w->pool->forgot = true, false;
+    if (!f) {
+        w->pool->forgot = true;
+        return false;
+    }
     *f = (found){ .next = w->all, .op = op };   // an op that depends on itself is unknown
     w->all = f;
     w->work += n;

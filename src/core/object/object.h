@@ -159,8 +159,9 @@ typedef struct object_pool {
     arena              arena;
     const xir_object **table;   /* open addressing, a power of two                            */
     size_t             room, count;
-    struct symbol_table *symbols;   /* of the dims that have names, see symbol.h; NULL: none  */
-    bool                 forgot;    /* memory was short for numbers that may be known         */
+    /* Threads that infer with a context's pool look at these two without its lock. */
+    _Atomic(struct symbol_table *) symbols;   /* of the dims that have names, see symbol.h; NULL: none */
+    _Atomic bool         forgot;    /* memory was short for numbers that may be known         */
     const struct object_pool *base; /* of a reader's pool: that of the network                */
 } object_pool;
 

@@ -27,9 +27,10 @@ void symbols_free(object_pool *pool) {
 }
 
 bool expr_no_memory(object_pool *pool) {
-    const bool is_so = pool->forgot || (pool->symbols && pool->symbols->no_memory);
-    pool->forgot = false;
-    if (is_so && pool->symbols) pool->symbols->no_memory = false;
+    symbol_table *t = pool->symbols;
+    const bool forgot = pool->forgot, is_so = forgot || (t && t->no_memory);
+    if (forgot) pool->forgot = false;
+    if (is_so && t) t->no_memory = false;
     return is_so;
 }
 

@@ -58,7 +58,7 @@ typedef struct symbol_table {
     size_t              hash_room;
     const poly_record **records;    /* by handle, open addressing                 */
     size_t              n_records, record_room;
-    bool                no_memory;
+    _Atomic bool        no_memory;
 } symbol_table;
 
 /* The pool's table, made on first use; NULL without memory. */
