@@ -44,11 +44,12 @@ typedef struct xir_run_options {
     /* How many threads compute, at most, the calling one included; 0 and 1: no others. The results have the same bits
      * for any number. Threads are made when they are needed and have ended when the run returns; if one cannot be made,
      * the run goes on with fewer. They share loops, and compute short ops before their turn, with memory of the
-     * context's allocator. They call none of the functions above, and only kernels of the library. */
+     * context's allocator; the result of such an op counts in its turn, or is dropped if it exceeds the limit then or
+     * is known. They call none of the functions above, and only kernels of the library. */
     size_t threads;
     /* Values that are known already, unless NULL: called with the values that ops make, those of the Input op excepted,
-     * on the thread that runs: with all of them before anything is computed, then with those of an op right before it
-     * would be computed. Returns the array of the value, which the run retains, or NULL. An op is not computed if all
+     * on the thread that runs: with all of them before anything is computed, then with those of an op when its turn to
+     * be computed comes. Returns the array of the value, which the run retains, or NULL. An op is not computed if all
      * its outputs are known, or if only such ops use them; its work is not charged, and `watch` does not see its
      * values. The caller answers for the array: only its element type and dims are compared with the value's. A
      * value that is known before the run must be known when the turn of its op comes. */
