@@ -73,6 +73,7 @@ void ahead_open(ahead *a, const xir_network *net, const unsigned char *left_out,
     a->turns = mem_new(a->alloc, a->slots * sizeof *a->turns);
     a->early = mem_new(a->alloc, (a->n_ops + 1) * sizeof *a->early);
     a->arrays = mem_new(a->alloc, (n_arrays + 1) * sizeof *a->arrays);
+    if (a->turns) memset(a->turns, 0, a->slots * sizeof *a->turns);   /* an op may use a later one, which fails */
     if (a->arrays) memset((void *)a->arrays, 0, (n_arrays + 1) * sizeof *a->arrays);
     uint32_t place = 0;
     uint64_t steps = 0;
