@@ -144,18 +144,26 @@ static uint64_t add_path(ahead *a, const xir_op *op, uint32_t end, size_t path, 
     return steps;
 }
 
+/* The next of the early ops whose turn is before `end` and that can be computed now, from index i on; n_early: none. */
+static size_t next_ready(const ahead *a, size_t i, uint32_t now, uint32_t end) {
+    for (; i < a->n_early; i++) {
+        const ahead_turn *t = &a->turns[a->early[i]->slot];
+        if (t->place >= end) return a->n_early;
+        if (t->ready <= now && t->steps && !t->waits) return i;
+    }
+    return i;
+}
+
 /* Gathers paths to compute at the turn of an op, which begins the first of them. Returns the steps of all. */
 static uint64_t gather(ahead *a, const xir_op *op, group *g) {
     const uint32_t now = a->turns[op->slot].place, end = now + WINDOW;
     const size_t most = 4 * a->within->pool->most < MOST_PATHS ? 4 * a->within->pool->most : MOST_PATHS;
     while (a->passed < a->n_early && a->turns[a->early[a->passed]->slot].place <= now) a->passed++;
-    uint64_t steps = add_path(a, op, end, 1, g);
-    for (size_t i = a->passed; i < a->n_early && g->n && g->n < most; i++) {
-        const ahead_turn *t = &a->turns[a->early[i]->slot];
-        if (t->place >= end) break;
-        if (t->ready <= now) steps = xir_work_add(steps, add_path(a, a->early[i], end, g->n + 1, g));
-    }
-    for (size_t i = 0; i < g->n_ops; i++) a->turns[g->ops[i]->slot].path = 0;
+    size_t i = next_ready(a, a->passed, now, end);
+    uint64_t steps = i < a->n_early ? add_path(a, op, end, 1, g) : 0;
+    for (; i < a->n_early && g->n && g->n < most; i = next_ready(a, i + 1, now, end))
+        steps = xir_work_add(steps, add_path(a, a->early[i], end, g->n + 1, g));
+    for (size_t k = 0; k < g->n_ops; k++) a->turns[g->ops[k]->slot].path = 0;
     return steps;
 }
 
