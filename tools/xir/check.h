@@ -12,7 +12,7 @@ typedef struct checking {
     tally              unknown, uninferred, open, unknown_types;
     struct wrong_type *wrong;         /* outputs whose declared types are wrong (check_infer.c)         */
     size_t             n_wrong, wrong_room;
-    uint32_t          *wrong_of;      /* by slot of the copy: index + 1 of the last; 0: there is none   */
+    uint32_t          *wrong_of;      /* by slot of the copy: index + 1 of the last; 0: no wrong type   */
 } checking;
 
 /* Begins once the copy is made. */

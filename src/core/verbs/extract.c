@@ -15,8 +15,8 @@ typedef struct extracting {
     uint8_t             *reached;        /* of each begin value, whether it is needed               */
     uint64_t            *needed;         /* ops, a bit for each slot                                */
     uint8_t             *inputs;         /* of each output of the Input op, whether it is needed    */
-    const xir_op       **todo;           /* ops whose inputs are still to be looked at              */
-    size_t               slots, n_todo;
+    const xir_op       **pending;        /* ops whose inputs are still to be looked at              */
+    size_t               slots, n_pending;
     xir_network         *copy;
     xir_op             **copies;         /* by slot of the original                                 */
     xir_op              *input;          /* of the copy                                             */
@@ -71,7 +71,7 @@ static void need(extracting *x, const xir_value *v) {
         if (value_op(v) == maker) x->inputs[v - op_outputs(maker)] = 1;
     } else if (!has(x->needed, maker)) {
         put(x->needed, maker);
-        x->todo[x->n_todo++] = maker;
+        x->pending[x->n_pending++] = maker;
     }
 }
 
@@ -119,7 +119,7 @@ static bool find_ends(extracting *x) {
 
 static bool find_needed(extracting *x) {
     for (size_t i = 0; i < x->n_end; i++) need(x, x->end[i]);
-    while (x->n_todo) (void)need_inputs(x, (xir_op *)(uintptr_t)x->todo[--x->n_todo]);
+    while (x->n_pending) (void)need_inputs(x, (xir_op *)(uintptr_t)x->pending[--x->n_pending]);
     for (size_t i = 0; i < x->n_begin; i++) {
         if (x->reached[i]) continue;
         const xir_str name = xir_value_name(x->begin[i]);
@@ -238,8 +238,8 @@ static bool prepare(extracting *x, xir_value *const *end) {
     x->reached = mem_new(x->alloc, x->n_begin + 1);
     x->needed = mem_new(x->alloc, words * sizeof *x->needed);
     x->inputs = mem_new(x->alloc, n_inputs + 1);
-    x->todo = mem_new(x->alloc, x->slots * sizeof *x->todo);
-    if (!x->end || !x->reached || !x->needed || !x->inputs || !x->todo) return no_memory(x);
+    x->pending = mem_new(x->alloc, x->slots * sizeof *x->pending);
+    if (!x->end || !x->reached || !x->needed || !x->inputs || !x->pending) return no_memory(x);
     if (x->n_end) memcpy(x->end, end, x->n_end * sizeof *x->end);
     memset(x->reached, 0, x->n_begin + 1);
     memset(x->needed, 0, words * sizeof *x->needed);
@@ -262,7 +262,7 @@ static void close(extracting *x) {
     mem_free(x->alloc, x->reached, x->n_begin + 1);
     mem_free(x->alloc, x->needed, (x->slots / 64 + 1) * sizeof *x->needed);
     mem_free(x->alloc, x->inputs, (input ? input->n_outputs : 0) + (size_t)1);
-    mem_free(x->alloc, (void *)x->todo, x->slots * sizeof *x->todo);
+    mem_free(x->alloc, (void *)x->pending, x->slots * sizeof *x->pending);
     mem_free(x->alloc, x->copies, x->slots * sizeof *x->copies);
     pointer_table_free(&x->begins);
 }

@@ -16,7 +16,7 @@ static size_t element_text(const xir_type *element, char *out, size_t room) {
     return n;
 }
 
-/* The name that the file has for an unknown dim of a value; empty if there is none. */
+/* The name of an unknown dim of a value in its file; empty if the file does not name it. */
 static xir_str declared_name(const xir_value *v, size_t i) {
     const xir_any *names = v ? source_tag_find(xir_value_tags(v), SOURCE_DIMS) : NULL;
     const bool listed = names && names->kind == XIR_ANY_LIST && i < names->as.list.size;
