@@ -22,6 +22,24 @@ if(XIR_FUZZ)
     add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
+# A compiler cache that is XIR's own, at most 2 GB. An object of another checkout counts as well: ccache writes paths below
+# this one relative to the folder of the build, and debug information names that folder ".".
+file(RELATIVE_PATH XIR_SOURCE_PATH ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
+if(XIR_CCACHE)
+    find_program(XIR_CCACHE_PROGRAM ccache)
+    find_program(XIR_ENV_PROGRAM env)
+    mark_as_advanced(XIR_CCACHE_PROGRAM XIR_ENV_PROGRAM)
+endif()
+if(XIR_CCACHE AND XIR_CCACHE_PROGRAM AND XIR_ENV_PROGRAM)
+    set(launcher ${XIR_ENV_PROGRAM} CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_MAXSIZE=2G)
+    if(NOT DEFINED ENV{CCACHE_DIR} AND DEFINED ENV{HOME})
+        list(APPEND launcher CCACHE_DIR=$ENV{HOME}/.cache/xir-ccache)
+    endif()
+    set(CMAKE_C_COMPILER_LAUNCHER ${launcher} ${XIR_CCACHE_PROGRAM})
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher} ${XIR_CCACHE_PROGRAM})
+    add_compile_options("-fdebug-prefix-map=${PROJECT_BINARY_DIR}=.")
+endif()
+
 set(XIR_WARNINGS -Wall -Wextra -Wshadow -Wpointer-arith -Wcast-qual -Wwrite-strings
     -Wvla -Wundef -Wno-missing-field-initializers)
 set(XIR_WARNINGS_C -Wpedantic -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition)
@@ -53,7 +71,8 @@ function(xir_target_flags target)
         ${XIR_WARNINGS} $<$<COMPILE_LANGUAGE:C>:${XIR_WARNINGS_C}>
         ${XIR_CORRECT}
         -ffp-contract=off                                   # results do not depend on the machine
-        "-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=")       # __FILE__ does not depend on where the tree is
+        # __FILE__ does not depend on where the tree is, also if ccache writes that relative to the folder of the build
+        "-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=" "-fmacro-prefix-map=${XIR_SOURCE_PATH}/=")
     target_compile_definitions(${target} PRIVATE $<$<BOOL:${XIR_DEBUG_ARENA}>:XIR_DEBUG_ARENA=1>)
 endfunction()
 
@@ -67,6 +86,9 @@ function(xir_library_flags target)
     target_compile_definitions(${target} PRIVATE _GNU_SOURCE XIR_BUILDING=1)
     if(CMAKE_C_COMPILER_ID STREQUAL GNU)
         target_compile_options(${target} PRIVATE -fno-semantic-interposition)
+    endif()
+    if(XIR_COUNT_WORK)
+        target_compile_options(${target} PRIVATE -fsanitize-coverage=trace-pc)
     endif()
     if(XIR_LTO)    # objects hold ordinary code as well, for tests that link single objects
         target_compile_options(${target} PRIVATE -flto -ffat-lto-objects)

@@ -1,9 +1,10 @@
 #!/bin/sh
-# build.sh [PRESET]: installs what PRESET (dev) needs, configures it, and builds it in build/PRESET. JOBS is the number
-# of parallel jobs; the default is the number of processors.
+# build.sh [PRESET [TARGET…]]: installs what PRESET (dev) needs, configures it, and builds it, or only the targets, in
+# build/PRESET. JOBS is the number of parallel jobs; the default is the number of processors.
 set -eu
 
 preset=${1:-dev}
+[ $# -eq 0 ] || shift
 top=$(cd "$(dirname "$0")/.." && pwd)
 
 case $preset in
@@ -17,4 +18,4 @@ sh "$top/scripts/setup.sh" $needs
 
 cd "$top"
 cmake --preset "$preset"
-cmake --build --preset "$preset" --parallel "${JOBS:-$(nproc)}"
+cmake --build --preset "$preset" --parallel "${JOBS:-$(nproc)}" ${1:+--target "$@"}

@@ -139,7 +139,7 @@ static void few_lines_cross(void **state) {
     assert_true(all <= all_by_dot);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = { cmocka_unit_test(few_lines_cross) };
     return RUN_GROUP(tests);
 }

@@ -314,7 +314,7 @@ static void drawing(want *w) {
 }
 SCARCE_TEST(drawing)
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_networks_are_one),
         cmocka_unit_test(a_contradiction_is_a_stub),

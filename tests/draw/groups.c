@@ -168,7 +168,7 @@ static void deep_scopes(void **state) {
     xir_network_free(net);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(groups_are_found),
         cmocka_unit_test(tags_make_groups),

@@ -156,7 +156,7 @@ static void writing(want *w) {
 }
 SCARCE_TEST(writing)
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_name_strings),
         cmocka_unit_test(hostile_names_do_not_end_the_data),

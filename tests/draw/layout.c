@@ -262,7 +262,7 @@ static void chains_are_straight(void **state) {
     xir_network_free(g.net);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shapes_are_drawn),
         cmocka_unit_test(random_networks_are_drawn),

@@ -265,7 +265,7 @@ static void drawing(want *w) {
 }
 SCARCE_TEST(drawing)
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(svg_has_boxes_and_lines),
         cmocka_unit_test(dot_has_clusters_and_edges),

@@ -287,7 +287,7 @@ static void runs_branches(want *w) {
 }
 SCARCE_TEST(runs_branches)
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_come_in_the_order_of_execution),
         cmocka_unit_test(a_failure_waits_for_its_turn),

@@ -294,7 +294,7 @@ static void without_memory(void **state) {
     check_memory(make_and_compare);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_new_array_is_zero),                   cmocka_unit_test(who_has_made_it_may_write),
         cmocka_unit_test(types_that_no_array_has),               cmocka_unit_test(an_array_keeps_its_context),

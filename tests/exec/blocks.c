@@ -552,7 +552,7 @@ static void transpositions(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_of_a_number),
         cmocka_unit_test(functions_of_two_numbers),

@@ -176,7 +176,7 @@ static void a_proof_has_no_limit_unless_it_is_given_one(void **state) {
     xir_network_free(net);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels_ask),
         cmocka_unit_test(an_equation_that_is_a_product_asks_as_a_product),

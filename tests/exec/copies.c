@@ -377,7 +377,7 @@ static void equations_by_definition(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_follow_each_other),
         cmocka_unit_test(stacks),

@@ -216,7 +216,7 @@ static void shapes_do_none(void **state) {
     assert_true(n_run > 1000 && n_refused > 1000);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = { cmocka_unit_test(nothing_does_harm), cmocka_unit_test(shapes_do_none) };
     return _cmocka_run_group_tests("exec_hostile", tests, COUNT(tests), bounded_begin, bounded_end);
 }

@@ -125,7 +125,7 @@ static void an_array_that_does_not_fit_is_refused(void **state) {
     xir_diags_clear(why);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_known_is_not_computed),
         cmocka_unit_test(known_values_are_not_charged),

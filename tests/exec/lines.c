@@ -333,7 +333,7 @@ static void maps_in_any_order(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(extremes_are_the_first_ones), cmocka_unit_test(top_elements),
         cmocka_unit_test(cumulative_sums), cmocka_unit_test(means_of_large_integers),

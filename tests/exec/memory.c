@@ -192,7 +192,7 @@ static void real_networks_take_what_liveness_says(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_op_is_reported_with_what_exists),
         cmocka_unit_test(a_view_exists_but_holds_nothing),

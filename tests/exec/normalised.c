@@ -230,7 +230,7 @@ static void a_row_of_a_program_s_class_is_followed(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_op_computes_what_it_did_in_floats),
         cmocka_unit_test(passes_keep_every_element),

@@ -245,7 +245,7 @@ static void what_is_saved_is_loaded(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_of_each_type_are_read),       cmocka_unit_test(columns_first_become_rows_first),
         cmocka_unit_test(spellings_of_headers),                cmocka_unit_test(headers_that_are_refused),

@@ -492,7 +492,7 @@ static void a_path_that_is_missing_falls_back(void **state) {
     print_message("paths of this processor: up to %s\n", best->name);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(matrices),
         cmocka_unit_test(edges),

@@ -208,7 +208,7 @@ static void exact_sums(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(matrices),
         cmocka_unit_test(convolutions),

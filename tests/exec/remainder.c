@@ -44,7 +44,7 @@ static void any_two(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(borders),
         cmocka_unit_test(any_two),

@@ -169,7 +169,7 @@ static void products_convert_no_tensor_as_a_whole(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_kept_never_adds_to_the_peak),
         cmocka_unit_test(a_block_comes_back),

@@ -605,7 +605,7 @@ static void a_kernel_gives_dims(void **state) {
     check_numbers(out[0], "100 101");
 }
 
-int main(void) {
+GROUP {
 #define STORY(f) cmocka_unit_test_setup_teardown(f, begin, end)
     const struct CMUnitTest tests[] = {
         STORY(dims_come_from_the_arrays),             STORY(the_layout_of_an_array_does_not_count),

@@ -14,7 +14,7 @@ static void table(void **state) {
     if (counts.failed) fail_msg("%zu cases of %s fail", counts.failed, name);
 }
 
-int main(void) {
+GROUP {
     static struct CMUnitTest tests[MOST_TABLES];
     size_t n = 0;
     const char *only = getenv("XIR_EXEC_TABLE");

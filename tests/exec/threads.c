@@ -319,7 +319,7 @@ static void the_environment_is_for_those_who_do_not_say(void **state) {
     free(before);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_item_is_computed_once),
         cmocka_unit_test(threads_compute_together),

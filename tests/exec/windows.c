@@ -332,7 +332,7 @@ static void windows_are_as_defined(void **state) {
     assert_true(counts.good > CASES / 2);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = { cmocka_unit_test(windows_are_as_defined) };
     return RUN_GROUP(tests);
 }

@@ -1,4 +1,4 @@
-/* What every fuzz target begins with: the entry that libFuzzer or replay_main.c calls, and must(), which makes a broken
+/* What every fuzz target begins with: the entry that libFuzzer or replay.c calls, and must(), which makes a broken
  * promise a crash. */
 #ifndef XIR_TESTS_FUZZ_H
 #define XIR_TESTS_FUZZ_H
@@ -8,6 +8,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#ifdef XIR_FUZZ_ENTRY    /* one of several in the program replay */
+#define LLVMFuzzerTestOneInput XIR_FUZZ_ENTRY
+#endif
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static inline void must(bool ok) {

@@ -1,16 +1,10 @@
 /* Values of PNNX: any text is a value that is printed, and what is printed is the same value again; or a number in it
  * does not fit. Infinities and empty lists are strings and nothing when they are read, as in PNNX. */
-#include <stdlib.h>
 #include <string.h>
 #include <xir/xir.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 enum { ROOM = 256 };
-
-static void must(bool ok) {
-    if (!ok) abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static char first[1 << 20], second[1 << 20];

@@ -1,14 +1,8 @@
 /* Archives: any bytes are refused with one finding, or every member lies in the archive, shares no byte with another,
  * and is found by its name; and the members written again are the same members. */
-#include <stdlib.h>
 #include "zip/zip.h"
 #include "support/kept.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool ok) {
-    if (!ok) abort();
-}
+#include "fuzz.h"
 
 static void check_places(const zip_archive *z) {
     for (size_t i = 0; i < z->n; i++) {

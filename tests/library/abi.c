@@ -474,7 +474,7 @@ static void rows_of_patterns_and_rules_may_be_larger(void **state) {
     xir_pattern_free(pattern);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_struct_without_its_size_is_refused),
         cmocka_unit_test(a_struct_that_is_smaller_than_the_first_one_is_refused),

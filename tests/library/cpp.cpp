@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include "support/program.h"
 
 namespace {
 
@@ -203,7 +204,7 @@ void functions_are_chosen_by_class(xir::context &ctx)
 
 }
 
-int main()
+GROUP
 {
     xir::context ctx;
     if (!ctx) return 2;

@@ -159,7 +159,7 @@ static void a_damaged_text_is_read_or_refused(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_text_comes_back_unchanged),
         cmocka_unit_test(every_other_format_keeps_it),

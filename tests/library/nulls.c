@@ -241,7 +241,7 @@ static void test_null_is_accepted_wherever_an_object_is(void **state) {
     assert_int_equal(failures, 0);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_null_is_accepted_wherever_an_object_is) };
     return RUN_GROUP(tests);
 }

@@ -615,7 +615,7 @@ SCENARIO(saving_and_loading_files)
 
 #define STORY(f) { #f, test_##f, NULL, NULL, NULL }
 
-int main(void) {
+GROUP {
     scratch_make();
     const struct CMUnitTest tests[] = {
         STORY(making_a_context),

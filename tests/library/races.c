@@ -166,7 +166,7 @@ static int end(void **state) {
     return group_end(state);
 }
 
-int main(void) {
+GROUP {
     static const struct CMUnitTest tests[] = { cmocka_unit_test(plugins_are_loaded_while_other_threads_work) };
     return cmocka_run_group_tests(tests, begin, end);
 }

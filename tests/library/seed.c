@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include <xir/xir.h>
+#include "support/program.h"
 #include "support/scratch.h"
 
 static xir_context *ctx;
@@ -410,7 +411,7 @@ static int tear_down(void **state) {
     return 0;
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_network_is_numbered_and_typed_as_printed),
         cmocka_unit_test(anything_prints),

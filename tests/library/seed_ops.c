@@ -234,7 +234,7 @@ static int set_up(void **state) {
     return xir_class_register(ctx, xir_seed_conv2d_class(), why) ? -1 : 0;
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_network_prints_as_in_the_specification),
         cmocka_unit_test(every_format_brings_the_weights_back),

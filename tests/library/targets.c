@@ -641,7 +641,7 @@ static void threads_may_register_at_once(void **state) {
     xir_context_free(with);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_library_has_six),
         cmocka_unit_test(a_program_adds_its_own),

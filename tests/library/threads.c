@@ -312,7 +312,7 @@ static void classes_are_registered_once(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_builds_prints_and_reads),
         cmocka_unit_test(the_last_network_frees_the_context),

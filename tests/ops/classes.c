@@ -277,7 +277,7 @@ static void test_functions(void **state) {
     if (n_faults) fail_msg("%zu faults", n_faults);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table), cmocka_unit_test(test_counts), cmocka_unit_test(test_descriptions),
         cmocka_unit_test(test_names), cmocka_unit_test(test_functions),

@@ -201,7 +201,7 @@ static void mapped_bytes_are_read(void **state) {
     xir_network_free(back);
 }
 
-int main(void) {
+GROUP {
     scratch_make();
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin_net, end_net)
     const struct CMUnitTest tests[] = {

@@ -528,7 +528,7 @@ static void without_memory_nothing_is_counted(void **state) {
     check_memory(count_everything);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(multiply_adds_are_the_index_tuples_of_convolutions_and_products),
         cmocka_unit_test(every_class_of_the_library_answers_or_is_listed),

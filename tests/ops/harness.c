@@ -97,7 +97,7 @@ static void wrong_lines_fail(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(right_lines_pass),
         cmocka_unit_test(wrong_lines_fail),

@@ -366,7 +366,7 @@ static void test_no_harm(void **state) {
     if (n_faulty) fail_msg("%zu ops have faults", n_faulty);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_no_harm) };
     return cmocka_run_group_tests(tests, bounded_begin, bounded_end);
 }

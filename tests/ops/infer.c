@@ -941,7 +941,7 @@ static void real_files_say_the_same(void **state) {
     assert_int_equal(inferred, 7);   /* Add, AlignAxis, three Casts, two PruneAxis */
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(convolutions_give),
         cmocka_unit_test(convolutions_refuse),

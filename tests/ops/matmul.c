@@ -701,7 +701,7 @@ static void failing_allocations_lose_nothing(void **state) {
     check_memory(use_memory);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pairs_broadcast),
         cmocka_unit_test(three_broadcast),

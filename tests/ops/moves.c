@@ -553,7 +553,7 @@ static void failing_allocations_lose_nothing(void **state) {
     check_memory(move_all);
 }
 
-int main(void) {
+GROUP {
     static const struct { const char *what; CMUnitTestFunction run; bool tiles; } all[] = {
         { "shapes are right",                   shapes_are_right,                   false },
         { "unknown dims stay unknown",          unknown_dims_stay_unknown,          false },

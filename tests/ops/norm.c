@@ -239,7 +239,7 @@ static void strangers_are_refused(void **state) {
     xir_network_free(other.net);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(they_are_numbered_before_the_outputs_each_once),
         cmocka_unit_test(files_have_them),

@@ -625,7 +625,7 @@ static void damaged_models_are_reported(void **state) {
     print_message("ONNX: %zu damaged models are models\n", total.damaged);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fields_are_walked),
         cmocka_unit_test(numbers_are_packed_or_not),

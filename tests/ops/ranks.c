@@ -104,7 +104,7 @@ static void many_plain_dims_move(void **state) {
     assert_int_equal(try_move(8, type, NULL, type), XIR_E_UNKNOWN);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(few_tiled_dims_move),
         cmocka_unit_test(many_tiled_dims_are_refused),

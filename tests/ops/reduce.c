@@ -486,7 +486,7 @@ static void without_memory(void **state) {
     check_memory(work);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reductions_are_as_walked),
         cmocka_unit_test(ranks_above_the_room_for_few),

@@ -73,7 +73,7 @@ static void memory_ends_anywhere(void **state) {
     assert_true(tried >= 100);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = { cmocka_unit_test(memory_ends_anywhere) };
     return RUN_GROUP(tests);
 }

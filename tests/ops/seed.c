@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <xir/xir.h>
+#include "support/program.h"
 
 static xir_context *ctx;
 static xir_diags   *why;
@@ -143,7 +144,7 @@ static int end(void **state) {
     return 0;
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types_follow_from_op_to_op),
         cmocka_unit_test(activations_say_so),

@@ -349,7 +349,7 @@ static void axes_and_powers_are_refused(void **state) {
     assert_int_equal(xir_network_status(net), XIR_E_MISSING);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         STORY(what_is_left_out_is_the_default),
         STORY(activations_and_sums),

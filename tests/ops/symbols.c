@@ -99,7 +99,7 @@ static void dims_that_are_never_equal_are_findings(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dims_that_are_never_equal_are_findings),
     };

@@ -25,7 +25,7 @@ static void there_are_enough(void **state) {
     if (!only && all.bad < LEAST_BAD) fail_msg("%d bad cases were expected", LEAST_BAD);
 }
 
-int main(void) {
+GROUP {
     static struct CMUnitTest tests[MOST_TABLES + 1];
     size_t n = 0;
     only = getenv("XIR_OPS_TABLE");

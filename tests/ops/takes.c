@@ -213,7 +213,7 @@ static void every_allocation(void **state) {
     run_scarcely("asking for numbers", scarce_ask, false);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stories_of_inputs),
         cmocka_unit_test(numbers_are_drawn_where_they_are_taken),

@@ -417,7 +417,7 @@ static void failing_allocations_lose_nothing(void **state) {
     check_memory(infer_with_holes);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(convolutions), cmocka_unit_test(transposed_convolutions),
         cmocka_unit_test(greatest_of_windows), cmocka_unit_test(means_of_windows), cmocka_unit_test(windows_as_columns),

@@ -121,7 +121,7 @@ static void limits_are_the_contexts(void **state) {
     xir_context_free(with);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_class_that_can_be_run_says_how_much_it_computes),
         cmocka_unit_test(what_63_bits_cannot_count_is_the_greatest_number),

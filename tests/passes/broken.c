@@ -78,7 +78,7 @@ static void broken_networks_stay_consistent(void **state) {
     if (changed < 1000) fail_msg("%zu changes: too few for a conclusion", changed);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(broken_networks_stay_consistent),
     };

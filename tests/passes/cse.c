@@ -223,7 +223,7 @@ static void an_empty_network(void **state) {
     xir_network_free(net);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_equal_branch_is_merged),
         cmocka_unit_test(different_ops_stay),

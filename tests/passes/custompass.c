@@ -108,7 +108,7 @@ static void a_plug_in_registers_it(void **state) {
 #endif
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quotients_become_products),
         cmocka_unit_test(only_exact_inverses_on_request),

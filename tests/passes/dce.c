@@ -165,7 +165,7 @@ static void a_cycle_stays(void **state) {
     xir_network_free(net);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_dead_branch_is_removed_with_its_params),
         cmocka_unit_test(used_ops_stay),

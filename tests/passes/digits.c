@@ -264,7 +264,7 @@ static int begin(void **state) {
     return result;
 }
 
-int main(void) {
+GROUP {
     scratch_make();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_pass_keeps_the_logits),

@@ -437,7 +437,7 @@ static void a_run_of_passes_is_cancelled(void **state) {
     xir_pipeline_free(p);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sum_of_constants_is_a_constant),
         cmocka_unit_test(a_tree_is_folded_in_one_walk),

@@ -209,7 +209,7 @@ static void failing_allocations_leak_nothing(void **state) {
     run_scarcely("fold-batchnorm", scarcely, false);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(after_a_convolution),
         cmocka_unit_test(in_groups),

@@ -408,7 +408,7 @@ static void tags_are_kept(void **state) {
     xir_network_free(net);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_reshape_to_the_same_type),
         cmocka_unit_test(an_expand_that_repeats_nothing),

@@ -75,7 +75,7 @@ static void a_tiled_input_keeps_the_types_of_its_users(void **state) {
     xir_network_free(net);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types_follow_from_the_input),
         cmocka_unit_test(unchanged_types_are_not_counted),

@@ -236,7 +236,7 @@ static void a_cycle_terminates(void **state) {
     xir_network_free(net);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_of_reshapes_is_the_last_one),
         cmocka_unit_test(values_with_other_users_stay),

@@ -136,7 +136,7 @@ static void digits(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(digits),
         cmocka_unit_test(the_default_pipeline_changes_no_result),

@@ -418,7 +418,7 @@ static void the_numbers_stay_the_same(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(passes_are_honest_about_any_network),
         cmocka_unit_test(the_numbers_stay_the_same),

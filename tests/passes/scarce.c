@@ -49,7 +49,7 @@ static void every_pass_survives_the_end_of_memory(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = { cmocka_unit_test(every_pass_survives_the_end_of_memory) };
     return RUN_GROUP(tests);
 }

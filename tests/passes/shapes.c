@@ -365,7 +365,7 @@ static void the_shapes_of_whole_exports(void **state) {
     closedir(dir);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(flattening),
         cmocka_unit_test(shuffling_channels),

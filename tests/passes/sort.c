@@ -169,7 +169,7 @@ static void any_order_becomes_a_valid_one(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_op_pulls_its_producers_in_front_of_itself),
         cmocka_unit_test(sorted_ops_stay),

@@ -186,7 +186,7 @@ static void networks_agree_with_every_binding(void **state) {
     assert_true(n.networks >= 14 && n.dims > 1000);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = { cmocka_unit_test(networks_agree_with_every_binding) };
     return RUN_GROUP(tests);
 }

@@ -4,8 +4,8 @@
  * temporary file stays except after a kill. Of a pair, a crash may leave new parameters next to an old structure: the
  * MD5 shows it.
  *
- * This program is its own victim: `crash save KIND FOLDER` saves once. XIR_CRASH=1 in the environment tries more
- * errors at more calls. Without strace, or if nothing may be traced, only the tests without it run. */
+ * This program is its own victim: `serialize_crash crash save KIND FOLDER` saves once. XIR_CRASH=1 in the environment
+ * tries more errors at more calls. Without strace, or if nothing may be traced, only the tests without it run. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -258,7 +258,8 @@ static int run(const scene *s, const char *const *strace) {
     self[size] = '\0';
     for (; strace && *strace; strace++) words[n++] = *strace;
     if (s->way->save) {
-        words[n++] = self, words[n++] = "save", words[n++] = s->way->name, words[n++] = s->folder;
+        words[n++] = self, words[n++] = group_argv[0], words[n++] = "save";
+        words[n++] = s->way->name, words[n++] = s->folder;
     } else {
 #ifdef XIR_PROGRAM
         words[n++] = XIR_PROGRAM;
@@ -577,8 +578,8 @@ static void short_writes_are_continued_or_reported(void **state) {
     }
 }
 
-int main(int argc, char **argv) {
-    if (argc == 4 && strcmp(argv[1], "save") == 0) return be_victim(argv[2], argv[3]);
+GROUP {
+    if (group_argc == 4 && strcmp(group_argv[1], "save") == 0) return be_victim(group_argv[2], group_argv[3]);
     struct CMUnitTest tests[COUNT(all_ways) + 1] = { cmocka_unit_test(short_writes_are_continued_or_reported) };
     for (size_t i = 0; i < COUNT(all_ways); i++)
         tests[i + 1] = (struct CMUnitTest){ all_ways[i].name, every_call_fails_and_kills, NULL, NULL,

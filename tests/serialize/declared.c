@@ -411,7 +411,7 @@ static void without_memory(void **state) {
     xir_network_free(net);
 }
 
-int main(void) {
+GROUP {
     scratch_make();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_format_is_registered),

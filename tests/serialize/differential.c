@@ -15,11 +15,6 @@
 #include "support/own.h"
 #include "support/formats.h"
 
-#define XIR_DEFS "support/wide.def"
-#include <xir/declare.h>
-#define XIR_DEFS "support/wide.def"
-#include <xir/define.h>
-
 #include "support/net.h"
 #include "support/often.h"
 #include "support/random_parts.h"
@@ -613,7 +608,7 @@ static int end(void **state) {
     return group_end(state);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_seed_is_a_network),
         cmocka_unit_test(everything_occurs),

@@ -272,7 +272,7 @@ static void beginnings_of_parameter_files(void **state) {
     xir_diags_clear(why);
 }
 
-int main(void) {
+GROUP {
     scratch_make();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(grades_of_the_library),

@@ -680,7 +680,7 @@ static void a_size_that_is_only_claimed_is_a_warning(void **state) {
 
 #define STORY(f) cmocka_unit_test(f)
 
-int main(void) {
+GROUP {
     scratch_make();
     const struct CMUnitTest tests[] = {
         STORY(files_of_every_format),

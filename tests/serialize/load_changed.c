@@ -313,7 +313,7 @@ static void only_this_level_keeps_the_file_open(void **state) {
 
 #define STORY(f) cmocka_unit_test(f)
 
-int main(void) {
+GROUP {
     scratch_make();
     const struct CMUnitTest tests[] = {
         STORY(bytes_of_a_changed_file_are_gone),

@@ -146,7 +146,7 @@ static void parameters_inside_are_not_touched(void **state) {
 
 #define STORY(f) cmocka_unit_test(f)
 
-int main(void) {
+GROUP {
     scratch_make();
     const struct CMUnitTest tests[] = {
         STORY(opening_4_gb_takes_no_memory),

@@ -85,7 +85,7 @@ static void every_allocation(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     scratch_make();
     const struct CMUnitTest tests[] = { cmocka_unit_test(every_allocation) };
     return RUN_GROUP(tests);

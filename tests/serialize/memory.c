@@ -177,7 +177,7 @@ static int clean(void **state) {
     return 0;
 }
 
-int main(void) {
+GROUP {
     static const struct CMUnitTest tests[] = {
         STORY(tiny_values_of_messagepack),
         STORY(tiny_values_of_json),

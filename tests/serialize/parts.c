@@ -187,7 +187,7 @@ static void memory_may_run_out_anywhere(void **state) {
     run_scarcely("reading", reads, false);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(objects_come_back),
         cmocka_unit_test(ops_and_values_come_back),

@@ -90,7 +90,7 @@ static void it_takes_no_time(void **state) {
     xir_network_free(net);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(params_in_plain_data_are_refused),
         cmocka_unit_test(it_takes_no_time),

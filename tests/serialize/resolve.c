@@ -85,7 +85,7 @@ static void a_finding_before_it_keeps_its_status(void **state) {
     check("2", XIR_E_TYPE);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_finding_is_about_memory),
         cmocka_unit_test(a_finding_before_it_keeps_its_status),

@@ -338,7 +338,7 @@ static void one_format_each(void **state) {
 
 #define STORY(f) cmocka_unit_test(f)
 
-int main(void) {
+GROUP {
     scratch_make();
     const struct CMUnitTest tests[] = {
         STORY(the_same_network_gives_the_same_bytes),

@@ -1,6 +1,7 @@
 /* Loading and saving in every format while the system refuses, does less than requested, changes the file meanwhile, or
  * kills the process: the name has the old file or the new one, and a failed load has one finding that says why. */
 #include "support/faults.h"
+#include <fcntl.h>
 #include <sys/wait.h>
 #include "support/load_net.h"
 #include "support/skips.h"
@@ -293,7 +294,7 @@ static void a_file_that_changes_while_it_is_read_with_its_md5(void **state) {
 
 #define STORY(f) cmocka_unit_test(f)
 
-int main(void) {
+GROUP {
     scratch_make();
     const struct CMUnitTest tests[] = {
         STORY(any_call_of_a_save_may_fail),

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 #include <xir/xir.h>
+#include "support/program.h"
 
 /* The context and the findings of the group. Its allocator checks that every block is freed with the size that it
  * was allocated with. */

@@ -2,6 +2,8 @@
 
 #define XIR_DEFS "support/own.def"
 #include <xir/define.h>
+#define XIR_DEFS "support/wide.def"
+#include <xir/define.h>
 
 xir_status own_box_check(xir_infer *at) {
     const xir_own_box *box = xir_infer_attrs(at);

@@ -1,8 +1,11 @@
-/* Counts skips. cmocka does not return how many tests were skipped, so the linker puts this function before the one
- * that runs a group (--wrap). */
+/* Counts skips, and lists or selects tests. cmocka does not return how many tests were skipped, so the linker puts this
+ * function before the one that runs a group (--wrap). */
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "support/again.h"
+#include "support/program.h"
 #include "support/skips.h"
 
 enum { EXIT_SKIPPED = 77 };
@@ -53,8 +56,16 @@ int __real__cmocka_run_group_tests(const char *name, const struct CMUnitTest *te
 int __wrap__cmocka_run_group_tests(const char *name, const struct CMUnitTest *tests, size_t n, CMFixtureFunction set_up,
                                    CMFixtureFunction tear_down);
 
-int __wrap__cmocka_run_group_tests(const char *name, const struct CMUnitTest *tests, size_t n, CMFixtureFunction set_up,
-                                   CMFixtureFunction tear_down) {
+/* The tests whose names match the program's second argument, in `chosen`. */
+static size_t choose(struct CMUnitTest *chosen, const struct CMUnitTest *tests, size_t n) {
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++)
+        if (group_argc < 2 || fnmatch(group_argv[1], tests[i].name, 0) == 0) chosen[found++] = tests[i];
+    return found;
+}
+
+static int run_chosen(const char *name, const struct CMUnitTest *tests, size_t n, CMFixtureFunction set_up,
+                      CMFixtureFunction tear_down) {
     n_skipped = 0;
     if (getenv("XIR_SKIPS")) remove(getenv("XIR_SKIPS"));
     const char *lacks = missing_path ? missing_path() : NULL;
@@ -62,4 +73,16 @@ int __wrap__cmocka_run_group_tests(const char *name, const struct CMUnitTest *te
     int failed = __real__cmocka_run_group_tests(name, tests, n, set_up, tear_down);
     if (failed) return 1;
     return n && n_skipped == n ? EXIT_SKIPPED : 0;
+}
+
+int __wrap__cmocka_run_group_tests(const char *name, const struct CMUnitTest *tests, size_t n, CMFixtureFunction set_up,
+                                   CMFixtureFunction tear_down) {
+    for (size_t i = 0; group_is_listed && i < n; i++) printf("    %s\n", tests[i].name);
+    if (group_is_listed) return 0;
+    struct CMUnitTest *chosen = calloc(n + 1, sizeof *chosen);
+    size_t n_chosen = chosen ? choose(chosen, tests, n) : 0;
+    int code = n_chosen ? run_chosen(name, chosen, n_chosen, set_up, tear_down) : 1;
+    if (!n_chosen) fprintf(stderr, "%s: no test matches %s\n", group_argv[0], group_argc < 2 ? "*" : group_argv[1]);
+    free(chosen);
+    return code;
 }

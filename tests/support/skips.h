@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include "support/program.h"
 
 /* Ends the test; the reason is a printf format with its arguments. Frees nothing. */
 #define SKIP(...) skip_test(__func__, __VA_ARGS__)

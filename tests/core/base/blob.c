@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "graph.h"
+#include "support/program.h"
 
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 
@@ -64,7 +65,7 @@ static void owned_bytes_are_aligned_and_may_be_any_number(void **state) {
     assert_null(blob_new(&memory_default, UINT64_MAX - (2 << 20)));
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_part_keeps_the_whole),
         cmocka_unit_test(owned_bytes_are_aligned_and_may_be_any_number),

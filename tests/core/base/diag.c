@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <xir/xir.h>
 #include "context.h"
+#include "support/program.h"
 
 static xir_context *ctx;
 static xir_diags *list;
@@ -376,7 +377,7 @@ static void every_status_has_a_name(void **state) {
 
 #define STORY(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         STORY(findings_stay_in_order),
         STORY(texts_are_copied),

@@ -810,7 +810,7 @@ static void a_pair_is_old_or_new_or_known_to_be_torn(void **state) {
     assert_true(killed[OLD_PAIR] > 10 && killed[TORN] == 1 && killed[NEW_PAIR] > 1);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_is_read_or_mapped_whole),
         cmocka_unit_test(a_file_without_a_size_is_read_to_its_end),

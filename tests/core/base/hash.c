@@ -179,7 +179,7 @@ static void refused_growth_changes_nothing(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_byte_counts),     cmocka_unit_test(pointers_are_found),
         cmocka_unit_test(pointers_collide),      cmocka_unit_test(texts_are_found),

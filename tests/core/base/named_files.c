@@ -92,7 +92,7 @@ static void without_memory(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     scratch_make();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_is_opened_once),

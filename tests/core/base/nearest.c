@@ -60,7 +60,7 @@ static void long_texts_are_far_from_everything(void **state) {
     assert_int_equal(distance, SIZE_MAX);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_are_taken_for_the_nearest_name), cmocka_unit_test(long_texts_are_far_from_everything),
     };

@@ -685,8 +685,7 @@ static void to_f32_rounds_and_widens(void **state)
     assert_true(number_to_f32(1e-60) == 0.0);
 }
 
-int main(void)
-{
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(integers_are_written_as_they_are),
         cmocka_unit_test(every_length_of_integer_is_right_at_its_ends),

@@ -16,6 +16,7 @@
 #include <system_error>
 
 #include <nlohmann/json.hpp>
+#include "support/program.h"
 
 extern "C" {
 #include "number.h"
@@ -240,15 +241,15 @@ void check_parse()
 
 } // namespace
 
-int main(int argc, char **argv)
+GROUP
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     const std::uint64_t usual = 1000000;     // instrumented, ten times slower
 #else
     const std::uint64_t usual = 10000000;
 #endif
-    const std::uint64_t count = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : usual;
-    state = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 20240229;
+    const std::uint64_t count = group_argc > 1 ? std::strtoull(group_argv[1], nullptr, 10) : usual;
+    state = group_argc > 2 ? std::strtoull(group_argv[2], nullptr, 10) : 20240229;
     for (std::uint64_t i = 0; i < count; i++) {
         check_put_real();
         check_put_f32();

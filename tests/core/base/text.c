@@ -78,7 +78,7 @@ static void findings_have_their_place_and_a_sentence(void **state) {
     xir_diags_clear(why);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts_are_cut_between_characters),
         cmocka_unit_test(what_does_not_fit_is_cut_between_characters),

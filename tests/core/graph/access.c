@@ -180,7 +180,7 @@ static int group_up(void **state) {
 
 #define STORY(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         STORY(what_is_set_is_got),
         STORY(integers_words_references_and_sub_ops),

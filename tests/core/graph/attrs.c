@@ -228,7 +228,7 @@ static void one_pass_does_what_steps_do(void **state) {
     if (n.good < 1000 || n.bad < 1000) fail_msg("%zu good and %zu bad bodies", n.good, n.bad);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_fault_is_found_in_the_order_of_the_rows),
         cmocka_unit_test(what_is_stored_is_complete_and_shared),

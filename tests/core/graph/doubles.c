@@ -120,7 +120,7 @@ static int set_up(void **state) {
     return group_begin(state);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(older_networks_keep_doubles),
         cmocka_unit_test(newer_networks_round),

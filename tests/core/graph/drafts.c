@@ -235,7 +235,7 @@ static int group_up(void **state) {
 
 #define STORY(f) cmocka_unit_test_setup_teardown(f, begin_with_input, end_net)
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         STORY(an_op_is_created_by_name_and_filled_in),
         STORY(an_old_name_creates_it_too),

@@ -622,7 +622,7 @@ static void a_clone_has_sub_ops_of_its_own(void **state) {
 
 #define STORY(f) cmocka_unit_test_setup_teardown(f, begin, end)
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         STORY(uses_are_kept_and_connected_again),
         STORY(users_that_make_no_sense_are_refused),

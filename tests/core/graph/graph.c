@@ -967,7 +967,7 @@ static void builders_are_checked_even_if_readers_are_not(void **state) {
 
 #define STORY(f) cmocka_unit_test(f)
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         STORY(ops_are_numbered_from_0),
         STORY(after_100_comes_101),

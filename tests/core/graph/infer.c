@@ -150,7 +150,7 @@ static void types_that_do_not_follow_are_kept(void **state) {
     xir_network_free(c.net);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_changes_without_a_change),
         cmocka_unit_test(an_edit_changes_the_ops_after_it),

@@ -464,7 +464,7 @@ static void outputs_get_types_and_fewer_remain(void **state) {
 
 #define STORY(f) cmocka_unit_test_setup_teardown(f, set_up, end_net)
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         STORY(a_value_is_made_before_its_op),
         STORY(an_output_keeps_its_uses_and_gets_those_of_the_value),

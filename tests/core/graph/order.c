@@ -236,7 +236,7 @@ static void always_the_last_to_the_front(void **state) {
     xir_network_free(net);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_edits_agree_with_an_array),
         cmocka_unit_test(always_before_the_same_op),

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include "support/program.h"
 #include "support/raw_net.h"
 
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
@@ -409,7 +410,7 @@ static void type_memory_and_bytes_are_given_at_once(void **state) {
     end_world(w);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(new_params_have_a_name_a_type_and_no_bytes),
         cmocka_unit_test(copied_bytes_are_the_values_own),

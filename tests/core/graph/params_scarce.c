@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "graph.h"
+#include "support/program.h"
 #include "support/raw_net.h"
 
 /* Counts releases. */
@@ -83,7 +84,7 @@ static void a_refused_allocation_leaves_the_old_bytes(void **state) {
     free((char *)(uintptr_t)called.data);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = { cmocka_unit_test(a_refused_allocation_leaves_the_old_bytes) };
     return cmocka_run_group_tests_name("params_scarce", tests, NULL, NULL);
 }

@@ -72,7 +72,7 @@ static void programs_cannot_give_them_bytes(void **state) {
     xir_network_free(net);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(they_go_through_every_format),
         cmocka_unit_test(without_bytes_they_are_not_written),

@@ -415,7 +415,7 @@ static void invariants_hold_after_every_edit(void **state) {
     for (int i = 0; i < 3; i++) one_play(i);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = { cmocka_unit_test(invariants_hold_after_every_edit) };
     return RUN_GROUP(tests);
 }

@@ -93,7 +93,7 @@ static void it_keeps_everything_when_it_gets_more(void **state) {
 
 #define STORY(f) cmocka_unit_test_setup_teardown(f, begin_with_input, end_net)
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         STORY(they_are_small_and_lie_together),
         STORY(an_op_has_the_target_that_it_got),

@@ -159,7 +159,7 @@ static void objects_of_other_networks_are_not_compared_by_address(void **state) 
 
 #define STORY(f) cmocka_unit_test_setup_teardown(f, begin_with_input, end_net)
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         STORY(it_is_a_whole_op),
         STORY(params_get_their_number_first),

@@ -57,7 +57,7 @@ static void keys_are_known_in_both_spellings(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_new_key_is_asked_first),
         cmocka_unit_test(setting_leaves_one_key),

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <xir/any.h>
 #include "object.h"
+#include "support/program.h"
 
 static arena memory;
 
@@ -211,7 +212,7 @@ static void entries_are_sorted_and_equal_keys_keep_their_order(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         STORY(kinds_are_distinct),
         STORY(maps_are_searched_by_bytes),

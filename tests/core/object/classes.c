@@ -1066,7 +1066,7 @@ static void undeclared_params_are_params(void **state) {
 #define STORY(f) cmocka_unit_test(f)
 #define OWN(f)   cmocka_unit_test_setup_teardown(f, own_begin, own_end)
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         STORY(every_builtin_class_is_listed_once_in_order),
         STORY(everything_is_described),

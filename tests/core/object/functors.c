@@ -264,7 +264,7 @@ static void a_plug_in_with_broken_traits_is_refused_whole(void **state) {
 
 #define STORY(t) cmocka_unit_test_setup_teardown(t, set_up, tear_down)
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         STORY(classes_are_numbered_in_the_order_of_registration),
         STORY(a_function_is_chosen_by_class),

@@ -10,6 +10,7 @@
 #include <xir/network.h>
 #include "context.h"
 #include "symbol.h"
+#include "support/program.h"
 
 static xir_context *ctx;
 static object_pool pool, other;
@@ -425,7 +426,7 @@ static void random_expressions_have_the_values_of_numbers(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(limits_belong_to_the_context),
         cmocka_unit_test(a_limit_can_be_raised),

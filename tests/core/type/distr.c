@@ -367,7 +367,7 @@ static void without_memory(void **state) {
     check_memory(work);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(original_sample),
         cmocka_unit_test(original_old_spelling),

@@ -226,7 +226,7 @@ static void elements_at_places(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loops_are_those_of_one_element), cmocka_unit_test(all_narrow_floats),
         cmocka_unit_test(quantised_numbers), cmocka_unit_test(a_path_is_chosen_by_its_name),

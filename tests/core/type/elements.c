@@ -290,7 +290,7 @@ static void opening_without_memory(void **state) {
     run_scarcely("opening", opening, false);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_floats_are_read_and_written), cmocka_unit_test(small_floats_are_rounded_to_nearest_even),
         cmocka_unit_test(large_floats_are_those_of_c),       cmocka_unit_test(integers_and_floats_become_each_other),

@@ -330,7 +330,7 @@ static void without_memory(void **state) {
     check_memory(work);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(original_samples),
         cmocka_unit_test(good_ones_come_back),

@@ -662,7 +662,7 @@ static void without_memory(void **state) {
     check_memory(work);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(original_calibrated),
         cmocka_unit_test(original_normalized),

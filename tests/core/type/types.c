@@ -801,7 +801,7 @@ static void real_files(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(original_memory_types),
         cmocka_unit_test(original_types),

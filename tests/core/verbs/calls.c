@@ -303,7 +303,7 @@ static void bodies_are_not_nested_too_deep(void **state) {
     xir_network_free(before);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_that_change_outside_change_inside),
         cmocka_unit_test(a_body_costs_what_its_ops_cost),

@@ -485,7 +485,7 @@ static void equal_lists_hash_alike(void **state) {
 
 #define STORY(f) cmocka_unit_test(f)
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         STORY(a_clone_is_unchanged_when_its_source_is_freed),
         STORY(a_clone_outlives_everybody_s_context),

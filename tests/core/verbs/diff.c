@@ -554,7 +554,7 @@ static void many_similar_ops_are_matched(void **state) {
     xir_network_free(b);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(differences_are_reported),
         cmocka_unit_test(matches_are_mutual),

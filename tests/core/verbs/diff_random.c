@@ -127,7 +127,7 @@ static void other_changes_do_not_count(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exchanged_names_are_counted),
         cmocka_unit_test(other_changes_do_not_count),

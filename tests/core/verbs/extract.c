@@ -222,7 +222,7 @@ static void any_cut_computes_the_same(void **state) {
     assert_true(cuts > (size_t)(text ? atol(text) : OFTEN(1000)));
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_part_has_what_its_ends_need),
         cmocka_unit_test(what_is_no_cut_is_refused),

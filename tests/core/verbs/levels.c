@@ -293,7 +293,7 @@ static void deep_networks_are_fast(void **state) {
     xir_network_free(net);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_level_is_the_longest_path),
         cmocka_unit_test(every_path_goes_through_a_dominator),

@@ -551,7 +551,7 @@ static void random_networks_agree_with_a_slow_count(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_value_lives_from_its_op_to_its_last_reader),
         cmocka_unit_test(an_unused_value_lives_for_one_op),

@@ -540,7 +540,7 @@ static void rules_that_are_not_known_are_refused(void **state) {
     xir_network_free(a);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_copied_op_takes_what_its_inputs_are_mapped_to),
         cmocka_unit_test(params_are_copied_once),

@@ -102,7 +102,7 @@ static void other_names_are_looked_up(void **state) {
     xir_network_free(net);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_become_symbols),
         cmocka_unit_test(long_names_are_no_symbols),

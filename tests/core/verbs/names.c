@@ -200,7 +200,7 @@ static void failing_allocations_lose_nothing(void **state) {
     check_memory(make_names);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_unique_and_can_be_spelled),
         cmocka_unit_test(ops_and_values_have_scopes),

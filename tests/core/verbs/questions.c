@@ -249,7 +249,7 @@ static void any_network_is_answered_for(void **state) {
     assert_true(t.regions && t.unsorted && t.no_regions && t.grouped && t.no_groups && t.parts && t.no_parts);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = { cmocka_unit_test(any_network_is_answered_for) };
     return RUN_GROUP(tests);
 }

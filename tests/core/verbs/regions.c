@@ -503,7 +503,7 @@ static void any_region_goes_and_comes_back(void **state) {
     assert_true(moved > 0);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_region_that_is_not_convex_is_refused_with_the_path),
         cmocka_unit_test(a_long_path_is_shortened),

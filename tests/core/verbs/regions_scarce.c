@@ -81,7 +81,7 @@ SCARCE_TEST(outlining_with_tables)
 SCARCE_TEST(asking)
 SCARCE_TEST(running)
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_outlining), cmocka_unit_test(test_outlining_with_tables), cmocka_unit_test(test_asking),
         cmocka_unit_test(test_running),

@@ -647,7 +647,7 @@ static void random_graphs_agree_with_every_binding(void **state) {
     assert_true(good > all / 2);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(expressions_follow_the_ops),
         cmocka_unit_test(dims_below_minus_one_are_refused),

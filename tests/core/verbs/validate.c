@@ -381,7 +381,7 @@ static void an_op_is_validated_alone(void **state) {
     xir_network_free(net);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_rule_is_reported_alone),
         cmocka_unit_test(a_valid_network_has_no_finding),

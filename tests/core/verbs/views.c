@@ -633,7 +633,7 @@ static void failing_allocations_lose_nothing(void **state) {
 
 #define STORY(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         STORY(views_select_ops),
         STORY(bad_selections_are_refused),

@@ -194,7 +194,7 @@ static void failing_allocations_leave_a_stale_view(void **state) {
     run_scarcely("renewing", renewing, false);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_view_is_walked_in_both_directions),
         cmocka_unit_test(values_are_those_that_a_view_makes_and_reads),

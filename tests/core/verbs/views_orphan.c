@@ -45,7 +45,7 @@ static void an_input_keeps_the_undeclared_keys_of_its_value(void **state) {
     xir_network_free(net);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_without_a_producer_are_inputs),
         cmocka_unit_test(an_input_keeps_the_undeclared_keys_of_its_value),

@@ -137,7 +137,7 @@ static void failing_allocations_lose_nothing(void **state) {
     check_memory(look);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_is_met_once),
         cmocka_unit_test(a_walk_passes_over_what_is_in_an_op),

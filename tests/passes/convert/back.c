@@ -342,7 +342,7 @@ static void what_the_format_has_is_proven(void **state) {
     xir_proof_free(proof);
 }
 
-int main(void) {
+GROUP {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
         TEST(the_first_row_that_holds),

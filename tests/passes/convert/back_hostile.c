@@ -344,7 +344,7 @@ static void onnx_computes_the_same(void **state) {
     compute_the_same(&onnx, extremes, COUNT(extremes));
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(to_pnnx),
         cmocka_unit_test(to_nnb),

@@ -172,7 +172,7 @@ static void constants_have_a_budget_of_bytes(void **state) {
     assert_int_equal(held, 0);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         MODEL_TEST(a_check_computes_small_constants),
         MODEL_TEST(a_check_skips_expensive_constants),

@@ -576,7 +576,7 @@ static void other_networks_are_left_alone(void **state) {
 }
 
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         MODEL_TEST(a_valid_model_has_no_findings),
         MODEL_TEST(channels_that_disagree),

@@ -164,7 +164,7 @@ static void those_of_the_corpus_keep_it_too(void **state) {
     each_program_of_the_corpus(cleaned, 80);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(programs_are_equal_from_the_second_time_on),
         cmocka_unit_test(those_of_the_corpus_too),

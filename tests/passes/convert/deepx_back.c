@@ -119,7 +119,7 @@ static void a_constant_that_no_memory_holds_is_not_made(void **state) {
     xir_network_free(net);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables_go_there_and_back),
         cmocka_unit_test(a_constant_that_no_memory_holds_is_not_made),

@@ -170,7 +170,7 @@ static void blocks_that_would_explode_stay(void **state) {
     xir_network_free(net);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_compute_what_their_lines_do),
         cmocka_unit_test(calls_that_do_not_fit_stay),

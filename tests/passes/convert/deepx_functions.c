@@ -321,7 +321,7 @@ static void a_check_finds_what_does_not_fit(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_by_elements),
         cmocka_unit_test(programs_give_their_tensors),

@@ -82,7 +82,7 @@ static void large_tensors_stay(void **state) {
     assert_false(try("newtensor([65536 65536])->(tensor<float32>:a)\nrepeat(a, [2147483647 2147483647])->(a)\n"));
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_functions_with_extremes),
         cmocka_unit_test(large_tensors_stay),

@@ -8,7 +8,7 @@ static void the_docs_have_all_rows(void **state) {
                                       .file = "deepx.md", .back = true });
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = { cmocka_unit_test(the_docs_have_all_rows) };
     return RUN_GROUP(tests);
 }

@@ -71,7 +71,7 @@ static void each_story_goes_back(void **state) {
     for (story = 0; story < COUNT(stories); story++) test_going_back(state);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_converting),
         cmocka_unit_test(each_story_goes_back),

@@ -129,7 +129,7 @@ static void its_programs_compute(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_example_comes_back),
         cmocka_unit_test(its_programs_compute),

@@ -95,7 +95,7 @@ static void recorded_programs_give_their_tensors(void **state) {
     assert_true(total.rows >= 83 || getenv(run.only));
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = { cmocka_unit_test(recorded_programs_give_their_tensors) };
     return RUN_GROUP(tests);
 }

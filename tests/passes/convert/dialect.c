@@ -572,7 +572,7 @@ static void a_constant_that_is_reshaped_wrongly_stays(void **state) {
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         TEST(a_dialect_is_registered_with_its_rows_and_its_pass_name),
         TEST(dialects_that_are_refused),

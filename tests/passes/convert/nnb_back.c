@@ -261,7 +261,7 @@ static void weights_get_the_exporters_fraction_bits(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables_go_there_and_back),
         cmocka_unit_test(maps_keep_their_letters),

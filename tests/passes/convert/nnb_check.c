@@ -78,7 +78,7 @@ static void each_fault_is_found_once(void **state) {
     assert_int_equal(wrong, 0);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = { cmocka_unit_test(each_fault_is_found_once) };
     return RUN_GROUP(tests);
 }

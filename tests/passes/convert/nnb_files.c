@@ -127,7 +127,7 @@ static void lenet_reads_a_digit(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_are_converted_whole),
         cmocka_unit_test(lenet_reads_a_digit),

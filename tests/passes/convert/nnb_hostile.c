@@ -177,7 +177,7 @@ static void stored_shapes_that_contradict(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arguments_out_of_range),
         cmocka_unit_test(what_nnabla_takes_is_converted),

@@ -212,7 +212,7 @@ static void tensors_fit(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_loop_computes_the_same),
         cmocka_unit_test(tensors_fit),

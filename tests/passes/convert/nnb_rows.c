@@ -60,7 +60,7 @@ static void the_docs_have_all_rows(void **state) {
     row_table_is_in_docs(&(row_page){ "nnb::", "NNabla", "functions", "nnb.md", true });
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_have_the_arguments_of_all_numbers),
         cmocka_unit_test(the_docs_have_all_rows),

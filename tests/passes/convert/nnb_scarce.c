@@ -92,7 +92,7 @@ static void fixing(want *w) {
 
 SCARCE_TEST(fixing)
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_converting),
         cmocka_unit_test(test_going_back),

@@ -159,7 +159,7 @@ static void what_is_not_its_attention_stays_apart(void **state) {
     assert_int_equal(made_of("d = Multiply s h", " bk", " b"), 0);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(attention_becomes_one_operator_again),
         cmocka_unit_test(scores_may_be_scaled_after_the_product),

@@ -77,7 +77,7 @@ static void tables_go_there_and_back(void **state) {
     if (counts.failed) fail_msg("%zu cases fail", counts.failed);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables_go_there_and_back),
     };

@@ -219,7 +219,7 @@ static void what_cannot_be_said_stays_with_the_reason(void **state) {
     STAYS("x: sint32 3; y: sint32 3; a = Div x y [rounding_mode=TRUNC]; out a", "rounded towards zero");
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(chains_are_one_formula),
         cmocka_unit_test(inputs_keep_their_sides),

@@ -152,7 +152,7 @@ static void faults_of_dims(void **state) {
           "/ops/1/input/0: nn.Embedding 'e' (operator 1): input 0 (input): expected integers, found float");
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_valid_network_has_no_findings),
         cmocka_unit_test(faults_of_windows),

@@ -243,7 +243,7 @@ static void nesting_ends(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
 #define TEST(name) cmocka_unit_test_teardown(name, end)
     const struct CMUnitTest tests[] = {
         TEST(functions_of_one_operand),

@@ -109,7 +109,7 @@ static void converted_files_have_the_types_that_they_declare(void **state) {
     assert_int_equal(total.wrong, 0);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = { cmocka_unit_test(converted_files_have_the_types_that_they_declare) };
     return RUN_GROUP(tests);
 }

@@ -63,7 +63,7 @@ static void tuples_of_tuples(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(large_counts),
         cmocka_unit_test(a_step_beyond_the_end),

@@ -366,7 +366,7 @@ static void tuples(void **state) {
     xir_network_free(net);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operators_of_both),
         cmocka_unit_test(operators_of_2021),

@@ -151,7 +151,7 @@ static void sizes_that_are_refused(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(projected_states),
         cmocka_unit_test(sizes_that_are_refused),

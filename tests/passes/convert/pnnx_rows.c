@@ -6,7 +6,7 @@ static void the_docs_have_all_rows(void **state) {
     row_table_is_in_docs(&(row_page){ "pnnx::", "PNNX", "types", "pnnx.md", true });
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = { cmocka_unit_test(the_docs_have_all_rows) };
     return RUN_GROUP(tests);
 }

@@ -97,7 +97,7 @@ static void going_back(want *w) {
 SCARCE_TEST(joining_attention)
 SCARCE_TEST(going_back)
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_converting),
         cmocka_unit_test(test_joining_attention),

@@ -128,7 +128,7 @@ static void recorded_networks_compute_what_pytorch_computed(void **state) {
                   total.rows - total.stay, total.passed);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = { cmocka_unit_test(recorded_networks_compute_what_pytorch_computed) };
     scratch_make();
     return RUN_GROUP(tests);

@@ -234,7 +234,7 @@ static void words(void **state) {
     BECOMES("a = DivideScalar x [divisor=0.5 rounding_mode=FLOOR]; out a");
 }
 
-int main(void) {
+GROUP {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
         TEST(malformed_rows),

@@ -59,7 +59,7 @@ static void prepare(want *w) {
     xir_diags_clear(w->why);
 }
 
-int main(void) {
+GROUP {
     for (size_t i = 0; i < COUNT(numbers); i++) numbers[i] = (float)(i % 7);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_converting),

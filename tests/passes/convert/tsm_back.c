@@ -117,7 +117,7 @@ static void operations_come_back(void **state) {
     assert_int_equal(wrong, 0);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = { cmocka_unit_test(operations_come_back) };
     return RUN_GROUP(tests);
 }

@@ -170,7 +170,7 @@ static void all_operators_with_extremes(void **state) {
     assert_true(tried > 10000 && converted > 300);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parameters_out_of_range),
         cmocka_unit_test(all_operators_with_extremes),

@@ -96,7 +96,7 @@ static void modules_compute_what_onnx_recorded(void **state) {
     assert_int_equal(wrong, 0);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = { cmocka_unit_test(modules_compute_what_onnx_recorded) };
     return RUN_GROUP(tests);
 }

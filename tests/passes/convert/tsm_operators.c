@@ -606,7 +606,7 @@ static void every_row_is_tried(void **state) {
     assert_int_equal(wrong, 0);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operators_compute_what_onnx_computes),
         cmocka_unit_test(kernels_of_8_bits_are_quantised),

@@ -74,7 +74,7 @@ static void tables_go_there_and_back(void **state) {
     assert_true(there);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables_go_there_and_back),
     };

@@ -100,7 +100,7 @@ static void recorded_networks_compute_what_the_runtime_computed(void **state) {
     print_message("TSM: %zu rows, %zu give what was recorded\n", total.rows, total.passed);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = { cmocka_unit_test(recorded_networks_compute_what_the_runtime_computed) };
     return RUN_GROUP(tests);
 }

@@ -509,7 +509,7 @@ static void failing_allocations_leak_nothing(void **state) {
     run_scarcely("fuse", scarcely, false);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scales_stand_anywhere),
         cmocka_unit_test(transpositions_of_keys),

@@ -257,7 +257,7 @@ static void exported_models(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bert),
         cmocka_unit_test(gpt_with_a_past),

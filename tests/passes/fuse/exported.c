@@ -366,7 +366,7 @@ static void the_corpus(void **state) {
     xir_pipeline_free(p);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_u_net_with_group_norms),
         cmocka_unit_test(group_norms_of_open_dims),

@@ -187,7 +187,7 @@ static void failing_allocations_leak_nothing(void **state) {
     run_scarcely("fuse", scarcely, false);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_constant_sum_becomes_the_bias),
         cmocka_unit_test(sums_that_are_not_a_bias),

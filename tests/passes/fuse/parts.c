@@ -360,7 +360,7 @@ static void failing_allocations_leak_nothing(void **state) {
     run_scarcely("fuse", scarcely, false);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(layer_norm_in_other_spellings),
         cmocka_unit_test(a_layer_norm_whose_difference_is_computed_twice),

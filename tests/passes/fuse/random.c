@@ -259,7 +259,7 @@ static void elements_move_to_the_same_places(void **state) {
         fail_msg("%zu changes, %zu of shuffles: too few for a conclusion", changes, shuffles);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_numbers_stay_the_same),
         cmocka_unit_test(elements_move_to_the_same_places),

@@ -139,7 +139,7 @@ static void the_corpus(void **state) {
     if (!n) SKIP("XIR_CORPUS/onnx has none of these models, or xz is missing");
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(digits),
         cmocka_unit_test(the_corpus),

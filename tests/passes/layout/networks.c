@@ -326,7 +326,7 @@ static void tokens_between_convolutions_keep_their_order(void **state) {
     xir_network_free(net);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_chain_of_convolutions),
         cmocka_unit_test(a_residual_block),

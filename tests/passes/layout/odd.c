@@ -409,7 +409,7 @@ static void a_result_that_is_listed_twice(void **state) {
     xir_network_free(net);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sequences_and_volumes),
         cmocka_unit_test(slopes_of_channels),

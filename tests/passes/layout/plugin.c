@@ -55,7 +55,7 @@ static int begin(void **state) {
     return group_begin(state) || xir_plugin_load(ctx, XIR_TEST_PLUGINS "/axes.so", why) != XIR_OK;
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_row_makes_an_op_part_of_the_region),
         cmocka_unit_test(a_class_shows_its_row),

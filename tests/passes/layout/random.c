@@ -357,7 +357,7 @@ static void broken_networks_stay_consistent(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_networks_compute_the_same),
         cmocka_unit_test(broken_networks_stay_consistent),

@@ -247,7 +247,7 @@ static void rows_fit_their_classes(void **state) {
     assert_true(rows > 100);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(classes_work_in_other_orders),
         cmocka_unit_test(rows_fit_their_classes),

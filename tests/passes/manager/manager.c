@@ -564,7 +564,7 @@ static int begin(void **state) {
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_test, end_test)
 
-int main(void) {
+GROUP {
     scratch_make();
     const struct CMUnitTest tests[] = {
         TEST(steps_run_in_order_and_are_counted),

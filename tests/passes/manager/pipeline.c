@@ -361,7 +361,7 @@ static int begin(void **state) {
     return result;
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pipelines_print_canonically),
         cmocka_unit_test(values_in_quotes_hold_anything),

@@ -588,7 +588,7 @@ static int begin(void **state) {
     return ready ? result : -1;
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(networks_that_compute_the_same),
         cmocka_unit_test(a_finding_names_the_first_value_that_differs),

@@ -358,7 +358,7 @@ static int begin(void **state) {
     return result;
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_what_has_changed_is_computed),
         cmocka_unit_test(constants_among_attributes_count_by_their_bytes),

@@ -284,7 +284,7 @@ static int begin(void **state) {
     return 0;
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_body_is_computed_again_if_it_is_another),
         cmocka_unit_test(lists_and_what_sub_ops_read_count),

@@ -407,7 +407,7 @@ static void failing_allocations_change_nothing(void **state) {
     assert_true(not_recorded);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(passes_change_what_lies_in_the_view),
         cmocka_unit_test(results_may_be_params_or_inputs),

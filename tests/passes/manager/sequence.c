@@ -411,7 +411,7 @@ static void failing_allocations_change_nothing(void **state) {
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_test, end_test)
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         TEST(a_pass_object_need_not_be_registered),
         TEST(pipelines_are_appended_and_repeated),

@@ -427,7 +427,7 @@ static void failing_allocations_leak_nothing(void **state) {
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin_test, end_test)
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         TEST(parts_match_as_rows_do),
         TEST(every_kind_of_part),

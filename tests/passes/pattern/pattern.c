@@ -525,7 +525,7 @@ static void threads_share_a_pattern(void **state) {
     xir_network_free(net);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ops_are_found_by_class),
         cmocka_unit_test(ops_are_found_by_traits_with_names),

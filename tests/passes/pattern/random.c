@@ -237,7 +237,7 @@ static void the_matcher_finds_what_exhaustive_search_finds(void **state) {
     if (getenv("XIR_TEST_TALK")) print_message("%zu patterns, %zu matches, %zu other ops\n", good, matches, tried);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_matcher_finds_what_exhaustive_search_finds),
     };

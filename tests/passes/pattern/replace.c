@@ -335,7 +335,7 @@ static void failing_allocations_leak_nothing(void **state) {
     run_scarcely("replacing", replacing, false);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_group_becomes_one_op_with_several_outputs),
         cmocka_unit_test(users_between_the_ops_move_after_the_new_one),

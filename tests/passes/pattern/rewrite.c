@@ -687,7 +687,7 @@ static void failing_allocations_leak_nothing(void **state) {
 
 #define STORY(f) cmocka_unit_test_teardown(f, end)
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         STORY(rewriting_goes_on_until_nothing_matches),
         STORY(any_op_may_make_an_input_of_the_root),

@@ -304,7 +304,7 @@ static void failing_allocations_leak_nothing(void **state) {
     run_scarcely("rewriting a view", rewriting, false);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_ops_of_a_match_are_in_the_view),
         cmocka_unit_test(other_ways_are_tried),

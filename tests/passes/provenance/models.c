@@ -94,7 +94,7 @@ static void models_of_the_corpus(void **state) {
     check_counts(&all);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(models_of_the_tree),
         cmocka_unit_test(models_of_the_corpus),

@@ -697,7 +697,7 @@ static void recording(want *w) {
 }
 SCARCE_TEST(recording)
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ops_that_stay_stand_for_themselves),
         cmocka_unit_test(what_a_removed_op_read_stands_for_it),

@@ -9,10 +9,7 @@
 #define XIR_DEFS "support/later.def"
 #include <xir/define.h>
 
-#define XIR_DEFS "support/wide.def"
-#include <xir/declare.h>
-#define XIR_DEFS "support/wide.def"
-#include <xir/define.h>
+#include "support/own.h"
 
 #include "support/json_net.h"   /* last: the rows above also use the names ctx and why */
 
@@ -321,7 +318,7 @@ static void every_allocation_may_fail(void **state) {
     check_memory(resolve_and_build);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(networks_are_built_as_their_text_says),
         cmocka_unit_test(networks_are_read_from_values),

@@ -211,7 +211,7 @@ static void many_forms(void **state) {
     buffer_free(&text);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_line_after_each_other),
         cmocka_unit_test(many_forms),

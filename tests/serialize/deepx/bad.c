@@ -191,7 +191,7 @@ static void every_byte_changed(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts_that_are_refused),
         cmocka_unit_test(all_errors_in_one_run),

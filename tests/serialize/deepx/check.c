@@ -90,7 +90,7 @@ static void programs_and_their_findings(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = { cmocka_unit_test(programs_and_their_findings) };
     return cmocka_run_group_tests(tests, group_begin, group_end);
 }

@@ -127,7 +127,7 @@ static int begin(void **state) {
     return group_begin(state);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_call_of_a_save_may_fail),
         cmocka_unit_test(the_folder_is_durable_before_the_text),

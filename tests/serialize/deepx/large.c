@@ -83,7 +83,7 @@ static void nesting_without_end(void **state) {
     buffer_free(&blocks);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_line_of_100_mb),
         cmocka_unit_test(a_million_parameters),

@@ -371,7 +371,7 @@ static int begin(void **state) {
     return group_begin(state);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(load_takes_the_last_part_of_its_path),
         cmocka_unit_test(what_is_not_in_the_folder_stays_an_input),

@@ -278,7 +278,7 @@ static void names_of_tensors(void **state) {
     xir_network_free(net);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_come_back),
         cmocka_unit_test(files_of_the_corpus),

@@ -85,7 +85,7 @@ static void recorded_verdicts(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_with_quirks),
         cmocka_unit_test(recorded_verdicts),

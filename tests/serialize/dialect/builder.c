@@ -694,7 +694,7 @@ static void every_allocation_may_fail(void **state) {
     run_scarcely("dialect", building_examples, false);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_and_numbers_may_come_in_any_order),
         cmocka_unit_test(if_names_are_reassigned_the_last_definition_counts),

@@ -287,7 +287,7 @@ static void contents(void **state) {
     CHECK_ALL(rows, false);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_beginning),
         cmocka_unit_test(vtables),

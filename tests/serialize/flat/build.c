@@ -225,7 +225,7 @@ static void refused_memory_is_a_failure(void **state) {
     assert_true(refused > 5);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_table_has_its_largest_fields_first),
         cmocka_unit_test(equal_tables_share_a_vtable),

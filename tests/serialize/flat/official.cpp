@@ -17,6 +17,7 @@
 #include <xir/xir.h>
 
 #include "xir_generated.h"
+#include "support/program.h"
 
 namespace {
 
@@ -127,10 +128,10 @@ std::string kind_of(const xir_diag *d)
 
 } // namespace
 
-int main(int argc, char **argv)
+GROUP
 {
-    long count = argc > 1 ? std::atol(argv[1]) : 20000;
-    state = argc > 2 ? std::strtoull(argv[2], nullptr, 0) : 1;
+    long count = group_argc > 1 ? std::atol(group_argv[1]) : 20000;
+    state = group_argc > 2 ? std::strtoull(group_argv[2], nullptr, 0) : 1;
     xir_context *ctx = xir_context_new(nullptr);
     xir_diags *why = xir_diags_new(ctx);
     std::vector<Bytes> whole;
@@ -146,7 +147,7 @@ int main(int argc, char **argv)
         bool own = xir_flat_verify(ctx, b.data(), b.size(), XIR_STR(""), why) == XIR_OK;
         if (own && !theirs) {
             std::printf("file %ld is accepted only by XIR\n", i);
-            if (FILE *f = argc > 3 ? std::fopen(argv[3], "wb") : nullptr) {
+            if (FILE *f = group_argc > 3 ? std::fopen(group_argv[3], "wb") : nullptr) {
                 std::fwrite(b.data(), 1, b.size(), f);
                 std::fclose(f);
             }

@@ -192,7 +192,7 @@ static void flatc_reads_what_xir_writes(void **state) {
         XIR_TEST_DATA, XIR_TEST_DATA, top, top, top);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = { cmocka_unit_test(flatc_reads_what_xir_writes) };
     return RUN_GROUP(tests);
 }

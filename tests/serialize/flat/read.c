@@ -237,7 +237,7 @@ static void params_have_their_bytes(void **state) {
     CHECK_BYTES("{'v_id':1," VECTOR(2) "},{'v_id':1," VECTOR(2) ",'_data':[1,2]},{'v_id':2,'_allow_no_data':true," VECTOR(2) "}", "", "1:0102 | 1");
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_network_has_what_its_table_has),
         cmocka_unit_test(an_absent_slot_is_zero_or_nothing),

@@ -183,7 +183,7 @@ static void files_torn_anywhere_are_survived(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_networks_come_back),
         cmocka_unit_test(files_cut_anywhere_are_survived),

@@ -149,7 +149,7 @@ static void a_callback_that_stops_is_a_failure(void **state) {
     assert_int_equal(xir_diags_count(why), 1);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_printed_schema_is_the_one_in_docs),
         cmocka_unit_test(numbers_are_those_of_the_original),

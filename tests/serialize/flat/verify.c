@@ -342,7 +342,7 @@ static void memory_may_run_out_anywhere(void **state) {
     check_memory(read_scarcely);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(expansion_of_a_type_is_limited),
         cmocka_unit_test(depth_is_counted_as_json_counts_it),

@@ -524,7 +524,7 @@ static void depth_is_limited(void **state) {
     xir_network_free(net);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_small_network_byte_by_byte),
         cmocka_unit_test(minus_zero_is_a_number),

@@ -352,7 +352,7 @@ static void refused_memory_is_a_failure(void **state) {
     run_scarcely("writing", writing, false);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slots_of_a_convolution),
         cmocka_unit_test(payloads_follow_the_structure),

@@ -406,7 +406,7 @@ static void findings_in_files_have_lines(void **state) {
     assert_null(xir_json_read(ctx, XIR_STR("{"), XIR_STR(""), NULL));
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(malformed_networks_are_refused_at_the_wrong_byte),
         cmocka_unit_test(networks_cut_anywhere_are_refused),

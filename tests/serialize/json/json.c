@@ -836,7 +836,7 @@ static void many_ids_in_any_order(void **state) {
     free(p.data);
 }
 
-int main(void) {
+GROUP {
     scratch_make();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_documented_network_prints_as_documented),

@@ -12,6 +12,7 @@
 
 #include <nlohmann/json.hpp>
 #include <xir/xir.h>
+#include "support/program.h"
 
 namespace {
 
@@ -143,10 +144,10 @@ void compare(xir_context *ctx, const std::string &value)
 
 } // namespace
 
-int main(int argc, char **argv)
+GROUP
 {
-    const std::uint64_t count = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 20000;
-    state = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 20240229;
+    const std::uint64_t count = group_argc > 1 ? std::strtoull(group_argv[1], nullptr, 10) : 20000;
+    state = group_argc > 2 ? std::strtoull(group_argv[2], nullptr, 10) : 20240229;
     xir_context *ctx = xir_context_new(nullptr);
     for (std::uint64_t i = 0; i < count; i++) {
         std::string text = value(4);

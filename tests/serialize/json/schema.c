@@ -521,7 +521,7 @@ static void classes_of_a_program_are_in_it(void **state) {
     free(cases.data);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_schema_is_json_and_always_the_same),
         cmocka_unit_test(a_callback_that_stops_is_an_error),

@@ -348,7 +348,7 @@ static void the_test_suite_agrees(void **state) {
     assert_true(seen[0] >= 95 && seen[1] >= 188);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(good_texts_are_read),
         cmocka_unit_test(bad_texts_are_refused_at_the_bad_byte),

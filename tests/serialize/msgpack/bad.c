@@ -407,7 +407,7 @@ static void the_limit_of_the_context_holds_too(void **state) {
     free(p.data);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(malformed_files_are_refused_at_the_wrong_byte),
         cmocka_unit_test(valid_files_are_read),

@@ -593,7 +593,7 @@ static void every_allocation_may_fail(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_networks_come_back),
         cmocka_unit_test(random_networks_come_back),

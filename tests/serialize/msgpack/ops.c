@@ -79,7 +79,7 @@ static void ops_of_every_class_come_back(void **state) {
     pool_end(&p);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = { cmocka_unit_test(ops_of_every_class_come_back) };
     return RUN_GROUP(tests);
 }

@@ -122,7 +122,7 @@ static void python_and_xir_read_each_other(void **state) {
     for (size_t i = 0; i < n_networks; i++) check_other(i);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = { cmocka_unit_test(python_and_xir_read_each_other) };
     scratch_make();
     return RUN_GROUP(tests);

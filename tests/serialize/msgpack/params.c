@@ -289,7 +289,7 @@ static void every_allocation_may_fail(void **state) {
     free(raw);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(real_files_come_back),
         cmocka_unit_test(both_orders_of_a_raw_file_are_kept),

@@ -250,7 +250,7 @@ static void changed_at_every_byte(void **state) {
     stored_changed_anywhere("nnb", f.bytes, f.size);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_that_are_refused),   cmocka_unit_test(numbers_of_functions),
         cmocka_unit_test(shapes_of_parameters),     cmocka_unit_test(data_that_ends_early),

@@ -176,7 +176,7 @@ static void other_networks(void **state) {
     xir_network_free(net);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = { cmocka_unit_test(findings), cmocka_unit_test(data_that_is_written_and_shared),
                                         cmocka_unit_test(other_networks) };
     return cmocka_run_group_tests(tests, group_begin, group_end);

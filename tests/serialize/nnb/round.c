@@ -453,7 +453,7 @@ static void real_files(void **state) {
     assert_true(real("values/*.nnb") > 200);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_come_back),
         cmocka_unit_test(files_that_differ_in_a_word_come_back),

@@ -210,7 +210,7 @@ static void the_limit_is_at_its_node(void **state) {
     DOES(xir_context_set_limits(ctx, &old, why));
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_nodes),
         cmocka_unit_test(each_byte_changed_or_missing),

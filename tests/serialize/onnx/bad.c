@@ -250,7 +250,7 @@ static void files_torn_anywhere(void **state) {
     om_bytes_free(&all);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(by_hand),
         cmocka_unit_test(files_cut_anywhere),

@@ -295,7 +295,7 @@ static int begin(void **state) {
     return group_begin(state);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_next_to_the_model_are_read),
         cmocka_unit_test(no_path_leads_elsewhere),

@@ -111,7 +111,7 @@ static int begin(void **state) {
     return group_begin(state);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_tensor_inside),
         cmocka_unit_test(one_external_tensor),

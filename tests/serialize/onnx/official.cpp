@@ -23,6 +23,7 @@
 #include <onnx/checker.h>
 #include <onnx/onnx_pb.h>
 #include <xir/xir.h>
+#include "support/program.h"
 
 namespace {
 
@@ -203,9 +204,9 @@ void check_model(xir_context *ctx, const std::filesystem::path &path, Counts &co
 
 } // namespace
 
-int main(int argc, char **argv)
+GROUP
 {
-    std::vector<std::string> folders(argv + 1, argv + argc);
+    std::vector<std::string> folders(group_argv + 1, group_argv + group_argc);
     if (folders.empty()) folders = { "/usr/share/libonnx-testdata/data", XIR_TEST_DATA, XIR_TEST_DATA "/../examples" };
     xir_context *ctx = xir_context_new(nullptr);
     Counts counts;

@@ -405,7 +405,7 @@ static void other_files_are_not_taken_for_it(void **state) {
     assert_true(n > 50);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_of_the_file_and_of_the_network),
         cmocka_unit_test(elements_are_read_wherever_they_are),

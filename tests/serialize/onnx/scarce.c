@@ -128,7 +128,7 @@ static int begin(void **state) {
     return group_begin(state);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_writing_everything),
         cmocka_unit_test(test_saving_two_files),

@@ -200,7 +200,7 @@ static int begin(void **state) {
     return group_begin(state);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(onnx_has_tests),
         cmocka_unit_test(real_exports),

@@ -537,7 +537,7 @@ static int begin(void **state) {
     return group_begin(state);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(models_come_back_byte_for_byte),
         cmocka_unit_test(other_forms),

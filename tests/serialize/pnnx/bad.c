@@ -285,7 +285,7 @@ static void faults_have_lines(void **state) {
     xir_network_free(net);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts_that_are_refused), cmocka_unit_test(a_zero_byte_is_refused),
         cmocka_unit_test(archives_that_do_not_fit), cmocka_unit_test(a_wrong_checksum),

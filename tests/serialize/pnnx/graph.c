@@ -461,7 +461,7 @@ static void members_have_counterparts(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = { cmocka_unit_test(members_have_counterparts) };
     scratch_make();
     return cmocka_run_group_tests(tests, group_begin, group_end);

@@ -339,7 +339,7 @@ static void real_files(void **state) {
     assert_true(come_back("public/*.pnnx.param", true) > 30);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_come_back),
         cmocka_unit_test(files_come_back_through_other_formats),

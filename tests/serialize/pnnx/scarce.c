@@ -44,7 +44,7 @@ SCARCE_TEST(reading)
 SCARCE_TEST(writing)
 SCARCE_TEST(weights)
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reading),
         cmocka_unit_test(test_writing),

@@ -144,7 +144,7 @@ static void floats_read_back(void **state) {
     (void)setlocale(LC_NUMERIC, "C");
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts_are_values),        cmocka_unit_test(numbers_that_do_not_fit),
         cmocka_unit_test(lists_longer_than_the_room), cmocka_unit_test(texts_longer_than_the_room),

@@ -377,7 +377,7 @@ static void a_hostile_count_costs_nothing(void **state) {
     unlink(path);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_bad_file_is_refused_at_its_byte),
         cmocka_unit_test(a_finding_prints_its_byte),

@@ -867,7 +867,7 @@ static void a_real_pair_comes_back_byte_for_byte(void **state) {
     free(file);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         /* before the first use: afterwards MD5 is kept */
         cmocka_unit_test(without_md5_in_libcrypto_eager_loading_fails_with_a_finding),

@@ -286,7 +286,7 @@ static void changed_at_every_byte(void **state) {
     stored_changed_anywhere("tsm", f.bytes, f.size);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_that_are_refused),  cmocka_unit_test(modules_that_contradict_themselves),
         cmocka_unit_test(every_fault_is_listed),   cmocka_unit_test(bytes_after_the_end),

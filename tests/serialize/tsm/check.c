@@ -167,7 +167,7 @@ static void numbers_of_nodes(void **state) {
     xir_diags_free(found);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(faults_of_operators),
         cmocka_unit_test(all_in_one_run),

@@ -259,7 +259,7 @@ static void damaged_at_every_byte(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(containers_come_back),        cmocka_unit_test(through_other_formats),
         cmocka_unit_test(a_module_alone_and_a_new_container), cmocka_unit_test(a_module_in_another_file),

@@ -268,7 +268,7 @@ static void real_files(void **state) {
     assert_true(real("values/*.tsm") >= 300);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_come_back),                    cmocka_unit_test(files_come_back_through_other_formats),
         cmocka_unit_test(the_header_comes_back),              cmocka_unit_test(parameters_are_attributes_by_value),

@@ -30,7 +30,7 @@ SCARCE_TEST(reading_an_unusual_file)
 SCARCE_TEST(writing)
 SCARCE_TEST(writing_an_unusual_file)
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reading), cmocka_unit_test(test_reading_an_unusual_file), cmocka_unit_test(test_writing),
         cmocka_unit_test(test_writing_an_unusual_file),

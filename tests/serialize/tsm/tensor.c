@@ -97,7 +97,7 @@ static void arrays_that_tensorstack_does_not_have(void **state) {
     xir_array_free(array);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tensors_become_arrays_and_come_back),
         cmocka_unit_test(how_many_there_are_is_said_without_room),

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include "zip/zip.h"
 #include "support/kept.h"
+#include "support/program.h"
 
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 
@@ -277,7 +278,7 @@ static int end(void **state) {
     return 0;
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_places_are_right),
         cmocka_unit_test(refused),

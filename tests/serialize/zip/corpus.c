@@ -239,7 +239,7 @@ static void archives_of_libzip(void **state) {
     assert_int_equal(scratch_count_in(path), COUNT(table));
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = { cmocka_unit_test(archives_of_libzip) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

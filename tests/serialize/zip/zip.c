@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include "zip/zip.h"
 #include "support/kept.h"
+#include "support/program.h"
 
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 
@@ -246,7 +247,7 @@ static void what_fits(void **state) {
     assert_false(zip_fits(true, UINT64_MAX / 2, 1, 1));
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(empty_archives),
         cmocka_unit_test(one_member),

@@ -199,7 +199,7 @@ static void names_of_operators_are_unique(void **state) {
     xir_network_free(net);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables_go_there_and_back),
         cmocka_unit_test(very_large_windows_stay),

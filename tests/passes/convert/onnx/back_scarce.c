@@ -107,7 +107,7 @@ SCARCE_TEST(going_quantised)
 SCARCE_TEST(going_back)
 SCARCE_TEST(going_whole)
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_going_to_own_nodes),
         cmocka_unit_test(test_coming_from_own_nodes),

@@ -267,7 +267,7 @@ static void other_dims_are_no_surprise(void **state) {
     print_message("%zu models with other dims, %zu with faults\n", n, faults);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(computes_what_onnx_runtime_does), cmocka_unit_test(computes_what_older_operators_do),
         cmocka_unit_test(bad_nodes_are_found), cmocka_unit_test(other_dims_are_no_surprise),

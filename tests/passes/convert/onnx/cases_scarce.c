@@ -45,7 +45,7 @@ static void memory_runs_out(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     (void)test_converting, (void)test_checking;
     const struct CMUnitTest tests[] = { cmocka_unit_test(memory_runs_out) };
     return RUN_GROUP(tests);

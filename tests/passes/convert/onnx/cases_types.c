@@ -82,7 +82,7 @@ static void what_follows_is_converted(void **state) {
     xir_network_free(net);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rules_agree_with_conversions),
         cmocka_unit_test(what_follows_is_converted),

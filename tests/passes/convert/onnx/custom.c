@@ -482,7 +482,7 @@ static void no_attribute_does_harm(void **state) {
     xir_diags_clear(why);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables_go_there_and_back),
         cmocka_unit_test(every_class_goes_there_and_back),

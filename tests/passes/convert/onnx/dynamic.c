@@ -420,7 +420,7 @@ static void a_masked_token_is_none(void **state) {
     xir_network_free(net);
 }
 
-int main(void) {
+GROUP {
     struct CMUnitTest tests[4 * COUNT(models) + 4];
     size_t n = 0, index[COUNT(models)];
     for (size_t k = 0; k < COUNT(models); k++) {

@@ -822,7 +822,7 @@ static void cast_accepts_the_element_types_of_the_reader(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         TEST(quantised_elements_have_the_bounds_of_output_dtype),
         TEST(a_row_is_one_op_with_its_attributes),

@@ -325,7 +325,7 @@ static void a_function_that_is_wrong(void **state) {
     ends();
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_begin_with_the_nodes_output), cmocka_unit_test(a_node_that_is_kept_is_as_before),
         cmocka_unit_test(a_list_that_is_a_result_stays),     cmocka_unit_test(limits_are_those_of_the_context),

@@ -235,7 +235,7 @@ static void operators_compute_what_was_recorded(void **state) {
     if (all) check_docs();
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = { cmocka_unit_test(operators_compute_what_was_recorded) };
     return RUN_GROUP(tests);
 }

@@ -310,7 +310,7 @@ static void parts_stay(void **state) {
     op_case_end(&c);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cases_go_there_and_back),
         cmocka_unit_test(versions_have_their_forms),

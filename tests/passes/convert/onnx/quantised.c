@@ -195,7 +195,7 @@ static void they_stay_in_other_conversions(void **state) {
     }
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(convolutions_have_quantised_operands), cmocka_unit_test(constants_are_the_bytes_of_the_file),
         cmocka_unit_test(arithmetic_has_no_quantised_types),    cmocka_unit_test(no_transposes_are_left_inside),

@@ -320,7 +320,7 @@ static void rules_agree_with_what_was_recorded(void **state) {
                                  " Scan ");
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         MODEL_TEST(what_follows_is_converted),
         MODEL_TEST(declared_dims_that_are_unknown_become_known),

@@ -1,8 +1,9 @@
-/* The main function of a fuzz target without libFuzzer: runs it once with the empty input and once with every given
- * file, including the files of folders. The input is in a block of exactly its size, so that a sanitizer detects a
- * read past the end. If the target crashes, the last file is named. Arguments that begin with '-' are for libFuzzer
- * and are ignored. */
-
+/* Runs a fuzz target without libFuzzer: once with the empty input and once with every given file, including the files
+ * of folders. The input is in a block of exactly its size, so that a sanitizer detects a read past the end. If the
+ * target crashes, the last file is named.
+ *
+ *     replay fuzz_json FILE…
+ *     replay                     prints the targets */
 #include <dirent.h>
 #include <signal.h>
 #include <stdint.h>
@@ -11,10 +12,18 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "targets.h"    /* made by CMake: the list TARGETS(T) of T(name) */
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-int LLVMFuzzerInitialize(int *argc, char ***argv) __attribute__((weak));
+typedef int target_fn(const uint8_t *data, size_t size);
 
+#define DECLARED(name) target_fn name;
+TARGETS(DECLARED)
+
+#define ROW(name) { #name, name },
+static const struct { const char *name; target_fn *run; } targets[] = { TARGETS(ROW) };
+enum { N_TARGETS = sizeof targets / sizeof *targets };
+
+static target_fn  *target;
 static const char *current = "(the empty input)";
 static size_t      count;
 
@@ -51,7 +60,7 @@ static int replay_file(const char *path, size_t size)
     }
     fclose(file);
     current = path;
-    LLVMFuzzerTestOneInput(data, size);
+    target(data, size);
     count++;
     free(data);
     return 0;
@@ -93,20 +102,27 @@ int main(int argc, char **argv)
     static const int deadly[] = { SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL };
     int              failed = 0;
 
-    if (LLVMFuzzerInitialize)
-        LLVMFuzzerInitialize(&argc, &argv);
+    for (size_t i = 0; i < N_TARGETS; i++) {
+        if (argc < 2)
+            puts(targets[i].name);
+        else if (strcmp(argv[1], targets[i].name) == 0)
+            target = targets[i].run;
+    }
+    if (argc < 2)
+        return 0;
+    if (!target)
+        return cannot("find the target", argv[1]);
     for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
         signal(deadly[i], name_and_die);
 
     uint8_t *nothing = malloc(1);
     if (!nothing)
         abort();
-    LLVMFuzzerTestOneInput(nothing, 0);
+    target(nothing, 0);
     free(nothing);
 
-    for (int i = 1; i < argc; i++)
-        if (argv[i][0] != '-')
-            failed |= replay(argv[i]);
+    for (int i = 2; i < argc; i++)
+        failed |= replay(argv[i]);
     printf("%zu inputs and the empty one\n", count);
     return failed;
 }
