@@ -1,8 +1,9 @@
 /* libcrypto may refuse MD5, and it allocates by itself: both are normal results here.
  *
  * The first use starts libcrypto, which takes thousands of allocations, and fetches MD5, which the process then keeps.
- * If the start failed because memory ran out, libcrypto's next call would crash: so its default context is requested
- * first. */
+ * If one of them fails, libcrypto's default library (OSSL_LIB_CTX) can be damaged for as long as the process lives: it
+ * has no MD5, or no algorithm at all. So a new library is asked next, unless the program or its configuration refuse
+ * MD5. The process keeps it if it has MD5; otherwise it is freed, and the next call asks another one. */
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <pthread.h>
@@ -10,35 +11,66 @@
 #include "raw/md5.h"
 
 #if OPENSSL_VERSION_NUMBER >= 0x30000000L
-static bool    start(void)                                    { return OSSL_LIB_CTX_get0_global_default() != NULL; }
-static EVP_MD *fetch(const char *name, const char *properties) { return EVP_MD_fetch(NULL, name, properties); }
-static void    drop(EVP_MD *algorithm)                        { EVP_MD_free(algorithm); }
+#include <openssl/provider.h>
+
+typedef OSSL_LIB_CTX library;
+
+static library *library_new(void)                            { return OSSL_LIB_CTX_new(); }
+static void     library_free(library *l)                     { OSSL_LIB_CTX_free(l); }
+static EVP_MD  *fetch_from(library *l, const char *name)     { return EVP_MD_fetch(l, name, NULL); }
+static void     drop(EVP_MD *algorithm)                      { EVP_MD_free(algorithm); }
+static bool     is_fips(library *l)                          { return EVP_default_properties_is_fips_enabled(l) == 1; }
+static bool     has_provider(library *l, const char *name)   { return OSSL_PROVIDER_available(l, name) == 1; }
+
+/* NULL if libcrypto could not start; calls that use the default library would then crash. */
+static library *library_default(void)                        { return OSSL_LIB_CTX_get0_global_default(); }
 #else
-static bool    start(void) { return true; }
-static EVP_MD *fetch(const char *name, const char *properties) {
-    (void)properties;
+/* There is one library only. */
+typedef struct library { char unused; } library;
+
+static library *library_new(void)                            { static library only; return &only; }
+static void     library_free(library *l)                     { (void)l; }
+static EVP_MD  *fetch_from(library *l, const char *name) {
+    (void)l;
     return (EVP_MD *)(uintptr_t)EVP_get_digestbyname(name);
 }
-static void    drop(EVP_MD *algorithm) { (void)algorithm; }
+static void     drop(EVP_MD *algorithm)                      { (void)algorithm; }
+static bool     is_fips(library *l)                          { (void)l; return false; }
+static bool     has_provider(library *l, const char *name)   { (void)l, (void)name; return true; }
+static library *library_default(void)                        { return library_new(); }
 #endif
 
-/* Whether libcrypto can provide algorithms: SHA-256 if only approved ones exist, MD5 itself if FIPS mode does not
- * apply. */
-static bool is_working(void) {
-    EVP_MD *other = fetch("SHA256", NULL);
-    if (!other) other = fetch("MD5", "-fips");
-    bool working = other != NULL;
-    drop(other);
-    return working;
+/* No error stays in libcrypto's queue, which has room for 16. */
+static EVP_MD *fetch(library *l, const char *name) {
+    ERR_set_mark();
+    EVP_MD *algorithm = fetch_from(l, name);
+    ERR_pop_to_mark();
+    return algorithm;
 }
 
-/* A failure means refusal if other algorithms work and a second try fails too: memory may have been short for a
- * moment. */
+static bool has(library *l, const char *name) {
+    EVP_MD *algorithm = fetch(l, name);
+    drop(algorithm);
+    return algorithm != NULL;
+}
+
+/* Returns true if the program or its configuration asked for approved algorithms, or for other providers than the one
+ * that has MD5. A failed allocation changes neither. */
+static bool is_refused(library *l) { return is_fips(l) || (has(l, "SHA256") && !has_provider(l, "default")); }
+
 static EVP_MD *fetch_md5(bool *refused) {
-    EVP_MD *algorithm = start() ? fetch("MD5", NULL) : NULL;
-    if (algorithm || !start() || !is_working()) return algorithm;
-    algorithm = fetch("MD5", NULL);
-    *refused = !algorithm;
+    library *l = library_default();
+    EVP_MD *algorithm = l ? fetch(l, "MD5") : NULL;
+    *refused = l && !algorithm && is_refused(l);
+    for (int tries = 0; !algorithm && !*refused; tries++) {
+        l = library_new();
+        algorithm = l ? fetch(l, "MD5") : NULL;
+        if (algorithm) break;
+        bool works = l && has(l, "SHA256");
+        if (l) library_free(l);
+        if (!works) break;
+        *refused = tries == 1;   /* libcrypto was built without MD5 */
+    }
     return algorithm;
 }
 
@@ -47,11 +79,7 @@ static const EVP_MD *md5_algorithm(bool *refused) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static EVP_MD *kept;
     pthread_mutex_lock(&lock);
-    if (!kept) {
-        ERR_set_mark();   /* the program's error queue is unchanged */
-        kept = fetch_md5(refused);
-        ERR_pop_to_mark();
-    }
+    if (!kept) kept = fetch_md5(refused);
     const EVP_MD *algorithm = kept;
     pthread_mutex_unlock(&lock);
     return algorithm;
@@ -59,12 +87,14 @@ static const EVP_MD *md5_algorithm(bool *refused) {
 
 xir_status md5_begin(md5 *m, xir_diags *why) {
     bool refused = false;
+    ERR_set_mark();   /* the program's error queue is unchanged */
     const EVP_MD *algorithm = md5_algorithm(&refused);
     EVP_MD_CTX *context = algorithm ? EVP_MD_CTX_new() : NULL;
-    *m = (md5){ context, false };
-    if (context && EVP_DigestInit_ex(context, algorithm, NULL) == 1) return XIR_OK;
-    EVP_MD_CTX_free(context);
-    *m = (md5){ NULL, true };
+    bool begun = context && EVP_DigestInit_ex(context, algorithm, NULL) == 1;
+    if (!begun) EVP_MD_CTX_free(context);
+    *m = (md5){ begun ? context : NULL, !begun };
+    ERR_pop_to_mark();
+    if (begun) return XIR_OK;
     if (!refused) return diag_memory(why);
     return diag_fail(why, XIR_E_UNSUPPORTED, XIR_STR(""),
         "libcrypto refuses MD5 on this machine (FIPS mode?): parameters cannot be compared with params_md5, and raw "
