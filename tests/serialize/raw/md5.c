@@ -229,7 +229,7 @@ static void md5_may_be_refused(void **state) {
     assert_int_equal(run_part("other provider", ""), 0);
 }
 
-int main(void) {
+GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_that_libcrypto_lacked_for_a_moment_does_not_end_md5),
         cmocka_unit_test(md5_may_be_refused),
