@@ -8,7 +8,7 @@
 #include "support/often.h"
 #include <xir/xir.h>
 
-enum { CASES = OFTEN(100000), CHUNK = 2000 };
+enum { CASES = OFTEN(40000), CHUNK = 2000 };
 
 /* ---- shapes ----------------------------------------------------------------------------------------------------- */
 

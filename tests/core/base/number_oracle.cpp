@@ -246,7 +246,7 @@ GROUP
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     const std::uint64_t usual = 1000000;     // instrumented, ten times slower
 #else
-    const std::uint64_t usual = 10000000;
+    const std::uint64_t usual = 5000000;
 #endif
     const std::uint64_t count = group_argc > 1 ? std::strtoull(group_argv[1], nullptr, 10) : usual;
     state = group_argc > 2 ? std::strtoull(group_argv[2], nullptr, 10) : 20240229;
