@@ -124,7 +124,7 @@ static xir_value *copy_params(const xir_value *from, const xir_op *op) {
     const void *bytes = xir_params_data(from, &size);
     xir_str name = xir_value_name(from), by = xir_op_name(op);
     char both[200];
-    if (xir_value_use_count(from) > 1 && name.size && by.size && name.size + by.size + 1 < sizeof both) {
+    if (from->uses && from->uses->next && name.size && by.size && name.size + by.size + 1 < sizeof both) {
         memcpy(both, name.data, name.size);
         both[name.size] = '/';
         memcpy(both + name.size + 1, by.data, by.size);

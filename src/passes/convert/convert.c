@@ -165,7 +165,7 @@ static bool name_ops(xir_node *at, xir_str output) {
 }
 
 bool node_made(const xir_node *at, const xir_value *v) {
-    if (xir_value_is_params(v)) return xir_value_use_count(v) == 0 && v->id < 0;
+    if (xir_value_is_params(v)) return !v->uses && v->id < 0;
     const xir_op *producer = xir_value_op(v);
     const xir_op *mark = node_mark(at);
     bool mine = producer && xir_op_is_placed(producer) && xir_op_before(producer, at->op) &&
