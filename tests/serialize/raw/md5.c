@@ -17,6 +17,7 @@
 #include <cmocka.h>
 #include "raw/md5.h"
 #include "support/often.h"
+#include "support/program.h"
 #include "support/scratch.h"
 
 enum { MOST_CALLS = 1 << 16, OFTEN_CALLED = 150 };
