@@ -7,7 +7,6 @@
  */
 #include <unistd.h>
 #include "linear/shapes.h"
-#include "names.h"
 
 enum { N = 320, STEPS = 3, TRIES = 5 };
 static const double MOST = 2.4;
@@ -45,8 +44,6 @@ static void write_and_read(costs *c, xir_network *net) {
         free(file.data);
     }
 }
-
-static const name_rules rules = { .op = "op", .value = "x", .most = 24 };
 
 static xir_walk_answer go_on(void *user, xir_value *value) {
     (void)user;
@@ -120,14 +117,12 @@ static void look(costs *c, xir_network *net) {
     xir_context *ctx = xir_network_context(net);
     xir_diags *why = xir_diags_new(ctx);
     xir_network *copy = NULL;
-    network_names names;
     COST(c, "validate", xir_network_validate(net, why));
     COST(c, "dialect check", xir_dialect_check(net, why));
     COST(c, "nnb check", xir_nnb_check(net, why));
     COST(c, "deepx check", xir_deepx_check(net, why));
     COST(c, "clone", copy = xir_network_clone(net));
     COST(c, "equal", xir_network_equal(net, copy, true));
-    COST(c, "names", if (network_names_make(&names, net, &rules) == XIR_OK) network_names_free(&names));
     xir_diff *diff = NULL;
     COST(c, "diff with a copy", diff = xir_diff_new(net, copy, NULL, NULL));
     if (diff) draw(c, net, diff);

@@ -2,6 +2,7 @@
  * measured alone, in large tables. */
 #include "linear/shapes.h"
 #include "codec/codec.h"
+#include "hash.h"
 #include "spelled.h"
 
 static void find_plans(costs *c, xir_context *ctx, int64_t n) {
@@ -117,7 +118,25 @@ static void fill_archive(costs *c, xir_context *ctx, int64_t n) {
     free(archive.data);
 }
 
+/* Names that look like those to come, and as many new ones. */
+static void make_names(costs *c, xir_context *ctx, int64_t n) {
+    char (*names)[40] = malloc((size_t)(2 * n) * sizeof *names);
+    text_table taken;
+    text_table_init(&taken, context_alloc(ctx));
+    for (int64_t i = 0; i < n; i++) {
+        const int size = snprintf(names[i], sizeof *names, "a_%lld", (long long)i * 2);
+        if (!text_table_add(&taken, (xir_str){ names[i], (size_t)size }, 0)) abort();
+    }
+    uint64_t next = 0;
+    COST(c, "make names", for (int64_t i = n; i < 2 * n; i++) {
+        memcpy(names[i], "a_", 2);
+        if (!text_table_add(&taken, text_table_unused(&taken, names[i], 2, &next), 0)) abort();
+    });
+    text_table_free(&taken);
+    free(names);
+}
+
 const table_shape table_shapes[] = { { "plans", find_plans }, { "classes", find_classes }, { "types", make_types },
                                      { "symbols", narrow_symbols }, { "spelled dims", spell_dims },
-                                     { "archive", fill_archive } };
+                                     { "archive", fill_archive }, { "names", make_names } };
 const size_t n_table_shapes = sizeof table_shapes / sizeof *table_shapes;

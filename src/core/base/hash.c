@@ -1,6 +1,7 @@
 /* See hash.h. A table doubles when it grows, so that the cost per added key is constant. Large tables ask for huge
  * pages, because every access to them is a cache miss. */
 #include "hash.h"
+#include "number.h"
 
 /* Words are multiplied independently of each other, so that the multiplications overlap, and the sum is mixed once. */
 uint64_t hash_bytes(uint64_t seed, const void *data, size_t size) {
@@ -140,4 +141,11 @@ uint32_t *text_table_add_hashed(text_table *t, xir_str key, uint32_t hash, uint3
         *slot = (text_slot){ hash, (uint32_t)t->n };
     }
     return &t->items[slot->number - 1].value;
+}
+
+xir_str text_table_unused(const text_table *t, char *text, size_t size, uint64_t *next) {
+    xir_str key;
+    do key = (xir_str){ text, size + number_put_u64(text + size, (*next)++) };
+    while (text_table_find(t, key));
+    return key;
 }

@@ -142,4 +142,10 @@ uint32_t *text_table_add(text_table *t, xir_str key, uint32_t value);
 uint32_t  text_table_expect(const text_table *t, xir_str key);
 uint32_t *text_table_add_hashed(text_table *t, xir_str key, uint32_t hash, uint32_t value);
 
+/* Returns a key that the table does not have: the stem, which is the first `size` bytes of `text`, and the first number
+ * from *next on that makes such a key. Writes the number after the stem, where `text` has NUMBER_ROOM bytes, and sets
+ * *next to the number after it. Numbers never decrease, so each key of the table costs at most one attempt: all names
+ * together are linear, whatever a file calls its items. */
+xir_str    text_table_unused(const text_table *t, char *text, size_t size, uint64_t *next);
+
 #endif

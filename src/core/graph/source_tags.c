@@ -29,6 +29,11 @@ const xir_any *source_tag_find(const xir_map *tags, source_tag which) {
     return value || !keys[which].old ? value : xir_map_find(tags, xir_str_of(keys[which].old));
 }
 
+bool source_is_duplicate(const xir_value *v) {
+    const xir_any *tag = source_tag_find(xir_value_tags(v), SOURCE_DUPLICATE);
+    return tag && tag->kind == XIR_ANY_BOOL && tag->as.boolean;
+}
+
 xir_status source_tag_set(xir_value *v, source_tag which, const xir_any *value) {
     xir_status status = xir_value_set_tag(v, source_tag_key(which), value);
     return status || !keys[which].old ? status : xir_value_set_tag(v, xir_str_of(keys[which].old), NULL);

@@ -23,6 +23,8 @@ xir_str source_tag_key(source_tag which);
 bool source_tag_is(source_tag which, xir_str key);
 /* The value of the tag in `tags`, which may be NULL; NULL if there is none. */
 const xir_any *source_tag_find(const xir_map *tags, source_tag which);
+/* Returns true if a value has the tag SOURCE_DUPLICATE. */
+bool source_is_duplicate(const xir_value *v);
 /* Sets the tag of a value under its new key and removes the old one. A NULL `value` removes both. */
 xir_status source_tag_set(xir_value *v, source_tag which, const xir_any *value);
 

@@ -7,10 +7,6 @@
 
 /* ---- values ----------------------------------------------------------------------------------------------------- */
 
-static bool is_duplicate(const xir_value *v) {
-    return source_tag_find(xir_value_tags(v), SOURCE_DUPLICATE) != NULL;
-}
-
 #define NAME(s) CLIP_TO(s, 200)
 
 static void check_inputs(xir_node *at, bool sorted) {
@@ -122,7 +118,7 @@ xir_status conversion_check_values(conversion *c, bool sorted) {
         check_inputs(&at, sorted);
         check_attributes(&at);
         for (size_t i = 0; i < op->n_outputs; i++) {
-            if (!is_duplicate(&op_outputs(op)[i])) continue;
+            if (!source_is_duplicate(&op_outputs(op)[i])) continue;
             snprintf(where, sizeof where, "output/%zu", i);
             node_say(&at, XIR_ERROR, XIR_E_EXISTS, where,
                      "output %zu: duplicate name '%.*s'; expected a unique name", i,

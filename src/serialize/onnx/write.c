@@ -131,7 +131,7 @@ static bool begin(proto_writer *w) {
     w->location = location_of(w->how->params_path);
     arena_init(&w->scratch, w->alloc);
     text_table_init(&w->names, w->alloc);
-    pointer_table_init(&w->made, w->alloc);
+    made_names_init(&w->made, w->alloc);
     pointer_table_init(&w->open, w->alloc);
     buffer_init(&w->out, w->alloc);
     w->blocks = arena_take(&w->scratch, PROTO_BLOCKS * sizeof *w->blocks);
@@ -139,13 +139,12 @@ static bool begin(proto_writer *w) {
 }
 
 static void end(proto_writer *w) {
-    mem_free(w->alloc, w->made_names, w->made_room * sizeof *w->made_names);
     mem_free(w->alloc, (void *)w->declared, w->declared_room * sizeof *w->declared);
     mem_free(w->alloc, w->open_values, w->open_room * sizeof *w->open_values);
     mem_free(w->alloc, w->sizes, w->size_room * sizeof *w->sizes);
     buffer_free(&w->out);
     pointer_table_free(&w->open);
-    pointer_table_free(&w->made);
+    made_names_free(&w->made);
     text_table_free(&w->names);
     arena_free(&w->scratch);
 }

@@ -4,6 +4,7 @@
 #ifndef SERIALIZE_ONNX_WRITE_H
 #define SERIALIZE_ONNX_WRITE_H
 
+#include "dialect/made_names.h"
 #include "element_codes.h"
 #include "format.h"
 #include "onnx/wire.h"
@@ -29,11 +30,8 @@ typedef struct proto_writer {
     const xir_op         *at;               /* the op that is being written, for findings                  */
     /* names */
     text_table            names;            /* of all values: twice a number, plus 1 for a duplicate       */
-    pointer_table         made;             /* values whose name is an item of made_names                  */
-    xir_str              *made_names;
-    size_t                n_made, made_room;
+    made_names            made;
     uint32_t              n_values;
-    uint64_t              next_name;
     pointer_table         open;             /* values without a producer                                   */
     xir_value           **open_values;
     size_t                n_open, open_room;
@@ -198,9 +196,7 @@ bool proto_list(proto_writer *w);
 uint32_t proto_own_inputs(const xir_op *op);
 
 static inline xir_str proto_name(const proto_writer *w, const xir_value *v) {
-    const uint32_t *made = w->made.n ? pointer_table_find(&w->made, v) : NULL;
-    if (made) return w->made_names[*made];
-    return xir_value_name(v);
+    return made_name_of(&w->made, v);
 }
 
 /* ---- tags ------------------------------------------------------------------------------------------------------ */

@@ -2,7 +2,6 @@
  * differ: one that is missing or taken is replaced by "xir_0", "xir_1", …. */
 #include <xir/order.h>
 #include "dialect/others.h"
-#include "number.h"
 #include "onnx/read.h"
 #include "onnx/write.h"
 
@@ -10,36 +9,13 @@
 
 /* The value gets a name of its own later. */
 static bool rename_value(proto_writer *w, const xir_value *v) {
-    const uint32_t *item = pointer_table_add(&w->made, v, (uint32_t)w->n_made);
-    if (!item || !mem_reserve(w->alloc, (void **)&w->made_names, &w->made_room, w->n_made + 1, sizeof *w->made_names))
-        return proto_no_memory(w);
-    if (*item == w->n_made) w->made_names[w->n_made++] = XIR_STR("");
-    return true;
-}
-
-static bool make_names(proto_writer *w) {
-    for (size_t i = 0; i < w->n_made; i++) {
-        char *text = arena_take(&w->scratch, NUMBER_ROOM);
-        if (!text) return proto_no_memory(w);
-        do {
-            memcpy(text, "xir_", 4);
-            w->made_names[i] = (xir_str){ text, 4 + number_put_u64(text + 4, w->next_name++) };
-        } while (text_table_find(&w->names, w->made_names[i]));
-    }
-    return true;
-}
-
-static bool is_duplicate(const xir_value *v) {
-    const xir_any *tag = source_tag_find(proto_value_tags(v), SOURCE_DUPLICATE);
-    return tag && tag->kind == XIR_ANY_BOOL && tag->as.boolean;
+    return made_names_add(&w->made, v) || proto_no_memory(w);
 }
 
 /* A second value of a name that its file has twice keeps it as long as nothing uses it. */
-static xir_str own_name(const xir_value *v) { return xir_value_name(v); }
-
 static bool define_hashed(proto_writer *w, const xir_value *v, uint32_t hash) {
-    const xir_str name = own_name(v);
-    const bool duplicate = is_duplicate(v);
+    const xir_str name = xir_value_name(v);
+    const bool duplicate = source_is_duplicate(v);
     const uint32_t place = w->n_values++ << 1 | duplicate;
     if (!name.size) return !v->uses || rename_value(w, v);
     if (!proto_check_name(w, "a value", name)) return false;
@@ -50,7 +26,7 @@ static bool define_hashed(proto_writer *w, const xir_value *v, uint32_t hash) {
 
 static bool define(proto_writer *w, const xir_value *v) {
     return (w->names.room || text_table_reserve(&w->names, 1) || proto_no_memory(w)) &&
-           define_hashed(w, v, text_table_expect(&w->names, own_name(v)));
+           define_hashed(w, v, text_table_expect(&w->names, xir_value_name(v)));
 }
 
 /* Values that are defined when some more have been met: meanwhile, memory responds. A ring. */
@@ -69,7 +45,7 @@ static bool define_first(proto_writer *w, const waiting_values *all, size_t i) {
 static bool define_soon(proto_writer *w, waiting_values *all, const xir_value *v) {
     if (all->n >= WAITING && !define_first(w, all, all->n - WAITING)) return false;
     all->items[all->n % WAITING].v = v;
-    all->items[all->n++ % WAITING].hash = text_table_expect(&w->names, own_name(v));
+    all->items[all->n++ % WAITING].hash = text_table_expect(&w->names, xir_value_name(v));
     return true;
 }
 
@@ -189,7 +165,7 @@ static bool list_values(proto_writer *w) {
             if (v && !value_op(v) && !value_is_params(v) && !define_open(w, v)) return false;
         }
     }
-    return make_names(w);
+    return made_names_make(&w->made, &w->names, "xir_", &w->scratch) || proto_no_memory(w);
 }
 
 /* ---- cycles ---------------------------------------------------------------------------------------------------- */

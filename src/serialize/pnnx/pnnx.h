@@ -14,6 +14,7 @@
 #define SERIALIZE_PNNX_PNNX_H
 
 #include "dialect/dialect.h"
+#include "dialect/made_names.h"
 #include "pnnx/value.h"
 
 #define PNNX_MAGIC "7767517"
@@ -153,9 +154,7 @@ bool pnnx_keep(pnnx_reader *r);
 typedef struct pnnx_printer {
     buffer        out;
     arena         scratch;
-    pointer_table names;       /* of values without a usable name: indexes in made         */
-    xir_str      *made;
-    size_t        n_made, made_room;
+    made_names    names;       /* of values without a usable name                          */
     xir_status    status;      /* of the first failure                                     */
     char          fault[240];  /* its sentence; empty: out of memory                        */
 } pnnx_printer;
@@ -163,8 +162,6 @@ typedef struct pnnx_printer {
 void pnnx_printer_init(pnnx_printer *p, const xir_allocator *alloc);
 void pnnx_printer_free(pnnx_printer *p);
 bool pnnx_refuse(pnnx_printer *p, xir_status status, const char *sentence, ...) XIR_PRINTF(3, 4);
-/* The name under which a value is written. */
-xir_str pnnx_value_name(const pnnx_printer *p, const xir_value *v);
 /* Whether a text is one word of a line. */
 bool pnnx_is_word(xir_str text);
 /* Appends the items of an op as they are written, a blank before each. */

@@ -6,12 +6,11 @@ void pnnx_printer_init(pnnx_printer *p, const xir_allocator *alloc) {
     *p = (pnnx_printer){ .status = XIR_OK };
     buffer_init(&p->out, alloc);
     arena_init(&p->scratch, alloc);
-    pointer_table_init(&p->names, alloc);
+    made_names_init(&p->names, alloc);
 }
 
 void pnnx_printer_free(pnnx_printer *p) {
-    mem_free(p->out.alloc, p->made, p->made_room * sizeof *p->made);
-    pointer_table_free(&p->names);
+    made_names_free(&p->names);
     arena_free(&p->scratch);
     buffer_free(&p->out);
 }
@@ -46,11 +45,6 @@ xir_str pnnx_type_of(const xir_op *op) {
     const xir_str key = op->cls->key;
     bool own = key.size > PREFIX && memcmp(key.data, prefix, PREFIX) == 0;
     return own ? (xir_str){ key.data + PREFIX, key.size - PREFIX } : (xir_str){ NULL, 0 };
-}
-
-xir_str pnnx_value_name(const pnnx_printer *p, const xir_value *v) {
-    const uint32_t *i = p->names.n ? pointer_table_find(&p->names, v) : NULL;
-    return i ? p->made[*i] : xir_value_name(v);
 }
 
 /* ---- values ---------------------------------------------------------------------------------------------------- */
@@ -132,13 +126,13 @@ static bool print_type(pnnx_printer *p, const xir_value *v) {
     const char *name = t ? element_name(t->element_dtype) : NULL;
     if (!name)
         return pnnx_refuse(p, XIR_E_UNSUPPORTED, "'%.*s' has a type that PNNX does not have",
-                           CLIP(pnnx_value_name(p, v)));
+                           CLIP(made_name_of(&p->names, v)));
     for (size_t i = 0; i < t->shape.size; i++) {
         const int64_t dim = t->shape.data[i];
         buffer_char(&p->out, i ? ',' : '(');
         if (dim > INT32_MAX)
             return pnnx_refuse(p, XIR_E_BOUNDS, "a dim of '%.*s' is %" PRId64 ", which does not fit into 32 bits",
-                               CLIP(pnnx_value_name(p, v)), dim);
+                               CLIP(made_name_of(&p->names, v)), dim);
         if (dim < 0) buffer_char(&p->out, '?');
         else buffer_put(&p->out, digits, number_put_i64(digits, dim));
     }
@@ -150,7 +144,7 @@ static bool print_type(pnnx_printer *p, const xir_value *v) {
 bool pnnx_print_shape(pnnx_printer *p, const xir_value *v) {
     if (!pnnx_has_shape(v)) return true;
     buffer_str(&p->out, " #");
-    put(p, pnnx_value_name(p, v));
+    put(p, made_name_of(&p->names, v));
     buffer_char(&p->out, '=');
     return print_type(p, v) && printed(p);
 }
@@ -225,7 +219,7 @@ static bool print_slots(pnnx_printer *p, const xir_op *op) {
         buffer_str(&p->out, " $");
         put(p, name);
         buffer_char(&p->out, '=');
-        put(p, pnnx_value_name(p, op_inputs(op)[i].value));
+        put(p, made_name_of(&p->names, op_inputs(op)[i].value));
     }
     return true;
 }

@@ -11,7 +11,7 @@ typedef struct pnnx_writer {
     pnnx_printer          p;
     text_table            taken;    /* names of values: indexes of their order               */
     text_table            names;    /* of operators, if one has none                         */
-    uint64_t              n_ops, n_operands, next_value, next_op;
+    uint64_t              n_ops, n_operands, next_op;
     bool                  stopped, has_input, has_output;
     const xir_op         *at;       /* whose items are printed: part of the finding          */
 } pnnx_writer;
@@ -36,26 +36,9 @@ static bool name_value(pnnx_writer *w, const xir_op *op, const xir_value *v, boo
         if (!check_word(w, op, name, defined ? "an output" : "an input")) return false;
         const uint32_t *known = text_table_add(&w->taken, name, order);
         if (!known) return !(w->p.status = XIR_E_MEMORY);
-        const xir_any *tag = value_more_of(v) ? source_tag_find(value_more_of(v)->tags, SOURCE_DUPLICATE) : NULL;
-        if (*known == order || (tag && !v->uses)) return true;
+        if (*known == order || (!v->uses && source_is_duplicate(v))) return true;
     }
-    const uint32_t *made = pointer_table_add(&w->p.names, v, (uint32_t)w->p.n_made);
-    bool ok = made && mem_reserve(w->p.out.alloc, (void **)&w->p.made, &w->p.made_room, w->p.n_made + 1,
-                                    sizeof *w->p.made);
-    if (ok) w->p.made[w->p.n_made++] = (xir_str){ NULL, 0 };
-    return ok || !(w->p.status = XIR_E_MEMORY);
-}
-
-/* The numbers of values without names: the next that no name is. */
-static bool number_values(pnnx_writer *w) {
-    for (size_t i = 0; i < w->p.n_made; i++) {
-        char *text = arena_take(&w->p.scratch, NUMBER_ROOM);
-        if (!text) return !(w->p.status = XIR_E_MEMORY);
-        do {
-            w->p.made[i] = (xir_str){ text, number_put_u64(text, w->next_value++) };
-        } while (text_table_find(&w->taken, w->p.made[i]));
-    }
-    return true;
+    return made_names_add(&w->p.names, v) || !(w->p.status = XIR_E_MEMORY);
 }
 
 static bool check_inputs(pnnx_writer *w, const xir_op *op) {
@@ -115,7 +98,7 @@ static bool check(pnnx_writer *w) {
         if (!check_op(w, op)) return false;
     for (const xir_op *op = w->net->first; op; op = op->next)
         if (!check_inputs(w, op)) return false;
-    if (!number_values(w)) return false;
+    if (!made_names_make(&w->p.names, &w->taken, "", &w->p.scratch)) return !(w->p.status = XIR_E_MEMORY);
     for (const xir_op *op = w->net->first; op; op = op->next) {
         bool own = !is_input(op) && !is_output(op);
         for (uint32_t i = 0; is_input(op) && i < op->n_outputs; i++)
@@ -147,7 +130,7 @@ static void put_number(pnnx_writer *w, uint64_t v) {
 }
 
 static void put_operand(pnnx_writer *w, const xir_value *v) {
-    const xir_str name = pnnx_value_name(&w->p, v);
+    const xir_str name = made_name_of(&w->p.names, v);
     buffer_char(&w->p.out, ' ');
     buffer_put(&w->p.out, name.data, name.size);
 }
@@ -197,25 +180,21 @@ static void put_end(pnnx_writer *w, const xir_op *op, size_t i) {
     end_line(w);
 }
 
-/* A name that no operator has. */
-static xir_str fresh_name(pnnx_writer *w, char *text, size_t room) {
+/* A name that no operator has; `text` begins with "pnnx_unique_". */
+static xir_str fresh_name(pnnx_writer *w, char *text) {
     if (!w->next_op) {
         for (const xir_op *op = w->net->first; op; op = op->next) {
             if (xir_op_name(op).size && !text_table_add(&w->names, xir_op_name(op), 0)) w->p.status = XIR_E_MEMORY;
         }
     }
-    xir_str name;
-    do {
-        name = (xir_str){ text, (size_t)snprintf(text, room, "pnnx_unique_%" PRIu64, w->next_op++) };
-    } while (text_table_find(&w->names, name));
-    return name;
+    return text_table_unused(&w->names, text, strlen(text), &w->next_op);
 }
 
 static void put_op(pnnx_writer *w, const xir_op *op) {
-    char text[40];
+    char text[12 + NUMBER_ROOM] = "pnnx_unique_";
     const xir_str name = xir_op_name(op);
     put_column(w, pnnx_type_of(op));
-    put_column(w, name.size ? name : fresh_name(w, text, sizeof text));
+    put_column(w, name.size ? name : fresh_name(w, text));
     put_number(w, op->n_inputs);
     buffer_char(&w->p.out, ' ');
     put_number(w, op->n_outputs);

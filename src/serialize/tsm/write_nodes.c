@@ -123,22 +123,17 @@ static bool keeps_name(const tsm_out_node *n) {
     return name && xir_str_equal(name->as.text, own_name(n));
 }
 
-/* Numbers of a stem never decrease, so one that is taken is tried only once. */
+/* Each stem has its own numbers. */
 static bool make_name(tsm_writer *w, size_t place, xir_str stem) {
-    const size_t room = stem.size + 24;
-    char *text = arena_take(&w->scratch, room);
-    uint32_t *next = text_table_add(&w->stems, stem, 0);
-    if (!text || !next) return tsm_no_memory(w);
-    if (*next < place) *next = (uint32_t)place;
-    for (;;) {
-        if (stem.size) memcpy(text, stem.data, stem.size);
-        text[stem.size] = '_';
-        const xir_str name = { text, stem.size + 1 + number_put_u64(text + stem.size + 1, (*next)++) };
-        const uint32_t *known = text_table_add(&w->names, name, (uint32_t)place);
-        if (!known) return tsm_no_memory(w);
-        w->made[place] = name;
-        if (*known == place) return true;
-    }
+    char *text = arena_take(&w->scratch, stem.size + 1 + NUMBER_ROOM);
+    uint32_t *last = text_table_add(&w->stems, stem, 0);
+    if (!text || !last) return tsm_no_memory(w);
+    uint64_t next = *last < place ? place : *last;
+    if (stem.size) memcpy(text, stem.data, stem.size);
+    text[stem.size] = '_';
+    w->made[place] = text_table_unused(&w->names, text, stem.size + 1, &next);
+    *last = (uint32_t)next;
+    return text_table_add(&w->names, w->made[place], (uint32_t)place) || tsm_no_memory(w);
 }
 
 /* Names are unique, unless a file said otherwise. */

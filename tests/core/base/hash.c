@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include "support/scarce.h"
 #include "hash.h"
+#include "number.h"
 
 enum { MANY = 20000 };
 
@@ -108,6 +109,29 @@ static void texts_are_bytes(void **state) {
     text_table_free(&t);
 }
 
+/* A stem and the next number that makes a new key; the counter passes the numbers that are taken. */
+static void unused_texts_are_found(void **state) {
+    (void)state;
+    static const struct { const char *stem, *expected; uint64_t next, after; } cases[] = {
+        { "a_", "a_0", 0, 1 }, { "a_", "a_2", 1, 3 }, { "a_", "a_12", 12, 13 }, { "b", "b4", 3, 5 }, { "", "5", 5, 6 },
+        { "", "8", 6, 9 },     { "b", "b18446744073709551614", UINT64_MAX - 1, UINT64_MAX },
+    };
+    static const char *const taken[] = { "a_1", "b3", "6", "7", "a_", "a_02" };
+    text_table t;
+    text_table_init(&t, &memory_default);
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+        assert_non_null(text_table_add(&t, xir_str_of(taken[i]), 0));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[8 + NUMBER_ROOM];
+        uint64_t next = cases[i].next;
+        strcpy(text, cases[i].stem);
+        const xir_str key = text_table_unused(&t, text, strlen(text), &next);
+        assert_true(xir_str_equal(key, xir_str_of(cases[i].expected)));
+        assert_int_equal(next, cases[i].after);
+    }
+    text_table_free(&t);
+}
+
 /* Reserved memory is not moved. */
 static void reserved_room_lasts(void **state) {
     (void)state;
@@ -183,8 +207,8 @@ GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_byte_counts),     cmocka_unit_test(pointers_are_found),
         cmocka_unit_test(pointers_collide),      cmocka_unit_test(texts_are_found),
-        cmocka_unit_test(texts_are_bytes),       cmocka_unit_test(reserved_room_lasts),
-        cmocka_unit_test(refused_growth_changes_nothing),
+        cmocka_unit_test(texts_are_bytes),       cmocka_unit_test(unused_texts_are_found),
+        cmocka_unit_test(reserved_room_lasts),   cmocka_unit_test(refused_growth_changes_nothing),
     };
     return cmocka_run_group_tests_name("hash", tests, NULL, NULL);
 }

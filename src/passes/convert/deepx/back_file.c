@@ -7,6 +7,7 @@
 #include <string.h>
 #include "convert/deepx/deepx.h"
 #include "manager/pass.h"
+#include "number.h"
 
 enum { MOST_NAME = 120 };
 
@@ -79,7 +80,7 @@ static bool is_letter(char c) {
 }
 
 /* Other characters become _; so does a point or a sign at the beginning. A character of several bytes is not cut. */
-static size_t legal(xir_str name, char out[MOST_NAME + 1]) {
+static size_t legal(xir_str name, char out[MOST_NAME]) {
     size_t n = name.size < MOST_NAME ? name.size : MOST_NAME;
     while (n && n < name.size && ((unsigned char)name.data[n] & 0xC0) == 0x80) n--;
     for (size_t i = 0; i < n; i++) {
@@ -87,18 +88,18 @@ static size_t legal(xir_str name, char out[MOST_NAME + 1]) {
         const bool plain = c != '\0' && is_letter(c) && (i || !strchr(".-@", c));
         out[i] = plain ? c : '_';
     }
-    out[n] = '\0';
     return n;
 }
 
 /* Names a tensor, and notes the name. */
 static bool name_tensor(making *m, xir_value *v) {
-    char own[MOST_NAME + 1], text[MOST_NAME + 32];
-    size_t n = legal(xir_value_name(v), own);
-    memcpy(text, own, n + 1);
-    while (!n || text_table_find(&m->names, (xir_str){ text, n }))
-        n = (size_t)snprintf(text, sizeof text, "%s%s%" PRIu64, *own ? own : "t", *own ? "_" : "", ++m->number);
-    const xir_str name = { text, n };
+    char text[MOST_NAME + 1 + NUMBER_ROOM];
+    const size_t n = legal(xir_value_name(v), text);
+    xir_str name = { text, n };
+    if (!n || text_table_find(&m->names, name)) {
+        text[n] = n ? '_' : 't';
+        name = text_table_unused(&m->names, text, n + 1, &m->number);
+    }
     if (!xir_str_equal(name, xir_value_name(v)) && !memory(m, !xir_value_set_name(v, name))) return false;
     return memory(m, text_table_add(&m->names, xir_value_name(v), 0));
 }
@@ -323,7 +324,7 @@ static bool make(making *m) {
 }
 
 xir_status deepx_end_back(xir_pass *pass) {
-    making m = { .pass = pass, .net = xir_pass_network(pass) };
+    making m = { .pass = pass, .net = xir_pass_network(pass), .number = 1 };
     m.ctx = xir_network_context(m.net);
     text_table_init(&m.names, context_alloc(m.ctx));
     pointer_table_init(&m.fresh, context_alloc(m.ctx));

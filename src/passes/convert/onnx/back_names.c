@@ -5,14 +5,14 @@
 #include "convert/onnx/back.h"
 #include "convert/onnx/onnx.h"
 #include "manager/pass.h"
+#include "number.h"
 
 typedef struct naming {
     xir_pass     *pass;
     xir_network  *net;
     text_table    names, op_names;
     pointer_table named, results;
-    size_t        number;     /* of the last name that was made */
-    size_t        op_number;
+    uint64_t      number, op_number;   /* of the next names that are made */
     bool          no_memory;
 } naming;
 
@@ -29,15 +29,13 @@ static bool take(naming *n, xir_str name) {
 /* "base.WORD", with a number if that is taken. */
 static bool new_name(naming *n, xir_value *v, xir_str base, const char *word) {
     enum { MOST_BASE = 200 };
-    char text[MOST_BASE + 80];
+    char text[MOST_BASE + 20 + NUMBER_ROOM];
     const int size = (int)(base.size < MOST_BASE ? base.size : MOST_BASE);
     const char *dot = size && *word ? "." : "";
-    int used = snprintf(text, sizeof text, "%.*s%s%s", size, base.size ? base.data : "", dot, word);
-    xir_str name = { text, (size_t)used };
-    while (!name.size || text_table_find(&n->names, name)) {
-        used = snprintf(text, sizeof text, "%.*s%s%s.%zu", size, base.size ? base.data : "", dot, word, ++n->number);
-        name.size = (size_t)used;
-    }
+    const int used = snprintf(text, sizeof text, "%.*s%s%s.", size, base.size ? base.data : "", dot, word);
+    xir_str name = { text, (size_t)used - 1 };
+    if (!name.size || text_table_find(&n->names, name))
+        name = text_table_unused(&n->names, text, (size_t)used, &n->number);
     if (xir_value_set_name(v, name)) return failed(n);
     xir_pass_changed(n->pass, 1);
     return take(n, xir_value_name(v)) || !n->no_memory;
@@ -88,14 +86,11 @@ static bool is_named_node(const naming *n, const xir_op *op) {
 /* Gives an op the name "NAME.k", which no other has. */
 static bool rename_op(naming *n, xir_op *op) {
     enum { MOST_NAME = 200 };
-    char text[MOST_NAME + 30];
+    char text[MOST_NAME + 1 + NUMBER_ROOM];
     const xir_str own = xir_op_name(op);
-    const int size = (int)(own.size < MOST_NAME ? own.size : MOST_NAME);
-    xir_str name;
-    do {
-        name = (xir_str){ text, (size_t)snprintf(text, sizeof text, "%.*s.%zu", size, own.data, ++n->op_number) };
-    } while (text_table_find(&n->op_names, name));
-    if (xir_op_set_name(op, name)) return failed(n);
+    const int most = (int)(own.size < MOST_NAME ? own.size : MOST_NAME);
+    const int size = snprintf(text, sizeof text, "%.*s.", most, own.data);
+    if (xir_op_set_name(op, text_table_unused(&n->op_names, text, (size_t)size, &n->op_number))) return failed(n);
     xir_pass_changed(n->pass, 1);
     return text_table_add(&n->op_names, xir_op_name(op), 1) || failed(n);
 }
@@ -137,7 +132,7 @@ static bool name_all(naming *n) {
 }
 
 xir_status onnx_end_back(xir_pass *pass) {
-    naming n = { .pass = pass, .net = xir_pass_network(pass) };
+    naming n = { .pass = pass, .net = xir_pass_network(pass), .number = 1, .op_number = 1 };
     const xir_allocator *alloc = context_alloc(xir_pass_context(pass));
     char text[32];
     const int size = snprintf(text, sizeof text, "opset%lld", (long long)onnx_version(n.net, (xir_str){ NULL, 0 }));

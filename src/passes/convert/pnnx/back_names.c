@@ -1,8 +1,7 @@
 /* Names of operators with weights: each weight is a member of the archive, named by its operator, so an operator
  * without a name gets one, and so does one whose name an earlier operator has. */
-#include <inttypes.h>
-#include <stdio.h>
 #include "convert/pnnx/pnnx.h"
+#include "number.h"
 
 static bool has_weights(const xir_op *op) {
     const xir_map *extra = xir_class_is_opaque(xir_op_class(op)) ? xir_op_extra(op) : NULL;
@@ -13,12 +12,8 @@ static bool has_weights(const xir_op *op) {
 
 /* A name that no operator has; *next is the number to try first. */
 static xir_status give_name(xir_op *op, text_table *names, uint64_t *next, uint32_t position) {
-    char text[40];
-    xir_str name;
-    do {
-        name = (xir_str){ text, (size_t)snprintf(text, sizeof text, "pnnx_unique_%" PRIu64, (*next)++) };
-    } while (text_table_find(names, name));
-    const xir_status status = xir_op_set_name(op, name);
+    char text[12 + NUMBER_ROOM] = "pnnx_unique_";
+    const xir_status status = xir_op_set_name(op, text_table_unused(names, text, strlen(text), next));
     if (status) return status;
     return text_table_add(names, xir_op_name(op), position) ? XIR_OK : XIR_E_MEMORY;
 }
