@@ -219,9 +219,6 @@ const xir_value *draw_output(const picture *p, size_t node, size_t k);
  * the direction of text, and of at most DRAW_LETTERS letters, with an ellipsis if it is cut. The text is terminated. */
 enum { DRAW_TEXT = 4 * DRAW_LETTERS + 64 };
 
-/* "−", "+", ">", "~", ">~": how a node differs. */
-const char *draw_sign(unsigned changes);
-
 /* The lines of a node's box: how it differs and its class, the rest of its name, and the type of its first output. A
  * line may be empty: then it has no place in the box. */
 enum { DRAW_LINE_CLASS, DRAW_LINE_NAME, DRAW_LINE_TYPE, DRAW_LINES };
@@ -237,8 +234,6 @@ size_t  draw_harmless(xir_str *s, char out[8]);
 xir_str draw_class_word(const xir_op *op);
 /* "fp32 1×56×56×64"; at least 64 bytes of room, and cut to fit. */
 size_t  draw_type_text(const xir_type *type, char *out, size_t room);
-/* The width of a text of 12 pixels. */
-uint32_t draw_text_width(const char *text, size_t size);
 
 /* The kind of operation, for its colour: 0 to DRAW_COLOURS - 1. */
 typedef enum draw_colour {

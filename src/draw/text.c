@@ -128,7 +128,8 @@ static size_t type_line(const picture *p, uint32_t node, char *out) {
     return append(out, 0, (xir_str){ text, n }, DRAW_LETTERS);
 }
 
-const char *draw_sign(unsigned changes) {
+/* How a node differs. */
+static const char *sign_of(unsigned changes) {
     if (changes & XIR_DIFF_REMOVED) return "−";
     if (changes & XIR_DIFF_ADDED) return "+";
     if (changes & XIR_DIFF_MOVED) return changes & XIR_DIFF_CHANGED ? ">~" : ">";
@@ -136,7 +137,7 @@ const char *draw_sign(unsigned changes) {
 }
 
 static size_t class_line(const picture *p, uint32_t node, char *out) {
-    const char *sign = draw_sign(draw_changes(p, node));
+    const char *sign = sign_of(draw_changes(p, node));
     const size_t n = (size_t)snprintf(out, 8, *sign ? "%s " : "%s", sign);
     return append(out, n, draw_class_word(p->nodes[node].op), DRAW_LETTERS);
 }
@@ -175,7 +176,8 @@ static uint32_t letter_width(uint32_t c) {
     return (c >= 'A' && c <= 'Z') || c >= 0x80 ? 88 : 76;
 }
 
-uint32_t draw_text_width(const char *text, size_t size) {
+/* The width of a text of 12 pixels. */
+static uint32_t width_of(const char *text, size_t size) {
     uint32_t tenths = 0, code;
     for (size_t at = 0; at < size;) {
         const size_t n = decode((xir_str){ text + at, size - at }, &code);
@@ -189,10 +191,10 @@ static uint16_t even(uint32_t n) { return (uint16_t)(n + n % 2); }
 
 static void size_node(picture *p, uint32_t i) {
     char text[DRAW_TEXT];
-    uint32_t width = draw_text_width(text, draw_node_text(p, i, DRAW_LINE_CLASS, text)) * 11 / 10, lines = 0;
+    uint32_t width = width_of(text, draw_node_text(p, i, DRAW_LINE_CLASS, text)) * 11 / 10, lines = 0;
     for (int line = DRAW_LINE_NAME; line < DRAW_LINES; line++) {
         const size_t n = draw_node_text(p, i, line, text);
-        const uint32_t w = draw_text_width(text, n) * 11 / 12;
+        const uint32_t w = width_of(text, n) * 11 / 12;
         if (w > width) width = w;
         lines += n != 0;
     }
@@ -203,8 +205,8 @@ static void size_node(picture *p, uint32_t i) {
 static void size_group(picture *p, uint32_t i) {
     char text[DRAW_TEXT];
     draw_group *g = &p->groups[i];
-    const uint32_t title = draw_text_width(text, draw_group_title(p, i, text)) * 11 / 10;
-    const uint32_t count = draw_text_width(text, draw_group_count(p, i, text)) * 11 / 12;
+    const uint32_t title = width_of(text, draw_group_title(p, i, text)) * 11 / 10;
+    const uint32_t count = width_of(text, draw_group_count(p, i, text)) * 11 / 12;
     const uint32_t width = (title > count ? title : count) + 40;
     g->title = even(title + 8);
     g->width = even(width < 96 ? 96 : width);

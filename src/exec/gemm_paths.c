@@ -157,7 +157,7 @@ static void avx512_interleave(const float *const *from, size_t n, double *out, s
 #define NARROW(to, v)   _mm256_storeu_ps(to, _mm512_cvtpd_ps(v))
 #include "gemm_loops.h"
 
-static const gemm_path *path_of(size_t i) {
+const gemm_path *gemm_path_at(size_t i) {
     const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"),
                avx512 = avx2 && __builtin_cpu_supports("avx512f");
     return i == 0 ? &plain_path : i == 1 && avx2 ? &avx2_path : i == 2 && avx512 ? &avx512_path : NULL;
@@ -215,18 +215,16 @@ static void neon_interleave(const float *const *from, size_t n, double *out, siz
 #define NARROW          pair_narrow
 #include "gemm_loops.h"
 
-static const gemm_path *path_of(size_t i) { return i == 0 ? &plain_path : i == 1 ? &neon_path : NULL; }
+const gemm_path *gemm_path_at(size_t i) { return i == 0 ? &plain_path : i == 1 ? &neon_path : NULL; }
 
 #else
-static const gemm_path *path_of(size_t i) { return i == 0 ? &plain_path : NULL; }
+const gemm_path *gemm_path_at(size_t i) { return i == 0 ? &plain_path : NULL; }
 #endif
-
-const gemm_path *gemm_path_at(size_t i) { return path_of(i); }
 
 const gemm_path *gemm_path_now(void) {
     const char *word = getenv("XIR_EXEC_PATH");
     const gemm_path *best = &plain_path, *now;
-    for (size_t i = 0; (now = path_of(i)); i++) {
+    for (size_t i = 0; (now = gemm_path_at(i)); i++) {
         best = now;
         if (word && strcmp(word, now->name) == 0) break;
     }

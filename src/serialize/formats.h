@@ -4,9 +4,6 @@
 
 #include "format.h"
 
-/* The formats of a context by position: the library's, then the registered ones. False past the end. `ctx` NULL: the
- * library's. */
-bool format_at(xir_context *ctx, size_t i, format *out);
 /* By name; false with a finding. */
 bool format_named(xir_context *ctx, const char *format_name, format *out, xir_diags *why);
 /* By content, then by file name, as xir_probe_grade says. False: neither identifies a format. */

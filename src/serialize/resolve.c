@@ -29,6 +29,8 @@ static bool resolver_begin(resolver *r) {
     return r->levels || trace_memory(&r->d.trace);
 }
 
+/* Turns an op of an opaque class into one of `cls`: its undeclared attributes become rows, as if they were read from a
+ * file now. On failure, with a finding, the op is unchanged. */
 static xir_status resolve(resolver *r, xir_op *op, const xir_class *cls, const frame *up) {
     static const xir_map none = { NULL, 0 };
     xir_any map = { .kind = XIR_ANY_MAP, .as.map = xir_op_extra(op) ? *xir_op_extra(op) : none };
@@ -40,13 +42,6 @@ static xir_status resolve(resolver *r, xir_op *op, const xir_class *cls, const f
     }
     xir_status status = r->d.trace.status;
     if (status || r->d.n_values || r->d.n_op_ids) resolver_end(r);
-    return status;
-}
-
-xir_status op_resolve(xir_op *op, const xir_class *cls, xir_diags *why) {
-    resolver r = { .net = op->net, .why = why };
-    xir_status status = resolve(&r, op, cls, NULL);
-    resolver_end(&r);
     return status;
 }
 

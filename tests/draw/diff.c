@@ -36,8 +36,11 @@ static void describe(const picture *p, char *text, size_t room) {
     static const char *const signs[] = { "", "-", "+" };
     size_t n = 0;
     for (uint32_t i = 0; i < p->n_nodes; i++) {
-        const char *sign = draw_sign(draw_changes(p, i));
-        n += (size_t)snprintf(text + n, room - n, "%s%s", i ? " " : "", *sign == '\xE2' ? "-" : sign);
+        char line[DRAW_TEXT];
+        draw_node_text(p, i, DRAW_LINE_CLASS, line);   /* "+ Conv2d", or "Conv2d" */
+        const char *blank = strchr(line, ' ');
+        n += (size_t)snprintf(text + n, room - n, "%s%.*s", i ? " " : "", blank ? (int)(blank - line) : 0,
+                              *line == '\xE2' ? "-" : line);
         n += put_name(text + n, room - n, p, i);
     }
     n += (size_t)snprintf(text + n, room - n, ";");

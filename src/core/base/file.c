@@ -258,11 +258,3 @@ blob *file_read(xir_context *ctx, const char *path, xir_diags *why) {
     file_reader_close(&r);
     return b;
 }
-
-blob *file_map(xir_context *ctx, const char *path, xir_diags *why) {
-    file_reader r;
-    if (file_reader_open(&r, ctx, path, why) != XIR_OK) return NULL;
-    blob *b = file_reader_map(&r);
-    file_reader_close(&r);
-    return b;
-}

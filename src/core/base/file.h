@@ -10,11 +10,6 @@
  * XIR_E_LIMIT if larger than the context's limit, XIR_E_MEMORY. */
 blob *file_read(xir_context *ctx, const char *path, xir_diags *why);
 
-/* Maps a regular file, private and read-only; NULL with a finding. An empty file gives a blob without bytes. If another
- * program shortens the file while it is mapped, later reads of the lost bytes raise SIGBUS; nothing here can prevent
- * that. */
-blob *file_map(xir_context *ctx, const char *path, xir_diags *why);
-
 /* Adds a finding about a place in a file; `byte` may be XIR_NO_BYTE. Returns `code`. */
 xir_status file_fail(xir_diags *why, xir_status code, const char *path, uint64_t byte, const char *format, ...)
     XIR_PRINTF(5, 6);
@@ -47,6 +42,9 @@ xir_status file_reader_take(file_reader *r, xir_context *ctx, int fd, const char
 xir_status file_reader_at(file_reader *r, uint64_t offset, void *out, size_t size);
 /* XIR_E_LIMIT above `most` bytes; if the file is not regular, also above the context's max_stream. */
 blob      *file_reader_all(file_reader *r, uint64_t most);
+/* Maps a regular file, private and read-only; NULL with a finding. An empty file gives a blob without bytes. If another
+ * program shortens the file while it is mapped, later reads of the lost bytes raise SIGBUS; nothing here can prevent
+ * that. */
 blob      *file_reader_map(file_reader *r);
 /* The same with a watch: when the bytes of a part are first accessed, device, inode, size and change time of the file
  * must be the same as when it was opened. The mapping takes the descriptor, so nothing more can be read. */

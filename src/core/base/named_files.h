@@ -49,9 +49,5 @@ void named_files_end(named_files *files);
 /* Returns the index in `files` of a location, or -1 with *fault. Indices are 0, 1, … in the order of the first calls.
  * The bytes at `location` must live as long as `files`. */
 int64_t named_files_find(named_files *files, xir_str location, named_fault *fault);
-/* Returns true if a file contains this range. */
-static inline bool named_file_holds(const named_file *file, uint64_t offset, uint64_t size) {
-    return offset <= file->whole->size && size <= file->whole->size - offset;
-}
 
 #endif

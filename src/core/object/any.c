@@ -116,7 +116,7 @@ bool xir_map_equal(const xir_map *a, const xir_map *b) {
     return true;
 }
 
-uint64_t any_hash(uint64_t seed, const xir_any *any) {
+static uint64_t any_hash(uint64_t seed, const xir_any *any) {
     xir_any a = canonical(any);
     uint64_t hash = hash_bytes(seed, &(uint8_t){ (uint8_t)a.kind }, 1);
     switch (a.kind) {

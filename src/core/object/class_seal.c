@@ -46,11 +46,6 @@ static const class_key base_keys[] = {
 };
 _Static_assert(sizeof base_keys / sizeof base_keys[0] == BASE_KEYS, "class_seal.h says how many there are");
 
-const class_key *class_base_keys(bool is_op, uint32_t *n) {
-    *n = is_op ? BASE_KEYS : 1;
-    return base_keys;
-}
-
 class_more *class_more_of_opaque(bool is_op) {
     static const class_more of_ops     = { .keys = (class_key *)(uintptr_t)base_keys, .n_keys = BASE_KEYS };
     static const class_more of_objects = { .keys = (class_key *)(uintptr_t)base_keys, .n_keys = 1 };
@@ -291,8 +286,8 @@ static void add_rows(const class_stage *stage, xir_class *cls, const xir_class_d
         default: break;
         }
     }
-    const class_key *base = class_base_keys(cls->is_op, &more->n_keys);
-    memcpy(more->keys, base, more->n_keys * sizeof *base);
+    more->n_keys = cls->is_op ? BASE_KEYS : 1;
+    memcpy(more->keys, base_keys, more->n_keys * sizeof *base_keys);
     for (uint32_t i = 0; i < cls->n_fields; i++) {
         more->keys[more->n_keys++] = (class_key){ cls->fields[i].name, (int)i, false };
     }

@@ -20,9 +20,8 @@ xir_status class_make_defaults(xir_context *ctx, xir_class *cls, const xir_class
 /* The number of old keys in the rows. */
 size_t     class_alias_count(const xir_class_decl *decl);
 
-/* The keys that every op has; an object has only the first. Sets `*n` to their number. */
+/* The number of keys that every op has; an object has only the first. */
 enum { BASE_KEYS = 7 };
-const class_key *class_base_keys(bool is_op, uint32_t *n);
 /* What opaque classes of ops, or of objects, share. Nobody writes it. */
 class_more *class_more_of_opaque(bool is_op);
 

@@ -163,7 +163,8 @@ static bool has_name(const char *names, const char *name, size_t size) {
     }
 }
 
-const xir_class *form_class(xir_context *ctx, xir_str text) {
+/* The class whose form has the name in a "@…" text; NULL if there is none. */
+static const xir_class *form_class(xir_context *ctx, xir_str text) {
     if (text.size < 2 || text.data[0] != '@') return NULL;
     enum { NAME_MOST = 32 };
     const char *name = text.data + 1;

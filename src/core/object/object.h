@@ -224,7 +224,6 @@ void     body_get(const xir_field *f, const void *body, xir_attr *out);
 /* Checks kind and class, not bounds. The body then borrows. A real accepts an integer, an enum the text of its word. */
 xir_status body_set(const xir_class *cls, const xir_field *f, void *body, const xir_attr *attr, xir_diags *why);
 
-uint64_t any_hash(uint64_t seed, const xir_any *any);
 uint64_t map_hash(uint64_t seed, const xir_map *map);
 /* Deep copies into an arena; false without memory. Params are copied as pointers. */
 bool     any_copy(arena *to, const xir_any *from, xir_any *out);
@@ -258,8 +257,6 @@ struct xir_form {
     const xir_object *(*parse)(object_pool *pool, const xir_class *cls, xir_str text, form_error *e);
 };
 
-/* The class whose form has the name in a "@…" text; NULL if there is none. */
-const xir_class *form_class(xir_context *ctx, xir_str text);
 /* Parses any "@…" text. */
 const xir_object *form_parse(object_pool *pool, xir_str text, form_error *e);
 

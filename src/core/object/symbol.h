@@ -91,7 +91,6 @@ void expr_range(const object_pool *pool, expr e, int64_t *least, int64_t *most);
 /* Each is true only if it holds for all values of the symbols; false says nothing. Equal expressions are `a == b`. */
 bool expr_at_least(object_pool *pool, expr a, expr b);      /* a >= b                       */
 bool expr_never_equal(object_pool *pool, expr a, expr b);
-bool expr_divisible(object_pool *pool, expr a, int64_t by);
 
 /* An expression that is equal to `e` wherever more >= less: maxima and minima that this decides are replaced. */
 expr expr_given(object_pool *pool, expr e, expr more, expr less);

@@ -186,8 +186,9 @@ static bool divide_term(const poly_term *a, const poly_term *b, poly_term *out) 
     return k == b->n;
 }
 
-/* The division of the school, by leading terms. Each step removes the leading term of the rest, so it ends. */
-void poly_exact(const symbol_table *t, poly *out, const poly *a, const poly *b) {
+/* The one q with q * b = a; unknown if b does not divide a. The division of the school, by leading terms: each step
+ * removes the leading term of the rest, so it ends. */
+static void poly_exact(const symbol_table *t, poly *out, const poly *a, const poly *b) {
     poly rest = *a, quotient = { .unknown = a->unknown || b->unknown || b->n == 0 };
     while (rest.n && !rest.unknown && !quotient.unknown) {
         poly step = { .n = 1 }, product;

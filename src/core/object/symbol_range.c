@@ -150,9 +150,3 @@ bool expr_never_equal(object_pool *pool, expr a, expr b) {
     poly_add(pool->symbols, &minus, &minus, -1, &p);
     return poly_least(pool, &p) > 0 || (!minus.unknown && poly_least(pool, &minus) > 0);
 }
-
-bool expr_divisible(object_pool *pool, expr a, int64_t by) {
-    poly p;
-    poly_load(pool, a, &p);
-    return by > 0 && !p.unknown && poly_common(&p, true) % by == 0;
-}

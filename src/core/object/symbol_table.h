@@ -95,8 +95,6 @@ void poly_add(const symbol_table *t, poly *out, const poly *a, int64_t factor, c
 void poly_mul(const symbol_table *t, poly *out, const poly *a, const poly *b);
 /* floor(a / c) for c > 0. */
 void poly_floor(object_pool *pool, poly *out, const poly *a, int64_t c);
-/* The one q with q * b = a; unknown if b does not divide a. */
-void poly_exact(const symbol_table *t, poly *out, const poly *a, const poly *b);
 /* The greatest number that divides all factors, of the constant too if `all`; 0 for a polynomial without terms. */
 int64_t poly_common(const poly *p, bool all);
 void poly_extreme(object_pool *pool, poly *out, bool max, const poly *a, const poly *b);

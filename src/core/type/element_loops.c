@@ -80,7 +80,7 @@ element_store element_store_of(element_format f) {
 #define TARGET     __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2")))
 #include "element_loops_path.h"
 
-static const element_loops *path_of(size_t i) {
+const element_loops *element_loops_at(size_t i) {
     const bool avx2 = __builtin_cpu_supports("avx2");
     const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
@@ -88,15 +88,13 @@ static const element_loops *path_of(size_t i) {
 }
 
 #else
-static const element_loops *path_of(size_t i) { return i == 0 ? &plain_loops : NULL; }
+const element_loops *element_loops_at(size_t i) { return i == 0 ? &plain_loops : NULL; }
 #endif
-
-const element_loops *element_loops_at(size_t i) { return path_of(i); }
 
 const element_loops *element_loops_now(void) {
     const char *word = getenv("XIR_EXEC_PATH");
     const element_loops *best = &plain_loops, *now;
-    for (size_t i = 0; (now = path_of(i)); i++) {
+    for (size_t i = 0; (now = element_loops_at(i)); i++) {
         best = now;
         if (word && strcmp(word, now->name) == 0) break;
     }

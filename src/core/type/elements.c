@@ -219,11 +219,6 @@ void element_put_real(element_format f, void *bytes, size_t i, double v) {
 
 void element_put_i64(element_format f, void *bytes, size_t i, int64_t v) { store(f, bytes, i, bits_of_i64(f, v)); }
 
-double element_rounded(element_format f, double v) {
-    if (f.kind != ELEMENT_FLOAT) return v;
-    return f.mantissa == 23 ? (double)(float)v : float_of(f, bits_of_float(f, v));
-}
-
 /* ---- many of a type -------------------------------------------------------------------------------------------- */
 
 void elements_to_ints(const xir_type *element, const void *bytes, size_t from, size_t n, int64_t *out) {

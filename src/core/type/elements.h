@@ -35,8 +35,6 @@ static inline bool element_is_number(element_format f) { return f.kind > ELEMENT
 /* Element i of `bytes`; for ELEMENT_NONE, NaN and 0. */
 double  element_real(element_format f, const void *bytes, size_t i);
 int64_t element_i64(element_format f, const void *bytes, size_t i);
-/* A real as the nearest number of a float's format; other formats leave it as it is. */
-double  element_rounded(element_format f, double v);
 /* A real as an integer: towards zero, limited to int64_t; NaN becomes 0. */
 int64_t element_cut(double v);
 /* An integer as a real that will be rounded to this format: rounding twice gives the same as rounding once. */

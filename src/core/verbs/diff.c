@@ -22,7 +22,8 @@ static void note_first(xir_diff *d, diff_side *side, const xir_op *op) {
     if (op && !side->first[op->slot]) side->first[op->slot] = d->n;
 }
 
-xir_diff_item *diff_record(xir_diff *d, xir_diff_kind kind) {
+/* A new record about the current ops. */
+static xir_diff_item *diff_record(xir_diff *d, xir_diff_kind kind) {
     d->failed = d->failed || !mem_reserve(d->alloc, (void **)&d->records, &d->room, d->n + 1, sizeof *d->records);
     if (d->failed) return &d->spare;
     xir_diff_item *made = &d->records[d->n++];

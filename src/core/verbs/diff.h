@@ -57,8 +57,7 @@ void diff_find_moved(xir_diff *d, xir_op *const *a, size_t n_a, xir_op *const *b
 
 /* ---- records ------------------------------------------------------------------------------------------------ */
 
-/* A new record about the current ops. */
-xir_diff_item *diff_record(xir_diff *d, xir_diff_kind kind);
+/* A new record: the current ops differ. */
 void diff_changed(xir_diff *d, xir_diff_side a, xir_diff_side b);
 
 /* Enters a part of a field; leave with its result. A NULL part: stays in the current field. */

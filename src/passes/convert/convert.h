@@ -283,10 +283,6 @@ bool row_next_word(xir_str *words, xir_str *theirs, xir_str *own);
 /* Makes the op of the row's class and sets; `more` are set instead of the row's sets of the same names. */
 bool row_run(xir_node *at);
 bool row_run_with(xir_node *at, xir_sets more);
-/* An input in XIR's order of axes, if the row gives the order that it has; NULL if absent. Sets the node's outputs to
- * those of an op; feature maps in the order of input 0. */
-xir_value *row_input_value(xir_node *at, size_t i);
-bool       row_results(xir_node *at, xir_op *op);
 
 /* check_node.c: whether counts and attributes fit the row; adds findings. */
 bool node_is_sound(xir_node *at);
@@ -299,10 +295,9 @@ xir_status conversion_order(conversion *c, bool *sorted);   /* *sorted: whether 
 /* The dialect's row whose name is closest to an unknown key; NULL: none is close. */
 const xir_convert_row *row_like(xir_context *ctx, const xir_dialect_decl *dialect, xir_str key);
 
-/* known.c: the list of a value, NULL if unknown. conversion_learn computes it for the first output of a new op, and
- * returns whether all items are known; if memory is out, it sets c->no_memory. */
-const item_list  *conversion_known(conversion *c, const xir_value *v);
-/* The same, or the list of Params, or of a value that was made before the conversion; false if unknown. */
+/* known.c: the list of a value, of Params, or of a value that was made before the conversion; false if unknown.
+ * conversion_learn computes it for the first output of a new op, and returns whether all items are known; if memory is
+ * out, it sets c->no_memory. */
 bool              conversion_items(conversion *c, const xir_value *v, item_list *out);
 /* The same as integers; items that are not numbers are OPEN_ITEM. False: it is unknown, or memory is out. */
 #define OPEN_ITEM INT64_MIN

@@ -3,14 +3,15 @@
  * affect the other items. The rules are those of the classes (items.h); here each list is computed once. */
 #include "convert/convert.h"
 
-const item_list *conversion_known(conversion *c, const xir_value *v) {
+/* The list that the conversion has computed for a value, or NULL. */
+static const item_list *known_list(conversion *c, const xir_value *v) {
     if (!v || xir_value_is_params(v) || !value_op(v) || v != op_outputs(value_op(v))) return NULL;
     uint32_t slot = value_op(v)->slot;
     return slot < c->known_room ? c->known[slot] : NULL;
 }
 
 bool conversion_items(conversion *c, const xir_value *v, item_list *out) {
-    const item_list *known = conversion_known(c, v);
+    const item_list *known = known_list(c, v);
     if (!known) return items_of_value(&c->net->pool, v, out);   // Params, or made before the conversion
     memcpy(out, known, offsetof(item_list, v) + known->n * sizeof *known->v);
     return true;

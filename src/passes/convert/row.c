@@ -339,7 +339,8 @@ static xir_value *kernel_of(xir_node *at, xir_value *v, xir_str order) {
     return xir_node_transposed(at, v, axes, order.size, order.size > 2 ? letters : NULL);
 }
 
-xir_value *row_input_value(xir_node *at, size_t i) {
+/* An input in XIR's order of axes, if the row gives the order that it has; NULL if absent. */
+static xir_value *input_value(xir_node *at, size_t i) {
     xir_value *v = xir_node_optional_input(at, i);
     const xir_str order = i < at->cls->n_slots ? at->cls->slots[i].order : (xir_str){ NULL, 0 };
     if (!v || !order.size) return v;
@@ -351,7 +352,8 @@ xir_value *row_input_value(xir_node *at, size_t i) {
     return is_map(order) ? xir_node_channels_last(at, v) : kernel_of(at, v, order);
 }
 
-bool row_results(xir_node *at, xir_op *op) {
+/* Sets the node's outputs to those of an op; feature maps in the order of input 0. */
+static bool give_results(xir_node *at, xir_op *op) {
     const bool map = at->cls->n_slots && is_map(at->cls->slots[0].order);
     for (size_t i = 0; op && i < at->n_out; i++) {
         xir_value *v = xir_op_output(op, (int64_t)i);
@@ -376,11 +378,11 @@ bool row_run_with(xir_node *at, xir_sets more) {
     const size_t n_in = at->n_in > at->cls->n_slots ? at->n_in : at->cls->n_slots;
     xir_value **inputs = arena_take(&at->c->scratch, (n_in + 1) * sizeof *inputs);
     if (!inputs) return node_no_memory(at);
-    for (size_t i = 0; i < at->n_in; i++) inputs[i] = row_input_value(at, i);
+    for (size_t i = 0; i < at->n_in; i++) inputs[i] = input_value(at, i);
     const xir_values values = { inputs, at->n_in };
     const bool map = at->cls->n_slots && is_map(at->cls->slots[0].order);
     if (at->n_out <= 1 && !map) return xir_node_becomes(at, at->cls->row->cls, values, (xir_sets){ sets, n });
-    return row_results(at, xir_node_make_op(at, at->cls->row->cls, values, (xir_sets){ sets, n }));
+    return give_results(at, xir_node_make_op(at, at->cls->row->cls, values, (xir_sets){ sets, n }));
 }
 
 bool row_run(xir_node *at) { return row_run_with(at, XIR_NO_SETS); }

@@ -42,7 +42,8 @@ static uint32_t bit_of(int64_t axis, size_t rank) {
     return axis >= 0 && axis < (int64_t)rank ? 1u << axis : 0;
 }
 
-uint32_t axes_named(const node *n) {
+/* The axes that an attribute of the row names, one bit each. */
+static uint32_t axes_named(const node *n) {
     const xir_field *field = n->row->attr[0];
     const xir_value *input = op_inputs(n->op)[0].value;
     size_t rank = n->row->kind == LAYOUT_GAIN ? n->rank : rank_of(input);

@@ -144,8 +144,6 @@ bool  orders_by_output(plan *l, const node *n, axis_order as, axis_order *in, ax
 bool  finds_same_axes(plan *l, const node *n, uint32_t i);
 /* Whether the op could work in several orders, of which the first was taken. */
 bool  has_choice(const node *n);
-/* The axes that an attribute of the row names, one bit each. */
-uint32_t axes_named(const node *n);
 /* Of Shape: the requested axes [*from, *to). */
 void  axes_asked(const node *n, size_t *from, size_t *to);
 

@@ -17,7 +17,8 @@ bool op_is_pure(const xir_op *op) {
 
 /* ---- results ----------------------------------------------------------------------------------------------------- */
 
-bool is_result(const xir_value *v) {
+/* Returns true if an Output reads the value. */
+static bool is_result(const xir_value *v) {
     for (const xir_use *u = v->uses; u; u = u->next) {
         if (u->user->cls->traits & XIR_TRAIT_SINK) return true;
     }

@@ -11,9 +11,6 @@
  * dialect decides. */
 bool op_is_pure(const xir_op *op);
 
-/* Whether an Output reads the value. */
-bool is_result(const xir_value *v);
-
 /* Gives `now` the name of `old`, if `old` has one, and its tags, if `now` has none. Both then share them: names and
  * tags are immutable. False: out of memory. */
 bool value_take_name(xir_value *now, const xir_value *old);

@@ -153,7 +153,8 @@ bool decode_network(decoder *d, source *s) {
 
 /* ---- attributes of ops that were opaque -------------------------------------------------------------------- */
 
-bool read_attrs(decoder *d, source *s, codec_plan *plan, void *body, members *m, xir_str *name) {
+/* Reads the members of a map of attributes, which has been entered: rows and undeclared entries. */
+static bool read_attrs(decoder *d, source *s, codec_plan *plan, void *body, members *m, xir_str *name) {
     const xir_class *cls = plan->cls;
     uint32_t next = 0;
     for (bool first = true;; first = false) {

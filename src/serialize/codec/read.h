@@ -134,8 +134,6 @@ bool build_op(decoder *d, source *s, op_in *in, const void *body, const xir_map 
 
 /* ---- network.c --------------------------------------------------------------------------------------------- */
 
-/* Reads the members of a map of attributes, which has been entered: rows and undeclared entries. */
-bool read_attrs(decoder *d, source *s, codec_plan *plan, void *body, members *m, xir_str *name);
 /* Stores a text of the network; the version also sets how reals are read. */
 bool keep_network_text(decoder *d, network_key key, xir_str text);
 

@@ -164,8 +164,6 @@ bool deepx_read_block(deepx_place *w, deepx_slots *slots, const char *p, const c
 
 extern const char *const deepx_known_lines[];
 extern const size_t deepx_n_known;
-/* The category of parameter `i` of `n` of a known function, 0 if it is not known. */
-unsigned deepx_known_category(xir_str function, size_t i, size_t n, bool ret);
 /* What a slot of a line is in a network: a text, a tensor, or a list of tensors. */
 typedef enum deepx_slot_kind { DEEPX_SLOT_TEXT, DEEPX_SLOT_TENSOR, DEEPX_SLOT_TENSORS } deepx_slot_kind;
 deepx_slot_kind deepx_kind_of(const deepx_line *line, const deepx_slot *slot);

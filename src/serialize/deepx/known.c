@@ -87,7 +87,8 @@ static unsigned category_at(const char *p, size_t i, size_t n) {
     return count == n ? found : 0;
 }
 
-unsigned deepx_known_category(xir_str function, size_t i, size_t n, bool ret) {
+/* The category of parameter `i` of `n` of a known function, 0 if it is not known. */
+static unsigned known_category(xir_str function, size_t i, size_t n, bool ret) {
     for (size_t k = 0; k < deepx_n_known; k++) {
         const char *line = deepx_known_lines[k];
         const bool same = strncmp(line, function.data, function.size) == 0 && line[function.size] == '(';
@@ -111,7 +112,7 @@ deepx_slot_kind deepx_kind_of(const deepx_line *line, const deepx_slot *slot) {
     const bool ret = i >= line->n_args, list = slot->value.data[0] == '[';
     const size_t n = ret ? line->n_rets : line->n_args;
     unsigned category = slot->is.category;
-    if (!category && !slot->type.size) category = deepx_known_category(line->name, ret ? i - line->n_args : i, n, ret);
+    if (!category && !slot->type.size) category = known_category(line->name, ret ? i - line->n_args : i, n, ret);
     if (category == DEEPX_LISTTENSOR || (!category && list && !deepx_is_literal(slot->value)))
         return list && are_tensor_names(slot->value) ? DEEPX_SLOT_TENSORS : DEEPX_SLOT_TEXT;
     if (!deepx_is_tensor_name(slot->value)) return DEEPX_SLOT_TEXT;

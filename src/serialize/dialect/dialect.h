@@ -318,8 +318,6 @@ void dialect_parts_free(dialect_parts *p);
 /* A part of a blob, in place: its bytes are not touched, and need not be aligned. NULL with a failure: out of
  * memory, or XIR_E_CORRUPT if it reaches beyond the blob. `parts` NULL: of the file. */
 blob *dialect_part(dialect *d, dialect_parts *parts, uint64_t offset, uint64_t size);
-/* The same, but bytes whose address is not a multiple of `alignment` (a power of two) are copied. */
-blob *dialect_part_aligned(dialect *d, dialect_parts *parts, uint64_t offset, uint64_t size, size_t alignment);
 /* The parts of a file that the file names, by the rules of named_files.h; opened once. NULL with a fault, which the
  * caller records (dialect_no_file) with its purpose. The text must stay valid until the end. */
 dialect_parts *dialect_file(dialect *d, xir_str location, named_fault *fault);

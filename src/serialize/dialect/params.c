@@ -41,17 +41,6 @@ blob *dialect_part(dialect *d, dialect_parts *parts, uint64_t offset, uint64_t s
     return head;
 }
 
-blob *dialect_part_aligned(dialect *d, dialect_parts *parts, uint64_t offset, uint64_t size, size_t alignment) {
-    dialect_parts *p = parts ? parts : &d->parts;
-    if (dialect_failed(d) || !holds(d, p, offset, size)) return NULL;
-    const uint8_t *bytes = p->whole->bytes + offset;
-    if (((uintptr_t)bytes & (alignment - 1)) == 0) return dialect_part(d, p, offset, size);
-    blob *copy = blob_new(d->alloc, size);
-    if (!copy) trace_memory(&d->trace);
-    else if (size) memcpy((void *)(uintptr_t)copy->bytes, bytes, (size_t)size);
-    return copy;
-}
-
 /* ---- files that the file names --------------------------------------------------------------------------------- */
 
 static void begin_files(dialect *d) {

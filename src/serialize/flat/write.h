@@ -96,7 +96,6 @@ void flat_fail(flat_writer *w, xir_status status);
 
 /* "" and short texts are written once. */
 uint32_t flat_text(flat_writer *w, xir_str text);
-uint32_t flat_i64s(flat_writer *w, const int64_t *data, size_t n);
 
 /* The items of a vector of tables are pushed on a stack and then popped as one vector. */
 void     flat_push(flat_writer *w, uint32_t at, uint8_t tag);

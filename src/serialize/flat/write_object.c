@@ -66,7 +66,7 @@ static uint32_t put_word(flat_writer *w, const char *word) {
     return at;
 }
 
-uint32_t flat_i64s(flat_writer *w, const int64_t *data, size_t n) {
+static uint32_t put_i64s(flat_writer *w, const int64_t *data, size_t n) {
     if (n == 0) return w->no_list;
     uint32_t at;
     uint8_t *p = flat_vector(&w->b, n, 8, &at);
@@ -181,7 +181,7 @@ static void put_layout(flat_writer *w, flat_fields *f, const flat_table *t, cons
 }
 
 static void put_distr(flat_writer *w, flat_fields *f, const flat_table *t, const xir_distr *distr) {
-    flat_set_at(f, t->slots[DISTR_SLOT_AXIS].slot, flat_i64s(w, distr->merged_axis.data, distr->merged_axis.size));
+    flat_set_at(f, t->slots[DISTR_SLOT_AXIS].slot, put_i64s(w, distr->merged_axis.data, distr->merged_axis.size));
     uint32_t at;
     uint8_t *p = flat_vector(&w->b, (size_t)runs_total(distr->sections), 1, &at);
     int64_t i = 0;
@@ -437,7 +437,7 @@ bool flat_row(flat_writer *w, flat_fields *f, const flat_slot *slot, const void 
     case FLAT_I64S: {
         const xir_i64s *list = at;
         bool null = !list->data && row->flags & XIR_FIELD_OPTIONAL;
-        uint32_t (*put)(flat_writer *, const int64_t *, size_t) = field_is_shape(w->ctx, row) ? put_dims : flat_i64s;
+        uint32_t (*put)(flat_writer *, const int64_t *, size_t) = field_is_shape(w->ctx, row) ? put_dims : put_i64s;
         if (!null) flat_set_at(f, slot->slot, put(w, list->data, list->size));
         return true;
     }

@@ -1,7 +1,7 @@
 /* A line of an operator. */
 #include "pnnx/pnnx.h"
 
-pnnx_item pnnx_item_of(xir_str word) {
+static pnnx_item item_of(xir_str word) {
     const char first = word.data[0];
     pnnx_item item = { .whole = word, .kind = first == '@' ? PNNX_ATTR : first == '$' ? PNNX_SLOT
                                             : first == '#' ? PNNX_SHAPE : PNNX_PARAM };
@@ -23,7 +23,7 @@ bool pnnx_gather_items(pnnx_reader *r, pnnx_head *head) {
         }
         pnnx_item *item = dialect_add(&r->d, &r->items, sizeof *item);
         if (!item) return false;
-        *item = pnnx_item_of(word);
+        *item = item_of(word);
     }
     return true;
 }
@@ -130,7 +130,8 @@ static bool is_declared_so(const xir_value *v, const dialect_declared *declared)
     return tag && xir_any_equal(tag, &declared->tags->entries[0].value);
 }
 
-bool pnnx_declare(pnnx_reader *r, xir_value *v, const pnnx_item *item) {
+/* Declares the shape of a value; the last declaration counts. */
+static bool declare(pnnx_reader *r, xir_value *v, const pnnx_item *item) {
     dialect_declared declared;
     pnnx_shape s;
     const xir_str text = item->value;
@@ -174,7 +175,7 @@ static bool read_shapes(pnnx_reader *r, const xir_op *op) {
             }
             i = *first;
         }
-        if (!pnnx_declare(r, operand(op, i), &items[k])) return false;
+        if (!declare(r, operand(op, i), &items[k])) return false;
         next = i + 1;
         declared++;
     }
@@ -197,7 +198,7 @@ static bool read_result(pnnx_reader *r, pnnx_head *head, xir_str name) {
                              r->line };
     for (size_t i = 0; i < r->items.size; i++) {
         if (items[i].kind != PNNX_SHAPE || !xir_str_equal(items[i].key, name)) continue;
-        if (!pnnx_declare(r, v, &items[i])) return false;
+        if (!declare(r, v, &items[i])) return false;
     }
     return true;
 }

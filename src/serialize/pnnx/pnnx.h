@@ -70,7 +70,6 @@ typedef struct pnnx_item {
     xir_str        whole, key, value;
     pnnx_item_kind kind;
 } pnnx_item;
-pnnx_item pnnx_item_of(xir_str word);
 
 /* ---- reading --------------------------------------------------------------------------------------------------- */
 
@@ -121,8 +120,6 @@ bool pnnx_read_operand(pnnx_reader *r, pnnx_head *head, uint32_t i, uint32_t n, 
 bool pnnx_read_op(pnnx_reader *r, pnnx_head *head);
 /* Gathers the remaining words of a line as items. */
 bool pnnx_gather_items(pnnx_reader *r, pnnx_head *head);
-/* Declares the shape of a value; the last declaration counts. */
-bool pnnx_declare(pnnx_reader *r, xir_value *v, const pnnx_item *item);
 
 /* params.c */
 /* Gathers the items of an operator of the type d.node.type: its parameters are `known`, or they are items. */
@@ -178,9 +175,6 @@ xir_str pnnx_type_of(const xir_op *op);
 static inline xir_any pnnx_sum(xir_str items) {
     return xir_any_int((int64_t)(hash_bytes(0, items.data, items.size) >> 2));
 }
-
-/* The line of input or output `i` in the tag of its op; NULL if nothing differs. */
-const xir_map *pnnx_end_of(const xir_op *op, size_t i, size_t n);
 
 xir_status pnnx_write(xir_network *net, const format_writing *how);
 

@@ -151,7 +151,8 @@ static void end_line(pnnx_writer *w) {
     flush(w, FLUSH);
 }
 
-const xir_map *pnnx_end_of(const xir_op *op, size_t i, size_t n) {
+/* The line of input or output `i` in the tag of its op; NULL if nothing differs. */
+static const xir_map *kept_end(const xir_op *op, size_t i, size_t n) {
     const xir_any *tag = op_more_of(op) ? xir_map_find(op_more_of(op)->tags, XIR_STR(PNNX_TAG_LINES)) : NULL;
     bool fits = tag && tag->kind == XIR_ANY_LIST && tag->as.list.size == n;
     return fits && tag->as.list.items[i].kind == XIR_ANY_MAP ? &tag->as.list.items[i].as.map : NULL;
@@ -168,7 +169,7 @@ static void put_end(pnnx_writer *w, const xir_op *op, size_t i) {
     const bool input = is_input(op);
     const size_t n = input ? op->n_outputs : op->n_inputs;
     const xir_value *v = input ? &op_outputs(op)[i] : op_inputs(op)[i].value;
-    const xir_map *kept = pnnx_end_of(op, i, n);
+    const xir_map *kept = kept_end(op, i, n);
     int size = snprintf(name, sizeof name, "pnnx_%s_%zu", input ? "input" : "output", i);
     put_column(w, end_word(kept, "type", input ? XIR_STR("pnnx.Input") : XIR_STR("pnnx.Output")));
     put_column(w, end_word(kept, "name", (xir_str){ name, (size_t)size }));
@@ -220,7 +221,7 @@ typedef struct order {
 
 /* The number of the line of an end, as in the file. */
 static uint64_t place_of(const xir_op *end, size_t i, size_t n, uint64_t usual) {
-    const xir_map *kept = pnnx_end_of(end, i, n);
+    const xir_map *kept = kept_end(end, i, n);
     const xir_any *at = kept ? xir_map_find(kept, XIR_STR("at")) : NULL;
     return at && at->kind == XIR_ANY_INT && at->as.integer >= 0 ? (uint64_t)at->as.integer : usual;
 }

@@ -64,7 +64,6 @@ enum {
     RAW_SILENT = 1 << 17,   /* what the structure says of the file is not compared at all              */
     RAW_ANY    = 1 << 18    /* lazily: a file that cannot be mapped is read, and compared only with XIR_LOAD_MD5 */
 };
-xir_status raw_load(xir_network *net, const char *path, unsigned flags, xir_diags *why);
 
 /* Plans the file to be written (raw.c): items that have an entry, their offsets, and both orders: ranks[0 … n - 1] that
  * of the payloads, ranks[n … 2n - 1] that of the table. */

@@ -145,7 +145,7 @@ static xir_status load_stream(raw_listing *l, file_reader *r, unsigned flags) {
     return l->status;
 }
 
-xir_status raw_load(xir_network *net, const char *path, unsigned flags, xir_diags *why) {
+static xir_status raw_load(xir_network *net, const char *path, unsigned flags, xir_diags *why) {
     raw_listing l = { 0 };
     file_reader r;
     if (raw_list_params(&l, net, path, why) == XIR_OK &&

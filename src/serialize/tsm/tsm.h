@@ -191,8 +191,6 @@ typedef struct tsm_usual {
     int64_t  dims[2];
 } tsm_usual;
 
-/* A value of numbers or texts as the usual writer stores it; false for Params and what TSM cannot hold. */
-bool tsm_usual_of(xir_str name, const xir_any *value, tsm_usual *out);
 /* A tensor by value; its texts and lists are in the arena of the network. False without a failure if it must be
  * Params. */
 bool tsm_read_plain(tsm_reader *r, const tsm_tensor *t, xir_any *out);

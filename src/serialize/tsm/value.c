@@ -45,7 +45,8 @@ static bool usual_list(xir_str name, const xir_list *list, tsm_usual *out) {
     return dtype_of(&of, &out->dtype);
 }
 
-bool tsm_usual_of(xir_str name, const xir_any *value, tsm_usual *out) {
+/* A value of numbers or texts as the usual writer stores it; false for Params and what TSM cannot hold. */
+static bool usual_of(xir_str name, const xir_any *value, tsm_usual *out) {
     numbers of = { .ints = false };
     if (value->kind == XIR_ANY_LIST) return usual_list(name, &value->as.list, out);
     *out = (tsm_usual){ .dtype = TSM_CHAR8, .rank = 1, .dims = { 0 } };
@@ -59,7 +60,7 @@ bool tsm_usual_of(xir_str name, const xir_any *value, tsm_usual *out) {
 
 bool tsm_is_usual(xir_str name, const xir_any *value, const tsm_tensor *t) {
     tsm_usual usual;
-    if (!tsm_usual_of(name, value, &usual) || usual.dtype != t->dtype || usual.rank != t->rank) return false;
+    if (!usual_of(name, value, &usual) || usual.dtype != t->dtype || usual.rank != t->rank) return false;
     for (uint32_t i = 0; i < t->rank; i++)
         if (usual.dims[i] != tsm_dim(t, i)) return false;
     return true;
@@ -224,7 +225,7 @@ static bool put_kept(buffer *out, const xir_any *value, const xir_any *kept) {
 bool tsm_put_plain(buffer *out, xir_str name, const xir_any *value, const xir_any *kept) {
     tsm_usual usual;
     if (kept && put_kept(out, value, kept)) return true;
-    if (!tsm_usual_of(name, value, &usual)) return false;
+    if (!usual_of(name, value, &usual)) return false;
     tsm_put_head(out, usual.dtype, usual.dims, usual.rank);
     if (value->kind == XIR_ANY_TEXT) buffer_put(out, value->as.text.data, value->as.text.size);
     else put_numbers(out, usual.dtype, value, true);

@@ -29,6 +29,14 @@ static void fill(uint8_t *data, size_t size, unsigned seed) {
     for (size_t i = 0; i < size; i++) data[i] = (uint8_t)((i * 2654435761u + seed) >> 13);
 }
 
+static blob *map_whole(xir_context *ctx, const char *path, xir_diags *why) {
+    file_reader r;
+    if (file_reader_open(&r, ctx, path, why)) return NULL;
+    blob *b = file_reader_map(&r);
+    file_reader_close(&r);
+    return b;
+}
+
 static void a_file_is_read_or_mapped_whole(void **state) {
     xir_context *ctx = *state;
     static const size_t sizes[] = { 0, 1, 15, 4095, 4096, 4097, (1 << 20) + 3, (4 << 20) + 1, 9 << 20 };
@@ -37,7 +45,7 @@ static void a_file_is_read_or_mapped_whole(void **state) {
         uint8_t *data = malloc(sizes[i] + 1);
         fill(data, sizes[i], (unsigned)i);
         scratch_put(path, data, sizes[i]);
-        blob *read_one = file_read(ctx, path, NULL), *mapped = file_map(ctx, path, NULL);
+        blob *read_one = file_read(ctx, path, NULL), *mapped = map_whole(ctx, path, NULL);
         assert_non_null(read_one);
         assert_non_null(mapped);
         assert_int_equal(read_one->size, sizes[i]);
@@ -128,11 +136,11 @@ static void a_failed_read_says_why(void **state) {
     for (size_t i = 0; i < COUNT(rows); i++) {
         const char *path = *rows[i].name == '/' ? rows[i].name : scratch(rows[i].name);
         xir_diags *why = xir_diags_new(ctx);
-        assert_null(rows[i].map ? file_map(ctx, path, why) : file_read(ctx, path, why));
+        assert_null(rows[i].map ? map_whole(ctx, path, why) : file_read(ctx, path, why));
         expect(why, rows[i].code, path, rows[i].text);
         xir_diags_free(why);
     }
-    blob *b = file_map(ctx, scratch("file"), NULL);   /* mapping takes no memory: no limit */
+    blob *b = map_whole(ctx, scratch("file"), NULL);   /* mapping takes no memory: no limit */
     assert_non_null(b);
     blob_release(b);
     assert_int_equal(xir_context_set_limits(ctx, &limits, NULL), XIR_OK);
@@ -634,7 +642,7 @@ static void any_call_of_a_read_may_fail(void **state) {
         for (unsigned at = 1; !over; at++) {
             xir_diags *why = xir_diags_new(ctx);
             set_fault(way == 3 ? NOTHING : FAIL, EIO, at);
-            blob *b = way == 1 ? file_map(ctx, path, why) : file_read(ctx, way == 2 ? "/dev/null" : path, why);
+            blob *b = way == 1 ? map_whole(ctx, path, why) : file_read(ctx, way == 2 ? "/dev/null" : path, why);
             trouble.on = false;
             over = !trouble.hit;
             assert_int_equal(xir_diags_count(why), b == NULL);

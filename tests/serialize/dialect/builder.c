@@ -359,7 +359,6 @@ static void after_a_failure_every_call_does_nothing(void **state) {
     assert_null(dialect_element(d, 1));
     assert_null(dialect_tensor(d, xir_type_uint(ctx, 8), NULL, 0));
     assert_null(dialect_part(d, NULL, 0, 1));
-    assert_null(dialect_part_aligned(d, NULL, 1, 1, 8));
     assert_null(dialect_file(d, XIR_STR("x"), &fault));
     assert_null(dialect_params(d, XIR_STR("x"), NULL, NULL));
     assert_null(dialect_node_end(d, XIR_STR("")));
@@ -540,35 +539,17 @@ static void parts_lie_in_the_file_and_stay_after_the_builder(void **state) {
     xir_network_free(net);
 }
 
-static void parts_are_copied_where_they_must_be_aligned(void **state) {
-    (void)state;
-    building b;
-    begin(&b);
-    for (size_t offset = 0; offset < 9; offset++) {
-        for (size_t alignment = 1; alignment <= 8; alignment *= 2) {
-            blob *part = dialect_part_aligned(&b.d, NULL, offset, 5, alignment);
-            assert_non_null(part);
-            assert_int_equal(part->bytes == file + offset, offset % alignment == 0);
-            assert_int_equal((uintptr_t)part->bytes % alignment, 0);
-            assert_memory_equal(part->bytes, file + offset, 5);
-            blob_release(part);
-        }
-    }
-    finish_and_forget(&b);
-}
-
 static const struct {
     uint64_t offset, size;
 } beyond[] = { { 0, 65 }, { 64, 1 }, { 65, 0 }, { UINT64_MAX, 2 }, { 2, UINT64_MAX } };
 
 static void parts_beyond_the_file_are_refused(void **state) {
     (void)state;
-    for (size_t i = 0; i < 2 * COUNT(beyond); i++) {
+    for (size_t i = 0; i < COUNT(beyond); i++) {
         building b;
         begin(&b);
         blob_release(dialect_part(&b.d, NULL, 64, 0));
-        uint64_t offset = beyond[i / 2].offset, size = beyond[i / 2].size;
-        assert_null(i % 2 ? dialect_part(&b.d, NULL, offset, size) : dialect_part_aligned(&b.d, NULL, offset, size, 4));
+        assert_null(dialect_part(&b.d, NULL, beyond[i].offset, beyond[i].size));
         finish_failed(&b, XIR_E_CORRUPT, "reach beyond the end, at 64");
     }
 }
@@ -708,7 +689,6 @@ GROUP {
         cmocka_unit_test(a_declaration_counts_if_nothing_else_gives_the_type),
         cmocka_unit_test(sizes_are_checked),
         cmocka_unit_test(parts_lie_in_the_file_and_stay_after_the_builder),
-        cmocka_unit_test(parts_are_copied_where_they_must_be_aligned),
         cmocka_unit_test(parts_beyond_the_file_are_refused),
         cmocka_unit_test(unused_constants_are_left_out),
         cmocka_unit_test(files_that_the_file_names),

@@ -51,7 +51,8 @@ bool deepx_back_check(xir_node *at) {
 
 const xir_type *deepx_result(const xir_node *at) { return xir_value_type(xir_op_output(at->op, 0)); }
 
-const xir_type *deepx_shaped(xir_node *at, const xir_type *element, const xir_type *dims) {
+/* An element type in the dims of another type. */
+static const xir_type *shaped(xir_node *at, const xir_type *element, const xir_type *dims) {
     xir_ints list = xir_node_make_ints(at, xir_type_rank(dims), 0);
     for (size_t i = 0; i < list.n && list.v; i++) list.v[i] = xir_type_dim(dims, (int64_t)i, false);
     return list.v ? node_type(at, element, NULL, &list) : NULL;
@@ -171,7 +172,7 @@ xir_value *deepx_spread(xir_node *at, xir_value *x, const xir_type *dims) {
     for (size_t i = 0; same && i < v_rank(x); i++) same = v_dim(x, i) == xir_type_dim(dims, (int64_t)i, false);
     if (same) return x;
     const char *texts[] = { deepx_dims(at, dims) };
-    return deepx_call(at, "deepx::broadcastTo", "TV", INS(x), texts, deepx_shaped(at, v_element(x), dims));
+    return deepx_call(at, "deepx::broadcastTo", "TV", INS(x), texts, shaped(at, v_element(x), dims));
 }
 
 bool deepx_is_number(xir_node *at, size_t i, double *out) {

@@ -47,9 +47,8 @@ xir_value *deepx_scalar(xir_node *at, const xir_type *element, double v);
 /* The word for an element type; NULL: DeepX does not have it. Whether it has all types of an op. */
 const char *deepx_precision(const xir_type *element);
 bool        deepx_back_check(xir_node *at);
-/* The type of the node's result; an element type in the dims of another type. */
+/* The type of the node's result. */
 const xir_type *deepx_result(const xir_node *at);
-const xir_type *deepx_shaped(xir_node *at, const xir_type *element, const xir_type *dims);
 
 /* Texts of parameters, in memory of the conversion: "[3 4]", the dims of a type, a number. Whether a number is one of
  * float32, which is what the executor reads. */

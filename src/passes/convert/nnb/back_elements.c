@@ -35,7 +35,8 @@ static xir_value *raised(xir_node *at, xir_value *x, size_t rank) {
     return dims.v ? make_reshaped(at, x, &dims) : NULL;
 }
 
-bool nnb_pairwise(xir_node *at, const char *key, xir_value *x, xir_value *y, xir_sets sets) {
+/* Makes a function of two operands, whose dims it aligns, and gives its result to the node. */
+static bool calls_pairwise(xir_node *at, const char *key, xir_value *x, xir_value *y, xir_sets sets) {
     const xir_value *old = xir_op_output(at->op, 0);
     if (xir_node_failed(at) || !x || !y) return false;
     const size_t rank = v_rank(x) > v_rank(y) ? v_rank(x) : v_rank(y), least = rank ? rank : 1;
@@ -52,7 +53,7 @@ bool nnb_pairwise(xir_node *at, const char *key, xir_value *x, xir_value *y, xir
 
 static bool pairwise(xir_node *at, const char *key, xir_value *x, xir_value *y, int64_t later) {
     const xir_set inplace = XIR_SETB("inplace", false);
-    return nnb_pairwise(at, key, x, y, (xir_sets){ &inplace, later && nnb_level(at) >= later ? 1 : 0 });
+    return calls_pairwise(at, key, x, y, (xir_sets){ &inplace, later && nnb_level(at) >= later ? 1 : 0 });
 }
 
 /* ---- arithmetic ------------------------------------------------------------------------------------------------- */
@@ -129,7 +130,7 @@ bool nnb_back_extreme2(xir_node *at) {
 bool nnb_back_mod(xir_node *at) {
     const xir_set fmod = XIR_SETB("fmod", true);
     if (!xir_node_bool(at, "fmod", false)) return xir_node_unsupported(at, "remainders of integers");
-    return nnb_pairwise(at, "nnb::Mod2", xir_node_input(at, 0), xir_node_input(at, 1), (xir_sets){ &fmod, 1 });
+    return calls_pairwise(at, "nnb::Mod2", xir_node_input(at, 0), xir_node_input(at, 1), (xir_sets){ &fmod, 1 });
 }
 
 /* Neg, and DivideScalar. */

@@ -57,10 +57,8 @@ xir_status nnb_end_back(xir_pass *pass);
 size_t     nnb_weights(const xir_pass *pass);
 xir_status nnb_type_functions(xir_pass *pass);
 xir_status nnb_fix_functions(xir_pass *pass);
-/* Makes a function and gives its results to the node. The second is for functions of two operands, whose dims it
- * aligns. */
+/* Makes a function and gives its results to the node. */
 bool nnb_calls(xir_node *at, const char *key, xir_values inputs, xir_sets sets);
-bool nnb_pairwise(xir_node *at, const char *key, xir_value *x, xir_value *y, xir_sets sets);
 /* The letters of feature maps with `rank` dims; empty for other ranks. */
 xir_str nnb_map_order(size_t rank);
 /* Input 0, whose channels come second from here on; a result in NNabla's order of axes, which is given to the node. */

@@ -87,7 +87,6 @@ xir_value *onnx_unsqueezed(xir_node *at, xir_value *v, int64_t axis);
 xir_value *onnx_long(xir_node *at, xir_value *v);
 /* Input 0 with channels second, "NCHW"; sets at->order. NULL after a failure. */
 xir_value *onnx_map_input(xir_node *at);
-xir_str    onnx_map_order(size_t rank);
 /* The axis that has the channels: the letter C, else the last. */
 size_t onnx_channels_of(const xir_value *v);
 /* A tensor among the attributes of XIR's op, in the elements of input 0; NULL if it is absent, or after a failure. */

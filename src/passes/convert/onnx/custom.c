@@ -14,19 +14,6 @@ bool onnx_is_custom(const xir_op *op) {
     return key.size > n && memcmp(key.data, CUSTOM_PREFIX, n) == 0 && !memchr(key.data + n, '.', key.size - n);
 }
 
-/* With `custom`, what nothing else converts. A part of an op is never such a node: the whole op is one. */
-xir_convert_fn *onnx_rest(xir_node *at, size_t i) {
-    const xir_pass *pass = xir_node_pass(at);
-    xir_convert_fn *pairs = onnx_pairs(at);
-    if (pairs && !i) return pairs;
-    return i == (pairs != NULL) && pass && !at->depth && xir_pass_bool(pass, "custom") ? onnx_back_custom : NULL;
-}
-
-xir_convert_fn *onnx_instead(xir_node *at) {
-    const xir_pass *pass = xir_node_pass(at);
-    return pass && !at->depth && xir_pass_bool(pass, "all-custom") ? onnx_back_custom : NULL;
-}
-
 /* ---- texts ------------------------------------------------------------------------------------------------------ */
 
 static xir_str kept_text(xir_node *at, const char *data, size_t size) {
@@ -305,7 +292,8 @@ static bool put_all(custom_sets *s, size_t n_in, size_t n_out) {
     return !xir_node_failed(at);
 }
 
-bool onnx_back_custom(xir_node *at) {
+/* The op of XIR becomes a node. */
+static bool become_custom(xir_node *at) {
     custom_sets s = { .at = at };
     const size_t n_in = xir_op_input_count(at->op), n_out = xir_op_output_count(at->op);
     xir_value **in = arena_take(&at->c->scratch, (n_in + 1) * sizeof *in);
@@ -323,4 +311,17 @@ bool onnx_back_custom(xir_node *at) {
     at->main = op;
     for (size_t i = 0; op && i < at->n_out; i++) xir_node_result(at, i, xir_op_output(op, (int64_t)i));
     return op && onnx_name_rest(at, op) && !xir_node_failed(at);
+}
+
+/* With `custom`, what nothing else converts. A part of an op is never such a node: the whole op is one. */
+xir_convert_fn *onnx_rest(xir_node *at, size_t i) {
+    const xir_pass *pass = xir_node_pass(at);
+    xir_convert_fn *pairs = onnx_pairs(at);
+    if (pairs && !i) return pairs;
+    return i == (pairs != NULL) && pass && !at->depth && xir_pass_bool(pass, "custom") ? become_custom : NULL;
+}
+
+xir_convert_fn *onnx_instead(xir_node *at) {
+    const xir_pass *pass = xir_node_pass(at);
+    return pass && !at->depth && xir_pass_bool(pass, "all-custom") ? become_custom : NULL;
 }

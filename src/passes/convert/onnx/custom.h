@@ -30,8 +30,7 @@ enum { CUSTOM_VERSION = 1 };
 /* Whether an op is such a node. */
 bool onnx_is_custom(const xir_op *op);
 
-xir_convert_fn onnx_back_custom;   /* the op of XIR becomes a node */
-xir_convert_fn onnx_custom;        /* the node becomes an op of XIR */
+xir_convert_fn onnx_custom;   /* the node becomes an op of XIR */
 
 /* What the way back does with an op that no row converts: pairs (back_quantised.c), and with the option `custom` a
  * node. */

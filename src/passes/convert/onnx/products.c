@@ -121,7 +121,9 @@ static xir_value *of_blocks(xir_node *at, xir_value *v, const xir_value *x, size
     return make_taken(at, v, axis, &places);
 }
 
-xir_value *onnx_along(xir_node *at, xir_value *v, const xir_value *x) {
+/* A scale or zero point, one for all, for each element of the node's axis or for each block of it, in dims that
+ * broadcast with x. */
+static xir_value *along(xir_node *at, xir_value *v, const xir_value *x) {
     const int64_t block = xir_node_int(at, "block_size", 0);
     const size_t rank = x ? v_rank(x) : 0;
     int64_t axis;
@@ -169,8 +171,8 @@ xir_value *onnx_quantized(xir_node *at, xir_value *x, xir_value *scale, xir_valu
     if (!integer || bits > 16) return xir_node_unsupported(at, "elements that are not integers of up to 16 bits"), NULL;
     double range = (double)(UINT64_C(1) << bits);
     xir_value *y = xir_node_unary(at, "Round",
-                                  xir_node_quotient(at, xir_node_cast(at, x, real), onnx_along(at, scale, x)));
-    if (zero) y = xir_node_sum(at, y, xir_node_cast(at, onnx_along(at, zero, x), real), 1, 1);
+                                  xir_node_quotient(at, xir_node_cast(at, x, real), along(at, scale, x)));
+    if (zero) y = xir_node_sum(at, y, xir_node_cast(at, along(at, zero, x), real), 1, 1);
     y = xir_node_make(at, "ClampScalar", INS(y), SETS(REAL("min", integer->sign ? -range / 2 : 0),
                                                       REAL("max", integer->sign ? range / 2 - 1 : range - 1)));
     return xir_node_cast(at, y, to);
@@ -201,13 +203,13 @@ bool onnx_dequantize_linear(xir_node *at) {
     if (plain && computes_in(at, "output_dtype", real))
         return xir_node_result(at, 0, onnx_dequantised(at, onnx_as_quantised(at, x, plain)));
     xir_value *y = xir_node_cast(at, x, wide);
-    if (zero) y = xir_node_sum(at, y, xir_node_cast(at, onnx_along(at, zero, x), wide), 1, -1);
+    if (zero) y = xir_node_sum(at, y, xir_node_cast(at, along(at, zero, x), wide), 1, -1);
     if (!computes_in(at, "output_dtype", real)) return false;
-    return xir_node_result(at, 0, xir_node_product(at, xir_node_cast(at, y, real), onnx_along(at, scale, x)));
+    return xir_node_result(at, 0, xir_node_product(at, xir_node_cast(at, y, real), along(at, scale, x)));
 }
 
-/* One scale for each element of a dim that `after` other dims follow, or one for all. */
-xir_value *onnx_scale_before(xir_node *at, size_t i, size_t after) {
+/* Scales of input i, one for each element of a dim that `after` other dims follow, or one for all. */
+static xir_value *scale_before(xir_node *at, size_t i, size_t after) {
     xir_value *scale = xir_node_input(at, i);
     if (xir_node_failed(at) || v_rank(scale) != 1 || v_dim(scale, 0) == 1) return scale;
     xir_ints dims = xir_node_make_ints(at, after + 1, 1);
@@ -232,7 +234,7 @@ bool onnx_qlinear_conv(xir_node *at) {
     xir_value *x = onnx_centred(at, 0, 2, 1), *kernel = onnx_centred(at, 3, 5, 0),
                *y = make_conv(at, x, kernel, xir_node_optional_input(at, 8));
     if (xir_node_failed(at)) return false;
-    return give_requantized(at, y, xir_node_input(at, 1), onnx_scale_before(at, 4, v_rank(y) - 2));
+    return give_requantized(at, y, xir_node_input(at, 1), scale_before(at, 4, v_rank(y) - 2));
 }
 
 /* Inputs: a, its scale and zero point; b, its scale and zero point; scale and zero point of the output. Rows of a and
@@ -243,7 +245,7 @@ bool onnx_qlinear_matmul(xir_node *at) {
     if (v_rank(a) < 2 || v_rank(b) < 2) return xir_node_unsupported(at, "a vector");
     if (onnx_linear_product(at, false)) return true;
     xir_value *y = onnx_product(at, onnx_centred(at, 0, 2, v_rank(a) - 2), onnx_centred(at, 3, 5, v_rank(b) - 1), NULL);
-    return give_requantized(at, y, onnx_scale_before(at, 1, 1), onnx_scale_before(at, 4, 0));
+    return give_requantized(at, y, scale_before(at, 1, 1), scale_before(at, 4, 0));
 }
 
 /* Maps the range of x, extended to include 0, onto 0 to 255. If x is 0 everywhere the scale is 1. */

@@ -92,6 +92,15 @@ static bool read_zeros(xir_node *at, const xir_value *zero, const xir_type *stor
     return true;
 }
 
+/* The type of these numbers. Without zero points they are 0. */
+static const xir_type *type_from(xir_node *at, const double *scales, size_t n, int64_t axis, const int64_t *zeros,
+                                 size_t n_zeros, const xir_type *stored) {
+    const xir_scales *array = xir_scales_from(at->c->ctx, scales, n, axis);
+    const xir_type *type = array ? xir_type_quantized(at->c->ctx, array, zeros, n_zeros, stored, NULL) : NULL;
+    if (!type) node_no_memory(at);
+    return type;
+}
+
 const xir_type *onnx_quantised_type(xir_node *at, const xir_type *stored, const xir_value *scale, const xir_value *zero,
                                     int64_t axis) {
     const xir_integer_type *integer = xir_integer_type_of(xir_type_object(stored));
@@ -103,15 +112,7 @@ const xir_type *onnx_quantised_type(xir_node *at, const xir_type *stored, const 
     if (!scales) return NULL;
     for (size_t i = 0; i < n; i++) if (!(scales[i] > 0) || isinf(scales[i])) return NULL;
     if (!read_zeros(at, zero, stored, n, &zeros, &n_zeros)) return NULL;
-    return onnx_quantised_from(at, scales, n, n > 1 ? axis : -1, zeros, n_zeros, stored);
-}
-
-const xir_type *onnx_quantised_from(xir_node *at, const double *scales, size_t n, int64_t axis, const int64_t *zeros,
-                                    size_t n_zeros, const xir_type *stored) {
-    const xir_scales *array = xir_scales_from(at->c->ctx, scales, n, axis);
-    const xir_type *type = array ? xir_type_quantized(at->c->ctx, array, zeros, n_zeros, stored, NULL) : NULL;
-    if (!type) node_no_memory(at);
-    return type;
+    return type_from(at, scales, n, n > 1 ? axis : -1, zeros, n_zeros, stored);
 }
 
 /* ---- values ------------------------------------------------------------------------------------------------------ */
@@ -175,7 +176,9 @@ xir_value *onnx_quantised_value(xir_node *at, xir_value *x, const xir_type *elem
 
 /* ---- sums of products -------------------------------------------------------------------------------------------- */
 
-const xir_type *onnx_sum_type(xir_node *at, const xir_type *x, const xir_type *w, int64_t axis) {
+/* The type of 32-bit sums of products of two quantised numbers; the scales of the second lie along `axis` of the
+ * result. NULL if the first has several scales. */
+static const xir_type *sum_type(xir_node *at, const xir_type *x, const xir_type *w, int64_t axis) {
     const xir_scales *of_x = xir_type_scale(x), *of_w = xir_type_scale(w);
     const size_t n = xir_scales_count(of_w);
     double *scales = xir_scales_count(of_x) == 1 ? onnx_reals(at, (int64_t)n) : NULL;
@@ -184,7 +187,7 @@ const xir_type *onnx_sum_type(xir_node *at, const xir_type *x, const xir_type *w
         scales[i] = (double)(float)(xir_scales_at(of_x, 0) * xir_scales_at(of_w, i));
         if (!(scales[i] > 0) || isinf(scales[i])) return NULL;
     }
-    return onnx_quantised_from(at, scales, n, n > 1 ? axis : -1, NULL, 0, xir_type_sint(at->c->ctx, 32));
+    return type_from(at, scales, n, n > 1 ? axis : -1, NULL, 0, xir_type_sint(at->c->ctx, 32));
 }
 
 /* The element type of sums, with their scales along another axis. */
@@ -194,10 +197,11 @@ static const xir_type *along(xir_node *at, const xir_type *element, int64_t axis
     double *list = n > 1 ? onnx_reals(at, (int64_t)n) : NULL;
     if (!list) return element;
     for (size_t i = 0; i < n; i++) list[i] = xir_scales_at(scales, i);
-    return onnx_quantised_from(at, list, n, axis, NULL, 0, xir_type_storage(element));
+    return type_from(at, list, n, axis, NULL, 0, xir_type_storage(element));
 }
 
-xir_value *onnx_as_sums(xir_node *at, xir_value *y, const xir_type *element) {
+/* Gives the result of a convolution in ONNX's order, or of another product, this type. */
+static xir_value *as_sums(xir_node *at, xir_value *y, const xir_type *element) {
     if (xir_node_failed(at) || !y || !element) return NULL;
     xir_op *op = xir_value_op(y);
     xir_value *inner = op && xir_op_is(op, xir_transpose_class()) ? xir_op_input(op, 0) : NULL;
@@ -225,7 +229,7 @@ static xir_value *product_of_types(xir_node *at, const product *p, bool conv) {
     xir_value *x = onnx_dequantised(at, onnx_as_quantised(at, p->a, p->of_a)),
               *w = onnx_dequantised(at, onnx_as_quantised(at, p->b, p->of_b)), *bias = p->bias;
     if (bias) bias = onnx_dequantised(at, onnx_as_quantised(at, bias, along(at, p->sums, 0)));
-    return onnx_as_sums(at, conv ? make_conv(at, x, w, bias) : onnx_product(at, x, w, bias), p->sums);
+    return as_sums(at, conv ? make_conv(at, x, w, bias) : onnx_product(at, x, w, bias), p->sums);
 }
 
 /* Whether a bias is a 32-bit integer for each channel or column. */
@@ -246,7 +250,7 @@ bool onnx_linear_product(xir_node *at, bool conv) {
     p.of_b = onnx_quantised_type(at, v_element(p.b), xir_node_input(at, 4), xir_node_optional_input(at, 5), axis);
     const xir_type *of_y = onnx_quantised_type(at, v_element(y_zero), y_scale, y_zero, -1);
     if (!p.of_a || !p.of_b || !of_y || xir_scales_count(xir_type_scale(of_y)) > 1) return false;
-    p.sums = onnx_sum_type(at, p.of_a, p.of_b, conv ? 1 : -1);
+    p.sums = sum_type(at, p.of_a, p.of_b, conv ? 1 : -1);
     if (!p.sums) return false;
     return xir_node_result(at, 0, onnx_as_stored(at, onnx_quantised_value(at, product_of_types(at, &p, conv), of_y)));
 }
@@ -263,7 +267,7 @@ static const xir_type *integer_type(xir_node *at, const xir_value *v, size_t zer
     if (!read_zeros(at, zero, v_element(v), n, &zeros, &n_zeros)) return NULL;
     double *ones = onnx_reals(at, (int64_t)n);
     for (size_t i = 0; ones && i < n; i++) ones[i] = 1;
-    return ones ? onnx_quantised_from(at, ones, n, n > 1 ? axis : -1, zeros, n_zeros, v_element(v)) : NULL;
+    return ones ? type_from(at, ones, n, n > 1 ? axis : -1, zeros, n_zeros, v_element(v)) : NULL;
 }
 
 /* Checks the zero point of input i; one of several dims is checked where it is used. */
@@ -280,6 +284,6 @@ bool onnx_integer_product(xir_node *at, bool conv) {
     if (!zero_fits(at, p.a, 0, conv ? 1 : -2) || !zero_fits(at, p.b, 1, kernel_axis(p.b, conv))) return false;
     p.of_a = integer_type(at, p.a, 2, -1);
     p.of_b = integer_type(at, p.b, 3, kernel_axis(p.b, conv));
-    p.sums = p.of_a && p.of_b ? onnx_sum_type(at, p.of_a, p.of_b, conv ? 1 : -1) : NULL;
+    p.sums = p.of_a && p.of_b ? sum_type(at, p.of_a, p.of_b, conv ? 1 : -1) : NULL;
     return p.sums && xir_node_result(at, 0, onnx_as_stored(at, product_of_types(at, &p, conv)));
 }

@@ -12,9 +12,6 @@ bool onnx_quantiser_fits(xir_node *at, const xir_value *x, size_t scale_at, size
  * their form is not plain or the pass uses arithmetic, without a failure of the node; and after a failure. */
 const xir_type *onnx_quantised_type(xir_node *at, const xir_type *stored, const xir_value *scale, const xir_value *zero,
                                     int64_t axis);
-/* The same from numbers. Without zero points they are 0. */
-const xir_type *onnx_quantised_from(xir_node *at, const double *scales, size_t n, int64_t axis, const int64_t *zeros,
-                                    size_t n_zeros, const xir_type *stored);
 
 /* Integers as the quantised numbers that they store, without a copy of constants. */
 xir_value *onnx_as_quantised(xir_node *at, xir_value *v, const xir_type *element);
@@ -24,12 +21,6 @@ xir_value *onnx_as_stored(xir_node *at, xir_value *q);
 xir_value *onnx_dequantised(xir_node *at, xir_value *q);
 /* Reals, or sums of products, as quantised numbers, by ONNX's rule: half to even, full range. */
 xir_value *onnx_quantised_value(xir_node *at, xir_value *x, const xir_type *element);
-
-/* The type of 32-bit sums of products of two quantised numbers; the scales of the second lie along `axis` of the
- * result. NULL if the first has several scales. */
-const xir_type *onnx_sum_type(xir_node *at, const xir_type *x, const xir_type *w, int64_t axis);
-/* Gives the result of a convolution in ONNX's order, or of another product, this type. */
-xir_value *onnx_as_sums(xir_node *at, xir_value *y, const xir_type *element);
 
 /* The row of QLinearConv or QLinearMatMul, of ConvInteger or MatMulInteger, with quantised types. False if their form
  * is not plain, or after a failure. */

@@ -35,11 +35,6 @@ xir_value *onnx_product(xir_node *at, xir_value *a, xir_value *b, xir_value *c);
 xir_value *onnx_gemm_of(xir_node *at);
 /* Input i as 32-bit integers, minus the zero points of input `zero`, one for all or one for each element of an axis. */
 xir_value *onnx_centred(xir_node *at, size_t i, size_t zero, size_t axis);
-/* A scale or zero point, one for all, for each element of the node's axis or for each block of it, in dims that
- * broadcast with x. */
-xir_value *onnx_along(xir_node *at, xir_value *v, const xir_value *x);
-/* Scales of input i, one for each element of a dim that `after` other dims follow, or one for all. */
-xir_value *onnx_scale_before(xir_node *at, size_t i, size_t after);
 /* saturate(round(x / scale) + zero point), in the elements of the zero point, or else of the node's output_dtype. */
 xir_value *onnx_quantized(xir_node *at, xir_value *x, xir_value *scale, xir_value *zero);
 /* x as 8-bit integers from 0 to 255, for its own range extended to include 0; sets scale and zero point. */

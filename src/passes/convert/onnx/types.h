@@ -21,10 +21,7 @@ typedef bool onnx_shape_rule(xir_node *at, size_t output, xir_ints *dims);
     RULE(regions) RULE(affine_grid) RULE(grid_sample) RULE(image)                                                      \
     RULE(matmul) RULE(gemm) RULE(einsum) RULE(det) RULE(attention) RULE(recurrent) RULE(batch_normalization)           \
     RULE(layer_normalization) RULE(dynamic_quantize) RULE(cross_entropy) RULE(dft) RULE(stft) RULE(mel_weights)        \
-    RULE(multinomial) RULE(ngrams)                                                                                     \
-    RULE(ms_broadcast) RULE(ms_half) RULE(ms_concat) RULE(ms_skip_norm) RULE(ms_pool) RULE(ms_convolution)             \
-    RULE(ms_fused_matmul) RULE(ms_qgemm) RULE(ms_nbits) RULE(ms_gather_blocks) RULE(ms_attention) RULE(ms_multi_head)  \
-    RULE(ms_group_query) RULE(ms_embed) RULE(ms_causal_conv)
+    RULE(multinomial) RULE(ngrams)
 #define RULE(name) onnx_shape_rule onnx_shape_##name;
 SHAPE_RULES(RULE)
 #undef RULE

@@ -9,7 +9,7 @@
 static bool is_type(const xir_node *at, const char *name) { return xir_str_equal(at->cls->type, xir_str_of(name)); }
 
 /* The integers of QLinearAdd and others are inputs 0 and 3, of QLinearWhere 0, 1 and 4. */
-bool onnx_shape_ms_broadcast(xir_node *at, size_t output, xir_ints *dims) {
+static bool onnx_shape_ms_broadcast(xir_node *at, size_t output, xir_ints *dims) {
     const bool three = is_type(at, "QLinearWhere");
     xir_ints next;
     (void)output;
@@ -18,7 +18,7 @@ bool onnx_shape_ms_broadcast(xir_node *at, size_t output, xir_ints *dims) {
     return dims_of(at, three ? 4 : 3, &next) && dims_broadcast(at, dims, &next, dims);
 }
 
-bool onnx_shape_ms_half(xir_node *at, size_t output, xir_ints *dims) {
+static bool onnx_shape_ms_half(xir_node *at, size_t output, xir_ints *dims) {
     (void)output;
     if (!dims_of(at, 0, dims) || dims->n == 0) return false;
     int64_t *last = &dims->v[dims->n - 1];
@@ -27,7 +27,7 @@ bool onnx_shape_ms_half(xir_node *at, size_t output, xir_ints *dims) {
 }
 
 /* Inputs: scale and zero point of the output, then each part with its own. */
-bool onnx_shape_ms_concat(xir_node *at, size_t output, xir_ints *dims) {
+static bool onnx_shape_ms_concat(xir_node *at, size_t output, xir_ints *dims) {
     xir_ints next;
     size_t axis;
     (void)output;
@@ -40,7 +40,7 @@ bool onnx_shape_ms_concat(xir_node *at, size_t output, xir_ints *dims) {
 }
 
 /* Outputs 1 and 2 are the mean and the deviation over the last dim. */
-bool onnx_shape_ms_skip_norm(xir_node *at, size_t output, xir_ints *dims) {
+static bool onnx_shape_ms_skip_norm(xir_node *at, size_t output, xir_ints *dims) {
     if (!dims_of(at, 0, dims) || dims->n == 0) return false;
     if (output == 1 || output == 2) dims->v[dims->n - 1] = 1;
     return true;
@@ -48,18 +48,18 @@ bool onnx_shape_ms_skip_norm(xir_node *at, size_t output, xir_ints *dims) {
 
 /* ---- windows ---------------------------------------------------------------------------------------------------- */
 
-bool onnx_shape_ms_pool(xir_node *at, size_t output, xir_ints *dims) {
+static bool onnx_shape_ms_pool(xir_node *at, size_t output, xir_ints *dims) {
     if (xir_node_int(at, "channels_last", 0)) return false;
     return is_type(at, "QLinearGlobalAveragePool") ? onnx_shape_global_pool(at, output, dims)
          : onnx_shape_pool(at, output, dims);
 }
 
-bool onnx_shape_ms_convolution(xir_node *at, size_t output, xir_ints *dims) {
+static bool onnx_shape_ms_convolution(xir_node *at, size_t output, xir_ints *dims) {
     return !xir_node_int(at, "channels_last", 0) && onnx_shape_convolution(at, output, dims);
 }
 
 /* Output 1 is the new state, [batch, channels, size of the kernel - 1]. */
-bool onnx_shape_ms_causal_conv(xir_node *at, size_t output, xir_ints *dims) {
+static bool onnx_shape_ms_causal_conv(xir_node *at, size_t output, xir_ints *dims) {
     xir_ints kernel;
     if (!dims_of(at, 0, dims)) return false;
     if (!output) return true;
@@ -88,7 +88,7 @@ static bool turned(xir_node *at, size_t input, const char *rows, const char *bat
     return true;
 }
 
-bool onnx_shape_ms_fused_matmul(xir_node *at, size_t output, xir_ints *dims) {
+static bool onnx_shape_ms_fused_matmul(xir_node *at, size_t output, xir_ints *dims) {
     xir_ints a, b, outer;
     (void)output;
     if (!turned(at, 0, "transA", "transBatchA", &a) || !turned(at, 1, "transB", "transBatchB", &b)) return false;
@@ -102,7 +102,7 @@ bool onnx_shape_ms_fused_matmul(xir_node *at, size_t output, xir_ints *dims) {
     return true;
 }
 
-bool onnx_shape_ms_qgemm(xir_node *at, size_t output, xir_ints *dims) {
+static bool onnx_shape_ms_qgemm(xir_node *at, size_t output, xir_ints *dims) {
     xir_ints a, b;
     (void)output;
     if (!dims_of(at, 0, &a) || !dims_of(at, 3, &b) || a.n != 2 || b.n != 2 || !open_dims(at, 2, dims)) return false;
@@ -111,7 +111,7 @@ bool onnx_shape_ms_qgemm(xir_node *at, size_t output, xir_ints *dims) {
     return true;
 }
 
-bool onnx_shape_ms_nbits(xir_node *at, size_t output, xir_ints *dims) {
+static bool onnx_shape_ms_nbits(xir_node *at, size_t output, xir_ints *dims) {
     (void)output;
     if (!dims_of(at, 0, dims) || dims->n == 0) return false;
     dims->v[dims->n - 1] = dim_given(xir_node_int(at, "N", -1));
@@ -119,7 +119,7 @@ bool onnx_shape_ms_nbits(xir_node *at, size_t output, xir_ints *dims) {
 }
 
 /* Rows of bytes are packed: each holds several elements of the last dim. */
-bool onnx_shape_ms_gather_blocks(xir_node *at, size_t output, xir_ints *dims) {
+static bool onnx_shape_ms_gather_blocks(xir_node *at, size_t output, xir_ints *dims) {
     const xir_value *x = node_input_at(at, 0);
     const int64_t bits = xir_node_int(at, "bits", 4);
     xir_ints from;
@@ -143,7 +143,7 @@ bool onnx_shape_ms_gather_blocks(xir_node *at, size_t output, xir_ints *dims) {
 static int64_t quotient(int64_t dim, int64_t by) { return dim >= 0 && by > 0 && dim % by == 0 ? dim / by : -1; }
 
 /* Output 1 is the present, [2, batch, heads, keys, size]. */
-bool onnx_shape_ms_attention(xir_node *at, size_t output, xir_ints *dims) {
+static bool onnx_shape_ms_attention(xir_node *at, size_t output, xir_ints *dims) {
     const size_t past_at = is_type(at, "QAttention") ? 8 : 4;
     xir_ints x, w, past, sizes;
     if (!dims_of(at, 0, &x) || !dims_of(at, 1, &w) || x.n != 3 || w.n != 2) return false;
@@ -166,7 +166,7 @@ bool onnx_shape_ms_attention(xir_node *at, size_t output, xir_ints *dims) {
 
 /* Queries are [batch, length, heads * size] or packed, [batch, length, heads, 3, size]; values too, or [batch, heads,
  * length, size], or packed with the keys. */
-bool onnx_shape_ms_multi_head(xir_node *at, size_t output, xir_ints *dims) {
+static bool onnx_shape_ms_multi_head(xir_node *at, size_t output, xir_ints *dims) {
     const int64_t heads = xir_node_int(at, "num_heads", 0);
     xir_ints q, v = { NULL, 0 }, past;
     if (output == 3 || heads < 1 || !dims_of(at, 0, &q) || (q.n != 3 && q.n != 5)) return false;
@@ -187,7 +187,7 @@ bool onnx_shape_ms_multi_head(xir_node *at, size_t output, xir_ints *dims) {
 }
 
 /* Keys and values of the present are as many as input 6 says, or as the past has room for. */
-bool onnx_shape_ms_group_query(xir_node *at, size_t output, xir_ints *dims) {
+static bool onnx_shape_ms_group_query(xir_node *at, size_t output, xir_ints *dims) {
     const int64_t heads = xir_node_int(at, "num_heads", 0), groups = xir_node_int(at, "kv_num_heads", 0);
     xir_ints q, past;
     if (output == 3 || heads < 1 || groups < 1 || heads > 1 << 16 || groups > heads) return false;
@@ -206,7 +206,7 @@ bool onnx_shape_ms_group_query(xir_node *at, size_t output, xir_ints *dims) {
 }
 
 /* Output 1 counts the tokens of each batch. */
-bool onnx_shape_ms_embed(xir_node *at, size_t output, xir_ints *dims) {
+static bool onnx_shape_ms_embed(xir_node *at, size_t output, xir_ints *dims) {
     xir_ints ids, words;
     if (!dims_of(at, 0, &ids) || !dims_of(at, 2, &words) || ids.n != 2 || words.n != 2) return false;
     if (!open_dims(at, output == 1 ? 1 : 3, dims)) return false;

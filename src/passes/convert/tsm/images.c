@@ -356,10 +356,6 @@ bool tsm_sample2d(xir_node *at) {
     return give_sampled(at, x, (size_t)dim, &s);
 }
 
-bool tsm_sample2d_like(xir_node *at) {
-    return xir_node_unsupported(at, "TenniS has no operator sample2d_like, only its front end");
-}
-
 /* Inputs: x, two sizes, a 3 x 3 matrix, of which the last row is not read. */
 bool tsm_affine_sample2d(xir_node *at) {
     xir_ints size;

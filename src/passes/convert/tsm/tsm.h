@@ -87,7 +87,7 @@ bool            tsm_is_class(const xir_node *at, const char *name);
     HOOK(slice) HOOK(slice_v3) HOOK(strided_slice) HOOK(gather) HOOK(gather_nd) HOOK(gather_elements)                  \
     HOOK(scatter_nd) HOOK(pad) HOOK(divided) HOOK(limit) HOOK(crop_nd) HOOK(crop_to) HOOK(batch_to_space)              \
     HOOK(space_to_batch) HOOK(constant_of_shape) HOOK(range)                                                           \
-    HOOK(resize2d) HOOK(resize_nearest) HOOK(sample2d) HOOK(sample2d_v2) HOOK(sample2d_like) HOOK(affine_sample2d)     \
+    HOOK(resize2d) HOOK(resize_nearest) HOOK(sample2d) HOOK(sample2d_v2) HOOK(affine_sample2d)     \
     HOOK(force_color) HOOK(force_gray) HOOK(center_crop) HOOK(letterbox) HOOK(scale_resize)                            \
     HOOK(non_max_suppression) HOOK(prior_box) HOOK(yolo) HOOK(roi_align) HOOK(shape_index_patch)
 #define TSM_BACK_HOOKS(HOOK)                                                                                           \
