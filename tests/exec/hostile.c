@@ -2,6 +2,7 @@
  * as elements. A run must do no harm, need little time and memory, and either return arrays of the declared types or
  * report what is wrong. */
 #include <stdio.h>
+#include "support/again.h"
 #include "support/bounded.h"
 #include "support/hostile.h"
 #include "support/op_case.h"
@@ -122,7 +123,7 @@ static void nothing_does_harm(void **state) {
     pool p;
     size_t ran[MOST_OPS] = { 0 }, never = 0;
     const char *times = getenv("XIR_OPS_TRIALS"), *course = getenv("XIR_OPS_COURSE");   /* for debugging */
-    size_t trials = times ? (size_t)atol(times) : TRIALS;
+    size_t trials = times ? (size_t)atol(times) : again_cases(TRIALS);
     for (long i = course ? atol(course) : 0; i > 0; i--) chance(2);
     for (size_t trial = 0; trial < trials; trial++) {
         if (trial % A_POOL == 0) {
@@ -194,6 +195,7 @@ static void run_changed(op_case *c, void *body, size_t other) {
 
 static void change_case(const char *text, const char *file, int line, op_counts *counts) {
     op_case c;
+    if (!again_takes()) return;
     if (!op_case_begin(&c, text, file, line, counts)) fail_msg("%s:%d: %s", file, line, c.t.fault);
     for (size_t i = 0; i < c.n_inputs && !c.bad; i++) {
         for (int n = 0; n < OFTEN(40) && c.is_arg[i]; n++) run_changed(&c, c.body, i);

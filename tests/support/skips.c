@@ -71,6 +71,10 @@ static int run_chosen(const char *name, const struct CMUnitTest *tests, size_t n
     const char *lacks = missing_path ? missing_path() : NULL;
     if (lacks) note_skip("path", "the processor lacks %s, so the tests run on its best path", lacks);
     int failed = __real__cmocka_run_group_tests(name, tests, n, set_up, tear_down);
+    if (again_took_nothing && again_took_nothing()) {
+        print_error("%s: XIR_TEST_AGAIN has chosen none of the cases\n", name);
+        failed = 1;
+    }
     if (failed) return 1;
     return n && n_skipped == n ? EXIT_SKIPPED : 0;
 }

@@ -16,6 +16,7 @@
 #include <xir/exec.h>
 #include <xir/pass.h>
 #include <xir/serialize.h>
+#include "support/again.h"
 #include "support/listed.h"
 #include "support/net.h"
 #include "support/onnx_data.h"
@@ -191,6 +192,7 @@ static void try_test(const char *folder, const char *name) {
     else if (type) total.by_op++;
     else wrong(name, "", &v);
     for (size_t i = 1; v.passes && i <= COUNT(pipelines); i++) {
+        if (!again_takes()) continue;
         how.pipeline = i < COUNT(pipelines) ? pipelines[i] : xir_default_pipeline();
         v = try_model(folder, model, how);
         if (!v.passes) wrong(name, how.pipeline, &v);
