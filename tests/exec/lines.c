@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <xir/exec.h>
 #include "element_loops.h"
+#include "support/again.h"
 #include "support/net.h"
 #include "support/story.h"
 
@@ -27,11 +28,9 @@ static void run_ways(const xir_network *net, xir_array *const *in, size_t n, xir
     for (size_t p = 0; element_loops_at(p); p++) {
         for (size_t t = 0; t < COUNT(threads); t++) {
             xir_array *other[MOST_OUT] = { NULL };
-            setenv("XIR_EXEC_PATH", element_loops_at(p)->name, 1);
-            setenv("XIR_THREADS", threads[t], 1);
+            way_set(element_loops_at(p)->name, threads[t]);
             run_net(net, in, n, p + t ? other : out, story);
-            unsetenv("XIR_EXEC_PATH");
-            unsetenv("XIR_THREADS");
+            way_reset();
             for (size_t o = 0; p + t && o < n_out; o++) {
                 size_t size = 0, again = 0;
                 const void *first = xir_array_data(out[o], &size), *second = xir_array_data(other[o], &again);
@@ -280,6 +279,20 @@ static const char *const on_maps[] = {
     "GridSample y g [interpolation=CUBIC padding_mode=BORDER]",
 };
 
+/* A NaN may have other bits. */
+static void check_equal(const xir_array *z, const xir_array *first, const char *text) {
+    const bool real = element_format_of(xir_array_type(z)).kind == ELEMENT_FLOAT;
+    size_t size, other;
+    const void *bytes = xir_array_data(z, &size), *expected = xir_array_data(first, &other);
+    assert_int_equal(xir_array_count(z), xir_array_count(first));
+    if (size == other && (!size || memcmp(bytes, expected, size) == 0)) return;
+    for (size_t i = 0; i < xir_array_count(z); i++) {
+        const double a = xir_array_real(z, i), b = xir_array_real(first, i);
+        if (real && isnan(a) ? !isnan(b) : memcmp(&a, &b, sizeof a))
+            fail_msg("%s: element %zu is %g, in NHWC %g", text, i, a, b);
+    }
+}
+
 /* The map is transposed, the op is computed, and its result is transposed back. */
 static void maps_in_any_order(void **state) {
     (void)state;
@@ -304,8 +317,8 @@ static void maps_in_any_order(void **state) {
                     snprintf(text, sizeof text, "x: %s NHWC %zu %zu %zu %zu; %sy = Transpose x [dims=%s "
                              "layout=@layout(%s)]; u = %s; z = Transpose u [dims=%s layout=@layout(NHWC)]; out z",
                              elements[e], dims[d][0], dims[d][1], dims[d][2], dims[d][3],
-                             grid ? "g: fp32 NHWC 3 9 70 2; " : "", there, layout, on_maps[c], back);
-                    if (grid) memcpy(strstr(text, "NHWC 3 9") + 5, (char[]){ (char)('0' + dims[d][0]) }, 1);
+                             grid ? "g: fp32 NHWC 3 3 70 2; " : "", there, layout, on_maps[c], back);
+                    if (grid) memcpy(strstr(text, "NHWC 3 3") + 5, (char[]){ (char)('0' + dims[d][0]) }, 1);
                     xir_network *net = story_net(text);
                     xir_value *values[2] = { NULL };
                     const size_t n = xir_network_inputs(net, values, 2);
@@ -314,14 +327,7 @@ static void maps_in_any_order(void **state) {
                                   : some_array(xir_value_type(values[i]));
                     xir_array *z = NULL;
                     run_ways(net, in, n, &z, text);
-                    const element_format f = element_format_of(xir_array_type(z));
-                    if (first) assert_int_equal(xir_array_count(first), xir_array_count(z));
-                    for (size_t i = 0; first && i < xir_array_count(z); i++) {
-                        const bool nan = f.kind == ELEMENT_FLOAT && isnan(xir_array_real(z, i));
-                        const double a = xir_array_real(z, i), b = xir_array_real(first, i);
-                        if (nan ? !isnan(b) : memcmp(&a, &b, sizeof a))
-                            fail_msg("%s: element %zu is %g, in NHWC %g", text, i, a, b);
-                    }
+                    if (first) check_equal(z, first, text);
                     if (first) xir_array_free(z);
                     else first = z;
                     xir_network_free(net);

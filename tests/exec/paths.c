@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <xir/exec.h>
 #include "gemm_paths.h"
+#include "support/again.h"
 #include "support/net.h"
 #include "support/often.h"
 
@@ -28,7 +29,8 @@ typedef struct problem {
     const xir_type       *types[PORTS];
     size_t                n;
     bool                  unrounded;     /* the output is fp64          */
-    xir_array            *in[PORTS];
+    xir_array            *in[PORTS], *out;
+    double               *numbers[PORTS], *found;   /* of the arrays    */
 } problem;
 
 /* What elements are stored as. BYTES have a scale for each index of the last dim, NIBBLES one and a zero point. */
@@ -56,6 +58,15 @@ static uint16_t half(kind of, bool special) {
     return (uint16_t)(chance(2) << 15 | exponent << mantissa | chance(UINT64_C(1) << mantissa));
 }
 
+/* Its elements as numbers. One by one, each would be a call that finds out how elements are stored. */
+static double *numbers_of(const xir_array *array) {
+    const size_t n = xir_array_count(array);
+    double *out = malloc((n + 1) * sizeof *out);
+    assert_non_null(out);
+    assert_int_equal(xir_array_reals(array, 0, n, out), XIR_OK);
+    return out;
+}
+
 static void fill(problem *p, bool special) {
     for (size_t i = 0; i < p->n; i++) {
         assert_non_null(p->in[i] = xir_array_new(ctx, p->types[i], why));
@@ -71,11 +82,11 @@ static void fill(problem *p, bool special) {
             else if (format == XIR_FLOAT_FP16) ((uint16_t *)out)[k] = half(HALF, special);
             else ((uint16_t *)out)[k] = half(format == XIR_FLOAT_BF16 ? BRAIN : NARROW, special);
         }
+        p->numbers[i] = numbers_of(p->in[i]);
     }
 }
 
-
-static double at(const problem *p, size_t i, int64_t k) { return xir_array_real(p->in[i], (size_t)k); }
+static double at(const problem *p, size_t i, int64_t k) { return p->numbers[i][k]; }
 
 static xir_array *run(const xir_network *net, const problem *p) {
     xir_array *out = NULL;
@@ -85,7 +96,10 @@ static xir_array *run(const xir_network *net, const problem *p) {
 }
 
 static bool same_bits(const xir_array *a, const xir_array *b, size_t *where) {
+    size_t size, other;
+    const void *first = xir_array_data(a, &size), *second = xir_array_data(b, &other);
     assert_int_equal(xir_array_count(a), xir_array_count(b));
+    if (size == other && (!size || memcmp(first, second, size) == 0)) return true;
     for (*where = 0; *where < xir_array_count(a); ++*where) {
         const double x = xir_array_real(a, *where), y = xir_array_real(b, *where);
         if (!(isnan(x) && isnan(y)) && memcmp(&x, &y, sizeof x) != 0) return false;
@@ -129,48 +143,49 @@ static size_t find_types(const problem *p, const xir_type *out[PORTS]) {
     return n;
 }
 
-/* Runs a problem on each path with each number of threads. Returns what all gave; frees the inputs. */
-static xir_array *same_everywhere(problem *p, const char *what, int number_of) {
+/* Runs a problem on each path with each number of threads, which must agree. */
+static void run_everywhere(problem *p, const char *what, int number_of) {
     const xir_type *types[PORTS];
     const size_t n = p->unrounded ? find_types(p, types) : 0;
     xir_network *net = new_net();
     xir_op *op = add_op(net, p, p->types, n ? types : NULL, n);
     xir_output(XIR_AT(net), XIR_VALUES(xir_op_output(op, 0)));
-    xir_array *first = NULL;
     const gemm_path *path;
     for (size_t i = 0; (path = gemm_path_at(i)); i++) {
-        setenv("XIR_EXEC_PATH", path->name, 1);
         for (size_t t = 0; t < COUNT(threads); t++) {
-            setenv("XIR_THREADS", threads[t], 1);
+            way_set(path->name, threads[t]);
             xir_array *now = run(net, p);
             size_t where;
-            if (!first) {
-                first = now;
+            if (!p->out) {
+                p->out = now;
                 continue;
             }
-            if (!same_bits(first, now, &where)) {
+            if (!same_bits(p->out, now, &where)) {
                 fail_msg("%s %d: element %zu is %a, on the path %s with %s threads %a", what, number_of, where,
-                         xir_array_real(first, where), path->name, threads[t], xir_array_real(now, where));
+                         xir_array_real(p->out, where), path->name, threads[t], xir_array_real(now, where));
             }
             xir_array_free(now);
         }
     }
-    unsetenv("XIR_EXEC_PATH");
-    unsetenv("XIR_THREADS");
+    way_reset();
     xir_network_free(net);
-    return first;
+    p->found = numbers_of(p->out);
 }
 
-static void check(const xir_array *out, size_t i, double expected, bool wide, const char *what, int number_of) {
-    const double found = xir_array_real(out, i);
+static void check(const problem *p, size_t i, double expected, bool wide, const char *what, int number_of) {
+    const double found = p->found[i];
     if (!wide) expected = (double)(float)expected;
     if (memcmp(&found, &expected, sizeof found) != 0 && !(isnan(found) && isnan(expected)))
         fail_msg("%s %d: element %zu is %a, expected %a", what, number_of, i, found, expected);
 }
 
-static void done(problem *p, xir_array *out) {
-    for (size_t i = 0; i < p->n; i++) xir_array_free(p->in[i]);
-    xir_array_free(out);
+static void done(problem *p) {
+    for (size_t i = 0; i < p->n; i++) {
+        xir_array_free(p->in[i]);
+        free(p->numbers[i]);
+    }
+    xir_array_free(p->out);
+    free(p->found);
 }
 
 /* ---- matrices ---------------------------------------------------------------------------------------------------- */
@@ -184,7 +199,7 @@ static void multiply(int i, int64_t a, int64_t b, int64_t rows, int64_t depth, i
     p.types[1] = stored_as(of, b ? "***" : "**", b ? k : k + 1, b ? 3 : 2);
     p.types[2] = stored_as(of, "*", c, 1);
     fill(&p, special);
-    xir_array *y = same_everywhere(&p, "matrix", i);
+    run_everywhere(&p, "matrix", i);
     const int64_t apart = a * rows * columns * depth > 1 << 22 ? 211 : 1;     // of elements that are checked
     for (int64_t e = 0; e < a * rows * columns; e += apart) {
         const int64_t row = e / columns, column = e % columns, batch = row / rows;
@@ -194,9 +209,9 @@ static void multiply(int i, int64_t a, int64_t b, int64_t rows, int64_t depth, i
                                    at(&p, 1, (b > 1 ? batch : 0) * depth * columns + t * columns + column);
             sum += product;
         }
-        check(y, (size_t)e, bias ? sum + at(&p, 2, column) : sum, of == DOUBLE || p.unrounded, "matrix", i);
+        check(&p, (size_t)e, bias ? sum + at(&p, 2, column) : sum, of == DOUBLE || p.unrounded, "matrix", i);
     }
-    done(&p, y);
+    done(&p);
 }
 
 static void matrices(void **state) {
@@ -275,16 +290,16 @@ static void convolve(int number_of, shape s, kind of, bool bias, bool special) {
     p.types[1] = stored_as(of, s.first ? "OIHW" : "HWIO", k, 4);
     p.types[2] = stored_as(of, "O", &all_out, 1);
     fill(&p, special);
-    xir_array *out = same_everywhere(&p, "convolution", number_of);
-    assert_int_equal(xir_array_count(out), s.n * oh * ow * all_out);
+    run_everywhere(&p, "convolution", number_of);
+    assert_int_equal(xir_array_count(p.out), s.n * oh * ow * all_out);
     for (int64_t n = 0; n < s.n; n++) {
         for (int64_t e = 0; e < oh * ow * all_out; e++) {
             const int64_t o = e % all_out, column = e / all_out % ow, row = e / all_out / ow;
-            check(out, (size_t)place(&s, n, row, column, o, oh, ow, all_out), window(&p, &s, n, row, column, o),
+            check(&p, (size_t)place(&s, n, row, column, o, oh, ow, all_out), window(&p, &s, n, row, column, o),
                   of == DOUBLE || p.unrounded, "convolution", number_of);
         }
     }
-    done(&p, out);
+    done(&p);
 }
 
 static void convolutions(void **state) {
@@ -344,7 +359,8 @@ static void transposed(void **state) {
         p.types[1] = stored_as(of, "HWOI", k, 4);
         p.types[2] = stored_as(of, "O", &all, 1);
         fill(&p, i % 4 == 0);
-        done(&p, same_everywhere(&p, "transposed", i));
+        run_everywhere(&p, "transposed", i);
+        done(&p);
     }
 }
 
@@ -366,7 +382,7 @@ static void attention(void **state) {
         p.types[1] = shaped(of, "****", batch, kv, keys, size);
         p.types[2] = shaped(of, "****", batch, kv, keys, values);
         fill(&p, i % 5 == 0);
-        xir_array *y = same_everywhere(&p, "attention", i);
+        run_everywhere(&p, "attention", i);
         double score[60];
         for (int64_t e = 0; e < batch * heads * queries * values; e++) {
             const int64_t v = e % values, query = e / values, head = query / queries % heads,
@@ -386,9 +402,9 @@ static void attention(void **state) {
                 const double product = score[k] * at(&p, 2, (from + k) * values + v);
                 mean += product;
             }
-            check(y, (size_t)e, mean / sum, of == DOUBLE || p.unrounded, "attention", i);
+            check(&p, (size_t)e, mean / sum, of == DOUBLE || p.unrounded, "attention", i);
         }
-        done(&p, y);
+        done(&p);
     }
 }
 
@@ -408,7 +424,7 @@ static void recurrent(void **state) {
         p.types[1] = shaped(of, "***", 1, gates * hidden, in, 0);
         p.types[2] = shaped(of, "***", 1, gates * hidden, hidden, 0);
         fill(&p, i % 5 == 0);
-        xir_array *y = same_everywhere(&p, "recurrent", i);
+        run_everywhere(&p, "recurrent", i);
         double *h = calloc((size_t)(2 * batch * hidden), sizeof *h), *next = h + batch * hidden;
         assert_non_null(h);
         for (int64_t t = 0; t < length && gates == 1; t++) {
@@ -424,12 +440,12 @@ static void recurrent(void **state) {
                     carried += product;
                 }
                 next[e] = tanh(sum + carried);
-                check(y, (size_t)(t * batch * hidden + e), next[e], of == DOUBLE || p.unrounded, "recurrent", i);
+                check(&p, (size_t)(t * batch * hidden + e), next[e], of == DOUBLE || p.unrounded, "recurrent", i);
             }
             memcpy(h, next, (size_t)(batch * hidden) * sizeof *h);
         }
         free(h);
-        done(&p, y);
+        done(&p);
     }
 }
 
@@ -447,13 +463,13 @@ static void equations(void **state) {
         p.types[0] = shaped(type, "***", of[t[0] - 'a'], of[t[1] - 'a'], of[t[2] - 'a'], 0);
         p.types[1] = shaped(type, "***", of[t[4] - 'a'], of[t[5] - 'a'], of[t[6] - 'a'], 0);
         fill(&p, i % 5 == 0);
-        xir_array *y = same_everywhere(&p, t, i);
+        run_everywhere(&p, t, i);
         const char *out = t + 9;
         char summed[4] = "";
         for (const char *s = "aijk"; *s; s++)
             if (!strchr(out, *s)) summed[strlen(summed)] = *s;
         int64_t index[26] = { 0 };
-        for (size_t e = 0; e < xir_array_count(y); e++) {
+        for (size_t e = 0; e < xir_array_count(p.out); e++) {
             size_t rest = e;
             for (size_t k = strlen(out); k-- > 0; rest /= (size_t)of[out[k] - 'a'])
                 index[out[k] - 'a'] = (int64_t)(rest % (size_t)of[out[k] - 'a']);
@@ -471,9 +487,9 @@ static void equations(void **state) {
                 const double product = at(&p, 0, a) * at(&p, 1, b);
                 sum += product;
             }
-            check(y, e, sum, type == DOUBLE || p.unrounded, t, i);
+            check(&p, e, sum, type == DOUBLE || p.unrounded, t, i);
         }
-        done(&p, y);
+        done(&p);
     }
 }
 
@@ -481,14 +497,15 @@ static void equations(void **state) {
 
 static void a_path_that_is_missing_falls_back(void **state) {
     (void)state;
+    way_set("", NULL);
     const gemm_path *best = gemm_path_now();
     for (size_t i = 0; gemm_path_at(i); i++) {
-        setenv("XIR_EXEC_PATH", gemm_path_at(i)->name, 1);
+        way_set(gemm_path_at(i)->name, NULL);
         assert_ptr_equal(gemm_path_now(), gemm_path_at(i));
     }
-    setenv("XIR_EXEC_PATH", "none", 1);
+    way_set("none", NULL);
     assert_ptr_equal(gemm_path_now(), best);
-    unsetenv("XIR_EXEC_PATH");
+    way_reset();
     print_message("paths of this processor: up to %s\n", best->name);
 }
 
