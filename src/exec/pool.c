@@ -123,11 +123,18 @@ static void await_others(pool *p, pool_share *share) {
     pthread_mutex_unlock(&p->lock);
 }
 
+/* Those that the program may use. They are counted before the first thread is made, because asking the system takes
+ * longer than many a run that makes none (docs/performance.md). */
+static void find_processors(pool *p) {
+    p->anywhere = !pthread_getaffinity_np(pthread_self(), sizeof p->processors, &p->processors);
+    const long n = p->anywhere ? CPU_COUNT(&p->processors) : sysconf(_SC_NPROCESSORS_ONLN);
+    p->looks = n >= 0 && (size_t)n >= p->most ? LOOKS : 0;
+}
+
 /* A system may start a thread on the processor of the thread that makes it, where it waits until that one sleeps: a
  * millisecond or more. So it starts on another one, if there is one, and may then go anywhere. */
 static bool start_elsewhere(pool *p, pthread_attr_t *how) {
-    if (!p->made)   /* later, threads may read it */
-        p->anywhere = !pthread_getaffinity_np(pthread_self(), sizeof p->processors, &p->processors);
+    if (!p->made) find_processors(p);   /* later, threads may read them */
     const int here = sched_getcpu();
     if (!p->anywhere || here < 0 || here >= CPU_SETSIZE) return false;
     cpu_set_t others = p->processors;
@@ -212,8 +219,6 @@ void pool_open(pool *p, size_t threads) {
     }
     p->most = threads < 1 ? 1 : threads < POOL_MOST ? threads : POOL_MOST;
     if (p->most == 1) return;
-    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    p->looks = processors >= 0 && (size_t)processors >= p->most ? LOOKS : 0;
     if (pthread_mutex_init(&p->lock, NULL)) p->most = 1;
     else if (pthread_cond_init(&p->begun, NULL)) pthread_mutex_destroy(&p->lock), p->most = 1;
     else if (init_ended(p)) pthread_cond_destroy(&p->begun), pthread_mutex_destroy(&p->lock), p->most = 1;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "pool.h"
+#include "support/again.h"
 #include "support/net.h"
 #include "support/story.h"
 
@@ -112,6 +113,33 @@ static void a_short_loop_makes_no_threads(void **state) {
     free(c);
 }
 
+/* It does not look where it takes the time of the thread that it waits for. How many processors there are is asked when
+ * the first thread is made. */
+static void a_thread_looks_only_if_there_are_processors(void **state) {
+    (void)state;
+    counts *c = calloc(1, sizeof *c);
+    cpu_set_t all, one;
+    pool threads;
+    assert_non_null(c);
+    assert_int_equal(pthread_getaffinity_np(pthread_self(), sizeof all, &all), 0);
+    CPU_ZERO(&one);
+    for (int i = 0; i < CPU_SETSIZE && !CPU_COUNT(&one); i++) if (CPU_ISSET(i, &all)) CPU_SET(i, &one);
+    for (int alone = 0; alone < 2; alone++) {
+        const cpu_set_t *may = alone ? &one : &all;
+        assert_int_equal(pthread_setaffinity_np(pthread_self(), sizeof *may, may), 0);
+        pool_open(&threads, 2);
+        budget within = NO_BUDGET;
+        within.pool = &threads;
+        xir_kernel at = { .op = &op_without_name, .within = &within };
+        assert_int_equal(threads.looks, 0);
+        assert_true(pool_for(&at, ITEMS, 1000, count, c));
+        assert_int_equal(threads.looks > 0, CPU_COUNT(may) > 1);
+        pool_close(&threads);
+    }
+    assert_int_equal(pthread_setaffinity_np(pthread_self(), sizeof all, &all), 0);
+    free(c);
+}
+
 static void what_the_system_refuses_is_done_by_fewer(void **state) {
     (void)state;
     counts *c = malloc(sizeof *c);
@@ -159,7 +187,7 @@ static void an_op_by_itself_has_threads_and_limits(void **state) {
     xir_array *x = xir_array_random(ctx, xir_value_type(xir_op_input(op, 0)), 1, why), *y[2];
     const xir_array *in[] = { x, NULL };
     static const size_t given[] = { 0, 1, 2, 5 };
-    unsetenv("XIR_THREADS");
+    way_set(NULL, "");
     for (size_t i = 0; i < COUNT(given); i++) {
         const xir_run_options options = XIR_INIT(xir_run_options, .threads = given[i]);
         allow(1000);
@@ -184,6 +212,7 @@ static void an_op_by_itself_has_threads_and_limits(void **state) {
                                                                .threads = 3), why), XIR_E_CANCELLED);
     assert_true(!y[1] && a.asked == 3 && !a.elsewhere);
     xir_diags_clear(why);
+    way_reset();
     xir_array_free(y[0]);
     xir_array_free(x);
     xir_network_free(net);
@@ -195,7 +224,7 @@ static void constants_are_computed_by_the_threads_of_the_settings(void **state) 
     xir_pipeline *fold = xir_pipeline_parse(ctx, XIR_STR("fold"), why);
     xir_network *nets[COUNT(given)];
     assert_non_null(fold);
-    unsetenv("XIR_THREADS");
+    way_set(NULL, "");
     for (size_t i = 0; i < COUNT(given); i++) {
         nets[i] = story_net("w: params 900 900; m = Sigmoid w; out m");
         allow(i == 3 ? 2 : 1000);   /* the last one gets fewer than it asks for */
@@ -206,6 +235,7 @@ static void constants_are_computed_by_the_threads_of_the_settings(void **state) 
         assert_true(xir_value_is_params(m) && xir_params_equal(m, first));
     }
     allow(1000);
+    way_reset();
     for (size_t i = 0; i < COUNT(given); i++) xir_network_free(nets[i]);
     xir_pipeline_free(fold);
 }
@@ -324,6 +354,7 @@ GROUP {
         cmocka_unit_test(each_item_is_computed_once),
         cmocka_unit_test(threads_compute_together),
         cmocka_unit_test(a_short_loop_makes_no_threads),
+        cmocka_unit_test(a_thread_looks_only_if_there_are_processors),
         cmocka_unit_test(what_the_system_refuses_is_done_by_fewer),
         cmocka_unit_test(an_op_by_itself_has_threads_and_limits),
         cmocka_unit_test(constants_are_computed_by_the_threads_of_the_settings),
