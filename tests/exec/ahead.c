@@ -104,6 +104,15 @@ static void values_come_in_the_order_of_execution(void **state) {
     check_same(branches, 0, NULL);
 }
 
+/* Results of 4 KiB and more are in memory that the run uses again (src/exec/rooms.h), which threads share. */
+static void large_results_share_memory(void **state) {
+    (void)state;
+    for (int i = 0; i < 20; i++) {   /* threads rarely meet */
+        check_same("x: fp32 4; a = Tile x [dims=600]; b = Neg a; c = Exp b; d = Neg a; e = Exp d; f = Neg a; "
+                   "g = Exp f; h = Add c e; i = Add e g; j = Neg h; k = Neg i; l = Multiply j k; out l", 0, NULL);
+    }
+}
+
 /* Gather fails: its index is 9, and x has 4 elements. That is found in its turn, after what comes before it. */
 static void a_failure_waits_for_its_turn(void **state) {
     (void)state;
@@ -290,6 +299,7 @@ SCARCE_TEST(runs_branches)
 GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_come_in_the_order_of_execution),
+        cmocka_unit_test(large_results_share_memory),
         cmocka_unit_test(a_failure_waits_for_its_turn),
         cmocka_unit_test(limits_hold_op_by_op),
         cmocka_unit_test(answers_in_turn_count),
