@@ -22,8 +22,8 @@ if(XIR_FUZZ)
     add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
-# A compiler cache that is XIR's own, at most 2 GB. An object of another checkout counts as well: ccache writes paths below
-# this one relative to the folder of the build, and debug information names that folder ".".
+# A compiler cache that is XIR's own, at most 2 GB. An object of another checkout counts as well: ccache writes paths
+# below this one relative to the folder of the build, and debug information names that folder ".".
 file(RELATIVE_PATH XIR_SOURCE_PATH ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
 if(XIR_CCACHE)
     find_program(XIR_CCACHE_PROGRAM ccache)

@@ -2,7 +2,8 @@
 # seconds.sh BUILD [--budget]: prints the processor seconds of the tests that ran last in BUILD: the sum, and the ten
 # largest. With --budget it fails if a test took more than it may: 8 s, or what tests/slow.txt grants it.
 #
-# Limits hold on the machine where the loop of tests/timing/seconds.c takes 0.25 s; on others they are scaled by that loop.
+# Limits hold on a machine where the loop of tests/timing/seconds.c takes 0.25 s; on others they are scaled by that
+# loop.
 set -eu
 
 top=$(cd "$(dirname "$0")/.." && pwd)

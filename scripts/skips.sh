@@ -5,6 +5,8 @@ set -eu
 
 top=$(cd "$(dirname "$0")/.." && pwd)
 failed=0
+XIR_ONCE=
+grep -q '^XIR_SANITIZE:STRING=.' "$1/CMakeCache.txt" || XIR_ONCE=1
 
 # may_be TEST/PART: whether a line of the list matches it, and the line's variable is not set.
 may_be() {

@@ -73,7 +73,7 @@ static int run_all(const char *self) {
 }
 
 /* Goes to the folder of the program: paths that its code has are relative to it. */
-static bool go_home(void) {
+static bool enter_folder(void) {
     char path[PATH_MAX];
     ssize_t size = readlink("/proc/self/exe", path, sizeof path - 1);
     if (size <= 0) return false;
@@ -83,7 +83,7 @@ static bool go_home(void) {
 }
 
 int main(int argc, char **argv) {
-    if (!go_home()) {
+    if (!enter_folder()) {
         perror("cannot change to the folder of this program");
         return 1;
     }
