@@ -2,9 +2,10 @@
  * in each other. They come back, or are refused with the place. */
 #include <stdlib.h>
 #include "support/net.h"
+#include "support/often.h"
 #include "support/stored.h"
 
-enum { LINE = 100 << 20, MANY = 1000 * 1000 };
+enum { LINE = OFTEN(100 << 20), MANY = OFTEN(1000 * 1000) };
 
 /* `before`, `n` times `again`, `after`. */
 static buffer text_of(const char *before, size_t n, const char *again, const char *after) {
