@@ -24,14 +24,16 @@ endif()
 
 # A compiler cache that is XIR's own, at most 2 GB. An object of another checkout counts as well: ccache writes paths
 # below this one relative to the folder of the build, and debug information names that folder ".".
+# The compiler lists the headers that it has read (CCACHE_DEPEND), so that nothing is preprocessed twice.
 file(RELATIVE_PATH XIR_SOURCE_PATH ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
+string(REGEX REPLACE "/$" "" XIR_SOURCE_PATH "${XIR_SOURCE_PATH}")
 if(XIR_CCACHE)
     find_program(XIR_CCACHE_PROGRAM ccache)
     find_program(XIR_ENV_PROGRAM env)
     mark_as_advanced(XIR_CCACHE_PROGRAM XIR_ENV_PROGRAM)
 endif()
 if(XIR_CCACHE AND XIR_CCACHE_PROGRAM AND XIR_ENV_PROGRAM)
-    set(launcher ${XIR_ENV_PROGRAM} CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_MAXSIZE=2G)
+    set(launcher ${XIR_ENV_PROGRAM} CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_DEPEND=1 CCACHE_MAXSIZE=2G)
     if(NOT DEFINED ENV{CCACHE_DIR} AND DEFINED ENV{HOME})
         list(APPEND launcher CCACHE_DIR=$ENV{HOME}/.cache/xir-ccache)
     endif()

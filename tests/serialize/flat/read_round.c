@@ -4,6 +4,7 @@
 #include "support/flat_make.h"
 #include "support/invariants.h"
 #include "support/json_net.h"
+#include "support/often.h"
 
 static bool write_paper(void *user, const void *data, size_t size) {
     put_bytes(user, data, size);
