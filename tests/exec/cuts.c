@@ -18,8 +18,10 @@ static void run(const xir_network *net, xir_array *const *in, size_t n, size_t t
                 const char *story) {
     const xir_run_options how = XIR_INIT(xir_run_options, .threads = threads);
     xir_diags_clear(why);
-    if (xir_network_run(net, (const xir_array *const *)in, n, out, xir_network_outputs(net, NULL, 0), &how, why))
-        fail_msg("%s: %s", story, xir_diags_at(why, 0)->message.data);
+    if (xir_network_run(net, (const xir_array *const *)in, n, out, xir_network_outputs(net, NULL, 0), &how, why)) {
+        const xir_str message = xir_diags_at(why, 0)->message;
+        fail_msg("%s: %.*s", story, (int)message.size, message.data);
+    }
 }
 
 static bool same_numbers(const xir_array *a, const xir_array *b) {
@@ -66,7 +68,7 @@ static xir_array *some_array(const xir_value *value) {
     const xir_type *type = xir_value_type(value);
     xir_array *array = xir_array_random(ctx, type, chance(1 << 20), why);
     assert_non_null(array);
-    int64_t *at = strcmp(xir_value_name(value).data, "i") == 0 ? xir_array_edit(array) : NULL;
+    int64_t *at = xir_str_equal(xir_value_name(value), XIR_STR("i")) ? xir_array_edit(array) : NULL;
     for (size_t k = 0; at && k < xir_array_count(array); k++) at[k] = (int64_t)chance(3);
     return array;
 }

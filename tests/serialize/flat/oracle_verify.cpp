@@ -15,6 +15,7 @@
 #include <flatbuffers/flatbuffers.h>
 #include <xir/xir.h>
 #include "xir_generated.h"
+#include "support/often.h"
 #include "support/program.h"
 
 extern "C" char *random_json(std::uint64_t most, std::size_t *size);
@@ -184,7 +185,7 @@ GROUP
 {
     xir_context *ctx = xir_context_new(nullptr);
     xir_diags *why = xir_diags_new(ctx);
-    random_ones(ctx, why, group_argc > 1 ? std::strtoull(group_argv[1], nullptr, 10) : 300);
+    random_ones(ctx, why, group_argc > 1 ? std::strtoull(group_argv[1], nullptr, 10) : OFTEN(300));
     if (odd_networks == 0)
         fail("none of the changed texts is a network");
     a_large_one(ctx, why);
