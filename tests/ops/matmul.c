@@ -415,7 +415,7 @@ static void faults_have_their_place(void **state) {
         equation e = some_equation();
         shape in[MOST_TERMS + 1];
         size_t wide[MOST_TERMS], n = e.n, fault = chance(COUNT(tried)), size = strlen(e.text);
-        char expected[64];
+        char expected[96];
         some_inputs(&e, in, wide);
         switch (fault) {
         case 0:   /* a letter that no term has, at the end of the output */
