@@ -287,12 +287,23 @@ static void contents(void **state) {
     CHECK_ALL(rows, false);
 }
 
+/* Its bytes are the last ones of the file. */
+static void a_text_leaves_room_for_its_zero(void **state) {
+    (void)state;
+    flat_made m = flat_make(ctx, ABS);
+    char changes[40];
+    snprintf(changes, sizeof changes, "u32 /name = %zu", m.size - flat_spot_at(&m, "/name") - 4);
+    check(&(bad){ ABS, changes, XIR_E_BOUNDS, "/name", "/name", "and its terminating zero do not fit" }, 0, true);
+    flat_made_free(&m);
+}
+
 GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_beginning),
         cmocka_unit_test(vtables),
         cmocka_unit_test(offsets),
         cmocka_unit_test(lengths_and_texts),
+        cmocka_unit_test(a_text_leaves_room_for_its_zero),
         cmocka_unit_test(tags),
         cmocka_unit_test(contents),
     };

@@ -2,6 +2,7 @@
 #include <xir/tsm.h>
 #include "support/kept.h"
 #include "support/net.h"
+#include "support/scarce.h"
 
 static bool stop(void *user, const void *data, size_t size) {
     (void)user;
@@ -97,12 +98,21 @@ static void arrays_that_tensorstack_does_not_have(void **state) {
     xir_array_free(array);
 }
 
+static void reading(want *w) {
+    xir_array *arrays[2];
+    size_t n;
+    TRY(w, xir_tsm_tensor_read(w->ctx, two, sizeof two, XIR_STR("x.t"), arrays, 2, &n, w->why));
+    for (size_t i = 0; i < n; i++) xir_array_free(arrays[i]);
+}
+SCARCE_TEST(reading)
+
 GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tensors_become_arrays_and_come_back),
         cmocka_unit_test(how_many_there_are_is_said_without_room),
         cmocka_unit_test(faults_have_their_byte),
         cmocka_unit_test(arrays_that_tensorstack_does_not_have),
+        cmocka_unit_test(test_reading),
     };
     return cmocka_run_group_tests(tests, group_begin, group_end);
 }
