@@ -1,5 +1,6 @@
 /* Passes over broken networks: inputs, types, bytes, outputs and whole ops are missing, and edges form cycles. A
  * pass may fail or change nothing; but it terminates, and the network stays consistent. */
+#include "support/often.h"
 #include "support/story.h"
 #include <xir/pass.h>
 
@@ -59,7 +60,7 @@ static void broken_networks_stay_consistent(void **state) {
     (void)state;
     static const char *const passes[] = { "fuse", "fold-batchnorm", "identity", "layout" };
     size_t changed = 0;
-    for (int i = 0; i < 20000; i++) {
+    for (int i = 0; i < OFTEN(20000); i++) {
         xir_network *net = story_net(stories[chance(COUNT(stories))]);
         for (uint64_t n = 1 + chance(3); n; n--) hurt(net);
         for (size_t k = 0; k < COUNT(passes); k++) {
@@ -75,7 +76,7 @@ static void broken_networks_stay_consistent(void **state) {
         }
         xir_network_free(net);
     }
-    if (changed < 1000) fail_msg("%zu changes: too few for a conclusion", changed);
+    if (changed < OFTEN(1000)) fail_msg("%zu changes: too few for a conclusion", changed);
 }
 
 GROUP {

@@ -1,6 +1,7 @@
 /* Random networks of ops that `fuse` and `fold-batchnorm` look for: whatever they match, the numbers stay the same. */
 #include <math.h>
 #include <string.h>
+#include "support/often.h"
 #include "support/path_rule.h"
 #include "support/story.h"
 #include <xir/exec.h>
@@ -105,7 +106,7 @@ static void check_paths(const xir_provenance *p, const xir_network *was, const c
 static void the_numbers_stay_the_same(void **state) {
     (void)state;
     size_t changes[2] = { 0 };
-    for (int i = 0; i < 5000; i++) {
+    for (int i = 0; i < OFTEN(5000); i++) {
         tale t = { 0 };
         tell(&t, "x: NC 3 4; w: params 4 4; u: params 4 4; b: params 4; v: params 4; half: 0.5; two: 2; three: 3; "
              "six: 6; one: 1; "
@@ -145,7 +146,7 @@ static void the_numbers_stay_the_same(void **state) {
         }
         xir_network_free(net);
     }
-    if (changes[0] < 1000 || changes[1] < 1000)
+    if (changes[0] < OFTEN(1000) || changes[1] < OFTEN(1000))
         fail_msg("%zu and %zu changes: too few for a conclusion", changes[0], changes[1]);
 }
 
@@ -223,7 +224,7 @@ static void elements_move_to_the_same_places(void **state) {
     (void)state;
     static const char *const letters[] = { "x: NHWC ", "x: NCHW ", "x: " };
     size_t changes = 0, shuffles = 0;
-    for (int i = 0; i < 3000; i++) {
+    for (int i = 0; i < OFTEN(3000); i++) {
         tale t = { 0 };
         int dims[4];
         char first[60];
@@ -255,7 +256,7 @@ static void elements_move_to_the_same_places(void **state) {
         xir_array_free(after);
         xir_network_free(net);
     }
-    if (shuffles < 100 || changes < 500)
+    if (shuffles < OFTEN(100) || changes < OFTEN(500))
         fail_msg("%zu changes, %zu of shuffles: too few for a conclusion", changes, shuffles);
 }
 

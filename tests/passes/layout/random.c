@@ -1,10 +1,11 @@
 /* layout: random networks of all classes with a row and some without, with Transposes anywhere. Their results stay the
  * same, a second run of the pass changes nothing, and the number of Transposes never grows. */
 #include "support/nchw.h"
+#include "support/often.h"
 #include "support/path_rule.h"
 #include <stdio.h>
 
-enum { MOST_VALUES = 40, NETWORKS = 1000 };
+enum { MOST_VALUES = 40, NETWORKS = OFTEN(1000) };
 
 typedef struct pool { xir_network *net; xir_value *values[MOST_VALUES]; size_t n; } pool;
 
