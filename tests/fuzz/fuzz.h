@@ -1,5 +1,5 @@
-/* What every fuzz target begins with: the entry that libFuzzer or replay.c calls, and must(), which makes a broken
- * promise a crash. */
+/* Every fuzz target includes this. It declares the entry that libFuzzer or replay.c calls, and must(), which crashes if
+ * a promise is broken. */
 #ifndef XIR_TESTS_FUZZ_H
 #define XIR_TESTS_FUZZ_H
 

@@ -1,3 +1,3 @@
-/* What basic blocks call (XIR_COUNT_WORK), where nobody counts. */
+/* Basic blocks call this function (XIR_COUNT_WORK). It is linked to all programs but the test linear, which counts. */
 void __sanitizer_cov_trace_pc(void);
 void __sanitizer_cov_trace_pc(void) {}

@@ -65,7 +65,7 @@ static bool works(void) {
     return digest(hex) == XIR_OK && strcmp(hex, "900150983cd24fb0d6963f7d28e17f72") == 0;
 }
 
-/* What is wrong with MD5 while memory is refused and with MD5 afterwards, or NULL. */
+/* Returns a sentence about the fault of MD5 while memory is refused or afterwards, or NULL if there is none. */
 static const char *fault_of(size_t from, size_t to) {
     char hex[MD5_DIGITS + 1];
     calls = 0;
