@@ -6,21 +6,11 @@
 #   - ops, serialize, passes and exec call one another only by the names that the shared library exports;
 #   - files that call each other in a circle are in the same folder.
 #
-# OBJECTS is a file with the path of an object on each line. EXCEPTIONS has a line for each call that breaks a rule,
-# "caller callee symbol reason", and for each circle, "circle folder folder reason". An exception that is not needed is
-# an error.
+# EXCEPTIONS has a line for each call that breaks a rule, "caller callee symbol reason", and for each circle, "circle
+# folder folder reason". An exception that is not needed is an error. table.sh says what OBJECTS is.
 set -u
 
-nm=$1 shared=$2 exceptions=$3 objects=$4
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
-
-"$nm" -D --defined-only "$shared" | awk 'NF >= 3 { sub(/@.*/, "", $3); print "public", $3 }' >"$work/table" || exit 2
-grep -v -e '^#' -e '^$' "$exceptions" | sed 's/^/except /' >>"$work/table"
-xargs "$nm" -A <"$objects" | awk '
-    { file = $1; sub(/:.*/, "", file); sub(/^.*\/src\//, "src/", file); sub(/\.o$/, "", file) }
-    NF == 3 && $2 == "U"              { print "use", file, $3 }
-    $(NF - 1) ~ /^[TDBRVWC]$/         { print "define", file, $NF }' >>"$work/table"
+. "$(dirname "$0")/table.sh"
 
 awk '
 function folder(file) { sub(/\/[^\/]*$/, "", file); return file }

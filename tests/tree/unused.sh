@@ -3,24 +3,11 @@
 # shared library exports it, or another object of the library uses it. A function or a variable that only its own file
 # uses is static; one that nothing uses is removed.
 #
-# OBJECTS is a file with the path of an object on each line. EXCEPTIONS has a line for each name without a user that
-# stays, "name reason". An exception that is not needed is an error.
-#
-# Names that begin with two underscores belong to the compiler: sanitizers and coverage add variables.
+# EXCEPTIONS has a line for each name without a user that stays, "name reason". An exception that is not needed is an
+# error. table.sh says what OBJECTS is.
 set -u
 
-nm=$1 shared=$2 exceptions=$3 objects=$4
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
-
-"$nm" -D --defined-only "$shared" | awk 'NF >= 3 { sub(/@.*/, "", $3); print "public", $3 }' >"$work/table" || exit 2
-grep -v -e '^#' -e '^$' "$exceptions" | sed 's/^/except /' >>"$work/table"
-xargs "$nm" -A <"$objects" | awk '
-    { file = $1; sub(/:.*/, "", file); sub(/^.*\/src\//, "src/", file); sub(/\.o$/, "", file); kind = $(NF - 1) }
-    $NF ~ /^__/                       { next }
-    kind ~ /^[Uwv]$/                  { print "use", file, $NF }
-    kind ~ /^[TDBRVWCG]$/             { print "define", file, $NF, kind ~ /[TW]/ ? "function" : "variable" }' \
-    >>"$work/table"
+. "$(dirname "$0")/table.sh"
 
 awk '
 function fail(text) { print text; failed = 1 }
