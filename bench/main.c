@@ -28,6 +28,7 @@
 
 static const bench_case *const tables[] = {
     bytes_cases,
+    equal_cases,
     exec_cases,
     files_cases,
     fuse_cases,

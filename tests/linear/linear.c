@@ -89,7 +89,10 @@ static void record_passes(costs *c, const xir_network *net, const xir_pipeline *
     xir_provenance *p = NULL;
     COST(c, "recorder", p = xir_provenance_new(copy, why));
     COST(c, "recorded pipeline", (void)!xir_pipeline_run(all, copy, NULL, NULL, why));
+    COST(c, "write origins as tags", if (p) (void)!xir_provenance_write_tags(p));
     COST(c, "free the recorder", xir_provenance_free(p));
+    COST(c, "recorder from tags", p = xir_provenance_from_tags(copy, why));
+    xir_provenance_free(p);
     xir_network_free(copy);
 }
 
@@ -137,17 +140,45 @@ static void look(costs *c, xir_network *net) {
     COST(c, "walk", xir_network_walk(net, &everything, why));
     uint64_t parameters = 0;
     COST(c, "costs", (void)!xir_network_costs(net, add_parameters, &parameters, why));
+    xir_numbers takes;
+    COST(c, "numbers of inputs", (void)!xir_network_input_numbers(net, &takes, 0, why));
+    COST(c, "fill weights", (void)!xir_network_fill_weights(copy, 1, why));
     move_regions(c, net, why);
     COST(c, "infer", xir_network_infer(copy, why));
     COST(c, "free", xir_network_free(copy));
     xir_diags_free(why);
 }
 
+/* Every network that a pass makes is run and compared with the first one. */
+static void prove_passes(costs *c, const xir_network *net, const xir_pipeline *all, xir_diags *why) {
+    xir_network *copy = xir_network_clone(net);
+    xir_proof *proof = xir_proof_new(xir_network_context(net), NULL, why);
+    xir_pass_watch watch = XIR_INIT(xir_pass_watch);
+    (void)!xir_proof_watch(proof, &watch, why);
+    const xir_pass_settings settings = XIR_INIT(xir_pass_settings, .watches = &watch, .n_watches = 1);
+    COST(c, "proven pipeline", (void)!xir_pipeline_run(all, copy, &settings, NULL, why));
+    COST(c, "free the proof", xir_proof_free(proof));
+    xir_network_free(copy);
+}
+
+/* The ways to the formats of other frameworks, from XIR's own ops. */
+static void convert_back(costs *c, const xir_network *net) {
+    static const char *const ways[] = { "xir-to-onnx", "xir-to-pnnx", "xir-to-nnb", "xir-to-tsm", "xir-to-deepx" };
+    xir_network *own = xir_network_clone(net);
+    (void)!xir_pass_run(own, "to-xir", NULL, NULL, NULL);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        xir_network *copy = xir_network_clone(own);
+        COST(c, ways[i], (void)!xir_pass_run(copy, ways[i], NULL, NULL, NULL));
+        xir_network_free(copy);
+    }
+    xir_network_free(own);
+}
+
 static xir_network *after_passes;   /* the result of the last pass of the default pipeline */
 
 static void run_passes(costs *c, const xir_network *net) {
     static const char *const one_by_one[] = { "to-xir", "sort", "infer", "fold", "identity", "layout", "merge", "fuse",
-                                              "fold-batchnorm", "cse", "dce", "xir-to-pnnx" };
+                                              "fold-batchnorm", "cse", "dce" };
     xir_network *copy = xir_network_clone(net);
     for (size_t i = 0; i < sizeof one_by_one / sizeof *one_by_one; i++) {
         xir_network *of_one = xir_network_clone(net);
@@ -161,6 +192,8 @@ static void run_passes(costs *c, const xir_network *net) {
     COST(c, "diff with what passes made", diff = xir_diff_new(net, copy, NULL, NULL));
     xir_diff_free(diff);
     record_passes(c, net, all, why);
+    prove_passes(c, net, all, why);
+    convert_back(c, net);
     xir_pipeline_free(all);
     xir_diags_free(why);
     after_passes = copy;

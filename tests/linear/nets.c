@@ -224,6 +224,17 @@ static xir_network *deep_scopes(xir_context *ctx, int64_t n) {
     return end(&m);
 }
 
+/* Blocks of eight ops within layers. */
+static xir_network *scopes(xir_context *ctx, int64_t n) {
+    making m = begin(ctx, n);
+    char name[100];
+    EACH(m) {
+        snprintf(name, sizeof name, "/model/layers.%d/block%d/op%d", (int)(i / 64), (int)(i / 8 % 8), (int)(i % 8));
+        m.x = xir_build_relu(m.at, m.x, name);
+    }
+    return end(&m);
+}
+
 /* ---- classes, types, places ------------------------------------------------------------------------------------- */
 
 static xir_network *all_classes(xir_context *ctx, int64_t n) {
@@ -360,10 +371,91 @@ static xir_network *constants(xir_context *ctx, int64_t n) {
     return end(&m);
 }
 
+/* Each constant follows from the one before. */
+static xir_network *constants_read_inside(xir_context *ctx, int64_t n) {
+    making m = begin(ctx, n);
+    xir_value *w = constant(&m, 1);
+    EACH(m) {
+        const double alpha = 0.5 + (double)i / (double)n;
+        w = XIR_OP(m.at, elu, .input = XIR_OP(m.at, tanh, .input = w), .attrs = XIR_ATTRS(elu, (alpha, alpha)));
+        m.x = XIR_OP(m.at, multiply, .lhs = m.x, .rhs = w);
+    }
+    return end(&m);
+}
+
 static xir_network *equal_ops(xir_context *ctx, int64_t n) {
     making m = begin(ctx, n);
     xir_value *in = m.x;
     EACH(m) m.x = xir_build_add(m.at, xir_build_relu(m.at, in, NULL), m.x, 1, 1, NULL);
+    return end(&m);
+}
+
+/* ---- equal values, and results that are read inside ------------------------------------------------------------- */
+
+/* Soon all values are one of two. */
+static xir_network *equal_values(xir_context *ctx, int64_t n) {
+    making m = begin(ctx, n);
+    EACH(m) m.x = i % 2 ? XIR_OP(m.at, sigmoid, .input = m.x) : XIR_OP(m.at, tanh, .input = m.x);
+    return end(&m);
+}
+
+static xir_network *equal_values_of_constants(xir_context *ctx, int64_t n) {
+    making m = begin(ctx, n);
+    EACH(m) m.x = XIR_OP(m.at, add, .lhs = m.x, .rhs = XIR_OP(m.at, tanh, .input = constant(&m, 1)));
+    return end(&m);
+}
+
+/* Each value is a result of the network, and the input of the next op. */
+static xir_network *results_read_inside(xir_context *ctx, int64_t n) {
+    making m = begin(ctx, n);
+    xir_value **all = malloc((size_t)n * sizeof(xir_value *));
+    EACH(m) all[i] = m.x = i % 2 ? XIR_OP(m.at, sigmoid, .input = m.x) : XIR_OP(m.at, tanh, .input = m.x);
+    xir_output(m.at, (xir_values){ all, (size_t)n });
+    free((void *)all);
+    return m.net;
+}
+
+/* Equal ops, each read by an op of its own; one of `every` is a result too. */
+static xir_network *equal_read(xir_context *ctx, int64_t n, int64_t every) {
+    making m = begin(ctx, n);
+    xir_value **all = malloc(2 * (size_t)n * sizeof(xir_value *)), *in = m.x;
+    size_t count = 0;
+    EACH(m) {
+        m.x = XIR_OP(m.at, sigmoid, .input = in);
+        all[count++] = XIR_OP(m.at, elu, .input = m.x, .attrs = XIR_ATTRS(elu, (alpha, 0.5 + (double)i / (double)n)));
+        if (i % every == 0) all[count++] = m.x;
+    }
+    xir_output(m.at, (xir_values){ all, count });
+    free((void *)all);
+    return m.net;
+}
+
+static xir_network *equal_results_read_inside(xir_context *ctx, int64_t n) { return equal_read(ctx, n, 1); }
+static xir_network *equal_results_in_turn(xir_context *ctx, int64_t n)     { return equal_read(ctx, n, 2); }
+
+/* Reshapes that change nothing, of which every second is a result. */
+static xir_network *views_in_turn(xir_context *ctx, int64_t n) {
+    making m = begin(ctx, n);
+    xir_value **all = malloc(2 * (size_t)n * sizeof(xir_value *)), *of = xir_build_relu(m.at, m.x, NULL);
+    size_t count = 0;
+    EACH(m) {
+        m.x = XIR_RESHAPE(m.at, of, "*", 4);
+        all[count++] = XIR_OP(m.at, elu, .input = m.x, .attrs = XIR_ATTRS(elu, (alpha, 0.5 + (double)i / (double)n)));
+        if (i % 2) all[count++] = m.x;
+    }
+    xir_output(m.at, (xir_values){ all, count });
+    free((void *)all);
+    return m.net;
+}
+
+/* Two equal ops and a dead one, in a chain. */
+static xir_network *equal_pairs(xir_context *ctx, int64_t n) {
+    making m = begin(ctx, n);
+    EACH(m) {
+        xir_value *a = XIR_OP(m.at, sigmoid, .input = m.x), *b = XIR_OP(m.at, sigmoid, .input = m.x);
+        (void)XIR_OP(m.at, tanh, .input = m.x);
+        m.x = XIR_OP(m.at, add, .lhs = a, .rhs = b);
+    }
     return end(&m);
 }
 
@@ -379,6 +471,13 @@ static xir_network *transposes_of_one(xir_context *ctx, int64_t n) {
     making m = begin_with(ctx, n, image(ctx));
     xir_value *in = m.x;
     EACH(m) m.x = XIR_TRANSPOSE(m.at, XIR_RELU(m.at, XIR_TRANSPOSE(m.at, in, 0, 3, 1, 2)), 0, 2, 3, 1);
+    return end(&m);
+}
+
+/* The axes of a cube go round, two steps in three. */
+static xir_network *transposes_that_merge(xir_context *ctx, int64_t n) {
+    making m = begin_with(ctx, n, XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "***", 2, 3, 4));
+    EACH(m) m.x = i % 3 == 2 ? XIR_OP(m.at, sigmoid, .input = m.x) : XIR_TRANSPOSE(m.at, m.x, 2, 0, 1);
     return end(&m);
 }
 
@@ -496,11 +595,12 @@ static xir_network *ops_of_one_part(xir_context *ctx, int64_t n) {
 const net_shape net_shapes[] = {
     SHAPE(chain), SHAPE(fan_out), SHAPE(fan_in), SHAPE(one_value_all_uses), SHAPE(many_outputs), SHAPE(many_arguments),
     SHAPE(ladder), SHAPE(residuals), SHAPE(long_skips), SHAPE(reversed), SHAPE(dead_ops),
-    SHAPE(one_name), SHAPE(names_in_the_way), SHAPE(all_names), SHAPE(long_names), SHAPE(one_long_name), SHAPE(deep_scopes),
+    SHAPE(one_name), SHAPE(names_in_the_way), SHAPE(all_names), SHAPE(long_names), SHAPE(one_long_name), SHAPE(deep_scopes), SHAPE(scopes),
     SHAPE(all_classes), SHAPE(one_strange_class), SHAPE(all_domains), SHAPE(all_types), SHAPE(all_element_types), SHAPE(long_scales),
     SHAPE(all_places), SHAPE(two_targets), SHAPE(sparse_ids),
-    SHAPE(all_params), SHAPE(equal_params), SHAPE(one_params), SHAPE(large_params), SHAPE(constants), SHAPE(equal_ops),
-    SHAPE(transposes), SHAPE(transposes_of_one), SHAPE(reshapes), SHAPE(shapes_of_one_list), SHAPE(convolutions), SHAPE(convolutions_between_transposes),
+    SHAPE(all_params), SHAPE(equal_params), SHAPE(one_params), SHAPE(large_params), SHAPE(constants), SHAPE(constants_read_inside), SHAPE(equal_ops),
+    SHAPE(equal_values), SHAPE(equal_values_of_constants), SHAPE(results_read_inside), SHAPE(equal_results_read_inside), SHAPE(equal_results_in_turn), SHAPE(views_in_turn), SHAPE(equal_pairs),
+    SHAPE(transposes), SHAPE(transposes_of_one), SHAPE(transposes_that_merge), SHAPE(reshapes), SHAPE(shapes_of_one_list), SHAPE(convolutions), SHAPE(convolutions_between_transposes),
     SHAPE(casts), SHAPE(powers),
     SHAPE(sub_ops), SHAPE(ops_of_one_part),
 };

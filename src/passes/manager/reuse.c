@@ -22,6 +22,9 @@ typedef struct item {
     bool       promised;   /* to the present run, which needs it       */
 } item;
 
+/* An op and the hash of what it computes. */
+typedef struct known_op { const xir_op *op; uint64_t hash; } known_op;
+
 /* The numbers of a network's values. */
 typedef struct numbering {
     const xir_network *net;      /* NULL: none                           */
@@ -40,7 +43,8 @@ struct reuse {
     size_t         n_heads;
     pointer_table  by_bytes;     /* items of Params, by the address of the bytes */
     numbering      last, now;
-    const xir_op **ops;          /* of `last`, by what they compute; a power of two, open addressing */
+    known_op      *ops;          /* of `last`, by what they compute, one of those that compute the same; a power of
+                                    two, open addressing                                                         */
     size_t         op_room;
     bool           failed;       /* out of memory during this run */
 };
@@ -205,17 +209,22 @@ static contents contents_last(reuse *k) { return (contents){ number_last, k }; }
 
 static bool is_comparable(const xir_op *op) { return op->n_outputs && !(op->flags & OP_DRAFT); }
 
+/* The entry of an op of the last network that computes the same as `op`, or the free one where it belongs. */
+static known_op *find_op(const reuse *k, const contents *of, const xir_op *op, uint64_t hash, const contents *last) {
+    size_t i = hash & (k->op_room - 1);
+    for (; k->ops[i].op; i = (i + 1) & (k->op_room - 1))
+        if (k->ops[i].hash == hash && op_computes_same(of, op, last, k->ops[i].op)) break;
+    return &k->ops[i];
+}
+
 /* Gives the outputs of an op the numbers of an op of the last network that computes the same. */
 static void match(reuse *k, const xir_op *op) {
     uint64_t hash;
     const contents now = contents_now(k), last = contents_last(k);
     if (!k->op_room || !is_comparable(op) || !op_hash_contents(&now, op, &hash)) return;
-    for (size_t i = hash & (k->op_room - 1); k->ops[i]; i = (i + 1) & (k->op_room - 1)) {
-        if (!op_computes_same(&now, op, &last, k->ops[i])) continue;
-        for (uint32_t o = 0; o < op->n_outputs; o++)
-            *number_at(&k->now, &op_outputs(op)[o]) = *number_at(&k->last, &op_outputs(k->ops[i])[o]);
-        return;
-    }
+    const xir_op *same = find_op(k, &now, op, hash, &last)->op;
+    for (uint32_t o = 0; same && o < op->n_outputs; o++)
+        *number_at(&k->now, &op_outputs(op)[o]) = *number_at(&k->last, &op_outputs(same)[o]);
 }
 
 static bool has_numbers(const numbering *n, const xir_op *op) {
@@ -228,21 +237,19 @@ static bool has_numbers(const numbering *n, const xir_op *op) {
 static bool enter_ops(reuse *k) {
     const xir_allocator *alloc = &k->ctx->alloc;
     const contents last = contents_last(k);
-    mem_free(alloc, (void *)k->ops, k->op_room * sizeof *k->ops);
+    mem_free(alloc, k->ops, k->op_room * sizeof *k->ops);
     k->ops = NULL;
     k->op_room = 0;
     size_t room = 16;
     while (room < 2 * k->last.net->n_ops) room *= 2;
     k->ops = mem_new(alloc, room * sizeof *k->ops);
     if (!k->ops) return false;
-    memset((void *)k->ops, 0, room * sizeof *k->ops);
+    memset(k->ops, 0, room * sizeof *k->ops);
     k->op_room = room;
     for (const xir_op *op = k->last.net->first; op; op = op->next) {
         uint64_t hash;
         if (!is_comparable(op) || !has_numbers(&k->last, op) || !op_hash_contents(&last, op, &hash)) continue;
-        size_t i = hash & (room - 1);
-        while (k->ops[i]) i = (i + 1) & (room - 1);
-        k->ops[i] = op;
+        *find_op(k, &last, op, hash, &last) = (known_op){ op, hash };
     }
     return !k->failed;
 }
@@ -294,7 +301,7 @@ static void forget(reuse *k) {
     pointer_table_free(&k->by_bytes);
     mem_free(alloc, k->items, k->item_room * sizeof *k->items);
     mem_free(alloc, k->heads, k->n_heads * sizeof *k->heads);
-    mem_free(alloc, (void *)k->ops, k->op_room * sizeof *k->ops);
+    mem_free(alloc, k->ops, k->op_room * sizeof *k->ops);
     k->items = NULL;
     k->heads = NULL;
     k->ops = NULL;
@@ -326,6 +333,8 @@ void reuse_free(reuse *k) {
     forget(k);
     mem_free(&k->ctx->alloc, k, sizeof *k);
 }
+
+uint64_t reuse_bytes(const reuse *k) { return k ? k->taken : 0; }
 
 void reuse_begin(reuse *k, const xir_network *net, const xir_array *const *inputs, size_t n) {
     const xir_op *in = xir_network_input_op(net), *out = xir_network_output_op(net);

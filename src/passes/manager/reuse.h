@@ -10,6 +10,9 @@ typedef struct reuse reuse;
 reuse *reuse_new(xir_context *ctx, uint64_t room);
 void   reuse_free(reuse *k);   /* accepts NULL */
 
+/* The bytes that the arrays take which are kept at present; 0 for NULL. */
+uint64_t reuse_bytes(const reuse *k);
+
 /* Begins a run of a network on these inputs. It and what follows cannot fail: if memory runs out, nothing is known. */
 void reuse_begin(reuse *k, const xir_network *net, const xir_array *const *inputs, size_t n);
 /* `known` and `watch` of xir_run_options. */

@@ -124,20 +124,26 @@ static uint64_t hash_attrs(const contents *c, uint64_t hash, const xir_op *op, i
         case XIR_KIND_PARAMSS: hash = hash_list(c, hash, at); break;
         case XIR_KIND_OPS:     hash = hash_body(c, hash, at, depth); break;
         case XIR_KIND_REF:     hash = hash_mix(hash, xir_object_hash(*(const xir_object *const *)at)); break;
-        case XIR_KIND_MAP:     break;
         default:               hash = field_hash(hash, f, op->attrs); break;
         }
     }
     return hash;
 }
 
-bool op_hash_contents(const contents *c, const xir_op *op, uint64_t *hash) {
-    *hash = hash_pointer(op->cls);
+static uint64_t hash_of_type(uint64_t hash, const xir_value *v) {
+    return hash_mix(hash, v ? xir_object_hash((const xir_object *)v->type) : 0);
+}
+
+bool op_hash_contents(const contents *c, const xir_op *op, uint64_t *out) {
+    uint64_t hash = hash_mix(hash_pointer(op->cls), xir_object_hash((const xir_object *)op_target(op)));
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        const uint32_t number = contents_number(c, op_inputs(op)[i].value);
+        const xir_value *v = op_inputs(op)[i].value;
+        const uint32_t number = contents_number(c, v);
         if (!number) return false;
-        *hash = hash_mix(*hash, number);
+        hash = hash_of_type(hash_mix(hash, (uint64_t)number << 1 | (v && value_is_params(v))), v);
     }
-    *hash = hash_attrs(c, *hash, op, 0);
+    for (uint32_t i = 0; i < op->n_outputs; i++) hash = hash_of_type(hash, &op_outputs(op)[i]);
+    const xir_map *extra = xir_op_extra(op);
+    *out = hash_attrs(c, extra && extra->size ? map_hash(hash, extra) : hash, op, 0);
     return true;
 }

@@ -17,12 +17,17 @@ bool op_is_pure(const xir_op *op) {
 
 /* ---- results ----------------------------------------------------------------------------------------------------- */
 
-/* Returns true if an Output reads the value. */
-static bool is_result(const xir_value *v) {
-    for (const xir_use *u = v->uses; u; u = u->next) {
-        if (u->user->cls->traits & XIR_TRAIT_SINK) return true;
+/* The use of a value by an Output, or NULL. It becomes the first use: many results may become one value, and then the
+ * next search only meets the uses that have come since. */
+static xir_use *output_use(xir_value *v) {
+    xir_use *u = v->uses;
+    while (u && !(u->user->cls->traits & XIR_TRAIT_SINK)) u = u->next;
+    if (u && u != v->uses) {
+        xir_op *output = u->user;
+        use_unlink(u);
+        use_link(u, output, v);
     }
-    return false;
+    return u;
 }
 
 /* ---- replacing values -------------------------------------------------------------------------------------------- */
@@ -74,9 +79,8 @@ static bool is_inner(const xir_value *v) {
 
 xir_status value_replace(xir_value *now, xir_value *old, bool fresh, size_t *moved) {
     if (!old->uses) return XIR_OK;
-    bool fixed = value_op(now) ? value_op(now)->cls->traits & XIR_TRAIT_SOURCE : !fresh, result = is_result(old);
-    /* Many results may become one value: then an Output is its first use, so is_result is fast for each of them. */
-    if (result && (fixed || is_result(now))) return move_inner_uses(now, old, moved);
+    bool fixed = value_op(now) ? value_op(now)->cls->traits & XIR_TRAIT_SOURCE : !fresh, result = output_use(old);
+    if (result && (fixed || output_use(now))) return move_inner_uses(now, old, moved);
     bool renames = result || (!fixed && is_better(name_of(old), name_of(now)) && is_inner(now));
     if (renames && !value_take_name(now, old)) return XIR_E_MEMORY;
     for (const xir_use *u = old->uses; u; u = u->next) ++*moved;

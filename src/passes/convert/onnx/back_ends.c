@@ -44,21 +44,26 @@ static xir_status store_all(xir_pass *pass) {
 
 /* ---- views ------------------------------------------------------------------------------------------------------ */
 
-static bool is_result(const xir_value *v) {
-    for (const xir_use *use = xir_value_uses(v); use; use = xir_use_next(use))
-        if (xir_op_is(xir_use_op(use), xir_output_class())) return true;
-    return false;
+/* Enters the results of the network; false without memory. */
+static bool note_results(const xir_network *net, pointer_table *results) {
+    const xir_op *out = xir_network_output_op(net);
+    for (size_t i = 0; i < xir_op_input_count(out); i++) {
+        const xir_value *v = xir_op_input(out, (int64_t)i);
+        if (v && !pointer_table_add(results, v, 0)) return false;
+    }
+    return true;
 }
 
 /* Takes a view away. A result of the network keeps its name: then what it views gets it, if nothing knows that by
  * another one. */
-static xir_status drop_view(xir_pass *pass, xir_op *op) {
+static xir_status drop_view(xir_pass *pass, xir_op *op, pointer_table *results) {
     xir_value *x = xir_op_input(op, 0), *y = xir_op_output(op, 0);
-    if (is_result(y)) {
+    if (pointer_table_find(results, y)) {
         const xir_op *from = xir_value_op(x);
-        const bool fixed = !from || xir_op_is(from, xir_input_class()) || is_result(x);
+        const bool fixed = !from || xir_op_is(from, xir_input_class()) || pointer_table_find(results, x);
         if (fixed) return XIR_OK;
-        const xir_status status = xir_value_set_name(x, xir_value_name(y));
+        xir_status status = xir_value_set_name(x, xir_value_name(y));
+        if (!status && !pointer_table_add(results, x, 0)) status = XIR_E_MEMORY;
         if (status) return status;
     }
     const xir_status status = xir_value_replace(y, x);
@@ -67,11 +72,15 @@ static xir_status drop_view(xir_pass *pass, xir_op *op) {
 }
 
 static xir_status drop_views(xir_pass *pass) {
-    xir_status status = XIR_OK;
-    for (xir_op *op = xir_network_first(xir_pass_network(pass)), *next; op && !status; op = next) {
+    xir_network *net = xir_pass_network(pass);
+    pointer_table results;
+    pointer_table_init(&results, context_alloc(xir_pass_context(pass)));
+    xir_status status = note_results(net, &results) ? XIR_OK : XIR_E_MEMORY;
+    for (xir_op *op = xir_network_first(net), *next; op && !status; op = next) {
         next = xir_op_next(op);
-        if (onnx_is_view(op)) status = drop_view(pass, op);
+        if (onnx_is_view(op)) status = drop_view(pass, op, &results);
     }
+    pointer_table_free(&results);
     return status;
 }
 
