@@ -99,10 +99,10 @@ typedef enum xir_verify {
     XIR_VERIFY_NEVER,     /* only sizes, ids and places, which assign the bytes: each parameter's lie in the file,
                              once. What the structure states about them is not even read                            */
     XIR_VERIFY_HEADER,    /* also warn if the structure's params_bytes contradicts the file                         */
-    XIR_VERIFY_ON_TOUCH,  /* HEADER, and before a parameter of a mapped file is first accessed, check that the file has
-                             not changed since it was opened (device, inode, size, change time). If it has, the
-                             parameter has no bytes: NULL or XIR_E_IO, with a finding in the network. The network
-                             keeps the file open                                                                    */
+    XIR_VERIFY_ON_TOUCH,  /* HEADER, and whenever the bytes of a parameter of a mapped file are asked for, check that
+                             the file has not changed since it was opened (device, inode, size, change time). If it
+                             has, the parameter has no bytes from then on: NULL or XIR_E_IO, with a finding in the
+                             network. The network keeps the file open                                               */
     XIR_VERIFY_FULL       /* also compare the MD5 of the parameters with the structure's, which reads them all      */
 } xir_verify;
 

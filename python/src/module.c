@@ -1,5 +1,6 @@
 /* The module xir._xir: its types and functions. What users import is the package xir, which adds what is easier to say
- * in Python. */
+ * in Python. The types and the context are those of the process, so one interpreter has the module, and the same one
+ * however often it is imported. */
 #include "xirpy.h"
 
 xir_context *the_context;
@@ -21,11 +22,39 @@ PyTypeObject *add_type(PyObject *module, PyType_Spec *spec, const char *name) {
 }
 
 static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, .m_name = "xir._xir", .m_doc = "The library XIR.", .m_size = -1, .m_methods = functions,
+    PyModuleDef_HEAD_INIT, .m_name = "xir._xir", .m_doc = "The library XIR.", .m_size = 0, .m_methods = functions,
 };
 
-PyMODINIT_FUNC PyInit__xir(void);
-PyMODINIT_FUNC PyInit__xir(void) {
+/* ---- one interpreter ------------------------------------------------------------------------------------------- */
+
+static bool is_taken;
+
+static void give_up(PyObject *capsule) {
+    (void)capsule;
+    is_taken = false;
+}
+
+/* The module of this interpreter, a new reference, or NULL; with an exception if another interpreter has it. */
+static PyObject *find_module(PyObject *kept) {
+    PyObject *module = kept ? PyDict_GetItemString(kept, "xir._xir") : NULL;
+    if (!module && is_taken)
+        PyErr_SetString(PyExc_ImportError, "xir is imported by another interpreter of this process: only one can");
+    return module ? Py_NewRef(module) : NULL;
+}
+
+/* Keeps the module as long as the interpreter. */
+static bool keep_module(PyObject *kept, PyObject *module) {
+    PyObject *end = kept ? PyCapsule_New(&is_taken, NULL, give_up) : NULL;
+    is_taken = end != NULL;
+    const bool done = end && !PyDict_SetItemString(kept, "xir._xir.end", end) &&
+                      !PyDict_SetItemString(kept, "xir._xir", module);
+    Py_XDECREF(end);
+    return done;
+}
+
+/* ---- importing -------------------------------------------------------------------------------------------------- */
+
+static PyObject *make_module(void) {
     static bool (*const parts[])(PyObject *) = {
         network_init, op_init, value_init, class_init, type_init, array_init, function_init,
         pattern_init,
@@ -44,4 +73,13 @@ PyMODINIT_FUNC PyInit__xir(void) {
 failed:
     Py_XDECREF(module);
     return NULL;
+}
+
+PyMODINIT_FUNC PyInit__xir(void);
+PyMODINIT_FUNC PyInit__xir(void) {
+    PyObject *kept = PyInterpreterState_GetDict(PyInterpreterState_Get()), *module = find_module(kept);
+    if (module || PyErr_Occurred()) return module;
+    module = make_module();
+    if (module && !keep_module(kept, module)) Py_CLEAR(module);
+    return module;
 }

@@ -60,15 +60,15 @@ static xir_pass_watch *watches_in(PyObject *list, xir_proof *proof, xir_pass_set
     return watches;
 }
 
-/* The options of a proof: (inputs, each, seed, absolute, relative, max_work), whose inputs are (name, Array). What they
- * point to lives as long as the scratch and the tuple. */
+/* The options of a proof: (inputs, each, seed, absolute, relative, max_work, max_memory), whose inputs are
+ * (name, Array). What they point to lives as long as the scratch and the tuple. */
 static bool proof_in(PyObject *item, xir_proof_options *out, scratch *s) {
     PyObject *list;
     int each;
-    unsigned long long seed, max_work;
+    unsigned long long seed, max_work, max_memory;
     if (!PyTuple_Check(item)) return PyErr_SetString(PyExc_TypeError, "options of a proof are a tuple"), false;
-    if (!PyArg_ParseTuple(item, "O!pKddK:proof", &PyTuple_Type, &list, &each, &seed, &out->absolute, &out->relative,
-                          &max_work)) {
+    if (!PyArg_ParseTuple(item, "O!pKddKK:proof", &PyTuple_Type, &list, &each, &seed, &out->absolute, &out->relative,
+                          &max_work, &max_memory)) {
         return false;
     }
     size_t n = (size_t)PyTuple_Size(list);
@@ -86,6 +86,7 @@ static bool proof_in(PyObject *item, xir_proof_options *out, scratch *s) {
     out->each = each;
     out->seed = seed;
     out->max_work = max_work;
+    out->max_memory = max_memory;
     return inputs != NULL;
 }
 

@@ -209,15 +209,18 @@ static PyObject *bind(PyObject *module, PyObject *args) {
 
 /* ---- runs ----------------------------------------------------------------------------------------------------- */
 
-/* run(net, (Array, ...), threads): a tuple of Arrays. */
+/* run(net, (Array, ...), threads, max_work, max_memory): a tuple of Arrays. */
 static PyObject *run(PyObject *module, PyObject *args) {
     PyObject *self, *list;
     Py_ssize_t threads;
+    unsigned long long max_work, max_memory;
     scratch s = { 0 };
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!O!n:run", Network_type, &self, &PyTuple_Type, &list, &threads)) return NULL;
+    if (!PyArg_ParseTuple(args, "O!O!nKK:run", Network_type, &self, &PyTuple_Type, &list, &threads, &max_work,
+                          &max_memory)) return NULL;
     if (threads < 0) return raise_status(XIR_E_BOUNDS, "a number of threads is not negative");
-    const xir_run_options how = XIR_INIT(xir_run_options, .threads = (size_t)threads);
+    const xir_run_options how = XIR_INIT(xir_run_options, .threads = (size_t)threads, .max_work = max_work,
+                                         .max_memory = max_memory);
     net_object *o = (net_object *)self;
     if (!net_read(o)) return NULL;
     size_t n = (size_t)PyTuple_Size(list), m = xir_network_outputs(o->net, NULL, 0);

@@ -47,6 +47,25 @@ def test_a_plugin_in_a_fresh_interpreter():
         xir.load_plugin(xir._xir.__file__)
 
 
+def test_one_interpreter_has_the_module():
+    """Another one is refused, and the end of that changes nothing; the same one may import as often as it likes."""
+    assert python("""
+        import sys, _xxsubinterpreters as interpreters, xir
+        net = xir.Network()
+        for _ in range(2):
+            other = interpreters.create()
+            try:
+                interpreters.run_string(other, "import xir")
+            except interpreters.RunFailedError as error:
+                print("another interpreter" in str(error))
+            interpreters.destroy(other)
+        old = xir._xir
+        for name in [name for name in sys.modules if name.startswith("xir")]: del sys.modules[name]
+        import xir
+        print(xir._xir is old, type(xir.Network()) is type(net), len(net))
+        """).split() == ["True", "True", "True", "True", "0"]
+
+
 def test_the_end_of_the_interpreter():
     """Networks, views, borrowed arrays, passes and classes exist when it ends, in globals, cycles and threads, one of
     which is at work, and keeps what it has."""
@@ -110,6 +129,11 @@ def test_parameters_are_out_of_band(tiny):
     assert again["conv"].weights.numpy().ctypes.data == tiny["conv"].weights.numpy().ctypes.data      # not copied
     with pytest.raises(xir.Error):
         pickle.loads(data, buffers=[b"short"])
+    make, (structure, parts) = tiny.__reduce_ex__(5)
+    assert make(structure, parts).equal(tiny)
+    for wrong in ([], parts * 2):
+        with pytest.raises(xir.CorruptError, match="expected 1"):
+            make(structure, wrong)
     for kind in (tiny["conv"].output.type, xir.Class("ReLU")):
         assert pickle.loads(pickle.dumps(kind)) == kind == copy.copy(kind)
     for thing in (tiny["conv"], tiny["conv"].output, tiny["conv"].weights.array()):

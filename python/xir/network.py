@@ -17,11 +17,11 @@ _VERIFY = (None, "never", "header", "touch", "full")      # ORDER VERIFY: xir_ve
 def load(path, *, lazy=False, params=True, format=None, verify=None):
     """Returns the network of a file. `lazy` maps parameters instead of reading them. `params` is False for the
     structure alone, or the path of the file that has them. The format is detected unless it is given. `verify` says
-    how parameters are checked: "never", "header", "full" by their MD5, or "touch": a mapped file that has changed
-    since then is an OSError when a parameter is first used."""
+    how parameters are checked: "never", "header", "full" by their MD5, or "touch", which is the default if `lazy`: once
+    a mapped file has changed, every use of a parameter is an OSError. A view from before cannot be protected."""
     if verify not in _VERIFY:
         raise errors.make("unknown", [], f"verify is one of {', '.join(map(repr, _VERIFY))}, not {verify!r}", 0)
-    return _xir.load(path, lazy, params, format, _VERIFY.index(verify))
+    return _xir.load(path, lazy, params, format, _VERIFY.index(verify or ("touch" if lazy else None)))
 
 
 def read(data, *, name="", format=None):
@@ -139,10 +139,11 @@ class Outputs(dict):
     """The results of a run by the names of the outputs; `values()` has the order of the network."""
 
 
-def _run(self, *arrays, threads=1, **named):
+def _run(self, *arrays, threads=1, max_work=0, max_memory=0, **named):
     """Computes the network with the reference executor, in up to `threads` threads, whose number does not change the
-    results. Inputs are given by position or by name, as anything with the buffer protocol. Returns a dict from the
-    names of outputs, or their positions, to xir.Array or numpy.ndarray."""
+    results. `max_work` limits its steps, `max_memory` the bytes of its values; 0 sets no limit. Inputs are given by
+    position or by name, as anything with the buffer protocol. Returns a dict from the names of outputs, or their
+    positions, to xir.Array or numpy.ndarray."""
     inputs = self.inputs
     given = list(arrays) + [None] * (len(inputs) - len(arrays))
     names = {value.name: i for i, value in enumerate(inputs)}
@@ -155,7 +156,7 @@ def _run(self, *arrays, threads=1, **named):
     for i, array in enumerate(given):
         if array is None:
             raise errors.MissingError(f"the input '{inputs[i].name if i < len(inputs) else i}' is not given")
-    results = _xir.run(self, tuple(_array(a) for a in given), threads)
+    results = _xir.run(self, tuple(_array(a) for a in given), threads, max_work, max_memory)
     return Outputs({value.name or i: _numbers(result) for i, (value, result) in enumerate(zip(self.outputs, results))})
 
 
@@ -338,7 +339,8 @@ def _watch(watch):
     return tuple(call and (lambda *event, call=call: call(Event(*event))) for call in (before, after))
 
 
-_PROOF = {"inputs": {}, "each": False, "seed": 0, "absolute": 0.0, "relative": 0.0, "max_work": 0}
+_PROOF = {"inputs": {}, "each": False, "seed": 0, "absolute": 0.0, "relative": 0.0, "max_work": 0,
+          "max_memory": 0}
 
 
 def _proof_options(prove):
@@ -360,9 +362,9 @@ class Pipeline:
     def run(self, net, *, verify=False, prove=False, level=0, watches=()):
         """Runs the passes on a network. `verify` checks it after every pass; `prove` compares what it computes: True,
         or a dict with any of `inputs` (arrays by name; others are random), `each` (each sample of the inputs is a run),
-        `seed`, `absolute` and `relative` (tolerances) and `max_work`. A watch is a function of an Event that is called
-        after every pass, or an object with methods `before` and `after`; its exception ends the run. Returns the
-        Report. If a pass fails, the network is as that pass has left it."""
+        `seed`, `absolute` and `relative` (tolerances), `max_work` and `max_memory`. A watch is a function of an Event
+        that is called after every pass, or an object with methods `before` and `after`; its exception ends the run.
+        Returns the Report. If a pass fails, the network is as that pass has left it."""
         pairs = tuple(_watch(watch) for watch in watches)
         steps, proof = _xir.pipeline(self.text, net, verify, _proof_options(prove), level, pairs)
         report = Report(Step(*row) for row in steps)
@@ -500,6 +502,9 @@ def _unpickle(structure, buffers):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", errors.Warning)      # parameters come next
         net = _xir.read(structure, "", "fb")
+    if len(buffers) != len(net.params):
+        raise errors.make("corrupt", [], f"the pickle of a network has {len(buffers)} buffers: expected "
+                          f"{len(net.params)}, one for each of its parameters", 0)
     for value, buffer in zip(net.params, buffers):
         if buffer is not None and memoryview(buffer).nbytes:
             _xir.set_bytes(value, buffer)

@@ -14,7 +14,7 @@ typedef struct blob {
     bool          mapped;    /* bytes of a file: not in memory until touched */
     bool          owned;     /* allocated after this head, writable          */
     bool          inside;    /* this head lies in the parent's bytes: nothing to free */
-    atomic_uchar  looked;    /* the result of the watch when the bytes were first asked for */
+    atomic_bool   gone;      /* the watched file was found changed           */
     struct file_watch *watch;  /* of the mapping that contains the bytes (file.c); NULL: not watched */
     void        (*release)(void *user, const void *data);
     void         *user;

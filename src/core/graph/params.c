@@ -220,8 +220,6 @@ xir_status xir_params_fill_f32(xir_value *value, float (*fill)(size_t i)) {
 
 /* ---- watched files ------------------------------------------------------------------------------------------ */
 
-enum { NOT_LOOKED, LOOKED, GONE };
-
 static xir_status say_gone(const xir_value *value, const blob *b, xir_diags *why) {
     char text[200];
     xir_str called = xir_value_name(value);
@@ -232,23 +230,20 @@ static xir_status say_gone(const xir_value *value, const blob *b, xir_diags *why
         .byte = XIR_NO_BYTE });
 }
 
-/* Returns true if the bytes may be read. Only the first call checks the file, and its answer is kept: a file that
- * has changed once is not trusted again. Several threads may call; the one that performs the check reports to the
- * network. */
+/* Returns true if the bytes may be read: each call compares the file, and one that has changed once is not trusted
+ * again. Several threads may call; the one that finds the change first reports to the network. */
 static bool may_touch(const xir_value *value, const blob *b) {
-    atomic_uchar *looked = (atomic_uchar *)(uintptr_t)&b->looked;
-    unsigned char was = atomic_load_explicit(looked, memory_order_relaxed);
-    if (was != NOT_LOOKED) return was == LOOKED;
-    bool there = blob_is_there(b);
-    if (!atomic_compare_exchange_strong(looked, &was, there ? LOOKED : GONE)) return was == LOOKED;
-    if (!there) {
+    atomic_bool *gone = (atomic_bool *)(uintptr_t)&b->gone;
+    if (atomic_load_explicit(gone, memory_order_relaxed)) return false;
+    if (blob_is_there(b)) return true;
+    if (!atomic_exchange(gone, true)) {
         xir_network *net = value_net(value);
         pthread_mutex_lock(&net->cache_lock);
         if (!net->status) net->status = XIR_E_IO;
         say_gone(value, b, net->diags);
         pthread_mutex_unlock(&net->cache_lock);
     }
-    return there;
+    return false;
 }
 
 /* Returns false if the bytes belong to a watched file that has changed. */
@@ -257,13 +252,13 @@ static inline bool is_readable(const xir_value *value, const blob *b) {
 }
 
 static bool is_gone(const blob *b) {
-    return b->watch && atomic_load_explicit((atomic_uchar *)(uintptr_t)&b->looked, memory_order_relaxed) == GONE;
+    return b->watch && atomic_load_explicit((atomic_bool *)(uintptr_t)&b->gone, memory_order_relaxed);
 }
 
 xir_status params_check(const xir_value *value, xir_diags *why) {
     const blob *b = value_params(value)->data;
     if (!b || !b->watch || b->size == 0) return XIR_OK;
-    return may_touch(value, b) && blob_is_there(b) ? XIR_OK : say_gone(value, b, why);
+    return may_touch(value, b) ? XIR_OK : say_gone(value, b, why);
 }
 
 /* ---- asking ------------------------------------------------------------------------------------------------- */
