@@ -305,7 +305,7 @@ static void maps_in_any_order(void **state) {
     };
     static const char *const elements[] = { "fp32", "fp16", "sint8", "uint64", "sint4" };
     for (size_t c = 0; c < COUNT(on_maps); c++) {
-        for (size_t e = 0; e < COUNT(elements); e++) {
+        for (size_t e = 0; e < COUNT(elements); e += IS_SANITIZED ? 2 : 1) {
             const bool grid = strstr(on_maps[c], " g") != NULL, real = elements[e][0] == 'f';
             if (strstr(on_maps[c], "divisor") && !real) continue;   /* sums leave the range of the type */
             for (size_t d = 0; d < COUNT(dims); d++) {
