@@ -54,6 +54,11 @@ typedef struct xir_run_options {
      * values. The caller answers for the array: only its element type and dims are compared with the value's. A
      * value that is known before the run must be known when the turn of its op comes. */
     const xir_array *(*known)(void *user, const xir_value *value);
+    /* The most bytes that the elements of values and the memory of kernels may take at one moment; 0: no limit. Inputs,
+     * Params and known values do not count, because the caller has them; what the caller keeps of the others counts
+     * until it is freed. An op that would exceed the limit ends the run: XIR_E_LIMIT. With more threads some kernels
+     * take more, and with a limit no op is computed before its turn. */
+    uint64_t max_memory;
 } xir_run_options;
 
 /* Runs a network. `inputs` has one array for each input of the network, of its element type and with dims that agree
@@ -64,7 +69,8 @@ typedef struct xir_run_options {
  *   XIR_E_TYPE         a wrong element type
  *   XIR_E_UNSUPPORTED  an operation has no kernel, or its kernel cannot run it: the finding names it
  *   XIR_E_MISSING      Params without bytes
- *   XIR_E_LIMIT        more work than the options allow: the finding names the operation that was not started
+ *   XIR_E_LIMIT        more work or memory than the options allow: the finding names the operation that was not
+ *                      started, or not finished
  *   XIR_E_CANCELLED    `cancel` returned true
  *   XIR_E_MEMORY, or what a kernel finds wrong, such as an index out of bounds */
 XIR_API xir_status xir_network_run(const xir_network *net, const xir_array *const *inputs, size_t n_inputs,
@@ -73,8 +79,8 @@ XIR_API xir_status xir_network_run(const xir_network *net, const xir_array *cons
 
 /* Runs one operation. If `inputs` is NULL, all its inputs must be Params with bytes. A NULL item stands for the op's
  * own Params in that position, or for an absent input. Fills one array for each output of the op. Attributes and
- * inputs are checked first, so any op is safe to run. Of the options it takes `threads`, `cancel` and `max_work`; the
- * functions that see values are not called. NULL: one thread, no limits. */
+ * inputs are checked first, so any op is safe to run. Of the options it takes `threads`, `cancel`, `max_work` and
+ * `max_memory`; the functions that see values are not called. NULL: one thread, no limits. */
 XIR_API xir_status xir_op_run(const xir_op *op, const xir_array *const *inputs, size_t n_inputs, xir_array **outputs,
                               size_t n_outputs, const xir_run_options *options, xir_diags *why);
 

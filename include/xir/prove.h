@@ -28,7 +28,8 @@ typedef struct xir_proof_options {
     uint64_t               seed;
     double                 absolute;     /* tolerances, see xir_array_compare; both 0: 1e-4 each */
     double                 relative;
-    /* For one run of a network, as in xir_run_options; 0: no limit. */
+    /* For one run of a network, as in xir_run_options, and for making its inputs, of which an element takes ten
+     * steps; 0: no limit. */
     uint64_t               max_work;
     bool                 (*cancel)(void *user);   /* as in xir_run_options */
     void                  *user;
@@ -36,6 +37,9 @@ typedef struct xir_proof_options {
      * more than 16 samples, only the first 16 keep values. Arrays that share the bytes of Params take none. */
     uint64_t               max_kept;
     size_t                 threads;      /* as in xir_run_options */
+    /* The most bytes that the proof may take at one moment: for the inputs that it makes, for outputs that it expects,
+     * for values that it keeps, at most a quarter, and for a run (xir_run_options); 0: no limit. */
+    uint64_t               max_memory;
 } xir_proof_options;
 
 /* The state of a proof. */

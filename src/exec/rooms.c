@@ -58,8 +58,8 @@ static void keep(rooms *r, void *block, size_t size, bool is_blob, dropped *out)
 
 /* ---- taking and giving ------------------------------------------------------------------------------------------- */
 
-void rooms_open(rooms *r, const xir_allocator *alloc) {
-    *r = (rooms){ .alloc = alloc, .lock = PTHREAD_MUTEX_INITIALIZER };
+void rooms_open(rooms *r, const xir_allocator *alloc, meter *limit) {
+    *r = (rooms){ .alloc = limit ? &limit->alloc : alloc, .meter = limit, .lock = PTHREAD_MUTEX_INITIALIZER };
 }
 
 /* Counts a block as in use, before it is allocated. Returns one of its size; NULL if none is kept. */
@@ -86,20 +86,27 @@ static void undo_use(rooms *r, size_t size) {
     drop_all(r, &d);
 }
 
-static void *take(rooms *r, const xir_allocator *alloc, size_t size, bool is_blob) {
+static void *take_once(rooms *r, size_t size, bool is_blob) {
     void *block = begin_use(r, size, is_blob);
-    if (!block) block = is_blob ? (void *)blob_new(alloc, size) : mem_new(alloc, size);
+    if (!block) block = is_blob ? (void *)blob_new(r->alloc, size) : mem_new(r->alloc, size);
     if (!block) undo_use(r, size);
     return block;
 }
 
+/* Once a block has been refused, nothing is kept any more, so a meter may have room. */
+static void *take(rooms *r, size_t size, bool is_blob) {
+    void *block = take_once(r, size, is_blob);
+    return block || !r->meter ? block : take_once(r, size, is_blob);
+}
+
 void *rooms_take(rooms *r, const xir_allocator *alloc, size_t size) {
-    return !r || size < SMALL ? mem_new(alloc, size) : take(r, alloc, size, false);
+    if (!r) return mem_new(alloc, size);
+    return size < SMALL ? mem_new(r->alloc, size) : take(r, size, false);
 }
 
 void rooms_give(rooms *r, const xir_allocator *alloc, void *block, size_t size) {
     if (!r || !block || size < SMALL) {
-        mem_free(alloc, block, size);
+        mem_free(r ? r->alloc : alloc, block, size);
         return;
     }
     dropped d;
@@ -110,7 +117,8 @@ void rooms_give(rooms *r, const xir_allocator *alloc, void *block, size_t size) 
 }
 
 blob *rooms_take_blob(rooms *r, const xir_allocator *alloc, uint64_t size) {
-    return !r || size < SMALL || size > SIZE_MAX / 2 ? blob_new(alloc, size) : take(r, alloc, (size_t)size, true);
+    if (!r) return blob_new(alloc, size);
+    return size < SMALL || size > SIZE_MAX / 2 ? blob_new(r->alloc, size) : take(r, (size_t)size, true);
 }
 
 void rooms_give_blob(rooms *r, blob *data) {

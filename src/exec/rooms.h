@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include "blob.h"
+#include "meter.h"
 
 enum { MOST_ROOMS = 32 };
 
@@ -17,16 +18,19 @@ typedef struct kept_room {
 } kept_room;
 
 typedef struct rooms {
-    const xir_allocator *alloc;
+    const xir_allocator *alloc;   /* that of `meter`, if there is one */
+    meter    *meter;              /* NULL: no limit                   */
     kept_room kept[MOST_ROOMS];   /* the oldest first */
     size_t    n;
     size_t    kept_bytes, used, most;
     pthread_mutex_t lock;         /* held while the members above are used */
 } rooms;
 
-void  rooms_open(rooms *r, const xir_allocator *alloc);
+/* The meter, which may be NULL, must exist until the rooms are closed. */
+void  rooms_open(rooms *r, const xir_allocator *alloc, meter *limit);
 
-/* Uninitialised bytes of the allocator; NULL without memory. `r` may be NULL: nothing is kept then. */
+/* Uninitialised bytes; NULL without memory. Without rooms (`r` is NULL) they are those of the allocator, and nothing is
+ * kept. */
 void *rooms_take(rooms *r, const xir_allocator *alloc, size_t size);
 void  rooms_give(rooms *r, const xir_allocator *alloc, void *block, size_t size);
 /* The same for an owned blob. rooms_give_blob releases it if others hold it too, or if its bytes are borrowed. */

@@ -182,8 +182,9 @@ static bool prepare(runner *r) {
         n += op->n_outputs;
     }
     if (!plan(r)) return false;
-    /* An array that waits for its turn would not be counted. */
-    if (!is_counted(r)) ahead_open(&r->ahead, r->net, r->fates, r->first, r->n_values, &r->within, array_now, r);
+    /* An array that waits for its turn would not be counted, or take the memory of an op before it. */
+    if (!is_counted(r) && !r->rooms.meter)
+        ahead_open(&r->ahead, r->net, r->fates, r->first, r->n_values, &r->within, array_now, r);
     return true;
 }
 
@@ -365,7 +366,9 @@ xir_status xir_network_run(const xir_network *net, const xir_array *const *input
     if (!status && in) status = check_symbols(in, inputs, why);
     if (status) return status;
     runner r = { .net = net, .options = &known, .why = why, .within = NO_BUDGET, .memory = XIR_INIT(xir_run_memory) };
-    rooms_open(&r.rooms, &net->ctx->alloc);
+    meter *limit = known.max_memory ? meter_open(&net->ctx->alloc, known.max_memory) : NULL;
+    if (known.max_memory && !limit) return diag_memory(why);
+    rooms_open(&r.rooms, &net->ctx->alloc, limit);
     if (known.max_work) r.within.work = known.max_work;
     r.within.rooms = &r.rooms;
     r.within.cancel = known.cancel;
@@ -376,6 +379,7 @@ xir_status xir_network_run(const xir_network *net, const xir_array *const *input
     status = prepare(&r) ? run_all(&r, inputs, outputs) : diag_memory(why);
     pool_close(&threads);
     clean_up(&r);
+    meter_close(limit);
     for (size_t i = 0; status && i < n_outputs; i++) {
         xir_array_free(outputs[i]);
         outputs[i] = NULL;

@@ -2,6 +2,7 @@
  * the kernel made under the types that the network declares. */
 #include "actual.h"
 #include "pool.h"
+#include <inttypes.h>
 #include <stdio.h>
 #include "sized.h"
 #include "types.h"
@@ -184,8 +185,8 @@ static xir_status take_input(xir_kernel *at, size_t i, const xir_array *given) {
     return status ? op_fail(at->op, status, at->why, where, why.text) : XIR_OK;
 }
 
-xir_status exec_op(const xir_op *op, const xir_array *const *inputs, xir_array **outputs, budget *within,
-                   xir_diags *why) {
+static xir_status run_op(const xir_op *op, const xir_array *const *inputs, xir_array **outputs, budget *within,
+                         xir_diags *why) {
     xir_kernel at = { .op = op, .ctx = op->net->ctx, .within = within, .rooms = within ? within->rooms : NULL,
                       .why = why };
     size_t room = op->n_inputs * sizeof(kernel_input) + op->n_outputs * sizeof(kernel_output) + 1;
@@ -203,6 +204,34 @@ xir_status exec_op(const xir_op *op, const xir_array *const *inputs, xir_array *
     kernel_end(&at);
     mem_free(&at.ctx->alloc, memory, room);
     return status;
+}
+
+/* What the meter has refused is a limit, not a lack of memory. */
+static xir_status run_metered(const xir_op *op, const xir_array *const *inputs, xir_array **outputs, budget *within,
+                              xir_diags *why) {
+    meter *m = within->rooms->meter;
+    char text[160];
+    xir_diags *found = why ? xir_diags_new(op->net->ctx) : NULL;
+    if (why && !found) return diag_memory(why);
+    atomic_store_explicit(&m->refused, 0, memory_order_relaxed);
+    xir_status status = run_op(op, inputs, outputs, within, found);
+    const uint64_t refused = atomic_load_explicit(&m->refused, memory_order_relaxed);
+    if (status == XIR_E_MEMORY && refused) {
+        snprintf(text, sizeof text, "the op asks for %" PRIu64 " bytes more: the values of the run take %" PRIu64
+                 ", and the limit is %" PRIu64 " (max_memory)", refused,
+                 atomic_load_explicit(&m->used, memory_order_relaxed), m->limit);
+        status = op_fail(op, XIR_E_LIMIT, why, NULL, text);
+    } else {
+        diags_append(why, found);
+    }
+    xir_diags_free(found);
+    return status;
+}
+
+xir_status exec_op(const xir_op *op, const xir_array *const *inputs, xir_array **outputs, budget *within,
+                   xir_diags *why) {
+    const bool metered = within && within->rooms && within->rooms->meter;
+    return (metered ? run_metered : run_op)(op, inputs, outputs, within, why);
 }
 
 xir_status xir_op_is_normalised(const xir_op *op, bool *normalised, xir_diags *why) {
@@ -256,7 +285,16 @@ xir_status xir_op_run(const xir_op *op, const xir_array *const *inputs, size_t n
     within.cancel = known.cancel;
     within.user = known.user;
     within.threads = known.threads;
-    return run_alone(op, inputs, outputs, &within, why);
+    if (!known.max_memory) return run_alone(op, inputs, outputs, &within, why);
+    meter *limit = meter_open(&op->net->ctx->alloc, known.max_memory);
+    if (!limit) return diag_memory(why);
+    rooms metered;
+    rooms_open(&metered, &op->net->ctx->alloc, limit);
+    within.rooms = &metered;
+    status = run_alone(op, inputs, outputs, &within, why);
+    rooms_close(&metered);
+    meter_close(limit);
+    return status;
 }
 
 xir_status exec_constant(const xir_op *op, xir_array **outputs, size_t n_outputs, budget *within, xir_diags *why) {

@@ -45,7 +45,7 @@ run 2 opt nowhere.json --level deep; err "--level takes needed, exact, fast, max
 run 2 opt nowhere.json --set fold; err "--set takes KEY=VALUE, not 'fold'"
 run 2 opt nowhere.json --bind N; err "--bind takes NAME=N or NAME=A..B, not 'N'"
 run 2 opt nowhere.json --input-shape 1,3; err "--input-shape takes NAME=D,D,..., not '1,3'"
-run 2 opt nowhere.json --seed 3; err "--input, --each, --seed and --tolerance need --prove"
+run 2 opt nowhere.json --seed 3; err "--input, --each, --seed, --tolerance and --max-memory need --prove"
 run 2 opt nowhere.json --threads x; err "--threads takes a number from 1 on, not 'x'"
 run 2 opt nowhere.json --prove --seed x; err "--seed takes a number, not 'x'"
 run 2 opt nowhere.json --prove --tolerance -1; err "--tolerance takes a number above 0, not '-1'"

@@ -35,7 +35,7 @@ static void what_is_kept_never_adds_to_the_peak(void **state) {
     counted c = { 0 };
     const xir_allocator alloc = { .resize = resize, .user = &c };
     rooms r;
-    rooms_open(&r, &alloc);
+    rooms_open(&r, &alloc, NULL);
     struct { void *block; size_t size; bool is_blob; } slots[SLOTS] = { { NULL, 0, false } };
     size_t used = 0, most = 0, blobs = 0;
     for (int step = 0; step < 20000; step++) {
@@ -76,7 +76,7 @@ static void a_block_comes_back(void **state) {
     counted c = { 0 };
     const xir_allocator alloc = { .resize = resize, .user = &c };
     rooms r;
-    rooms_open(&r, &alloc);
+    rooms_open(&r, &alloc, NULL);
     void *block = rooms_take(&r, &alloc, 100000);
     blob *data = rooms_take_blob(&r, &alloc, 100000);
     rooms_give(&r, &alloc, block, 100000);
@@ -102,7 +102,7 @@ static void what_is_refused_changes_nothing(void **state) {
     counted c = { .refuse = 1 };
     const xir_allocator alloc = { .resize = resize, .user = &c };
     rooms r;
-    rooms_open(&r, &alloc);
+    rooms_open(&r, &alloc, NULL);
     assert_null(rooms_take(&r, &alloc, 100000));
     assert_null(rooms_take_blob(&r, &alloc, 100000));
     assert_null(rooms_take_blob(&r, &alloc, UINT64_MAX));

@@ -381,7 +381,7 @@ int   convert_network(xir_network *net, xir_diags *why);
 
 /* ---- how much is computed -------------------------------------------------------------------------- */
 
-typedef struct work_options { const char *max_work, *max_op_work; } work_options;
+typedef struct work_options { const char *max_work, *max_op_work, *max_memory; } work_options;
 extern work_options work_args;
 #define CONSTANT_OPTIONS                                                                                              \
     { "max-work", "N", WORD_TEXT, &work_args.max_work,                                                                \
@@ -389,8 +389,9 @@ extern work_options work_args;
     { "max-op-work", "N", WORD_TEXT, &work_args.max_op_work, "the most steps for the constant of one op (2G)" }
 /* Gives the context the limits that the command line says. */
 int limit_constants(void);
-/* The number of --max-work; 0: not given. */
+/* The numbers of --max-work and --max-memory; 0: not given. */
 int max_work_of_line(uint64_t *out);
+int max_memory_of_line(uint64_t *out);
 
 /* ---- how many threads compute ---------------------------------------------------------------------- */
 

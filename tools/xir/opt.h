@@ -53,6 +53,8 @@ void proof_free(xir_proof *proof);   /* accepts NULL */
     { "seed", "N", WORD_TEXT, &prove_args.seed, "the seed of the random inputs (0)" },                                \
     { "tolerance", "T", WORD_TEXT, &prove_args.tolerance,                                                             \
       "how far two numbers may be apart, absolutely and relatively (1e-4)" },                                         \
+    { "max-memory", "N", WORD_TEXT, &work_args.max_memory,                                                            \
+      "the most bytes that inputs, values and kernels of --prove may take at one moment (no limit)" },                \
     THREADS_OPTION("compute constants, and networks of --prove")
 
 typedef struct prove_options {

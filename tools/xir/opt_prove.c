@@ -77,12 +77,14 @@ int proof_of_line(xir_proof **out, xir_pass_watch *watch) {
     options = XIR_INIT(xir_proof_options);
     *out = NULL;
     if (!prove_args.prove) {
-        if (!prove_args.inputs.n && !prove_args.each && !prove_args.seed && !prove_args.tolerance) return DONE;
-        return complain(MISUSED, "--input, --each, --seed and --tolerance need --prove");
+        if (!prove_args.inputs.n && !prove_args.each && !prove_args.seed && !prove_args.tolerance &&
+            !work_args.max_memory) return DONE;
+        return complain(MISUSED, "--input, --each, --seed, --tolerance and --max-memory need --prove");
     }
     text_put(&spelled, "--prove");
     int code = options_of_line(&options);
     if (!code) code = max_work_of_line(&options.max_work);
+    if (!code) code = max_memory_of_line(&options.max_memory);
     if (!code) code = threads_of_line(&options.threads);
     for (size_t i = 0; !code && i < prove_args.inputs.n; i++) code = load_input(prove_args.inputs.items[i]);
     if (code) return code;

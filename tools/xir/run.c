@@ -11,11 +11,13 @@ static void ports_make(ports *p, size_t n) {
     p->n = n;
     p->values = take(n + 1, sizeof *p->values);
     p->arrays = take(n + 1, sizeof *p->arrays);
+    p->types = take(n + 1, sizeof *p->types);
 }
 
 static void ports_free(ports *p) {
     for (size_t i = 0; i < p->n; i++) xir_array_free(p->arrays[i]);
     free(p->arrays);
+    free((void *)p->types);
     free(p->values);
 }
 
@@ -55,15 +57,15 @@ static void report_memory(json_out *j) {
 
 /* ---- running ---------------------------------------------------------------------------------------- */
 
-static int compute(loaded *l, ports *in, ports *out, uint64_t seed, const xir_run_options *options, xir_diags *why) {
+static int compute(loaded *l, ports *in, ports *out, uint64_t seed, xir_run_options *options, xir_diags *why) {
     int code = bind_network(l->net, why);
     if (code) return code;
     ports_make(in, xir_network_inputs(l->net, NULL, 0));
     xir_network_inputs(l->net, in->values, in->n);
     code = inputs_read(in, why);
-    if (!code) code = inputs_invent(in, seed, why);
+    if (!code) code = inputs_type(in, why);
     if (!code) code = inputs_convert(l->net, in, why);
-    if (!code) code = inputs_redraw(l->net, in, seed, why);
+    if (!code) code = inputs_draw(l->net, in, seed, options, why);
     if (code) return code;
     ports_make(out, xir_network_outputs(l->net, NULL, 0));
     xir_network_outputs(l->net, out->values, out->n);
@@ -87,7 +89,7 @@ static bool read_number(const char *which, const char *word, double *out) {
 }
 
 /* Computes the outputs, writes and reports them. */
-static int run_network(loaded *l, uint64_t seed, double tolerance, const xir_run_options *options, json_out *j) {
+static int run_network(loaded *l, uint64_t seed, double tolerance, xir_run_options *options, json_out *j) {
     ports in = { 0 }, out = { 0 };
     xir_diags *why = new_diags();
     int code = compute(l, &in, &out, seed, options, why);
@@ -109,7 +111,8 @@ static int run(int n, char **operands) {
     }
     xir_run_options options = XIR_INIT(xir_run_options);
     if (memory) options.memory = note_memory;
-    if (max_work_of_line(&options.max_work) || threads_of_line(&options.threads)) return MISUSED;
+    if (max_work_of_line(&options.max_work) || max_memory_of_line(&options.max_memory) ||
+        threads_of_line(&options.threads)) return MISUSED;
     loaded l = { 0 };
     json_out j = { 0 };
     json_open(&j, NULL, '{');
@@ -142,8 +145,10 @@ static const option options[] = {
     { "tolerance", "T", WORD_TEXT, &tolerance_word,
       "how far an element may be from the expected one: T + T * |expected| (1e-4)" },
     { "max-work", "N", WORD_TEXT, &work_args.max_work,
-      "stop before the op that would exceed N steps: a step is a multiply-add, another element operation counts as ten "
-      "(no limit)" },
+      "stop before the op that would exceed N steps: a step is a multiply-add, another element operation counts as "
+      "ten, and so does a random number (no limit)" },
+    { "max-memory", "N", WORD_TEXT, &work_args.max_memory,
+      "the most bytes that inputs, values and kernels may take at one moment (no limit)" },
     THREADS_OPTION("compute"),
     { "memory", NULL, WORD_NONE, &memory, "print how many bytes the values take at most, and at which op" },
     { "json", NULL, WORD_NONE, &as_json, "print a JSON object" },

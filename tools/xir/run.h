@@ -8,8 +8,8 @@
 typedef struct ports {
     xir_value **values;
     xir_array **arrays;
+    const xir_type **types;   /* of the arrays, also of those that are still to be drawn */
     size_t      n;
-    bool        invented;   /* the arrays are random */
 } ports;
 
 typedef struct run_options {
@@ -27,13 +27,13 @@ xir_array *read_array(const char *path, int *code, xir_diags *why);
 
 /* Reads the arrays that --input names. */
 int inputs_read(ports *in, xir_diags *why);
-/* Makes random numbers for the inputs without an array, which it marks. */
-int inputs_invent(ports *in, uint64_t seed, xir_diags *why);
+/* Decides the types of the arrays; those that no --input names get random numbers later. */
+int inputs_type(ports *in, xir_diags *why);
 /* Converts a network of foreign operations; the arrays say which dims and elements its inputs have. */
 int inputs_convert(xir_network *net, const ports *in, xir_diags *why);
-/* Once the network's operations are known, so are the numbers that its inputs take: indices within a table, for
- * example. Arrays that were invented are drawn again where that matters. */
-int inputs_redraw(const xir_network *net, ports *in, uint64_t seed, xir_diags *why);
+/* Draws the arrays that are missing, once the network's operations are known, and with them the numbers that its inputs
+ * take: indices within a table, for example. Takes what all inputs cost from the limits. */
+int inputs_draw(const xir_network *net, ports *in, uint64_t seed, xir_run_options *limits, xir_diags *why);
 
 /* Writes the outputs to --output, compares them with --compare, and prints a line for each; with --json, `j`, an
  * object. */

@@ -116,36 +116,55 @@ int inputs_read(ports *in, xir_diags *why) {
     return DONE;
 }
 
-int inputs_invent(ports *in, uint64_t seed, xir_diags *why) {
+int inputs_type(ports *in, xir_diags *why) {
     for (size_t i = 0; i < in->n; i++) {
         const xir_type *type = xir_value_type(in->values[i]);
         xir_str name = xir_value_name(in->values[i]);
-        if (in->arrays[i]) continue;
+        if (in->arrays[i]) {
+            in->types[i] = xir_array_type(in->arrays[i]);
+            continue;
+        }
         if (run_args.inputs.n) return complain(MISUSED, "there is no --input for '%.*s'", (int)name.size, name.data);
         if (!xir_type_as_tensor(type)) {
             return complain(FAULTY, "input '%.*s' is not a tensor: there are no random numbers for it",
                             (int)name.size, name.data);
         }
-        type = xir_type_with_known_dims(context, type, 1, why);
-        in->arrays[i] = type ? xir_array_random(context, type, seed + i, why) : NULL;
-        if (!in->arrays[i]) return code_of(why);
-        in->invented = true;
+        in->types[i] = xir_type_with_known_dims(context, type, 1, why);
+        if (!in->types[i]) return code_of(why);
     }
     return DONE;
 }
 
-int inputs_redraw(const xir_network *net, ports *in, uint64_t seed, xir_diags *why) {
-    if (!in->invented) return DONE;   /* either all are invented or none is */
+/* Takes a cost from what a limit has left; 0: no limit. */
+static int take_from(uint64_t *left, uint64_t cost, const char *of, const char *by, xir_diags *why) {
+    if (*left && cost > *left) {
+        xir_diags_add(why, XIR_ERROR, XIR_E_LIMIT, XIR_STR(""), "an input takes %llu %s, but only %llu are left (%s)",
+                      (unsigned long long)cost, of, (unsigned long long)*left, by);
+        return exit_of_run(XIR_E_LIMIT);
+    }
+    if (*left) *left = cost < *left ? *left - cost : 1;
+    return DONE;
+}
+
+/* Before an array is made: its bytes, and ten steps for an element that is drawn. */
+static int take_input(const ports *in, size_t i, xir_run_options *limits, xir_diags *why) {
+    uint64_t bytes;
+    int64_t n;
+    if (xir_type_elements(in->types[i], &n) || xir_type_bytes(in->types[i], &bytes)) return DONE;   /* said later */
+    const xir_work work = XIR_INIT(xir_work, .element_ops = in->arrays[i] ? 0 : (uint64_t)n);
+    int code = take_from(&limits->max_work, xir_work_steps(&work), "steps", "--max-work", why);
+    return code ? code : take_from(&limits->max_memory, bytes, "bytes", "--max-memory", why);
+}
+
+int inputs_draw(const xir_network *net, ports *in, uint64_t seed, xir_run_options *limits, xir_diags *why) {
     xir_numbers *takes = take(in->n + 1, sizeof *takes);
     for (size_t i = 0; i < in->n; i++) takes[i] = xir_numbers_any();
     int code = exit_of(xir_network_input_numbers(net, takes, in->n, why));
     for (size_t i = 0; i < in->n && !code; i++) {
-        const xir_type *type = xir_array_type(in->arrays[i]);
-        xir_array *drawn = xir_array_random_in(context, type, seed + i, &takes[i], why);
-        code = drawn ? DONE : code_of(why);
-        if (!drawn) break;
-        xir_array_free(in->arrays[i]);
-        in->arrays[i] = drawn;
+        code = take_input(in, i, limits, why);
+        if (code || in->arrays[i]) continue;
+        in->arrays[i] = xir_array_random_in(context, in->types[i], seed + i, &takes[i], why);
+        if (!in->arrays[i]) code = code_of(why);
     }
     free(takes);
     return code;
@@ -174,7 +193,7 @@ static char *shapes_of(const ports *in) {
     text t = { 0 };
     for (size_t i = 0; i < in->n; i++) {
         xir_str name = xir_value_name(in->values[i]);
-        const xir_type *declared = xir_value_type(in->values[i]), *type = xir_array_type(in->arrays[i]);
+        const xir_type *declared = xir_value_type(in->values[i]), *type = in->types[i];
         size_t rank = xir_type_rank(type);
         bool plain = name.size > 0;
         for (size_t k = 0; plain && k < name.size; k++) plain = name.data[k] && !strchr("\";=", name.data[k]);

@@ -1,4 +1,4 @@
-/* How much the library may compute, as the command line says: of constants, or of a run. */
+/* How much the library may compute, and how much memory it may take for that, as the command line says. */
 #include <errno.h>
 #include <stdlib.h>
 #include "cli.h"
@@ -27,6 +27,8 @@ static int number_of(const char *name, const char *word, uint64_t *out) {
 }
 
 int max_work_of_line(uint64_t *out) { return number_of("max-work", work_args.max_work, out); }
+
+int max_memory_of_line(uint64_t *out) { return number_of("max-memory", work_args.max_memory, out); }
 
 int limit_constants(void) {
     xir_limits limits = XIR_INIT(xir_limits);

@@ -29,7 +29,7 @@ struct xir_proof {
     xir_diags        *obstacle;
     xir_proof_state   state;
     bool              started;
-    uint64_t          max_work;
+    uint64_t          max_work, max_memory;   /* 0: no limit */
     bool            (*cancel)(void *user);
     void             *user;
     size_t            threads;
@@ -54,14 +54,21 @@ xir_status proof_follow_dims(xir_proof *p, const xir_network *net, xir_diags *wh
 xir_status proof_run_samples(xir_proof *p, const xir_network *net, xir_array *const *inputs, size_t n_in,
                              xir_array **outputs, size_t n_out, xir_diags *why);
 
+/* What the limit of memory leaves for a run, besides these arrays of all samples and those that the proof has; 0 if
+ * there is no limit. XIR_E_LIMIT. */
+xir_status proof_room(const xir_proof *p, xir_array *const *inputs, size_t n_in, xir_array *const *outputs,
+                      size_t n_out, uint64_t *room, xir_diags *why);
+
 /* The values of the network that ran are known from now on, or forgotten; it must exist as long as it is the last. */
 void proof_settle(xir_proof *p, bool keep);
 void proof_free_reuses(xir_proof *p);
 
 /* ---- prove_difference.c ----------------------------------------------------------------------------------------- */
 
-/* Describes the first difference in one sample. The runs only improve a finding, so their failures are ignored. */
-void proof_report_first(xir_proof *p, const xir_network *net, size_t sample, xir_diags *why);
+/* Describes the first difference in one sample; `outputs` are those of all samples. The runs only improve a finding, so
+ * their failures are ignored. */
+void proof_report_first(xir_proof *p, const xir_network *net, size_t sample, xir_array *const *outputs,
+                        xir_diags *why);
 /* Adds a finding about elements that differ; `what` begins its sentence. */
 void proof_describe_difference(const char *what, xir_str name, int64_t id, const xir_array *now,
                                const xir_difference *d, xir_diags *why);

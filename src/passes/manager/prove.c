@@ -40,9 +40,10 @@ xir_proof *xir_proof_new(xir_context *ctx, const xir_proof_options *options, xir
     bool close = o->absolute > 0 || o->relative > 0;
     *p = (xir_proof){ .ctx = ctx, .seed = o->seed, .each = o->each, .n_samples = 1, .absolute = close
                       ? o->absolute : 1e-4,
-                      .relative = close ? o->relative : 1e-4, .max_work = o->max_work, .cancel = o->cancel,
-                      .user = o->user, .max_kept = o->max_kept ? o->max_kept : USUAL_KEPT,
-                      .threads = o->threads };
+                      .relative = close ? o->relative : 1e-4, .max_work = o->max_work,
+                      .max_memory = o->max_memory, .cancel = o->cancel, .user = o->user,
+                      .max_kept = o->max_kept ? o->max_kept : USUAL_KEPT, .threads = o->threads };
+    if (o->max_memory && p->max_kept > o->max_memory / 4) p->max_kept = o->max_memory / 4;
     arena_init(&p->arena, &ctx->alloc);
     context_retain(ctx);
     if (keep_given(p, o, why)) return p;
@@ -207,7 +208,7 @@ static xir_status compare_outputs(xir_proof *p, const xir_network *net, xir_arra
             xir_status status = compare_output(p, values[i], i, p->outputs[k * n + i], outputs[k * n + i], why);
             if (!first) first = status;
         }
-        if (first == XIR_E_INVALID) proof_report_first(p, net, k, why);
+        if (first == XIR_E_INVALID) proof_report_first(p, net, k, outputs, why);
     }
     mem_free(&p->ctx->alloc, (void *)values, (n + 1) * sizeof *values);
     return first;

@@ -70,14 +70,19 @@ static bool find_first(void *user, const xir_value *value, const xir_array *arra
     return false;
 }
 
-void proof_report_first(xir_proof *p, const xir_network *net, size_t sample, xir_diags *why) {
+void proof_report_first(xir_proof *p, const xir_network *net, size_t sample, xir_array *const *now, xir_diags *why) {
+    uint64_t room;
+    if (proof_room(p, p->inputs, p->n_inputs, now, p->n_outputs, &room, NULL)) return;
+    const uint64_t half = room - room / 2;
     seen was = { .p = p };
     search s = { p, &was, why, false };
     const xir_array *const *inputs = (const xir_array *const *)p->inputs + sample * p->n_inputs;
     xir_array **outputs = proof_new_arrays(p->ctx, p->n_outputs);
     const xir_run_options remembering = XIR_INIT(xir_run_options, .watch = remember, .user = &was,
-                                                         .threads = p->threads),
-                          searching = XIR_INIT(xir_run_options, .watch = find_first, .user = &s, .threads = p->threads);
+                                                 .threads = p->threads, .max_work = p->max_work,
+                                                 .max_memory = half),
+                          searching = XIR_INIT(xir_run_options, .watch = find_first, .user = &s, .threads = p->threads,
+                                               .max_work = p->max_work, .max_memory = half);
     if (outputs && p->last &&
         xir_network_run(p->last, inputs, p->n_inputs, outputs, p->n_outputs, &remembering, NULL) == XIR_OK) {
         for (size_t i = 0; i < p->n_outputs; i++) {

@@ -1,6 +1,7 @@
 /* The first network of a proof: its inputs, given or random, and its outputs, which the later networks must have too.
  * Open dims get numbers; if the network cannot be run on them, others are tried. */
 #include <xir/symbols.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include "open_dims.h"
 #include "proof.h"
@@ -30,8 +31,31 @@ static xir_status check_names(const xir_proof *p, xir_value *const *values, size
     return XIR_OK;
 }
 
+/* What is taken so far: the bytes of all inputs, and the steps for those of one sample. */
+typedef struct making { uint64_t bytes, steps; } making;
+
+/* Takes an input before it is made; false, with a finding, beyond a limit. */
+static bool may_make(const xir_proof *p, making *m, const xir_type *type, xir_diags *why) {
+    uint64_t bytes;
+    int64_t n;
+    if (xir_type_elements(type, &n) || xir_type_bytes(type, &bytes)) return true;   /* making it says what is wrong */
+    m->bytes = xir_work_add(m->bytes, bytes);
+    m->steps = xir_work_add(m->steps, xir_work_steps(&XIR_INIT(xir_work, .element_ops = (uint64_t)n)));
+    if (p->max_work && m->steps > p->max_work) {
+        diag_fail(why, XIR_E_LIMIT, XIR_STR(""), "making the inputs takes %" PRIu64 " steps: the limit is %" PRIu64
+                  " (max_work)", m->steps, p->max_work);
+        return false;
+    }
+    if (p->max_memory && m->bytes > p->max_memory) {
+        diag_fail(why, XIR_E_LIMIT, XIR_STR(""), "the inputs take %" PRIu64 " bytes: the limit is %" PRIu64
+                  " (max_memory)", m->bytes, p->max_memory);
+        return false;
+    }
+    return true;
+}
+
 /* Random numbers for an input, among those that it takes; an unknown dim becomes 1. */
-static xir_array *random_for(const xir_proof *p, const xir_value *v, size_t i, const xir_numbers *takes,
+static xir_array *random_for(const xir_proof *p, const xir_value *v, size_t i, const xir_numbers *takes, making *m,
                              xir_diags *why) {
     const xir_type *type = xir_value_type(v);
     const xir_tensor_type *tensor = xir_type_as_tensor(type);
@@ -45,7 +69,7 @@ static xir_array *random_for(const xir_proof *p, const xir_value *v, size_t i, c
         type = xir_type_with_known_dims(p->ctx, type, 1, why);
         if (!type) return NULL;
     }
-    return xir_array_random_in(p->ctx, type, p->seed + i, takes, why);
+    return may_make(p, m, type, why) ? xir_array_random_in(p->ctx, type, p->seed + i, takes, why) : NULL;
 }
 
 /* The number of samples in the given arrays: 1, or the first dim, on which they must agree. */
@@ -66,7 +90,7 @@ static xir_status count_samples(xir_proof *p, xir_diags *why) {
 }
 
 /* Sample `k` of an array: a slice of size 1 along the first dim. */
-static xir_array *sample_of(const xir_proof *p, const xir_array *array, size_t k, xir_diags *why) {
+static xir_array *sample_of(const xir_proof *p, const xir_array *array, size_t k, making *m, xir_diags *why) {
     if (!p->each) return xir_array_retain((xir_array *)(uintptr_t)array);
     const xir_tensor_type *tensor = xir_type_as_tensor(xir_array_type(array));
     size_t rank = tensor->shape.size, size;
@@ -81,7 +105,7 @@ static xir_array *sample_of(const xir_proof *p, const xir_array *array, size_t k
     mem_free(&p->ctx->alloc, dims, rank * sizeof *dims);
     const char *data = xir_array_data(array, &size);
     size /= p->n_samples;
-    return type ? xir_array_copy(p->ctx, type, data + k * size, size, why) : NULL;
+    return type && may_make(p, m, type, why) ? xir_array_copy(p->ctx, type, data + k * size, size, why) : NULL;
 }
 
 /* Makes the inputs of all samples. A failure is an obstacle, not an error, unless memory ran out: every caller would
@@ -89,13 +113,16 @@ static xir_array *sample_of(const xir_proof *p, const xir_array *array, size_t k
 static xir_status make_inputs(const xir_proof *p, const xir_network *net, xir_value *const *values, size_t n,
                               xir_array **inputs, xir_diags *why) {
     xir_numbers *takes = mem_new(&p->ctx->alloc, (n + 1) * sizeof *takes);
+    making m = { 0, 0 };
     xir_status status = takes ? check_names(p, values, n, why) : diag_memory(why);
     for (size_t i = 0; takes && i < n; i++) takes[i] = xir_numbers_any();
     if (!status) status = xir_network_input_numbers(net, takes, n, why);
     for (size_t i = 0; !status && i < n * p->n_samples; i++) {
         const xir_array *given = given_for(p, values[i % n], i % n);
         const size_t findings = xir_diags_count(why), errors = xir_diags_count_of(why, XIR_ERROR);
-        inputs[i] = given ? sample_of(p, given, i / n, why) : random_for(p, values[i % n], i, &takes[i % n], why);
+        if (i % n == 0) m.steps = 0;
+        inputs[i] = given ? sample_of(p, given, i / n, &m, why)
+                          : random_for(p, values[i % n], i, &takes[i % n], &m, why);
         if (inputs[i]) continue;
         const xir_diag *d = xir_diags_at(why, findings);
         bool said = xir_diags_count_of(why, XIR_ERROR) > errors;
@@ -155,6 +182,27 @@ static bool is_cancelled(void *user) {
     return s->p->cancel(s->p->user);
 }
 
+static uint64_t bytes_of(xir_array *const *arrays, size_t n) {
+    uint64_t bytes = 0;
+    size_t size = 0;
+    for (size_t i = 0; i < n; i++)
+        if (arrays[i] && xir_array_data(arrays[i], &size)) bytes = xir_work_add(bytes, size);
+    return bytes;
+}
+
+xir_status proof_room(const xir_proof *p, xir_array *const *inputs, size_t n_in, xir_array *const *outputs,
+                      size_t n_out, uint64_t *room, xir_diags *why) {
+    *room = 0;
+    if (!p->max_memory) return XIR_OK;
+    uint64_t held = xir_work_add(bytes_of(inputs, n_in * p->n_samples), bytes_of(outputs, n_out * p->n_samples));
+    if (p->outputs) held = xir_work_add(held, bytes_of(p->outputs, p->n_outputs * p->n_samples));
+    for (size_t i = 0; i < p->n_reuses; i++) held = xir_work_add(held, reuse_bytes(p->reuses[i]));
+    if (held < p->max_memory) *room = p->max_memory - held;
+    return *room ? XIR_OK
+         : diag_fail(why, XIR_E_LIMIT, XIR_STR(""), "the arrays of the proof take %" PRIu64 " bytes: the limit is %"
+                     PRIu64 " (max_memory)", held, p->max_memory);
+}
+
 xir_status proof_run_samples(xir_proof *p, const xir_network *net, xir_array *const *inputs, size_t n_in,
                              xir_array **outputs, size_t n_out, xir_diags *why) {
     const size_t ops = net->n_ops - !!xir_network_input_op(net) - !!xir_network_output_op(net);
@@ -162,10 +210,11 @@ xir_status proof_run_samples(xir_proof *p, const xir_network *net, xir_array *co
     for (size_t k = 0; !status && k < p->n_samples; k++) {
         const xir_array *const *sample = (const xir_array *const *)inputs + k * n_in;
         sample_run s = { p, k < p->n_reuses ? p->reuses[k] : NULL, 0 };
-        const xir_run_options options = XIR_INIT(xir_run_options, .user = &s, .watch = note_value,
-                                                 .known = s.k ? find_value : NULL,
-                                                 .cancel = p->cancel ? is_cancelled : NULL, .max_work = p->max_work,
-                                                 .threads = p->threads);
+        xir_run_options options = XIR_INIT(xir_run_options, .user = &s, .watch = note_value,
+                                           .known = s.k ? find_value : NULL, .cancel = p->cancel ? is_cancelled : NULL,
+                                           .max_work = p->max_work, .threads = p->threads);
+        status = proof_room(p, inputs, n_in, outputs, n_out, &options.max_memory, why);
+        if (status) break;
         if (s.k) reuse_begin(s.k, net, sample, n_in);
         status = xir_network_run(net, sample, n_in, outputs + k * n_out, n_out, &options, why);
         p->state.computed += s.computed;
