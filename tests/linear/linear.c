@@ -89,10 +89,7 @@ static void record_passes(costs *c, const xir_network *net, const xir_pipeline *
     xir_provenance *p = NULL;
     COST(c, "recorder", p = xir_provenance_new(copy, why));
     COST(c, "recorded pipeline", (void)!xir_pipeline_run(all, copy, NULL, NULL, why));
-    COST(c, "write origins as tags", if (p) (void)!xir_provenance_write_tags(p));
     COST(c, "free the recorder", xir_provenance_free(p));
-    COST(c, "recorder from tags", p = xir_provenance_from_tags(copy, why));
-    xir_provenance_free(p);
     xir_network_free(copy);
 }
 

@@ -90,17 +90,19 @@ bool op_computes_same(const contents *a_contents, const xir_op *a, const content
 
 /* ---- hashes ------------------------------------------------------------------------------------------------------ */
 
+static uint64_t add(uint64_t hash, uint64_t v) { return hash_mix(hash ^ v, UINT64_C(0x9E3779B97F4A7C15)); }
+
 static uint64_t hash_attrs(const contents *c, uint64_t hash, const xir_op *op, int depth);
 
 /* Of sub ops what is their own: their classes, attributes and Params. */
 static uint64_t hash_body(const contents *c, uint64_t hash, const xir_ops *ops, int depth) {
-    hash = hash_mix(hash, ops->size);
+    hash = add(hash, ops->size);
     for (size_t i = 0; i < ops->size && depth < DEPTH; i++) {
         const xir_op *op = ops->data[i];
-        hash = hash_mix(hash, hash_pointer(op->cls));
+        hash = add(hash, hash_pointer(op->cls));
         for (uint32_t k = 0; k < op->n_inputs; k++) {
             const xir_value *v = op_inputs(op)[k].value;
-            if (v && value_is_params(v)) hash = hash_mix(hash, contents_number(c, v));
+            if (v && value_is_params(v)) hash = add(hash, contents_number(c, v));
         }
         hash = hash_attrs(c, hash, op, depth + 1);
     }
@@ -108,22 +110,22 @@ static uint64_t hash_body(const contents *c, uint64_t hash, const xir_ops *ops, 
 }
 
 static uint64_t hash_list(const contents *c, uint64_t hash, const xir_values *list) {
-    hash = hash_mix(hash, list->size);
-    for (size_t i = 0; i < list->size; i++) hash = hash_mix(hash, contents_number(c, list->data[i]));
+    hash = add(hash, list->size);
+    for (size_t i = 0; i < list->size; i++) hash = add(hash, contents_number(c, list->data[i]));
     return hash;
 }
 
 static uint64_t hash_attrs(const contents *c, uint64_t hash, const xir_op *op, int depth) {
     const xir_class *cls = op->cls;
-    if (cls->plain) return hash_mix(hash, op_attrs_hash(op));
+    if (cls->plain) return add(hash, op_attrs_hash(op));
     for (uint32_t i = 0; i < cls->n_fields; i++) {
         const xir_field *f = &cls->fields[i];
         const void *at = body_at(op->attrs, f);
         switch (f->kind) {
-        case XIR_KIND_PARAMS:  hash = hash_mix(hash, contents_number(c, *(xir_value *const *)at)); break;
+        case XIR_KIND_PARAMS:  hash = add(hash, contents_number(c, *(xir_value *const *)at)); break;
         case XIR_KIND_PARAMSS: hash = hash_list(c, hash, at); break;
         case XIR_KIND_OPS:     hash = hash_body(c, hash, at, depth); break;
-        case XIR_KIND_REF:     hash = hash_mix(hash, xir_object_hash(*(const xir_object *const *)at)); break;
+        case XIR_KIND_REF:     hash = add(hash, xir_object_hash(*(const xir_object *const *)at)); break;
         default:               hash = field_hash(hash, f, op->attrs); break;
         }
     }
@@ -131,16 +133,16 @@ static uint64_t hash_attrs(const contents *c, uint64_t hash, const xir_op *op, i
 }
 
 static uint64_t hash_of_type(uint64_t hash, const xir_value *v) {
-    return hash_mix(hash, v ? xir_object_hash((const xir_object *)v->type) : 0);
+    return add(hash, v ? xir_object_hash((const xir_object *)v->type) : 0);
 }
 
 bool op_hash_contents(const contents *c, const xir_op *op, uint64_t *out) {
-    uint64_t hash = hash_mix(hash_pointer(op->cls), xir_object_hash((const xir_object *)op_target(op)));
+    uint64_t hash = add(hash_pointer(op->cls), xir_object_hash((const xir_object *)op_target(op)));
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const xir_value *v = op_inputs(op)[i].value;
         const uint32_t number = contents_number(c, v);
         if (!number) return false;
-        hash = hash_of_type(hash_mix(hash, (uint64_t)number << 1 | (v && value_is_params(v))), v);
+        hash = hash_of_type(add(hash, (uint64_t)number << 1 | (v && value_is_params(v))), v);
     }
     for (uint32_t i = 0; i < op->n_outputs; i++) hash = hash_of_type(hash, &op_outputs(op)[i]);
     const xir_map *extra = xir_op_extra(op);
