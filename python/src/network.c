@@ -369,7 +369,19 @@ static PyObject *net_input(PyObject *self, PyObject *args) {
     return value ? value_wrap((net_object *)self, value) : raise_net(net, XIR_OK);
 }
 
-/* output(*values): ends the network; returns its Output op. */
+/* Adds values to what the network returns: the Output comes last again, and has them too. */
+static bool append_outputs(xir_network *net, xir_op *output, xir_value *const *values, size_t n) {
+    const size_t had = xir_op_input_count(output);
+    xir_value **all = PyMem_Calloc(had + n + 1, sizeof *all);
+    if (!all) return PyErr_NoMemory(), false;
+    for (size_t i = 0; i < had + n; i++) all[i] = i < had ? xir_op_input(output, (int64_t)i) : values[i - had];
+    const bool done = (!xir_op_next(output) || xir_op_move(output, NULL) == XIR_OK) &&
+                      xir_op_set_inputs(output, all, had + n) == XIR_OK;
+    PyMem_Free(all);
+    return done || raise_net(net, XIR_OK);
+}
+
+/* output(*values): ends the network, or adds to what it returns; returns its Output op. */
 static PyObject *net_output(PyObject *self, PyObject *args) {
     scratch s = { 0 };
     size_t n = (size_t)PyTuple_Size(args);
@@ -379,7 +391,9 @@ static PyObject *net_output(PyObject *self, PyObject *args) {
     for (size_t i = 0; fine && i < n; i++) {
         fine = value_of(PyTuple_GetItem(args, (Py_ssize_t)i), (net_object *)self, false, &values[i]);
     }
-    xir_op *op = fine ? xir_output(xir_at_end(net), (xir_values){ values, n }) : NULL;
+    xir_op *op = fine ? xir_network_output_op(net) : NULL;
+    if (op) fine = append_outputs(net, op, values, n);
+    else if (fine) op = xir_output(xir_at_end(net), (xir_values){ values, n });
     scratch_free(&s);
     if (!fine) return NULL;
     return op ? op_wrap((net_object *)self, op) : raise_net(net, XIR_OK);
@@ -429,7 +443,7 @@ static PyMethodDef net_methods[] = {
     { "clone",      net_clone,     METH_NOARGS,  "clone(): an equal network, which shares the bytes of parameters." },
     { "equal",      net_equal,     METH_VARARGS, "equal(other, params=True): whether two networks are equal." },
     { "input",      net_input,     METH_VARARGS, "input(name, type): adds an input, and returns its value." },
-    { "output",     net_output,    METH_VARARGS, "output(*values): ends the network with these outputs." },
+    { "output",     net_output,    METH_VARARGS, "output(*values): ends the network with these outputs, or adds them to those it has." },
     { "_tags",      net_get_tags,  METH_NOARGS,  NULL },
     { "_set_tag",   net_set_tag,   METH_VARARGS, NULL },
     { "_extra",     net_get_extra, METH_NOARGS,  NULL },

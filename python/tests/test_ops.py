@@ -88,6 +88,15 @@ def test_types():
             xir.Type(bad)
 
 
+def test_outputs_are_appended(tiny):
+    """A network has one Output, however often it is asked for, and it comes last."""
+    relu, pool = tiny["relu"].output, tiny["pool"].output
+    end = tiny.output(relu)
+    late = F.Sigmoid(relu, name="late")
+    assert tiny.output(late) == end and tiny.outputs == (pool, relu, late) and tiny.check() == []
+    assert sum(op.cls.key.endswith("::Output") for op in tiny) == 1
+
+
 def test_inputs_are_edited(tiny):
     relu, conv, pool = tiny["relu"], tiny["conv"], tiny["pool"]
     pool.input = conv

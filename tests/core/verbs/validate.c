@@ -36,6 +36,7 @@ static void nothing_in_it(xir_network *net) {
 static void first_is_no_input(xir_network *net)   { DOES(xir_op_move(op_of(net, 1), op_of(net, 0))); }
 static void last_is_no_output(xir_network *net)   { DOES(xir_op_erase(op_of(net, 5))); }
 static void output_not_last(xir_network *net)     { DOES(xir_op_move(op_of(net, 5), op_of(net, 4))); }
+static void two_outputs(xir_network *net)         { assert_non_null(xir_output(xir_at_end(net), XIR_VALUES(value_of(net, 3)))); }
 static void used_before_made(xir_network *net)    { DOES(xir_op_move(op_of(net, 2), op_of(net, 4))); }
 static void input_in_the_middle(xir_network *net) { DOES(xir_op_move(op_of(net, 0), op_of(net, 3))); }
 static void never_made(xir_network *net) {
@@ -152,6 +153,7 @@ static const struct { const char *what; breakage *make; xir_status status; const
     RULE(first_is_no_input,          XIR_E_INVALID, "/ops/0",                "the first op must be an Input, found a icraft::xir::Conv2d"),
     RULE(last_is_no_output,          XIR_E_INVALID, "/ops/4",                "the last op must be an Output, found a icraft::xir::Add"),
     RULE(output_not_last,            XIR_E_INVALID, "/ops/5",                "the last op must be an Output"),
+    RULE(two_outputs,                XIR_E_INVALID, "/ops/5",                "a network has one Output, and this is another"),
     RULE(used_before_made,           XIR_E_INVALID, "/ops/2/inputs/0",       "value 3 'relu' is used before op 2 makes it"),
     RULE(input_in_the_middle,        XIR_E_INVALID, "/ops/2",                "an Input must be the first op"),
     RULE(never_made,                 XIR_E_MISSING, "/ops/3/inputs/0",       "no op makes value"),
