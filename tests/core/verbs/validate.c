@@ -36,7 +36,9 @@ static void nothing_in_it(xir_network *net) {
 static void first_is_no_input(xir_network *net)   { DOES(xir_op_move(op_of(net, 1), op_of(net, 0))); }
 static void last_is_no_output(xir_network *net)   { DOES(xir_op_erase(op_of(net, 5))); }
 static void output_not_last(xir_network *net)     { DOES(xir_op_move(op_of(net, 5), op_of(net, 4))); }
-static void two_outputs(xir_network *net)         { assert_non_null(xir_output(xir_at_end(net), XIR_VALUES(value_of(net, 3)))); }
+static void two_outputs(xir_network *net) {
+    assert_non_null(xir_output(xir_at_end(net), XIR_VALUES(value_of(net, 3))));
+}
 static void used_before_made(xir_network *net)    { DOES(xir_op_move(op_of(net, 2), op_of(net, 4))); }
 static void input_in_the_middle(xir_network *net) { DOES(xir_op_move(op_of(net, 0), op_of(net, 3))); }
 static void never_made(xir_network *net) {
