@@ -14,11 +14,15 @@ static const label *put_label(char **at, xir_str text) {
     return out;
 }
 
-static size_t room_of(const dialect_again *n) {
-    size_t size = label_room(n->name) + (n->extra ? sizeof(op_more) : 0);
-    for (uint32_t i = 0; i < n->n_out; i++)
-        if (n->out[i].text.size) size += sizeof(value_more) + label_room(n->out[i].text);
-    return size;
+/* False: a name is too long for a label. */
+static bool room_of(const dialect_again *n, size_t *out) {
+    bool fits = n->name.size <= UINT32_MAX;
+    *out = label_room(n->name) + (n->extra ? sizeof(op_more) : 0);
+    for (uint32_t i = 0; i < n->n_out; i++) {
+        fits &= n->out[i].text.size <= UINT32_MAX;
+        if (n->out[i].text.size) *out += sizeof(value_more) + label_room(n->out[i].text);
+    }
+    return fits;
 }
 
 static bool name_output(dialect *d, xir_value *v, dialect_ref ref, char **at) {
@@ -45,10 +49,11 @@ static bool find_inputs(dialect *d, const dialect_again *n, xir_value **out, siz
 
 bool dialect_node_again(dialect *d, const dialect_again *n) {
     xir_value *inputs[DIALECT_AGAIN_IN];
-    size_t n_inputs;
+    size_t n_inputs, room;
     void *rest;
     if (!dialect_node_fits(d) || !find_inputs(d, n, inputs, &n_inputs)) return false;
-    xir_op *op = op_make_whole(d->net, n->type->cls, n->type->attrs, inputs, n_inputs, n->n_out, room_of(n), &rest);
+    xir_op *op = !room_of(n, &room) ? NULL : op_make_whole(d->net, n->type->cls, n->type->attrs, inputs, n_inputs,
+                                                           n->n_out, room, &rest);
     if (!op) return trace_memory(&d->trace);
     char *at = rest;
     if (n->extra) {

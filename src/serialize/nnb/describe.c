@@ -191,14 +191,31 @@ static int64_t tagged(const xir_op *op, const char *key) {
          ? found->as.integer : -1;
 }
 
+/* Room for all arguments of a function; NULL with a failure. */
+static uint8_t *take_arguments(nnb_model *m, uint64_t size, nnb_record *out) {
+    if (size > INT32_MAX - m->bytes.size) {
+        nnb_refuse(m, XIR_E_LIMIT, "its arguments have %" PRIu64 " bytes: the file would have 2^31 or more", size);
+        return NULL;
+    }
+    if (!buffer_reserve(&m->bytes, (size_t)size)) {
+        nnb_model_memory(m);
+        return NULL;
+    }
+    out->args = (uint32_t)m->bytes.size;
+    out->args_size = (uint32_t)size;
+    m->bytes.size += (size_t)size;
+    return (uint8_t *)m->bytes.data + out->args;
+}
+
 static bool put_bytes(nnb_model *m, const xir_map *extra, nnb_record *out) {
     const xir_any *bytes = extra ? xir_map_find(extra, XIR_STR(NNB_ATTR_BYTES)) : NULL;
     const blob *data = bytes && bytes->kind == XIR_ANY_PARAMS ? value_params(bytes->as.params)->data : NULL;
     if (bytes && !data) return nnb_refuse(m, XIR_E_MISSING, "the bytes of its arguments are missing");
-    out->args_size = data ? (uint32_t)data->size : 0;
-    m->opaque |= out->args_size > 0;
-    if (data && data->size <= INT32_MAX) buffer_put(&m->bytes, data->bytes, (size_t)data->size);
-    return !m->bytes.failed || nnb_model_memory(m);
+    if (!data || !data->size) return true;
+    m->opaque = true;
+    uint8_t *to = take_arguments(m, data->size, out);
+    if (to) memcpy(to, data->bytes, (size_t)data->size);
+    return to;
 }
 
 static bool is_unknown(xir_str name, int64_t id) {
@@ -240,11 +257,11 @@ static bool put_arguments(nnb_model *m, const nnb_signature *s, const xir_map *e
         nnb_refuse(m, XIR_E_UNSUPPORTED, "number %u of the function does not have all of its arguments",
                    (unsigned)s->function->id);
     if (m->status) return false;
-    out->args_size = n == s->n ? s->end - NNB_RECORD : n
+    const uint32_t size = n == s->n ? s->end - NNB_RECORD : n
         ? s->arguments[n - 1].at + s->arguments[n - 1].size - NNB_RECORD : 0;
-    if (!buffer_reserve(&m->bytes, out->args_size)) return nnb_model_memory(m);
-    if (out->args_size) memset(m->bytes.data + m->bytes.size, 0, out->args_size);
-    m->bytes.size += out->args_size;
+    uint8_t *to = size ? take_arguments(m, size, out) : NULL;
+    if (to) memset(to, 0, size);
+    else if (size) return false;
     for (size_t i = 0; i < n; i++)
         if (!put_argument(m, &s->arguments[i], nnb_argument_at(s, i, extra), out)) return false;
     return true;
@@ -257,8 +274,7 @@ bool nnb_describe_arguments(nnb_model *m, const xir_op *op, nnb_record *out) {
     if (m->status) return false;
     out->id = (uint16_t)(s ? s->function->id : id);
     out->impl = (uint16_t)(impl < 0 ? 0 : impl);
-    out->args = (uint32_t)m->bytes.size;
+    out->args = out->args_size = out->n_lists = 0;
     out->lists = (uint32_t)m->lists.size;
-    out->n_lists = 0;
     return s && s->storable ? put_arguments(m, s, extra, id >= 0, out) : put_bytes(m, extra, out);
 }

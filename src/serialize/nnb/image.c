@@ -68,7 +68,8 @@ static uint32_t put_list(laying *l, nnb_list list) {
 
 static uint32_t put_data(laying *l, const nnb_variable *v) {
     const uint32_t k = begin(l);
-    nnb_hole *hole = nnb_more(l->m, &l->out->holes, 1, sizeof *hole);
+    if (v->bytes > INT32_MAX) nnb_refuse(l->m, XIR_E_LIMIT, "the data of the file would have 2^31 bytes or more");
+    nnb_hole *hole = l->m->status ? NULL : nnb_more(l->m, &l->out->holes, 1, sizeof *hole);
     if (!hole) return k;
     *hole = (nnb_hole){ l->out->bytes.size + l->held, v->bytes, (4 - v->bytes % 4) % 4, v->params };
     l->held += v->bytes + hole->pad;

@@ -54,7 +54,11 @@ bool nnb_model_memory(nnb_model *m) {
 }
 
 void *nnb_more(nnb_model *m, dialect_list *list, size_t n, size_t item) {
-    if (list->size + n > UINT32_MAX || !mem_reserve(m->alloc, &list->data, &list->room, list->size + n + 1, item)) {
+    if (list->size > INT32_MAX || n > INT32_MAX - list->size) {
+        nnb_refuse(m, XIR_E_LIMIT, "the file would have 2^31 numbers of one kind or more");
+        return NULL;
+    }
+    if (!mem_reserve(m->alloc, &list->data, &list->room, list->size + n + 1, item)) {
         nnb_model_memory(m);
         return NULL;
     }
@@ -259,8 +263,11 @@ static bool put_idle(nnb_model *m, const xir_map *kept, nnb_variable *out) {
     *out = (nnb_variable){ .known = true, .shape = (uint32_t)(m->ints.size - dims_kept->size),
                           .rank = (uint32_t)dims_kept->size,
                            .type = (uint8_t)(type & 15), .fp_pos = (uint8_t)(fp_pos < 0 ? 0 : fp_pos & 15) };
-    for (size_t i = 0; i < dims_kept->size; i++)
-        dims[i] = dims_kept->items[i].kind == XIR_ANY_INT ? (int32_t)dims_kept->items[i].as.integer : 0;
+    for (size_t i = 0; i < dims_kept->size; i++) {
+        const xir_any *dim = &dims_kept->items[i];
+        if (dim->kind != XIR_ANY_INT || dim->as.integer < INT32_MIN || dim->as.integer > INT32_MAX) return false;
+        dims[i] = (int32_t)dim->as.integer;
+    }
     if (nnb_size(dims, out->rank, out->type, &out->elements, &out->bytes)) out->elements = out->bytes = UINT64_MAX;
     return true;
 }
@@ -278,8 +285,9 @@ static bool put_kept(nnb_model *m, const xir_list *variables, const xir_list *bu
     }
     uint32_t *sizes = nnb_more(m, &m->buffers, buffers->size, sizeof *sizes);
     for (size_t i = 0; sizes && i < buffers->size; i++) {
-        if (buffers->items[i].kind != XIR_ANY_INT) return false;
-        sizes[i] = (uint32_t)buffers->items[i].as.integer;
+        const xir_any *size = &buffers->items[i];
+        if (size->kind != XIR_ANY_INT || size->as.integer < 0 || size->as.integer > UINT32_MAX) return false;
+        sizes[i] = (uint32_t)size->as.integer;
     }
     return sizes;
 }

@@ -143,7 +143,7 @@ typedef struct nnb_model {
     dialect_list         buffers;       /* uint32_t                    */
     dialect_list         ints;          /* int32_t                     */
     dialect_list         lists;         /* nnb_args_list               */
-    buffer               bytes;
+    buffer               bytes;         /* less than 2^31              */
     nnb_list             inputs, outputs;
     pointer_table        numbers;       /* of values, if they are numbered again              */
     pointer_table        families;      /* of classes: indexes in `family`                    */
@@ -170,7 +170,8 @@ bool nnb_model_fresh(nnb_model *m);
 /* Records a failure. Returns false. */
 bool nnb_refuse(nnb_model *m, xir_status status, const char *sentence, ...) XIR_PRINTF(3, 4);
 bool nnb_model_memory(nnb_model *m);
-/* `n` more items at the end of a list; NULL without memory, which is recorded. */
+/* `n` more items at the end of a list, which has less than 2^31: so positions fit the numbers of a file. NULL with a
+ * failure. */
 void *nnb_more(nnb_model *m, dialect_list *list, size_t n, size_t item);
 nnb_family *nnb_model_family(nnb_model *m, const xir_class *cls, xir_str name);
 

@@ -243,12 +243,15 @@ static const xir_any *wrapped(const xir_any *v, const char *word) {
     return one && tsm_is(v->as.map.entries[0].key, word) ? &v->as.map.entries[0].value : NULL;
 }
 
+/* Returns true if digits stand for less than 2^30 bytes. */
+static bool can_take(const xir_any *digits) { return digits->kind == XIR_ANY_TEXT && tsm_can_count(digits); }
+
 static bool put_bytes(buffer *out, uint8_t type, const xir_any *digits) {
     const size_t at = out->size;
     buffer_char(out, (char)type);
     if (type != FLOAT) tsm_put_word(out, 0);
     const size_t begin = out->size;
-    if (digits->kind != XIR_ANY_TEXT || !tsm_take_digits(digits->as.text, out)) return false;
+    if (!can_take(digits) || !tsm_take_digits(digits->as.text, out)) return false;
     if (!out->failed && type != FLOAT) tsm_put32((uint8_t *)out->data + at + 1, (uint32_t)(out->size - begin));
     return type != FLOAT || out->failed || out->size - begin == 4;
 }
@@ -257,17 +260,18 @@ static bool put_piece(tsm_tree *t, const xir_any *v, int depth);
 
 static bool put_key(buffer *out, const xir_any *k) {
     const xir_any *digits = wrapped(k, "@text");
-    if (k->kind == XIR_ANY_TEXT) tsm_put_text(out, k->as.text);
-    if (k->kind == XIR_ANY_TEXT || !digits) return k->kind == XIR_ANY_TEXT;
+    const bool plain = k->kind == XIR_ANY_TEXT && tsm_can_count(k);
+    if (plain) tsm_put_text(out, k->as.text);
+    if (plain || !digits) return plain;
     const size_t at = out->size;
     tsm_put_word(out, 0);
-    if (digits->kind != XIR_ANY_TEXT || !tsm_take_digits(digits->as.text, out)) return false;
+    if (!can_take(digits) || !tsm_take_digits(digits->as.text, out)) return false;
     if (!out->failed) tsm_put32((uint8_t *)out->data + at, (uint32_t)(out->size - at - 4));
     return true;
 }
 
 static bool put_pairs(tsm_tree *t, const xir_any *pairs, int depth) {
-    if (pairs->kind != XIR_ANY_LIST) return false;
+    if (pairs->kind != XIR_ANY_LIST || !tsm_can_count(pairs)) return false;
     buffer_char(&t->out, DICT);
     tsm_put_word(&t->out, (uint32_t)pairs->as.list.size);
     for (size_t i = 0; i < pairs->as.list.size; i++) {
@@ -293,21 +297,22 @@ static bool put_map(tsm_tree *t, const xir_any *v, int depth) {
     const bool nil = (inside = wrapped(v, "@nil")) != NULL;
     if (nil || (inside = wrapped(v, "@bool"))) {
         buffer_char(&t->out, nil ? NIL : BOOL);
-        buffer_char(&t->out, inside->kind == XIR_ANY_INT ? (char)inside->as.integer : 0);
-        return inside->kind == XIR_ANY_INT;
+        const uint8_t byte = inside->kind == XIR_ANY_INT ? (uint8_t)inside->as.integer : 0;
+        buffer_char(&t->out, (char)byte);
+        return inside->kind == XIR_ANY_INT && inside->as.integer == byte;
     }
     buffer_char(&t->out, DICT);
     tsm_put_word(&t->out, (uint32_t)v->as.map.size);
     for (size_t i = 0; i < v->as.map.size; i++) {
-        tsm_put_text(&t->out, v->as.map.entries[i].key);
-        if (!put_piece(t, &v->as.map.entries[i].value, depth)) return false;
+        const xir_any key_text = xir_any_text(v->as.map.entries[i].key);
+        if (!put_key(&t->out, &key_text) || !put_piece(t, &v->as.map.entries[i].value, depth)) return false;
     }
     return true;
 }
 
 static bool put_piece(tsm_tree *t, const xir_any *v, int depth) {
     enum { DEEPEST = 256 };
-    if (depth == DEEPEST) return false;
+    if (depth == DEEPEST || !tsm_can_count(v)) return false;
     switch (v->kind) {
     case XIR_ANY_NULL: buffer_put(&t->out, "\0\0", 2); return true;
     case XIR_ANY_BOOL:

@@ -48,6 +48,7 @@ static bool usual_list(xir_str name, const xir_list *list, tsm_usual *out) {
 /* A value of numbers or texts as the usual writer stores it; false for Params and what TSM cannot hold. */
 static bool usual_of(xir_str name, const xir_any *value, tsm_usual *out) {
     numbers of = { .ints = false };
+    if (!tsm_can_count(value)) return false;
     if (value->kind == XIR_ANY_LIST) return usual_list(name, &value->as.list, out);
     *out = (tsm_usual){ .dtype = TSM_CHAR8, .rank = 1, .dims = { 0 } };
     if (value->kind == XIR_ANY_TEXT) {
@@ -201,6 +202,7 @@ static bool put_kept(buffer *out, const xir_any *value, const xir_any *kept) {
     bool zero = false, over = false;
     if (!list || !list->size || rank > TSM_RANK_MOST || list->items[0].kind != XIR_ANY_INT) return false;
     const uint8_t dtype = (uint8_t)list->items[0].as.integer;
+    if (dtype != list->items[0].as.integer) return false;
     for (size_t i = 0; i < rank; i++) {
         dims[i] = list->items[i + 1].kind == XIR_ANY_INT ? list->items[i + 1].as.integer : -1;
         if (dims[i] < 0 || dims[i] > INT32_MAX) return false;

@@ -24,7 +24,8 @@ static void put_header(tsm_writer *w) {
     const xir_any *tag = xir_map_find(w->net->tags, XIR_STR(TSM_TAG_HEADER));
     const xir_map *map = tag && tag->kind == XIR_ANY_MAP ? &tag->as.map : NULL;
     const xir_any *fake = xir_map_find(map, XIR_STR("fake")), *data = xir_map_find(map, XIR_STR("data"));
-    tsm_put_word(&w->out, fake && fake->kind == XIR_ANY_INT ? (uint32_t)fake->as.integer : 0);
+    const bool has_fake = fake && fake->kind == XIR_ANY_INT && fake->as.integer >= 0 && fake->as.integer <= UINT32_MAX;
+    tsm_put_word(&w->out, has_fake ? (uint32_t)fake->as.integer : 0);
     tsm_put_word(&w->out, TSM_CODE);
     const size_t at = w->out.size;
     bool ok = data && data->kind == XIR_ANY_TEXT && data->as.text.size == 2 * (size_t)TSM_USER &&
@@ -89,7 +90,7 @@ static bool put_container(tsm_writer *w, const xir_any *tag) {
     const xir_any *scrambled = tag_item(tag, "scrambled", XIR_ANY_BOOL);
     tsm_tree t = { .module_at = 0 };
     buffer_init(&t.out, w->alloc);
-    w->sink = (tsm_sink){ .counts = true, .sums = file && sum };
+    w->sink = (tsm_sink){ .counts = true, .sums = file && sum && tsm_can_count(file) };
     bool ok = put_module(w, false);
     const bool inside = !(w->sink.sums && (int64_t)(w->sink.sum >> 2) == sum->as.integer);
     const uint64_t size = w->sink.size;

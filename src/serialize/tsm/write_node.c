@@ -232,13 +232,14 @@ static bool put_described(tsm_writer *w, const xir_any *v) {
     const size_t rank = ok ? type->as.list.size - 1 : 0;
     if (!(dims = arena_take(&w->scratch, (rank + 1) * sizeof *dims))) return tsm_no_memory(w);
     for (size_t i = 0; ok && i <= rank; i++) {
-        ok = type->as.list.items[i].kind == XIR_ANY_INT;
-        if (ok && i) dims[i - 1] = type->as.list.items[i].as.integer;
+        const xir_any *it = &type->as.list.items[i];
+        ok = it->kind == XIR_ANY_INT && it->as.integer <= INT32_MAX;
+        if (ok && i) dims[i - 1] = it->as.integer;
     }
     const uint64_t dtype = ok ? (uint64_t)type->as.list.items[0].as.integer : UINT64_MAX;
     const element_code *e = element_code_at(&element_codes_tsm, dtype);
-    ok = e && dialect_size(dims, rank, e->bits, &elements, &bytes) == XIR_OK && data->as.text.size % 2 == 0 &&
-         data->as.text.size / 2 == bytes;
+    ok = e && dtype != TSM_PTR && dialect_size(dims, rank, e->bits, &elements, &bytes) == XIR_OK &&
+         data->as.text.size % 2 == 0 && data->as.text.size / 2 == bytes;
     if (ok) tsm_put_head(&w->out, (uint8_t)dtype, dims, rank);
     ok = ok && tsm_take_digits(data->as.text, &w->out);
     return ok || tsm_refuse(w, XIR_E_INVALID, "the tag " TSM_TAG_PARAMS " has a malformed tensor");
@@ -255,6 +256,10 @@ static bool put_value(tsm_writer *w, size_t place, const item *it, const xir_any
     const xir_any *v = &it->value;
     const xir_list *list = &v->as.list;
     const bool described = it->described && v->kind == XIR_ANY_LIST, packed = !it->described && is_packed(v);
+    if (it->name.size > INT32_MAX || !tsm_can_count(v))
+        return tsm_refuse(w, XIR_E_LIMIT, "a parameter of '%.*s' has a name or value of 2^31 bytes or items or more",
+                          CLIP(tsm_name_of(w, place)));
+    tsm_put_text(&w->out, it->name);
     tsm_put_word(&w->out, v->kind == XIR_ANY_NULL ? 0 : described || packed ? (uint32_t)list->size : 1);
     if (v->kind == XIR_ANY_NULL) return true;
     if (it->described && !described) return put_described(w, v);
@@ -296,7 +301,6 @@ bool tsm_put_node(tsm_writer *w, size_t place, bool dry) {
     tsm_put_word(&w->out, (uint32_t)all.n);
     for (size_t i = 0; i < all.n; i++) {
         const xir_any *type = types ? xir_map_find(&types->as.map, all.v[i].name) : NULL;
-        tsm_put_text(&w->out, all.v[i].name);
         if (!put_value(w, place, &all.v[i], type, dry)) return false;
     }
     return tsm_put_inputs(w, n->op, dry);
