@@ -37,6 +37,8 @@ typedef struct xir_limits {
     uint64_t max_rounds;       /* of one loop that is unrolled; default 64                                     */
     uint64_t max_unrolled;     /* ops that all unrolled loops of a conversion give; default 10 000             */
     uint64_t max_inlined;      /* ops that branches, functions and loops give; default 10^5                    */
+    uint64_t max_unpacked;     /* bytes of an archive's deflated members when they are inflated, in addition to 16
+                                  times the archive's; default 64 MiB                                      */
 } xir_limits;
 
 /* Returns a context with all built-in classes, or NULL if memory runs out. `allocator` is copied and may be NULL, which

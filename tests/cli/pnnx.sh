@@ -41,6 +41,19 @@ for lazy in "" --lazy; do
     done
 done
 
+# A check reads the archive once, so that it may come from a pipe.
+cat net.pnnx.bin | { run 0 check net.pnnx.param --params /dev/stdin; out "no fault found"; exit "$failed"; } || failed=1
+
+# A member that says that it inflates to 20000 bytes, in an archive of 57.
+{
+    printf 'PK\003\004\0\0\0\0\10\0\0\0\0\0\0\0\0\0\24\0\0\0\40\116\0\0\7\0\0\0fc.bias'
+    printf '%s' 01234567890123456789
+} >bomb.bin
+run 1 info net.pnnx.param --params bomb.bin --max-unpacked 19087; err "bomb.bin@0x0: the members up to 'fc.bias' have"
+err "more than 19999 bytes when they are inflated, which is the limit"
+run 1 info net.pnnx.param --params bomb.bin --max-unpacked 19088; err "'fc.bias' has 20000 bytes, but its type takes 4"
+run 2 info net.pnnx.param --max-unpacked 0; err "--max-unpacked takes a number from 1 on, not '0'"
+
 # What does not fit is refused, and leaves nothing.
 sed 's/@bias=(1)/@bias=(3)/' net.pnnx.param >wrong.pnnx.param; cp net.pnnx.bin wrong.pnnx.bin
 run 1 convert wrong.pnnx.param x.fb; err "wrong.pnnx.bin@0x0: the member 'fc.bias' has 4 bytes, but its type takes 12"

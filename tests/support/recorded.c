@@ -36,9 +36,9 @@ void recorded_read(recorded *set, const char *path) {
     blob *bytes = read_whole(path);
     zip_archive z;
     *set = (recorded){ 0 };
-    DOES(zip_open(&z, &memory_default, bytes, xir_str_of(path), why));
+    DOES(zip_open(&z, &memory_default, bytes, xir_str_of(path), MOST_BYTES, why));
     for (size_t i = 0; i < z.n; i++) {
-        blob *data = zip_take(&z, &z.members[i], true, MOST_BYTES);
+        blob *data = zip_take(&z, &z.members[i], true);
         assert_non_null(data);
         add_array(set, z.members[i].name, data->bytes, data->size);
         blob_release(data);

@@ -237,12 +237,24 @@ static int take_definitions(loaded *l, xir_diags *all) {
     return code;
 }
 
+/* The check of a dialect reads constants: a parameter file is read before it (*early), once unless it is faulty. */
+static int check_early(loaded *l, checking *c, xir_diags *of_params, bool *early) {
+    if (load_args.no_params || !xir_network_is_dialect(l->net)) return DONE;
+    *early = l->format->pair;
+    const int code = *early ? check_params(l, of_params) : DONE;
+    if (!*early || code) take_constants(l, c->why);
+    return code;
+}
+
 static int check(loaded *l, xir_diags *all) {
     checking c = { .why = new_diags() };
-    if (!load_args.no_params && xir_network_is_dialect(l->net)) take_constants(l, c.why);
+    xir_diags *of_params = new_diags();
+    bool early = false;
+    const int params_code = check_early(l, &c, of_params, &early);
     c.net = l->net;
     int code = take_definitions(l, all);
     if (code) {
+        xir_diags_free(of_params);
         xir_diags_free(c.why);
         return code;
     }
@@ -257,7 +269,13 @@ static int check(loaded *l, xir_diags *all) {
             code = REFUSED;
         if (bytes != l->bytes) free(bytes);
     }
-    if (!code) code = check_params(l, all);
+    if (!code && early) {
+        for (size_t i = 0; i < xir_diags_count(of_params); i++) xir_diags_append(all, xir_diags_at(of_params, i));
+        code = params_code;
+    } else if (!code) {
+        code = check_params(l, all);
+    }
+    xir_diags_free(of_params);
     note_classes(&c, all, l->name);
     xir_diags_free(c.why);
     return code;

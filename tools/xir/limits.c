@@ -21,6 +21,7 @@ static int set(const char *name, const char *word, uint64_t *to) {
 int set_limits(void) {
     xir_limits limits = XIR_INIT(xir_limits);
     int code = set("max-bytes", limit_args.max_bytes, &limits.max_bytes);
+    if (!code) code = set("max-unpacked", limit_args.max_unpacked, &limits.max_unpacked);
     if (!code) code = set("max-values", limit_args.max_values, &limits.max_values);
     if (!code) code = set("max-findings", limit_args.max_findings, &limits.max_findings);
     if (code) return code;

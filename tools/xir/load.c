@@ -262,8 +262,9 @@ void take_constants(loaded *l, xir_diags *why) {
     xir_network *net = NULL;
     bool found;
     if (l->format->pair) {
-        bool once = load_args.params && strcmp(load_args.params, "-") == 0;   /* a stream has been read then */
-        if (l->regular && !once) (void)load_params(l, load_args.params, XIR_LOAD_LAZY, &found, why);
+        struct stat s;   /* a pipe has been read then */
+        const bool again = !load_args.params || (stat(load_args.params, &s) == 0 && !S_ISFIFO(s.st_mode));
+        if (l->regular && again) (void)load_params(l, load_args.params, XIR_LOAD_LAZY, &found, why);
     } else if (read_input(l, XIR_INIT(xir_load_options, .lazy = true), &net, why) == DONE) {
         xir_network_free(l->net);
         l->net = net;

@@ -8,6 +8,8 @@ const option common_options[] = {
       "load operations, passes and formats from a plug-in (runs its code)", .many = true },
     { "max-bytes", "N", WORD_TEXT, &limit_args.max_bytes,
       "read at most N bytes of a file (2^40), or of a pipe or device (2^32)" },
+    { "max-unpacked", "N", WORD_TEXT, &limit_args.max_unpacked,
+      "inflate at most N bytes of an archive (2^26), and 16 times its size" },
     { "max-values", "N", WORD_TEXT, &limit_args.max_values,
       "read at most N values without a class (1000000), and one for every few bytes" },
     { "max-findings", "N", WORD_TEXT, &limit_args.max_findings,

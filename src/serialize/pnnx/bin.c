@@ -75,7 +75,7 @@ static bool take_one(void *user, xir_value *v) {
     }
     l->used++;
     return check_size(l, v, m, &l->types[i]) &&
-           (l->contents[i] = zip_take(&l->zip, m, l->how->compare, l->net->ctx->limits.max_bytes));
+           (l->contents[i] = zip_take(&l->zip, m, l->how->compare));
 }
 
 static bool give_one(void *user, xir_value *v) {
@@ -122,7 +122,7 @@ static xir_status load(xir_network *net, const format_reading *how, blob *whole)
     const size_t room = net->n_params + 1;
     l.contents = mem_new(alloc, room * sizeof *l.contents);
     l.types = mem_new(alloc, room * sizeof *l.types);
-    xir_status status = zip_open(&l.zip, alloc, whole, how->name, how->why);
+    xir_status status = zip_open(&l.zip, alloc, whole, how->name, net->ctx->limits.max_unpacked, how->why);
     if (!status && (!l.contents || !l.types)) zip_no_memory(&l.zip);
     else if (!status && !(net_walk_params(net, take_one, &l) && give_all(&l))) {
         zip_no_memory(&l.zip);   /* unless another failure is recorded */

@@ -4,6 +4,10 @@
 #include <stdlib.h>
 #include "zip/zip.h"
 
+/* Deflate makes at most 1032 bytes of one: a match of 258 bytes takes two bits at least. An archive that grows less
+ * than 16 times when it is inflated is always accepted. */
+enum { MOST_GROWTH = 1032, USUAL_GROWTH = 16 };
+
 bool zip_fail(zip_archive *z, xir_status code, uint64_t byte, const char *sentence, ...) {
     if (z->status) return false;
     va_list args;
@@ -21,7 +25,19 @@ bool zip_no_memory(zip_archive *z) {
 
 /* ---- members --------------------------------------------------------------------------------------------------- */
 
+/* Whether a member's packed bytes can have its size, and those of all members are within the limit. */
+static bool can_inflate(zip_archive *z, const zip_member *m) {
+    if (m->method != ZIP_DEFLATED) return true;
+    if (m->size / MOST_GROWTH > m->packed)
+        return zip_fail(z, XIR_E_CORRUPT, m->header, "%" PRIu64 " deflated bytes of '%.*s' cannot be %" PRIu64 " bytes",
+                        m->packed, CLIP(m->name), m->size);
+    return (add_u64(z->unpacked, m->size, &z->unpacked) && z->unpacked <= z->most) ||
+           zip_fail(z, XIR_E_LIMIT, m->header, "the members up to '%.*s' have more than %" PRIu64 " bytes when they "
+                    "are inflated, which is the limit", CLIP(m->name), z->most);
+}
+
 bool zip_add_member(zip_archive *z, const zip_member *m) {
+    if (!can_inflate(z, m)) return false;
     if (z->n == UINT32_MAX) return zip_fail(z, XIR_E_LIMIT, m->header, "the archive has too many members");
     if (!mem_reserve(z->alloc, (void **)&z->members, &z->room, z->n + 1, sizeof *m)) return zip_no_memory(z);
     const uint32_t *known = text_table_add(&z->by_name, m->name, (uint32_t)z->n);
@@ -202,8 +218,11 @@ static bool read_directory(zip_archive *z, const ending *dir) {
     return are_apart(z);
 }
 
-xir_status zip_open(zip_archive *z, const xir_allocator *alloc, blob *whole, xir_str file, xir_diags *why) {
+xir_status zip_open(zip_archive *z, const xir_allocator *alloc, blob *whole, xir_str file, uint64_t max_unpacked,
+                    xir_diags *why) {
     *z = (zip_archive){ .alloc = alloc, .whole = whole, .file = file, .why = why };
+    if (!mul_u64(whole->size, USUAL_GROWTH, &z->most) || !add_u64(z->most, max_unpacked, &z->most))
+        z->most = UINT64_MAX;
     text_table_init(&z->by_name, alloc);
     ending end = { 0 };
     uint64_t at = find_end(whole);

@@ -3,9 +3,6 @@
 #include <libdeflate.h>
 #include "zip/zip.h"
 
-/* Deflate makes at most 1032 bytes of one: a match of 258 bytes takes two bits at least. */
-enum { MOST_GROWTH = 1032 };
-
 static bool is_readable(zip_archive *z, const zip_member *m) {
     if (m->flags & ZIP_ENCRYPTED)
         return zip_fail(z, XIR_E_UNSUPPORTED, m->header, "the member '%.*s' is encrypted", CLIP(m->name));
@@ -19,17 +16,7 @@ static bool is_readable(zip_archive *z, const zip_member *m) {
     return true;
 }
 
-static blob *inflate(zip_archive *z, const zip_member *m, uint64_t most) {
-    if (m->size / MOST_GROWTH > m->packed) {
-        zip_fail(z, XIR_E_CORRUPT, m->header, "%" PRIu64 " deflated bytes of '%.*s' cannot be %" PRIu64 " bytes",
-                 m->packed, CLIP(m->name), m->size);
-        return NULL;
-    }
-    if (m->size > most) {
-        zip_fail(z, XIR_E_LIMIT, m->header, "the member '%.*s' has %" PRIu64 " bytes, but the limit is %" PRIu64,
-                 CLIP(m->name), m->size, most);
-        return NULL;
-    }
+static blob *inflate(zip_archive *z, const zip_member *m) {
     blob *out = blob_new(z->alloc, m->size);
     struct libdeflate_decompressor *d = out ? libdeflate_alloc_decompressor() : NULL;
     if (!d) {
@@ -55,9 +42,9 @@ static blob *inflate(zip_archive *z, const zip_member *m, uint64_t most) {
     return NULL;
 }
 
-blob *zip_take(zip_archive *z, const zip_member *m, bool check, uint64_t most) {
+blob *zip_take(zip_archive *z, const zip_member *m, bool check) {
     if (z->status || !is_readable(z, m)) return NULL;
-    blob *out = m->method == ZIP_DEFLATED ? inflate(z, m, most) : blob_part(z->whole, m->at, m->size);
+    blob *out = m->method == ZIP_DEFLATED ? inflate(z, m) : blob_part(z->whole, m->at, m->size);
     if (!out) {
         zip_no_memory(z);   /* unless inflate has recorded another failure */
         return NULL;

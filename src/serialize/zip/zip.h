@@ -37,6 +37,7 @@ typedef struct zip_archive {
     zip_member *members;   /* in the order of the directory                    */
     size_t      n, room;
     text_table  by_name;   /* indexes of members                               */
+    uint64_t    unpacked, most;   /* bytes of all deflated members' contents; the limit */
     bool        zip64;     /* it has the second record, or a member has the block */
     bool        walked;    /* it has no directory: its members were found one after the other */
     xir_status  status;    /* of the first failure, whose finding is in `why`  */
@@ -46,8 +47,10 @@ typedef struct zip_archive {
 
 /* Opens an archive: finds and checks all members, and reads no content. The caller keeps `whole` until zip_close, and
  * calls that after a failure too. XIR_E_CORRUPT if the archive contradicts itself, XIR_E_EXISTS if a name appears
- * twice, XIR_E_UNSUPPORTED for parts of a larger archive. */
-xir_status zip_open(zip_archive *z, const xir_allocator *alloc, blob *whole, xir_str file, xir_diags *why);
+ * twice, XIR_E_UNSUPPORTED for parts of a larger archive, XIR_E_LIMIT if the contents of its deflated members have more
+ * bytes than `max_unpacked` (xir_limits) and 16 times the archive. */
+xir_status zip_open(zip_archive *z, const xir_allocator *alloc, blob *whole, xir_str file, uint64_t max_unpacked,
+                    xir_diags *why);
 void zip_close(zip_archive *z);
 /* The member of a name, or NULL. */
 const zip_member *zip_find(const zip_archive *z, xir_str name);
@@ -55,10 +58,9 @@ const zip_member *zip_find(const zip_archive *z, xir_str name);
 /* ---- member.c -------------------------------------------------------------------------------------------------- */
 
 /* The content of a member: a part of the archive if it is stored, a copy if it is deflated. `check`: compares its
- * checksum. NULL with a failure: XIR_E_CORRUPT; XIR_E_UNSUPPORTED if it is encrypted or packed by another method;
- * XIR_E_LIMIT if the copy would have more than `most` bytes. No memory is taken for a size that the packed bytes cannot
- * have. */
-blob *zip_take(zip_archive *z, const zip_member *m, bool check, uint64_t most);
+ * checksum. NULL with a failure: XIR_E_CORRUPT; XIR_E_UNSUPPORTED if it is encrypted or packed by another method. No
+ * memory is taken for a size that the packed bytes cannot have. */
+blob *zip_take(zip_archive *z, const zip_member *m, bool check);
 
 /* ---- write.c --------------------------------------------------------------------------------------------------- */
 

@@ -201,10 +201,10 @@ static void check(const archive *a, const char *path) {
     xir_diags *why = xir_diags_new(ctx);
     blob *whole = blob_borrow(&memory_default, bytes, size, false, NULL, NULL);
     zip_archive z;
-    xir_status opened = zip_open(&z, &memory_default, whole, xir_str_of(a->name), why), refusal = opened;
+    xir_status opened = zip_open(&z, &memory_default, whole, xir_str_of(a->name), 8 << 20, why), refusal = opened;
     size_t n = opened ? 0 : z.n;
     for (size_t i = 0; i < n; i++) {
-        blob *content = zip_take(&z, &z.members[i], true, 8 << 20);
+        blob *content = zip_take(&z, &z.members[i], true);
         n_read += content != NULL;
         blob_release(content);
         if (!refusal) refusal = z.status;

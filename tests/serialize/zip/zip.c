@@ -78,7 +78,7 @@ static void one_member(void **state) {
 static void assert_holds(zip_archive *z, const char *name, const char *content) {
     const zip_member *m = zip_find(z, xir_str_of(name));
     assert_non_null(m);
-    blob *got = zip_take(z, m, true, UINT64_MAX);
+    blob *got = zip_take(z, m, true);
     assert_non_null(got);
     assert_int_equal(got->size, strlen(content));
     if (got->size) assert_memory_equal(got->bytes, content, got->size);
@@ -91,7 +91,7 @@ static void assert_reads(const buffer *file, bool zip64, bool walked, const memb
     memcpy(exact, file->data, file->size);
     blob *whole = blob_borrow(&memory_default, exact, file->size, false, NULL, NULL);
     zip_archive z;
-    assert_int_equal(zip_open(&z, &memory_default, whole, XIR_STR("x.zip"), NULL), XIR_OK);
+    assert_int_equal(zip_open(&z, &memory_default, whole, XIR_STR("x.zip"), 0, NULL), XIR_OK);
     assert_int_equal(z.n, n);
     assert_int_equal(z.zip64, zip64);
     assert_int_equal(z.walked, walked);
@@ -165,25 +165,50 @@ static void sizes_after_the_data(void **state) {
     buffer_free(&file);
 }
 
-/* Deflated by zlib: "abc", seven times. */
-static void deflated(void **state) {
-    (void)state;
+/* Members "a", "b", … deflated by zlib: "abc", seven times. The archive says that each has `size` bytes. */
+static buffer packed(size_t n, unsigned size) {
     static const char bytes[] = "\x4B\x4C\x4A\x4E\xC4\x40";   /* and a zero byte */
     static const uint8_t sum[] = { 0x71, 0xBB, 0xDA, 0x2B };
-    const member expected[] = { { "d", "abcabcabcabcabcabcabc" } };
+    enum { LOCAL = 31 + sizeof bytes, ENTRY = 47 };
     buffer file;
     zip_writer w;
     buffer_init(&file, &memory_default);
     zip_begin(&w, &memory_default, false, keep, &file);
-    zip_add(&w, XIR_STR("d"), bytes, sizeof bytes);
+    for (size_t i = 0; i < n; i++) zip_add(&w, (xir_str){ &"ab"[i], 1 }, bytes, sizeof bytes);
     assert_int_equal(zip_end(&w), XIR_OK);
-    for (int i = 0; i < 2; i++) {
-        char *method = file.data + (i ? 38 + 10 : 8);
+    for (size_t i = 0; i < 2 * n; i++) {
+        char *method = file.data + (i < n ? LOCAL * i + 8 : LOCAL * n + ENTRY * (i - n) + 10);
         method[0] = ZIP_DEFLATED;
         memcpy(method + 6, sum, 4);
-        method[14] = 21;
+        method[14] = (char)size;
+        method[15] = (char)(size >> 8);
     }
-    assert_reads(&file, false, false, expected, 1);
+    return file;
+}
+
+static void deflated(void **state) {
+    (void)state;
+    const member expected[] = { { "a", "abcabcabcabcabcabcabc" }, { "b", "abcabcabcabcabcabcabc" } };
+    for (size_t n = 1; n <= 2; n++) {
+        buffer file = packed(n, 21);
+        assert_reads(&file, false, false, expected, n);
+        buffer_free(&file);
+    }
+}
+
+/* The sizes of all members count, before any is inflated. */
+static void the_limit_is_for_all_members(void **state) {
+    (void)state;
+    buffer file = packed(2, 2000);
+    const uint64_t more = 4000 - 16 * file.size;
+    for (uint64_t limit = more - 1; limit <= more; limit++) {
+        blob *whole = blob_borrow(&memory_default, file.data, file.size, false, NULL, NULL);
+        zip_archive z;
+        assert_int_equal(zip_open(&z, &memory_default, whole, XIR_STR(""), limit, NULL),
+                         limit < more ? XIR_E_LIMIT : XIR_OK);
+        zip_close(&z);
+        blob_release(whole);
+    }
     buffer_free(&file);
 }
 
@@ -193,8 +218,8 @@ static void stored_members_stay_where_they_are(void **state) {
     buffer file = written(true, three, 3);
     blob *whole = blob_borrow(&memory_default, file.data, file.size, false, NULL, NULL);
     zip_archive z;
-    assert_int_equal(zip_open(&z, &memory_default, whole, XIR_STR(""), NULL), XIR_OK);
-    blob *content = zip_take(&z, zip_find(&z, XIR_STR("conv.weight")), false, 0);
+    assert_int_equal(zip_open(&z, &memory_default, whole, XIR_STR(""), 0, NULL), XIR_OK);
+    blob *content = zip_take(&z, zip_find(&z, XIR_STR("conv.weight")), false);
     zip_close(&z);
     blob_release(whole);
     assert_ptr_equal(content->bytes, file.data + 30 + 11 + 32);
@@ -257,6 +282,7 @@ GROUP {
         cmocka_unit_test(in_another_order),
         cmocka_unit_test(sizes_after_the_data),
         cmocka_unit_test(deflated),
+        cmocka_unit_test(the_limit_is_for_all_members),
         cmocka_unit_test(stored_members_stay_where_they_are),
         cmocka_unit_test(a_full_disk_stops_it),
         cmocka_unit_test(a_name_has_65535_bytes),
