@@ -6,7 +6,7 @@ const label name_empty = { 0 }, name_spent = { 0 };
 
 const label *net_name(xir_network *net, xir_str text) {
     if (text.size == 0) return &name_empty;
-    if (text.size > UINT32_MAX) return NULL;
+    if (text.size > INT32_MAX) return NULL;   /* sentences may have it whole: "%.*s" takes an int */
     label *n = arena_take(&net->arena, sizeof *n + text.size);
     if (!n) return NULL;
     n->size = (uint32_t)text.size;

@@ -138,7 +138,7 @@ bool xir_op_has(const xir_op *op, xir_str attr) {
 xir_status net_no_attr(xir_network *net, const xir_class *cls, xir_str attr) {
     xir_str near = class_suggest(cls, attr);
     return net_fail(net, XIR_E_UNKNOWN, "%.*s has no attribute '%.*s'%s%.*s%s", (int)cls->key.size, cls->key.data,
-                    (int)attr.size, attr.data, near.size ? "; did you mean '" : "", (int)near.size,
+                    CLIP(attr), near.size ? "; did you mean '" : "", (int)near.size,
                     near.size ? near.data : "", near.size ? "'?" : "");
 }
 

@@ -170,7 +170,7 @@ static xir_status set_word(const xir_field *f, void *at, const xir_attr *attr, x
     char words[128];
     xir_field_type_text(f, words, sizeof words);
     return fault(why, XIR_E_UNKNOWN, XIR_STR(""), f, "expected %s, found '%.*s'", words,
-                 (int)attr->as.text.size, attr->as.text.data);
+                 CLIP(attr->as.text));
 }
 
 /* Returns true if a row of one kind accepts a value of another. */

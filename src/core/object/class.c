@@ -139,7 +139,8 @@ const xir_class *class_opaque(xir_context *ctx, xir_str key, bool is_op) {
     buffer text;
     buffer_init(&text, &ctx->alloc);
     if (!is_op) buffer_char(&text, '\xFF');
-    buffer_put(&text, key.data, key.size);
+    if (key.size < INT32_MAX) buffer_put(&text, key.data, key.size);   /* as names (net_name) */
+    else text.failed = true;
     const xir_class *cls = NULL;
     pthread_mutex_lock(&ctx->lock);
     if (!text.failed && class_reserve_keys(ctx, 1)) {

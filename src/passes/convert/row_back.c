@@ -204,9 +204,8 @@ static bool their_word(xir_node *at, const row_set *from, xir_any *any) {
         }
         return true;
     }
-    return xir_node_unsupported(at, "%.*s is %.*s", (int)from->field.size, from->field.data,
-                                any->kind == XIR_ANY_TEXT ? (int)any->as.text.size : 0,
-                                any->kind == XIR_ANY_TEXT ? any->as.text.data : "");
+    const xir_str text = any->kind == XIR_ANY_TEXT ? any->as.text : XIR_STR("");
+    return xir_node_unsupported(at, "%.*s is %.*s", (int)from->field.size, from->field.data, CLIP(text));
 }
 
 /* A set with a number or a word of XIR: whether the op has it. */

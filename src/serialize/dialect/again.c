@@ -16,10 +16,10 @@ static const label *put_label(char **at, xir_str text) {
 
 /* False: a name is too long for a label. */
 static bool room_of(const dialect_again *n, size_t *out) {
-    bool fits = n->name.size <= UINT32_MAX;
+    bool fits = n->name.size <= INT32_MAX;
     *out = label_room(n->name) + (n->extra ? sizeof(op_more) : 0);
     for (uint32_t i = 0; i < n->n_out; i++) {
-        fits &= n->out[i].text.size <= UINT32_MAX;
+        fits &= n->out[i].text.size <= INT32_MAX;
         if (n->out[i].text.size) *out += sizeof(value_more) + label_room(n->out[i].text);
     }
     return fits;

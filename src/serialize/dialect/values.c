@@ -29,7 +29,7 @@ bool dialect_name_value(dialect *d, xir_value *v, xir_str text) {
         return name || trace_memory(&d->trace);
     }
     size_t size = sizeof(value_more) + sizeof(label) + text.size;
-    value_more *more = text.size <= UINT32_MAX ? arena_take(&d->net->arena, size) : NULL;
+    value_more *more = text.size <= INT32_MAX ? arena_take(&d->net->arena, size) : NULL;
     if (!more) return trace_memory(&d->trace);
     label *name = (label *)(void *)(more + 1);
     name->size = (uint32_t)text.size;

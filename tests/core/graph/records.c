@@ -93,11 +93,27 @@ static void it_keeps_everything_when_it_gets_more(void **state) {
 
 #define STORY(f) cmocka_unit_test_setup_teardown(f, begin_with_input, end_net)
 
+/* A sentence may contain a whole name, and "%.*s" takes its length as an int. Only the size is read: the text does not
+ * exist. */
+static void a_name_has_less_than_2_gib(void **state) {
+    (void)state;
+    const xir_str name = { "x", (size_t)INT32_MAX + 1 };
+    xir_network *other = new_net();
+    xir_op *op = relu("");
+    assert_int_equal(xir_op_set_name(op, name), XIR_E_MEMORY);
+    assert_int_equal(xir_value_set_name(xir_op_output(op, 0), name), XIR_E_MEMORY);
+    assert_null(xir_params_new(other, name, FP32("", 1)));
+    assert_null(xir_class_opaque(ctx, name));
+    xir_network_clear_status(net);
+    xir_network_free(other);
+}
+
 GROUP {
     const struct CMUnitTest tests[] = {
         STORY(they_are_small_and_lie_together),
         STORY(an_op_has_the_target_that_it_got),
         STORY(it_keeps_everything_when_it_gets_more),
+        STORY(a_name_has_less_than_2_gib),
     };
     return RUN_GROUP(tests);
 }

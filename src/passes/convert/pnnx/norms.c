@@ -196,7 +196,7 @@ bool pnnx_norm(xir_node *at) {
     if (!x) return false;
     const xir_str word = xir_node_text(at, "p", "");
     if (word.size && !xir_str_equal(word, XIR_STR("fro")))
-        return xir_node_unsupported(at, "the norm %.*s", (int)word.size, word.data);
+        return xir_node_unsupported(at, "the norm %.*s", CLIP(word));
     const double p = word.size ? 2 : xir_node_real(at, "p", 2);
     if (!pnnx_list(at, "dim", 0, &axes)) axes = xir_node_series(at, 0, v_rank(x));
     if (p == 0 || isinf(p)) return xir_node_unsupported(at, "a norm of %g", p);
