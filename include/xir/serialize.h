@@ -154,7 +154,8 @@ typedef struct xir_save_options {
 /* Saves a network to a file. The new file is flushed, then replaces the old one atomically; if anything fails, the old
  * file is unchanged. The same network gives the same bytes. Validates first unless told not to. XIR_E_MISSING if some
  * parameters have bytes and others do not; XIR_E_LIMIT if the network is too large for the format, naming a format that
- * can hold it; XIR_E_UNSUPPORTED if Params are in tags, or in undeclared keys of the network or of a value. */
+ * can hold it; XIR_E_UNSUPPORTED if Params are in tags, or in undeclared keys of the network or of a value;
+ * XIR_E_INVALID if a text is not UTF-8. */
 XIR_API xir_status xir_network_save(xir_network *net, const char *path, const xir_save_options *options,
                                     xir_diags *why);
 /* Removes the temporary files of all saves in progress in this process, at most eight: for a signal handler that ends

@@ -2,7 +2,10 @@
 #ifndef SERIALIZE_UTF8_H
 #define SERIALIZE_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 /* The length of the well-formed UTF-8 character at `text`, which begins with a byte from 0x80 on; 0 if malformed. */
 static inline size_t utf8_length(const char *text, const char *end) {
@@ -22,6 +25,25 @@ static inline size_t utf8_length(const char *text, const char *end) {
         if (p[i] < 0x80 || p[i] > 0xBF) return 0;
     }
     return length;
+}
+
+/* Returns true if all of a text is well-formed. Most texts are ASCII. */
+static inline bool utf8_is_text(const char *text, size_t size) {
+    const char *p = text, *end = text + size;
+    while (p < end) {
+        uint64_t eight = 0;
+        const size_t n = (size_t)(end - p) < 8 ? (size_t)(end - p) : 8;
+        memcpy(&eight, p, n);
+        if (!(eight & UINT64_C(0x8080808080808080))) {
+            p += n;
+            continue;
+        }
+        while ((unsigned char)*p < 0x80) p++;
+        const size_t length = utf8_length(p, end);
+        if (!length) return false;
+        p += length;
+    }
+    return true;
 }
 
 #endif

@@ -12,6 +12,7 @@
 #include "graph.h"
 #include "hash.h"
 #include "number.h"
+#include "utf8.h"
 
 /* Nesting deeper than this is refused, whatever the limit of the context: readers and writers recurse. */
 enum { CODEC_DEEPEST = 1024 };
@@ -148,7 +149,17 @@ typedef struct sink_ops {
 struct sink {
     const sink_ops *ops;
     xir_status      status;
+    xir_str         malformed;   /* XIR_E_INVALID: a text that is not UTF-8, as all texts in files are */
 };
+
+/* Whether a text can be written; otherwise the sink has failed. */
+static inline bool sink_takes(sink *s, xir_str text) {
+    if (utf8_is_text(text.data, text.size)) return true;
+    if (s->status) return false;
+    s->status = XIR_E_INVALID;
+    s->malformed = text;
+    return false;
+}
 
 /* ---- writing ----------------------------------------------------------------------------------------------- */
 
@@ -183,8 +194,9 @@ void encode_object(encoder *e, const xir_object *object);
 void encode_op(encoder *e, const xir_op *op);
 void encode_value(encoder *e, const xir_value *value);
 void encode_any(encoder *e, const xir_any *any);
-/* What such a refusal says. */
+/* What refusals say: of Params among plain data, and of such a text. */
 extern const char codec_plain_only[];
+xir_status codec_malformed(xir_diags *why, const char *path, xir_str text);
 void encode_field(encoder *e, const xir_field *f, const void *at);   /* `at`: address of the row in its body */
 void encode_network(encoder *e, uint64_t params_bytes, xir_str params_md5);
 

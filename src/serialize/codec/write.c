@@ -1,6 +1,7 @@
 /* Writes networks, ops, values and objects to a sink. Declared rows and undeclared attributes are merged in the order
  * of their keys. A row that the file did not have is left out as long as it holds its default. */
 #include "codec/codec.h"
+#include "file.h"
 
 void encoder_init(encoder *e, xir_context *ctx, const xir_network *net, sink *s) {
     *e = (encoder){ .sink = s, .ctx = ctx, .net = net };
@@ -32,6 +33,11 @@ static int compare_keys(xir_str a, xir_str b) {
 
 const char codec_plain_only[] = "a tag, or an undeclared key of a value or of the network, has Params: files have plain "
                                 "data there";
+
+xir_status codec_malformed(xir_diags *why, const char *path, xir_str text) {
+    return file_fail(why, XIR_E_INVALID, path, XIR_NO_BYTE, "the text '%.*s' is not UTF-8, as all texts in files are",
+                     CLIP(text));
+}
 
 static void encode_map(encoder *e, const xir_map *map) {
     sink *s = e->sink;

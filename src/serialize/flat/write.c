@@ -192,6 +192,7 @@ static void build(flat_writer *w) {
 static void explain(flat_writer *w) {
     xir_diags *why = w->how->why;
     if (w->b.status == XIR_E_MEMORY) diag_memory(why);
+    else if (w->b.status == XIR_E_INVALID) codec_malformed(why, w->how->path, w->json.sink.malformed);
     else if (w->b.status == XIR_E_UNSUPPORTED)
         file_fail(why, w->b.status, w->how->path, XIR_NO_BYTE, "%s", codec_plain_only);
     else if (w->too_deep)

@@ -45,17 +45,22 @@ static uint64_t hash_of(xir_str text) {
     return (hash ^ last) * UINT64_C(0x9E3779B97F4A7C15);
 }
 
+static uint32_t put_text(flat_writer *w, xir_str text) {
+    if (!flat_failed(w) && !sink_takes(&w->json.sink, text)) flat_fail(w, XIR_E_INVALID);
+    return flat_failed(w) ? 0 : flat_string(&w->b, text.data, text.size);
+}
+
 static uint32_t put_short(flat_writer *w, xir_str text) {
     flat_bytes *kept = &w->texts[(hash_of(text) >> 32) % FLAT_TEXTS_KEPT];
     if (kept->at && kept->size == text.size && memcmp(kept->bytes, text.data, text.size) == 0) return kept->at;
-    uint32_t at = flat_string(&w->b, text.data, text.size);
+    uint32_t at = put_text(w, text);
     if (at) *kept = (flat_bytes){ w->b.low + 4, (uint32_t)text.size, at };
     return at;
 }
 
 uint32_t flat_text(flat_writer *w, xir_str text) {
     if (text.size == 0) return w->no_text;
-    return text.size <= FLAT_TEXT_SHORT ? put_short(w, text) : flat_string(&w->b, text.data, text.size);
+    return text.size <= FLAT_TEXT_SHORT ? put_short(w, text) : put_text(w, text);
 }
 
 static uint32_t put_word(flat_writer *w, const char *word) {

@@ -80,11 +80,12 @@ static xir_status write_network(xir_network *net, json_sink *j, xir_diags *why) 
     return j->sink.status;
 }
 
-static xir_status explain_failure(xir_context *ctx, xir_status status, xir_diags *why) {
+static xir_status explain_failure(const json_sink *j, xir_status status, xir_diags *why) {
     switch (status) {
+    case XIR_E_INVALID: return codec_malformed(why, "", j->sink.malformed);
     case XIR_E_MEMORY: return diag_memory(why);
     case XIR_E_LIMIT:  return diag_fail(why, status, XIR_STR(""), "values are nested deeper than %u",
-                                        ctx->limits.max_depth);
+                                        j->ctx->limits.max_depth);
     case XIR_E_UNSUPPORTED: return diag_fail(why, status, XIR_STR(""), "%s", codec_plain_only);
     default:           return status;   /* XIR_E_IO: the callback's failure has a finding */
     }
@@ -98,7 +99,7 @@ static xir_status write_json(xir_network *net, int indent, xir_write_fn *write, 
         json_sink_init(&j, net->ctx, indent, write, user);
         status = write_network(net, &j, why);
         if (!status) status = json_sink_end(&j);
-        if (j.sink.status) explain_failure(net->ctx, status, why);
+        if (j.sink.status) explain_failure(&j, status, why);
         json_sink_free(&j);
     }
     spelling_end(&dims);
@@ -280,7 +281,7 @@ static xir_status write_part(const format_part *part, const format_writing *how)
     encoder_init(&e, part->ctx, part->net, &j.sink);
     encode_part(&e, part);
     xir_status status = json_sink_end(&j);
-    if (status) explain_failure(part->ctx, status, how->why);
+    if (status) explain_failure(&j, status, how->why);
     encoder_free(&e);
     json_sink_free(&j);
     return status;

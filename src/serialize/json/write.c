@@ -82,7 +82,7 @@ static size_t escape(char *out, unsigned char c) {
 
 /* A text in quotes, followed by one more character. */
 static void put_text(json_sink *j, xir_str v, char after) {
-    char *p = room(j, v.size + 10);   /* quotes, `after`, one escaped byte */
+    char *p = sink_takes(&j->sink, v) ? room(j, v.size + 10) : NULL;   /* quotes, `after`, one escaped byte */
     if (!p) return;
     *p++ = '"';
     const char *from = v.data, *end = v.size ? v.data + v.size : v.data;

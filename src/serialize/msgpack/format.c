@@ -106,6 +106,7 @@ static xir_status write_failed(const packed_sink *p, const xir_network *net, con
         return file_fail(how->why, XIR_E_LIMIT, how->path, XIR_NO_BYTE,
                          "a text or list is longer than 4294967295, the most that MessagePack allows; "
                          "Json&Raw can hold it");
+    case XIR_E_INVALID: return codec_malformed(how->why, how->path, p->sink.malformed);
     case XIR_E_UNSUPPORTED:
         return file_fail(how->why, XIR_E_UNSUPPORTED, how->path, XIR_NO_BYTE, "%s", codec_plain_only);
     default: return p->sink.status;   /* XIR_E_IO: the callback's failure has a finding */
@@ -316,6 +317,7 @@ static xir_status write_part(const format_part *part, const format_writing *how)
     encode_part(&e, part);
     xir_status status = packed_sink_end(&p);
     if (status == XIR_E_MEMORY) diag_memory(how->why);
+    else if (status == XIR_E_INVALID) codec_malformed(how->why, "", p.sink.malformed);
     else if (status == XIR_E_LIMIT)
         diag_fail(how->why, status, XIR_STR(""),
                   "the nesting or a count exceeds what readers of MessagePack accept");

@@ -41,7 +41,7 @@ static bool fits(packed_sink *p, uint64_t n) {
 
 static inline void put_text(packed_sink *p, xir_str v) {
     msgpack_packer k = packer_of(p);
-    if (!fits(p, v.size)) return;
+    if (!fits(p, v.size) || !sink_takes(&p->sink, v)) return;
     msgpack_pack_str(&k, v.size);
     append(p, v.data, v.size);
 }

@@ -36,7 +36,7 @@ static void put(pnnx_printer *p, xir_str text) { buffer_put(&p->out, text.data, 
 bool pnnx_is_word(xir_str text) {
     for (size_t i = 0; i < text.size; i++)
         if (pnnx_is_blank(text.data[i]) || text.data[i] == '\n' || !text.data[i]) return false;
-    return text.size;
+    return text.size && utf8_is_text(text.data, text.size);
 }
 
 xir_str pnnx_type_of(const xir_op *op) {
@@ -65,7 +65,8 @@ static bool print_scalar(pnnx_printer *p, const xir_any *v, xir_str key) {
         return true;
     case XIR_ANY_TEXT:
         if (v->as.text.size && !pnnx_is_word(v->as.text))
-            return pnnx_refuse(p, XIR_E_UNSUPPORTED, "the parameter '%.*s' is a text with a blank", CLIP(key));
+            return pnnx_refuse(p, XIR_E_UNSUPPORTED, "the parameter '%.*s' is a text with a blank, or not UTF-8",
+                               CLIP(key));
         put(p, v->as.text);
         return true;
     default:

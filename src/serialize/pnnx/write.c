@@ -140,10 +140,13 @@ static void put_kept(pnnx_writer *w, size_t begin, const xir_map *kept) {
     const xir_any *sum = xir_map_find(kept, XIR_STR("for")), *text = xir_map_find(kept, XIR_STR("text"));
     const xir_any now = pnnx_sum((xir_str){ w->p.out.data + begin, w->p.out.size - begin });
     if (!sum || !text || text->kind != XIR_ANY_TEXT || w->p.out.failed || !xir_any_equal(sum, &now)) return;
-    if (memchr(text->as.text.size ? text->as.text.data : "", '\n', text->as.text.size)) return;
+    const xir_str kept_text = text->as.text;
+    const char *bytes = kept_text.size ? kept_text.data : "";
+    if (memchr(bytes, '\n', kept_text.size) || memchr(bytes, 0, kept_text.size) ||
+        !utf8_is_text(bytes, kept_text.size)) return;
     w->p.out.size = begin;
-    if (text->as.text.size) buffer_char(&w->p.out, ' ');
-    buffer_put(&w->p.out, text->as.text.data, text->as.text.size);
+    if (kept_text.size) buffer_char(&w->p.out, ' ');
+    buffer_put(&w->p.out, bytes, kept_text.size);
 }
 
 static void end_line(pnnx_writer *w) {

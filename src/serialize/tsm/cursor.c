@@ -66,13 +66,4 @@ bool tsm_integer(const tsm_tensor *t, size_t i, int64_t *out) {
     return true;
 }
 
-bool tsm_is_utf8(xir_str text) {
-    const char *p = text.data, *end = p + text.size;
-    while (end - p >= 8 && !(load8(p) & UINT64_C(0x8080808080808080))) p += 8;
-    while (p < end) {
-        size_t n = (unsigned char)*p < 0x80 ? 1 : utf8_length(p, end);
-        if (!n) return false;
-        p += n;
-    }
-    return true;
-}
+bool tsm_is_utf8(xir_str text) { return utf8_is_text(text.data, text.size); }

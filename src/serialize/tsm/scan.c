@@ -169,7 +169,7 @@ static void check_value(tsm_reader *r, size_t node, const tsm_node *n, const fou
         tsm_fault(r, XIR_E_TYPE, f->t.at, node, "/params/value", "value: expected elements, found the type VOID");
 }
 
-static tsm_kind kind_of(xir_str op) {
+tsm_kind tsm_kind_of(xir_str op) {
     if (!op.size || op.data[0] != '<') return TSM_OP;
     return tsm_is(op, "<param>") ? TSM_INPUT : tsm_is(op, "<const>") ? TSM_CONST : tsm_is(op, "<var>") ? TSM_VAR
                                                                                                        : TSM_OP;
@@ -189,7 +189,7 @@ static bool scan_node(tsm_reader *r, size_t i) {
     if (!scan_params(r, i, n, &b)) return false;
     check_text(r, i, n, &b.name, "#name", false);
     check_text(r, i, n, &b.op, "#op", true);
-    n->kind = (uint8_t)kind_of(n->op);
+    n->kind = (uint8_t)tsm_kind_of(n->op);
     n->made = n->kind == TSM_CONST && b.value.has && b.value.fields > 1;   /* Params are one tensor */
     check_count(r, i, &b.count);
     if (n->kind == TSM_CONST) check_value(r, i, n, &b.value);

@@ -259,6 +259,9 @@ static bool put_value(tsm_writer *w, size_t place, const item *it, const xir_any
     if (it->name.size > INT32_MAX || !tsm_can_count(v))
         return tsm_refuse(w, XIR_E_LIMIT, "a parameter of '%.*s' has a name or value of 2^31 bytes or items or more",
                           CLIP(tsm_name_of(w, place)));
+    if (!tsm_is_utf8(it->name) || (v->kind == XIR_ANY_TEXT && !it->described && !tsm_is_utf8(v->as.text)))
+        return tsm_refuse(w, XIR_E_INVALID, "'%.*s' has a parameter '%.*s' that is not UTF-8",
+                          CLIP(tsm_name_of(w, place)), CLIP(it->name));
     tsm_put_text(&w->out, it->name);
     tsm_put_word(&w->out, v->kind == XIR_ANY_NULL ? 0 : described || packed ? (uint32_t)list->size : 1);
     if (v->kind == XIR_ANY_NULL) return true;

@@ -21,6 +21,18 @@ static bool check_classes(tsm_writer *w) {
                            sentence) || tsm_refuse(w, XIR_E_UNSUPPORTED, "%s", sentence);
 }
 
+/* Constants of several tensors are ops, and so are inputs that the network does not have. Variables never are. */
+static bool check_kind(tsm_writer *w, const xir_op *op) {
+    const xir_str name = tsm_operator_of(op);
+    const tsm_kind kind = tsm_kind_of(name);
+    const xir_any *value = kind == TSM_CONST ? xir_map_find(xir_op_extra(op), XIR_STR("value")) : NULL;
+    const bool fits = kind == TSM_INPUT || (value && value->kind != XIR_ANY_NULL);
+    return kind == TSM_OP || (fits && !op->n_inputs) ||
+           tsm_refuse(w, XIR_E_UNSUPPORTED, "op %" PRId64 " '%.*s' cannot be %.*s: %s", op->id, CLIP(xir_op_name(op)),
+                      CLIP(name), kind == TSM_VAR ? "variables exist in memory only"
+                      : kind == TSM_CONST ? "a constant has a value and no inputs" : "an input has no inputs");
+}
+
 static bool add_node(tsm_writer *w, const xir_op *op, const xir_value *v) {
     if (w->n >= INT32_MAX) return tsm_refuse(w, XIR_E_LIMIT, "the network has 2^31 nodes or more");
     const uint32_t *place = pointer_table_add(&w->numbers, v, (uint32_t)w->n);
@@ -64,6 +76,36 @@ static bool find_ends(tsm_writer *w) {
     return true;
 }
 
+static void reach(const tsm_writer *w, const xir_op *op, bool *reached) {
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const uint32_t *place = pointer_table_find(&w->numbers, op_inputs(op)[i].value);
+        if (place) reached[*place] = true;
+    }
+}
+
+static bool lacks_inputs(const xir_op *op) {
+    return op && !op->n_inputs && tsm_kind_of(tsm_operator_of(op)) != TSM_CONST;
+}
+
+/* TensorStack loads no operator without inputs, unless no output depends on it. */
+static bool check_sources(tsm_writer *w) {
+    bool any = false;
+    for (size_t i = 0; i < w->n; i++) any |= lacks_inputs(w->nodes[i].op);
+    if (!any || !w->output) return true;
+    bool *reached = arena_take(&w->scratch, w->n * sizeof *reached);
+    if (!reached) return tsm_no_memory(w);
+    memset(reached, 0, w->n * sizeof *reached);
+    reach(w, w->output, reached);
+    for (size_t i = w->n; i-- > 0;) {
+        const xir_op *op = reached[i] ? w->nodes[i].op : NULL;
+        if (lacks_inputs(op))
+            return tsm_refuse(w, XIR_E_UNSUPPORTED, "op %" PRId64 " '%.*s' has no inputs, and an output depends on it: "
+                              "TensorStack does not load such an operator", op->id, CLIP(xir_op_name(op)));
+        if (op) reach(w, op, reached);
+    }
+    return true;
+}
+
 static bool list_nodes(tsm_writer *w) {
     if (!check_classes(w) || !find_ends(w)) return false;
     for (uint32_t i = 0; w->input && i < w->input->n_outputs; i++)
@@ -71,9 +113,9 @@ static bool list_nodes(tsm_writer *w) {
     if (!add_unused(w)) return false;
     for (const xir_op *op = w->net->first; op; op = op->next) {
         if (op == w->input || op == w->output) continue;
-        if (!add_constants(w, op) || !add_node(w, op, &op_outputs(op)[0])) return false;
+        if (!check_kind(w, op) || !add_constants(w, op) || !add_node(w, op, &op_outputs(op)[0])) return false;
     }
-    return !w->output || add_constants(w, w->output);
+    return (!w->output || add_constants(w, w->output)) && check_sources(w);
 }
 
 /* The numbers in the file: as the tag says, if it is a permutation of the nodes. */

@@ -278,6 +278,8 @@ static void networks_that_pnnx_cannot_hold(void **state) {
     const cannot rows[] = {
         { "k", xir_any_int(INT64_C(1) << 40), .status = XIR_E_BOUNDS, .sentence = "op 1 't': the parameter 'k' is 1099511627776" },
         { "k", blank, .sentence = "is a text with a blank" },
+        { "k", xir_any_text(XIR_STR("\xFF")), .sentence = "is a text with a blank, or not UTF-8" },
+        { .op_name = "\xFF", .sentence = "cannot be the name of an operator" },
         { "k", xir_any_map(NULL, 0), .sentence = "is neither a number, a text nor a list" },
         { "a=b", blank, .sentence = "has a name that PNNX does not allow" },
         { .output_name = "#1", .sentence = "'#1' cannot be the name of an output" },

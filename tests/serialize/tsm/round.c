@@ -224,6 +224,18 @@ static void refused(xir_network *net, xir_status status, const char *sentence) {
     xir_network_free(net);
 }
 
+/* A network with one op of a class. */
+static xir_network *one_of(const char *key) {
+    xir_network *net = read_made(IO X "n relu y 0\n");
+    xir_op *relu = xir_network_op_at(net, 1);
+    xir_value *x = xir_op_input(relu, 0);
+    const xir_type *type = xir_value_type(x);
+    assert_non_null(xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_opaque(ctx, xir_str_of(key)),
+                                                   .id = XIR_NO_ID, .inputs = &x, .n_inputs = 1, .types = &type,
+                                                   .n_types = 1, .before = relu)));
+    return net;
+}
+
 static void what_tsm_cannot_hold_is_refused(void **state) {
     (void)state;
     xir_network *net = read_made(IO X "n relu y 0\n");
@@ -236,6 +248,30 @@ static void what_tsm_cannot_hold_is_refused(void **state) {
     DOES(xir_op_set_outputs(xir_network_op_at(net, 1), (const xir_type *const[]){ NULL, NULL }, 2));
     refused(net, XIR_E_UNSUPPORTED, "op 2 'y' has 2 outputs");
     refused(load_net(ctx), XIR_E_UNSUPPORTED, "not operators of TensorStack");
+    net = read_made(IO X "n relu y 0\n");
+    DOES(xir_op_set_extra(xir_network_op_at(net, 1), XIR_STR("t"), &(xir_any){ .kind = XIR_ANY_TEXT,
+                                                                             .as.text = XIR_STR("\xFF") }));
+    refused(net, XIR_E_INVALID, "'y' has a parameter 't' that is not UTF-8");
+    net = read_made(IO X "n relu y 0\n");
+    DOES(xir_op_set_name(xir_network_op_at(net, 1), XIR_STR("\xFF")));
+    refused(net, XIR_E_INVALID, "has a parameter '#name' that is not UTF-8");
+    refused(one_of("tsm::<var>"), XIR_E_UNSUPPORTED, "cannot be <var>: variables exist in memory only");
+    refused(one_of("tsm::<const>"), XIR_E_UNSUPPORTED, "cannot be <const>: a constant has a value and no inputs");
+}
+
+/* One that no output depends on is never loaded. */
+static void an_operator_without_inputs(void **state) {
+    (void)state;
+    for (int dead = 0; dead < 2; dead++) {
+        xir_network *net = read_made("inputs 0\noutputs 2\n" X "n abs z 0\nn relu y 0\nn exp dead 1\n");
+        DOES(xir_op_set_inputs(xir_network_op_at(net, dead ? 1 : 2), NULL, 0));
+        if (!dead) {
+            refused(net, XIR_E_UNSUPPORTED, "'y' has no inputs, and an output depends on it");
+            continue;
+        }
+        check_written(net, "inputs 0\noutputs 2\n" X "n abs z -\nn relu y 0\nn exp dead 1\n");
+        xir_network_free(net);
+    }
 }
 
 /* ---- files of the world ------------------------------------------------------------------------------------------ */
@@ -275,6 +311,7 @@ GROUP {
         cmocka_unit_test(inputs_have_declared_types),         cmocka_unit_test(ops_are_in_the_order_of_execution),
         cmocka_unit_test(weights_stay_where_they_are),        cmocka_unit_test(changed_networks_have_one_form),
         cmocka_unit_test(changed_values_take_the_usual_width), cmocka_unit_test(what_tsm_cannot_hold_is_refused),
+        cmocka_unit_test(an_operator_without_inputs),
         cmocka_unit_test(real_files),
     };
     scratch_make();
