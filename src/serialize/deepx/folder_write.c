@@ -36,26 +36,31 @@ static const char *word_of(const xir_network *net, const xir_type *element) {
     return NULL;
 }
 
-static void put_list(buffer *out, const char *key, const xir_type *type, bool strides) {
+/* False: a stride does not fit into 64 bits, as those of a tensor without elements may. */
+static bool put_list(buffer *out, const char *key, const xir_type *type, bool strides) {
     char text[32];
+    bool fits = true;
     buffer_str(out, key);
     buffer_str(out, ":\n");
     for (size_t i = 0; i < xir_type_rank(type); i++) {
         int64_t v = strides ? 1 : xir_type_dim(type, (int64_t)i, false);
-        for (size_t k = i + 1; strides && k < xir_type_rank(type); k++) v *= xir_type_dim(type, (int64_t)k, false);
+        for (size_t k = i + 1; strides && k < xir_type_rank(type); k++)
+            fits &= !__builtin_mul_overflow(v, xir_type_dim(type, (int64_t)k, false), &v);
         buffer_put(out, text, (size_t)snprintf(text, sizeof text, "  - %" PRId64 "\n", v));
     }
+    return fits;
 }
 
 /* As the executor's own library prints it. */
-static void put_shape(buffer *out, const char *element, const xir_type *type, int64_t elements) {
+static bool put_shape(buffer *out, const char *element, const xir_type *type, int64_t elements) {
     char text[96];
     buffer_put(out, text, (size_t)snprintf(text, sizeof text, "%s: %s\n%s: %zu\n", deepx_shape_keys[DEEPX_SHAPE_DTYPE],
                                            element, deepx_shape_keys[DEEPX_SHAPE_DIM], xir_type_rank(type)));
-    put_list(out, deepx_shape_keys[DEEPX_SHAPE_SHAPE], type, false);
-    put_list(out, deepx_shape_keys[DEEPX_SHAPE_STRIDE], type, true);
+    (void)put_list(out, deepx_shape_keys[DEEPX_SHAPE_SHAPE], type, false);
+    const bool fits = put_list(out, deepx_shape_keys[DEEPX_SHAPE_STRIDE], type, true);
     buffer_put(out, text, (size_t)snprintf(text, sizeof text, "%s: %" PRId64 "\n", deepx_shape_keys[DEEPX_SHAPE_SIZE],
                                            elements));
+    return fits;
 }
 
 typedef struct putting {
@@ -103,8 +108,9 @@ static xir_status put_tensor(putting *p, const xir_op *op, const xir_value *v) {
     if (known) return refuse(how, XIR_E_EXISTS, op, "another call reads another tensor from a file of its name");
     if (!note_file(p, &op->net->ctx->alloc, stem, v)) return diag_memory(how->why);
     p->text.size = 0;
-    put_shape(&p->text, element, type, elements);
+    const bool fits = put_shape(&p->text, element, type, elements);
     if (p->text.failed) return diag_memory(how->why);
+    if (!fits) return refuse(how, XIR_E_LIMIT, op, "the strides of its tensor do not fit into 64 bits");
     const xir_status status = put_file(p, stem, DEEPX_SHAPE_SUFFIX, p->text.data, p->text.size);
     return status ? status : put_file(p, stem, DEEPX_DATA_SUFFIX, data, (size_t)size);
 }

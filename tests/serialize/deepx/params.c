@@ -172,6 +172,25 @@ static void a_program_computes_with_its_tensors(void **state) {
     xir_network_free(net);
 }
 
+/* A tensor without elements may have any other dims. */
+static void strides_beyond_64_bits_are_refused(void **state) {
+    (void)state;
+    const int64_t dims[] = { 0, INT64_C(1) << 62, 4 };
+    make_folder();
+    xir_network *net = must_load("load(var<string>:/w)->()\n", NULL);
+    for (size_t rank = 2; rank <= COUNT(dims); rank++) {
+        const xir_type *type = xir_type_tensor(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), NULL, dims, rank);
+        const xir_any data = { .kind = XIR_ANY_PARAMS, .as.params = xir_params_new(net, XIR_STR("w"), type) };
+        const xir_save_options options = XIR_INIT(xir_save_options, .unchecked = true);
+        assert_non_null(data.as.params);
+        DOES(xir_op_set_extra(xir_network_op_at(net, 1), XIR_STR("data"), &data));
+        if (rank == 2) DOES(xir_network_save(net, scratch("strides.ir"), &options, why));
+        else FAILS_TO_SAVE(xir_network_save(net, scratch("strides.ir"), &options, why), XIR_E_LIMIT,
+                           "the strides of its tensor do not fit into 64 bits");
+    }
+    xir_network_free(net);
+}
+
 /* ---- shapes ----------------------------------------------------------------------------------------------------- */
 
 static void shapes_that_are_read(void **state) {
@@ -379,6 +398,7 @@ GROUP {
         cmocka_unit_test(another_folder_can_be_named),
         cmocka_unit_test(loadtensordata_needs_no_shape),
         cmocka_unit_test(a_program_computes_with_its_tensors),
+        cmocka_unit_test(strides_beyond_64_bits_are_refused),
         cmocka_unit_test(shapes_that_are_read),
         cmocka_unit_test(shapes_that_are_refused),
         cmocka_unit_test(lists_without_end_are_refused),
