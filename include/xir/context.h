@@ -39,6 +39,8 @@ typedef struct xir_limits {
     uint64_t max_inlined;      /* ops that branches, functions and loops give; default 10^5                    */
     uint64_t max_unpacked;     /* bytes of an archive's deflated members when they are inflated, in addition to 16
                                   times the archive's; default 64 MiB                                      */
+    uint64_t max_read_memory;  /* bytes that reading may hold, in addition to 2 for each byte of the files, or 16 if it
+                                  is a text; default 56 MiB. 16 for each byte are always allowed               */
 } xir_limits;
 
 /* Returns a context with all built-in classes, or NULL if memory runs out. `allocator` is copied and may be NULL, which

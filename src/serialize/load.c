@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include "file.h"
 #include "formats.h"
+#include "memory_limit.h"
 #include "spelled.h"
 #include "sized.h"
 
@@ -19,6 +20,7 @@ typedef struct loading {
     const char       *path;      /* of a regular file, which may have others next to it; NULL */
     format            format;
     xir_status        status;    /* if the options are wrong                        */
+    memory_limit      memory;
 } loading;
 
 static void put(const loading *l, xir_severity severity, xir_status code, const char *sentence, ...) XIR_PRINTF(4, 5);
@@ -73,6 +75,23 @@ static format_reading reading_of(const loading *l) {
         .watch = l->o.verify == XIR_VERIFY_ON_TOUCH, .no_params = l->o.no_params,
         .compare = l->o.verify == XIR_VERIFY_FULL,
         .silent = l->o.verify == XIR_VERIFY_NEVER, .why = l->why };
+}
+
+/* ---- memory ---------------------------------------------------------------------------------------------------- */
+
+/* What readers make counts, whatever the format. The bytes of the file count already. */
+static void begin_memory(loading *l, uint64_t size) {
+    enum { ALWAYS = 16, BINARY = 2 };
+    const uint64_t once = l->ctx->limits.max_read_memory;
+    if (l->format.traits & XIR_FORMAT_TEXT) memory_limit_begin(&l->memory, once, ALWAYS, size);
+    else if (size <= once / (ALWAYS - BINARY)) memory_limit_begin(&l->memory, once, BINARY, size);
+    else memory_limit_begin(&l->memory, 0, ALWAYS, size);
+}
+
+/* Ends the limit. Returns the status of what was read. */
+static xir_status end_memory(loading *l, xir_status status) {
+    memory_limit_end(&l->memory);
+    return status == XIR_E_MEMORY && l->memory.said ? XIR_E_LIMIT : status;
 }
 
 /* ---- separate parameter files ---------------------------------------------------------------------------------- */
@@ -130,7 +149,8 @@ xir_status xir_network_load_params(xir_network *net, const char *path, const xir
     if (!net) return diag_null(why, "network");
     loading l;
     if (!begin_params(&l, net, xir_str_of(path), options, why)) return l.status;
-    return load_params_of(&l, net, path);
+    begin_memory(&l, 0);
+    return end_memory(&l, load_params_of(&l, net, path));
 }
 
 xir_status xir_network_read_params(xir_network *net, const void *data, size_t size, xir_str name,
@@ -139,24 +159,31 @@ xir_status xir_network_read_params(xir_network *net, const void *data, size_t si
     loading l;
     if (!begin_params(&l, net, name, options, why)) return l.status;
     const format_reading how = reading_of(&l);
-    return l.format.read_params(net, &how, data, size);
+    begin_memory(&l, size);
+    return end_memory(&l, l.format.read_params(net, &how, data, size));
 }
 
 /* ---- from bytes ---------------------------------------------------------------------------------------------- */
 
+static xir_status complete(loading *l, const format_reading *how, xir_network *net) {
+    xir_status status = spelled_read(net, l->name, l->why);
+    if (!status && l->format.params_found) status = load_params(l, net);
+    bool claims = l->format.compare_claims && !how->no_params && !how->silent;
+    return !status && claims ? l->format.compare_claims(net, how) : status;
+}
+
 /* Reads the blob, and releases it. */
 static xir_network *read_whole(loading *l, blob *whole) {
     const format_reading how = reading_of(l);
+    begin_memory(l, whole->size);
     xir_network *net = l->format.read(&how, whole);
     blob_release(whole);
-    if (!net) return NULL;
-    xir_status status = spelled_read(net, l->name, l->why);
-    if (!status && l->format.params_found) status = load_params(l, net);
-    bool claims = l->format.compare_claims && !how.no_params && !how.silent;
-    if (!status && claims) status = l->format.compare_claims(net, &how);
-    if (!status) return net;
-    xir_network_free(net);
-    return NULL;
+    if (net && complete(l, &how, net)) {
+        xir_network_free(net);
+        net = NULL;
+    }
+    memory_limit_end(&l->memory);
+    return net;
 }
 
 static xir_network *read_memory(loading *l, const void *data, size_t size) {

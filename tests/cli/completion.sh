@@ -40,7 +40,7 @@ if has bash; then
     offers "info" xir inf
     offers "check convert completion" xir c
     offers "--version" xir --v
-    offers "--max-bytes --max-unpacked --max-values --max-findings" xir --max
+    offers "--max-bytes --max-unpacked --max-values --max-read-memory --max-findings" xir --max
     offers "model.fb models" xir info mod
     offers "models/a.json" xir convert model.fb models/
     offers "--json" xir info --js

@@ -108,13 +108,13 @@ static void tiny_values_of_messagepack(void **state) {
     read_within("imodel", in_msgpack("\x80", 1, MANY), BINARY, false);
     read_within("imodel", in_msgpack("\x81\xA0\xC0", 3, MANY / 3), BINARY, false);
     read_within("imodel", in_msgpack("\x81\xA0\xC0", 3, MANY / 12), BINARY, true);
-    read_within("imodel", in_msgpack("\xCB\0\0\0\0\0\0\0\0", 9, MANY), 7, true);   /* typical numbers */
+    read_within("imodel", in_msgpack("\xCB\0\0\0\0\0\0\0\0", 9, MANY / 3), BINARY, true);   /* typical numbers */
 }
 
 static void tiny_values_of_json(void **state) {
     (void)state;
     read_within("json", in_json("1", MANY / 2), TEXT, true);
-    read_within("json", in_json("{}", MANY), TEXT, true);
+    read_within("json", in_json("{}", MANY / 6 * 5), TEXT, true);
     read_within("json", in_json("1", 2 * MANY), TEXT, false);
     read_within("json", in_json("{\"\":0}", MANY / 6), TEXT, true);
 }

@@ -108,7 +108,7 @@ int load_plugins(void);
 
 /* Limits that the command line sets, which every command may have. */
 typedef struct limit_options {
-    const char *max_bytes, *max_unpacked, *max_values, *max_findings;
+    const char *max_bytes, *max_unpacked, *max_values, *max_read_memory, *max_findings;
 } limit_options;
 extern limit_options limit_args;
 int set_limits(void);

@@ -23,6 +23,7 @@ int set_limits(void) {
     int code = set("max-bytes", limit_args.max_bytes, &limits.max_bytes);
     if (!code) code = set("max-unpacked", limit_args.max_unpacked, &limits.max_unpacked);
     if (!code) code = set("max-values", limit_args.max_values, &limits.max_values);
+    if (!code) code = set("max-read-memory", limit_args.max_read_memory, &limits.max_read_memory);
     if (!code) code = set("max-findings", limit_args.max_findings, &limits.max_findings);
     if (code) return code;
     limits.max_stream = limits.max_bytes;

@@ -6,6 +6,7 @@
 #include "context_base.h"
 #include "diagnose.h"
 #include "memory.h"
+#include "memory_limit.h"
 #include "utf8.h"
 
 struct xir_diags {
@@ -17,6 +18,8 @@ struct xir_diags {
     size_t           n_of[XIR_NOTE + 1];  /* all findings of each severity            */
     size_t           more[XIR_NOTE + 1];  /* those of them that are not kept          */
     bool             has_memory;          /* one reports that memory ran out          */
+    diag_seen_fn    *seen;                /* gets each finding; NULL: nobody          */
+    void            *user;
     xir_diag         spare;
     size_t           spare_at;            /* its index; NOT_USED: it is not in use    */
 };
@@ -81,18 +84,31 @@ static void count_more(xir_diags *diags, xir_severity severity, size_t n) {
     diags->more[severity] += n;
 }
 
-/* Returns true if one more finding of this kind is kept; otherwise counts it. Even a full list takes the first error
- * and the first out-of-memory finding. */
-static bool has_room(xir_diags *diags, xir_severity severity, xir_status code) {
+void diags_watch(xir_diags *diags, diag_seen_fn *seen, void *user) {
+    if (!diags) return;
+    diags->seen = seen;
+    diags->user = user;
+}
+
+/* Even a full list takes the first error and the first out-of-memory finding. */
+static bool is_counted(xir_diags *diags, xir_severity severity, xir_status code) {
+    severity = known_severity(severity);
     bool is_error = severity == XIR_ERROR, for_memory = is_error && code == XIR_E_MEMORY;
     bool is_first = is_error &&
         (diags->n_of[XIR_ERROR] == diags->more[XIR_ERROR] || (for_memory && !diags->has_memory));
-    if (!is_first && xir_diags_count(diags) >= diags->most) {
-        count_more(diags, severity, 1);
-        return false;
-    }
-    diags->has_memory |= for_memory;
+    if (is_first || xir_diags_count(diags) < diags->most) return false;
+    count_more(diags, severity, 1);
     return true;
+}
+
+bool diag_is_counted(xir_diags *diags, xir_severity severity, xir_status code) {
+    return !diags || (!diags->seen && is_counted(diags, severity, code));
+}
+
+/* Returns true if a finding is to be kept; otherwise counts it. */
+static bool is_kept(xir_diags *diags, xir_severity severity, xir_status code, xir_str path) {
+    if (diags && diags->seen) diags->seen(diags->user, known_severity(severity), path);
+    return diags && !is_counted(diags, severity, code);
 }
 
 /* A file often has many findings: its name is copied once. */
@@ -137,13 +153,13 @@ static void put(xir_diags *diags, const xir_diag *diag) {
     }
     diags->items[diags->n++] = copy;
     diags->n_of[copy->severity]++;
+    diags->has_memory |= copy->severity == XIR_ERROR && copy->code == XIR_E_MEMORY;
 }
 
-xir_status xir_diags_append(xir_diags *diags, const xir_diag *diag) {
-    if (!diags) return diag->code;
+/* Adds a copy of a finding that is to be kept. */
+static xir_status keep(xir_diags *diags, const xir_diag *diag) {
     xir_diag copy = *diag;
     copy.severity = known_severity(copy.severity);
-    if (!has_room(diags, copy.severity, copy.code)) return diag->code;
     char *message = arena_take(&diags->arena, diag->message.size + 1);   // with a zero byte after it, as all messages
     if (!message) {
         put_spare(diags, &copy);
@@ -156,9 +172,13 @@ xir_status xir_diags_append(xir_diags *diags, const xir_diag *diag) {
     return diag->code;
 }
 
+xir_status xir_diags_append(xir_diags *diags, const xir_diag *diag) {
+    return is_kept(diags, diag->severity, diag->code, diag->path) ? keep(diags, diag) : diag->code;
+}
+
 static XIR_PRINTF(5, 0) xir_status add_args(xir_diags *diags, xir_severity severity, xir_status code, xir_str path,
                                             const char *format, va_list args) {
-    if (!diags || !has_room(diags, known_severity(severity), code)) return code;
+    if (!is_kept(diags, severity, code, path)) return code;
     char few[512];
     va_list again;
     va_copy(again, args);
@@ -197,17 +217,25 @@ xir_status diag_fail(xir_diags *why, xir_status code, xir_str path, const char *
 }
 
 xir_status diag_failv(xir_diags *why, const xir_diag *at, const char *format, va_list args) {
-    if (!why) return at->code;
+    if (!is_kept(why, at->severity, at->code, at->path)) return at->code;
     char sentence[SENTENCE_ROOM];
     xir_diag diag = *at;
     diag.message = text_vprint(sentence, sizeof sentence, format, args);
-    return xir_diags_append(why, &diag);
+    return keep(why, &diag);
 }
 
 xir_status diag_memory(xir_diags *why) {
+    char limit[MEMORY_LIMIT_ROOM];
     xir_diag diag = { .severity = XIR_ERROR, .code = XIR_E_MEMORY, .byte = XIR_NO_BYTE,
                       .message = XIR_STR("out of memory") };
-    if (why && has_room(why, XIR_ERROR, XIR_E_MEMORY)) put(why, &diag);
+    if (why && memory_limit_exceeded()) {
+        diag.code = XIR_E_LIMIT;
+        if (!memory_limit_say(limit)) return XIR_E_MEMORY;
+        diag.message = xir_str_of(limit);
+        xir_diags_append(why, &diag);
+    } else if (why && !is_counted(why, XIR_ERROR, XIR_E_MEMORY)) {
+        put(why, &diag);
+    }
     return XIR_E_MEMORY;
 }
 

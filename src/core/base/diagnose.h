@@ -10,6 +10,13 @@ xir_status diag_fail(xir_diags *why, xir_status code, xir_str path, const char *
 /* Adds a finding at the place in `at`, with a message of at most SENTENCE_ROOM. Returns at->code. */
 xir_status diag_failv(xir_diags *why, const xir_diag *at, const char *format, va_list args) XIR_PRINTF(3, 0);
 xir_status diag_memory(xir_diags *why);
+/* For findings whose sentences take time: returns true if the list is NULL or has counted this one, which it would not
+ * keep; otherwise it is yet to be added. */
+bool       diag_is_counted(xir_diags *why, xir_severity severity, xir_status code);
+/* From now on `seen` gets each finding that is added, kept or not, but none that says that memory ran out; NULL ends
+ * that. The list may be NULL. */
+typedef void diag_seen_fn(void *user, xir_severity severity, xir_str path);
+void       diags_watch(xir_diags *diags, diag_seen_fn *seen, void *user);
 /* Reports that a caller passed NULL for `what`, "network": XIR_E_MISSING. */
 xir_status diag_null(xir_diags *why, const char *what);
 /* Adds all findings of a list, including the number that it did not keep; or only that number. Either may be NULL. */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "context_base.h"
 #include "file.h"
+#include "memory_limit.h"
 
 enum {
     BLOCK = STREAM_HEAD,      /* streams are read in blocks of this size              */
@@ -54,6 +55,7 @@ xir_status file_reader_take(file_reader *r, xir_context *ctx, int fd, const char
         /* Files of /proc are regular and report size 0: they are read to their end. */
         r->regular = S_ISREG(st.st_mode) && st.st_size > 0;
         r->size = r->regular ? (uint64_t)st.st_size : 0;
+        memory_limit_add(r->size);
         r->device = (uint64_t)st.st_dev;
         r->inode = (uint64_t)st.st_ino;
         r->changed = st.st_mtim.tv_sec;
@@ -136,6 +138,7 @@ static blob *read_stream(file_reader *r, uint64_t most) {
         ssize_t n = read_some(r, all.data + all.size, (size_t)ask, -1);
         if (n < 0) break;
         all.size += (size_t)n;
+        memory_limit_add((uint64_t)n);
         if (all.size > most) {
             r->status = file_fail(r->why, XIR_E_LIMIT, r->path, most, "more than %llu bytes come, which is the limit",
                                   (unsigned long long)most);
@@ -183,6 +186,7 @@ static void unmap(void *user, const void *data) {
     file_watch *w = user;
     xir_allocator alloc = w->alloc;
     if (data) (void)munmap((void *)(uintptr_t)data, (size_t)w->size);
+    (void)memory_limit_take((size_t)w->size, 0);
     if (w->fd >= 0) (void)close(w->fd);
     mem_free(&alloc, w, w->room);
 }
@@ -202,6 +206,10 @@ blob *file_reader_map(file_reader *r) {
     if (r->size > SIZE_MAX / 2) {
         r->status = file_fail(r->why, XIR_E_LIMIT, r->path, XIR_NO_BYTE,
                               "%llu bytes do not fit this machine's address space", (unsigned long long)r->size);
+        return NULL;
+    }
+    if (!memory_limit_take(0, (size_t)r->size)) {
+        read_memory(r);
         return NULL;
     }
     void *data = NULL;   /* for an empty file */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include "memory.h"
+#include "memory_limit.h"
 
 static void *default_resize(void *user, void *block, size_t old_size, size_t size) {
     (void)user;
@@ -16,6 +17,13 @@ static void *default_resize(void *user, void *block, size_t old_size, size_t siz
 }
 
 const xir_allocator memory_default = { default_resize, NULL };
+
+void *mem_grow(const xir_allocator *a, void *block, size_t old_size, size_t size) {
+    if (!memory_limit_take(old_size, size)) return NULL;
+    void *moved = a->resize(a->user, block, old_size, size);
+    if (!moved && size) (void)memory_limit_take(size, old_size);
+    return moved;
+}
 
 bool mem_reserve(const xir_allocator *a, void **items, size_t *room, size_t need, size_t size) {
     if (need <= *room) return true;
@@ -66,11 +74,11 @@ void arena_free(arena *a) {
     *a = (arena){ .alloc = a->alloc };
 }
 
+/* Under a limit of memory the last chunks are small, so that nearly all of it can be used. */
 static size_t next_chunk_size(const arena *a) {
-    size_t size = a->chunks ? a->chunks->size : 0;
-    if (size < CHUNK_FIRST) return CHUNK_FIRST;
-    if (size >= CHUNK_MOST) return CHUNK_MOST;
-    return size * 2;
+    const size_t before = a->chunks ? a->chunks->size : 0, fourth = memory_limit_left() / 4;
+    const size_t size = before >= CHUNK_MOST ? CHUNK_MOST : 2 * before;
+    return size < CHUNK_FIRST || fourth < CHUNK_FIRST ? CHUNK_FIRST : size < fourth ? size : fourth;
 }
 
 /* The start of the pieces of a chunk. In a large one it is the first 2 MiB boundary; the pages before it are never

@@ -8,14 +8,10 @@
 
 extern const xir_allocator memory_default;
 
-static inline void *mem_new(const xir_allocator *a, size_t size) {
-    return a->resize(a->user, NULL, 0, size);
-}
-static inline void *mem_grow(const xir_allocator *a, void *block, size_t old_size, size_t size) {
-    return a->resize(a->user, block, old_size, size);
-}
+void *mem_grow(const xir_allocator *a, void *block, size_t old_size, size_t size);
+static inline void *mem_new(const xir_allocator *a, size_t size) { return mem_grow(a, NULL, 0, size); }
 static inline void mem_free(const xir_allocator *a, void *block, size_t size) {
-    if (block) a->resize(a->user, block, size, 0);
+    if (block) mem_grow(a, block, size, 0);
 }
 
 /* Grows an array to at least `need` items of `size` bytes by doubling; false without memory, with the array

@@ -1,5 +1,6 @@
 /* What reading and writing share: plans, the names of keys, and the place in a finding. */
 #include "codec/codec.h"
+#include "memory_limit.h"
 
 /* ---- keys -------------------------------------------------------------------------------------------------- */
 
@@ -174,10 +175,11 @@ bool source_fail(const source *s, const void *at, xir_status code, const char *f
 }
 
 bool trace_memory(trace *t) {
-    if (!t->status) {
-        t->status = XIR_E_MEMORY;
-        diag_memory(t->why);
-    }
+    char limit[MEMORY_LIMIT_ROOM];
+    if (t->status) return false;
+    if (t->why && memory_limit_say(limit)) return trace_fail(t, XIR_E_LIMIT, XIR_NO_BYTE, "%s", limit);
+    t->status = XIR_E_MEMORY;
+    diag_memory(t->why);
     return false;
 }
 

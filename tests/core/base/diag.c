@@ -150,6 +150,57 @@ static void a_full_list_counts(void **state) {
     xir_diags_free(few);
 }
 
+static xir_status fail_at(xir_diags *why, const xir_diag *at, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    const xir_status status = diag_failv(why, at, format, args);
+    va_end(args);
+    return status;
+}
+
+/* The text would be read at an address that nothing has. */
+static void what_is_only_counted_is_not_formatted(void **state) {
+    (void)state;
+    const char *nowhere = (const char *)(uintptr_t)8;
+    const xir_diag at = { .severity = XIR_ERROR, .code = XIR_E_TYPE, .byte = XIR_NO_BYTE };
+    xir_context_set_limits(ctx, &XIR_INIT(xir_limits, .max_findings = 1), NULL);
+    xir_diags *few = xir_diags_new(ctx);
+    assert_false(diag_is_counted(few, XIR_ERROR, XIR_E_TYPE));
+    diag_fail(few, XIR_E_TYPE, str(""), "%s", "error 1");
+    assert_int_equal(fail_at(few, &at, "%s", nowhere), XIR_E_TYPE);
+    assert_int_equal(diag_fail(few, XIR_E_TYPE, str(""), "%s", nowhere), XIR_E_TYPE);
+    assert_true(diag_is_counted(few, XIR_WARNING, XIR_OK));
+    assert_true(diag_is_counted(NULL, XIR_ERROR, XIR_E_TYPE));
+    assert_int_equal(xir_diags_count(few), 1);
+    assert_int_equal(xir_diags_count_of(few, XIR_ERROR), 3);
+    assert_int_equal(xir_diags_count_of(few, XIR_WARNING), 1);
+    xir_diags_free(few);
+}
+
+static void note_path(void *user, xir_severity severity, xir_str path) {
+    char *all = user;
+    snprintf(all + strlen(all), 40, "%d%.*s ", (int)severity, (int)path.size, path.data);
+}
+
+static void a_watched_list_shows_what_it_does_not_keep(void **state) {
+    (void)state;
+    char seen[200] = "";
+    xir_diags_set_max(list, 1);
+    diags_watch(list, note_path, seen);
+    assert_false(diag_is_counted(list, XIR_ERROR, XIR_E_TYPE));
+    diag_fail(list, XIR_E_TYPE, str("/a"), "kept");
+    assert_false(diag_is_counted(list, XIR_ERROR, XIR_E_TYPE));   /* it has to be added, to be seen */
+    diag_fail(list, XIR_E_TYPE, str("/b"), "counted");
+    xir_diags_append(list, &(xir_diag){ .severity = XIR_NOTE, .byte = XIR_NO_BYTE, .path = XIR_STR("/c") });
+    fail_at(list, &(xir_diag){ .severity = XIR_WARNING, .byte = XIR_NO_BYTE, .path = XIR_STR("/d") }, "%d", 1);
+    diags_watch(list, NULL, NULL);
+    diag_fail(list, XIR_E_TYPE, str("/e"), "not seen");
+    assert_string_equal(seen, "0/a 0/b 2/c 1/d ");
+    assert_int_equal(xir_diags_count(list), 1);
+    assert_int_equal(xir_diags_more(list), 4);
+    diags_watch(NULL, note_path, seen);
+}
+
 /* Building calls report what they refuse with findings of their own. */
 static void the_list_of_a_network_is_never_full(void **state) {
     (void)state;
@@ -383,6 +434,8 @@ GROUP {
         STORY(texts_are_copied),
         STORY(long_sentences_are_whole),
         STORY(a_full_list_counts),
+        STORY(what_is_only_counted_is_not_formatted),
+        STORY(a_watched_list_shows_what_it_does_not_keep),
         STORY(the_list_of_a_network_is_never_full),
         STORY(no_list_takes_the_status),
         STORY(an_unknown_severity_is_an_error),
