@@ -10,7 +10,7 @@ const xir_target *xir_infer_target(const xir_infer *at)  { return at->target; }
 
 xir_status xir_infer_fail(xir_infer *at, xir_status code, const char *where, const char *format, ...) {
     at->status = code;
-    if (!at->why) return code;
+    if (diag_is_counted(at->why, XIR_ERROR, code)) return code;
     char sentence[SENTENCE_ROOM], path[300];
     va_list list;
     va_start(list, format);

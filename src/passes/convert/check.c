@@ -154,27 +154,28 @@ static bool number_in(const xir_dialect_decl *dialect, xir_str path, size_t *out
     return i == path.size || path.data[i] == '/';
 }
 
-/* The format's own check: adds its findings, and marks the ops with errors. */
+static void mark_faulty(void *user, xir_severity severity, xir_str path) {
+    conversion *c = user;
+    size_t number;
+    if (severity == XIR_ERROR && number_in(c->dialect, path, &number) && number < c->n_faulty)
+        c->faulty[number] = true;
+}
+
+/* The format's own check: adds its findings, and marks the ops with errors, also those that are only counted. */
 static xir_status check_file(conversion *c, const xir_network *net) {
     if (!convert_checks_file(c->dialect)) return XIR_OK;
-    xir_diags *found = xir_diags_new(c->ctx);
+    xir_diags *own = c->why ? NULL : xir_diags_new(c->ctx), *found = c->why ? c->why : own;
     c->n_faulty = xir_network_op_count(net);
     c->faulty = arena_take(&c->scratch, c->n_faulty + 1);
     if (!found || !c->faulty) {
-        xir_diags_free(found);
+        xir_diags_free(own);
         return diag_memory(c->why);
     }
     memset(c->faulty, 0, c->n_faulty + 1);
-    xir_diags_set_max(found, SIZE_MAX);
+    diags_watch(found, mark_faulty, c);
     const xir_status status = convert_check_file(c->dialect, net, found);
-    for (size_t i = 0; i < xir_diags_count(found); i++) {
-        const xir_diag *diag = xir_diags_at(found, i);
-        size_t number;
-        if (diag->severity == XIR_ERROR && number_in(c->dialect, diag->path, &number) && number < c->n_faulty)
-            c->faulty[number] = true;
-        xir_diags_append(c->why, diag);
-    }
-    xir_diags_free(found);
+    diags_watch(found, NULL, NULL);
+    xir_diags_free(own);
     c->status = status;
     return status == XIR_E_MEMORY ? status : XIR_OK;
 }

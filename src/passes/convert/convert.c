@@ -324,6 +324,7 @@ static void unknown_op(xir_node *at) {
                  (long long)convert_newest(at->cls->dialect), (long long)at->cls->version);
         return;
     }
+    if (node_is_silent(at, XIR_ERROR, XIR_E_UNKNOWN)) return;
     const xir_convert_row *near = row_like(c->ctx, at->cls->dialect, key);
     node_say(at, XIR_ERROR, XIR_E_UNKNOWN, NULL, "the %s of %s has no %.*s%s%s%s", convert_operators(at->cls->dialect),
              at->cls->dialect->name, n, key.data + prefix,

@@ -232,6 +232,8 @@ xir_status conversion_take_quantised(conversion *c);
 /* The facts about an op's class; NULL: out of memory. */
 const convert_class *conversion_class(conversion *c, const xir_class *cls);
 
+/* Returns true if a finding about a node is only counted, or not even that: its sentence need not be made then. */
+bool node_is_silent(const xir_node *at, xir_severity severity, xir_status code);
 /* Adds a finding about a node, with its place and name. */
 xir_status node_say(const xir_node *at, xir_severity severity, xir_status code, const char *where,
                     const char *format, ...)

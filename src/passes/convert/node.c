@@ -33,21 +33,26 @@ static void place_in_file(const xir_node *at, const char *where, char out[200]) 
     snprintf(out, 200, "attribute/%.*s%s", (int)(name.size < 100 ? name.size : 100), name.data, end);
 }
 
+bool node_is_silent(const xir_node *at, xir_severity severity, xir_status code) {
+    conversion *c = at->c;
+    if (c->mute) return true;
+    if (severity == XIR_ERROR && !c->status) c->status = code;
+    return diag_is_counted(c->why, severity, code);
+}
+
 static XIR_PRINTF(5, 0) xir_status say(const xir_node *at, xir_severity severity, xir_status code, const char *where,
                                        const char *format, va_list list) {
     char sentence[SENTENCE_ROOM], path[600], place[200] = "";
     const xir_dialect_decl *dialect = at->cls->dialect;
     int64_t number;
+    if (node_is_silent(at, severity, code)) return code;
     const body_frame *in = origin_of(at->c, at->op, &number);
     const char *nodes = in ? in->place : convert_nodes(dialect);
-    if (at->c->mute) return code;
     text_vprint(sentence, sizeof sentence, format, list);
     if (where) place_in_file(at, where, place);
     snprintf(path, sizeof path, "%.300s%lld%s%s", nodes, (long long)number, where ? "/" : "", place);
     xir_str name = xir_op_name(at->op), type = at->cls->type;
-    conversion *c = at->c;
-    if (severity == XIR_ERROR && !c->status) c->status = code;
-    return xir_diags_add(c->why, severity, code, xir_str_of(path), "%s%.*s '%.*s' (%s %lld%s): %s", c->prefix,
+    return xir_diags_add(at->c->why, severity, code, xir_str_of(path), "%s%.*s '%.*s' (%s %lld%s): %s", at->c->prefix,
                          (int)(type.size < 60 ? type.size : 60), type.data, (int)(name.size < 200 ? name.size : 200),
                          name.size ? name.data : "", convert_node(dialect), (long long)number,
                          in ? " of a body" : "", sentence);

@@ -12,6 +12,7 @@ void         xir_pass_changed(xir_pass *at, size_t n) { at->changes += n; }
 static XIR_PRINTF(5, 0) void tell(xir_pass *at, xir_severity severity, xir_status code, const xir_op *op,
                                   const char *format, va_list list) {
     char sentence[SENTENCE_ROOM], path[48] = "";
+    if (diag_is_counted(at->why, severity, code)) return;
     text_vprint(sentence, sizeof sentence, format, list);
     int64_t i = op ? xir_network_index_of(at->net, op) : -1;
     if (i >= 0) snprintf(path, sizeof path, "/ops/%lld", (long long)i);

@@ -46,13 +46,12 @@ typedef struct checking {
 static void say(checking *c, xir_severity severity, xir_status code, const char *path, const char *sentence, ...)
     XIR_PRINTF(5, 6);
 static void say(checking *c, xir_severity severity, xir_status code, const char *path, const char *sentence, ...) {
-    char text[SENTENCE_ROOM];
     va_list args;
     va_start(args, sentence);
-    text_vprint(text, sizeof text, sentence, args);
-    va_end(args);
     if (severity == XIR_ERROR && !c->status) c->status = code;
-    xir_diags_add(c->why, severity, code, xir_str_of(path), "%s", text);
+    diag_failv(c->why, &(xir_diag){ .severity = severity, .code = code, .byte = XIR_NO_BYTE,
+                                    .path = xir_str_of(path) }, sentence, args);
+    va_end(args);
 }
 
 static bool memory(checking *c) {

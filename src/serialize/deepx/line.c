@@ -7,13 +7,11 @@
 
 static void say(deepx_place *w, xir_severity severity, xir_status code, const char *at, const char *sentence,
                 va_list args) {
-    char text[300];
     w->said++;
-    if (!w->why || w->quiet) return;
-    vsnprintf(text, sizeof text, sentence, args);
-    xir_diags_append(w->why, &(xir_diag){
+    if (w->quiet) return;
+    diag_failv(w->why, &(xir_diag){
         .severity = severity, .code = code, .file = w->file, .byte = (uint64_t)(at - w->text), .line = w->number,
-        .column = (uint32_t)(at - w->line) + 1, .message = xir_str_of(text) });
+        .column = (uint32_t)(at - w->line) + 1 }, sentence, args);
 }
 
 bool deepx_error(deepx_place *w, const char *at, xir_status code, const char *sentence, ...) {

@@ -4,13 +4,12 @@
 #include "nnb/check.h"
 
 void nnb_say(nnb_checking *c, xir_severity severity, xir_status code, const char *place, const char *sentence, ...) {
-    char text[SENTENCE_ROOM];
     va_list args;
     va_start(args, sentence);
-    text_vprint(text, sizeof text, sentence, args);
-    va_end(args);
     if (severity == XIR_ERROR && !c->status) c->status = code;
-    xir_diags_add(c->why, severity, code, xir_str_of(place), "%s", text);
+    diag_failv(c->why, &(xir_diag){ .severity = severity, .code = code, .byte = XIR_NO_BYTE,
+                                    .path = xir_str_of(place) }, sentence, args);
+    va_end(args);
 }
 
 #define PLACE_ROOM 80

@@ -64,7 +64,7 @@ static void warn(pnnx_reader *r, const pnnx_item *item, const char *what) {
     enum { COUNTED = 100 };   /* only so many findings get a line, since lines are counted from the beginning */
     char text[200];
     const xir_str name = item->kind == PNNX_SLOT ? item->value : item->key;
-    if (!r->d.how->why) return;
+    if (diag_is_counted(r->d.how->why, XIR_WARNING, XIR_OK)) return;
     bool counted = xir_diags_count(r->d.how->why) < COUNTED;
     uint32_t line = counted;
     for (const char *p = r->text.data; counted && p < item->whole.data; p++) line += *p == '\n';
