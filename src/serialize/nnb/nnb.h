@@ -238,7 +238,7 @@ typedef struct nnb_reader {
     const uint8_t     *index, *data;
     uint32_t           version, api, n_index, data_size;
     uint32_t          *sorted;          /* the offsets in ascending order, if the index is not; else NULL */
-    uint64_t           budget;          /* bytes that lists and parameters may still have                  */
+    uint64_t           listed, spent;   /* bytes of lists and of parameters, each time they are used       */
     nnb_block          buffers, variables, functions, inputs, outputs;
     nnb_read_variable *v;
     dialect_list       ints, holes;     /* of one function; nnb_hole: the data of all parameters           */
@@ -255,7 +255,7 @@ xir_network *nnb_read(const format_reading *how, blob *whole);
 /* Where block `k` begins; `at`: where the pointer is. */
 bool nnb_resolve(nnb_reader *r, uint32_t k, uint64_t at, const char *what, uint32_t *out);
 bool nnb_take_list(nnb_reader *r, uint32_t n, uint32_t k, uint64_t at, const char *what, nnb_block *out);
-/* Takes bytes of the budget: blocks may be shared, but not without end. */
+/* Counts the data of a parameter: blocks may be shared, but not without end. */
 bool nnb_spend(nnb_reader *r, uint64_t bytes, uint64_t at);
 /* Where the next block after an offset begins; the end of the data after the last block. */
 uint32_t nnb_next_block(const nnb_reader *r, uint32_t k, uint32_t at);

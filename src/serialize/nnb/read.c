@@ -1,11 +1,14 @@
 /* A whole file: header, index, lists, then variables and functions. Refused is what has no meaning: lengths that do not
  * add up, pointers beyond the index, blocks beyond the data. Everything else is read, for a check to find.
  *
- * Blocks may be shared, so a small file could name one long list many times: a budget of sixteen times the data limits
- * what all lists and parameters have together, and with it time and memory. */
+ * Blocks may be shared, so a small file could name one list or one record many times. Exporters share none. So what is
+ * made of a block counts each time, against the bytes of the file and an allowance: the lists, and the records of
+ * functions and variables. The data of parameters, of which nothing is copied, may be shared more often. */
 #include "nnb/nnb.h"
 
-enum { SHARED = 16, SHARED_LEAST = 4096 };
+enum { LISTS = 2, LISTS_LEAST = 65536, DATA = 16, DATA_LEAST = 4096 };
+/* Of a function or a variable: its item in the list, its entry of the index, its record. */
+enum { RECORD_LEAST = 4 + 4 + NNB_RECORD, RECORDS_LEAST = 4096 };
 
 /* ---- the index ------------------------------------------------------------------------------------------------- */
 
@@ -18,11 +21,11 @@ bool nnb_resolve(nnb_reader *r, uint32_t k, uint64_t at, const char *what, uint3
 }
 
 bool nnb_spend(nnb_reader *r, uint64_t bytes, uint64_t at) {
-    if (bytes > r->budget)
-        return NNB_FAIL(r, at, XIR_E_LIMIT, "the lists and parameters of the file have more than %d times its bytes",
-                        SHARED);
-    r->budget -= bytes;
-    return true;
+    const uint64_t most = DATA * (uint64_t)r->data_size + DATA_LEAST;
+    r->spent += bytes;
+    return r->spent <= most ||
+           NNB_FAIL(r, at, XIR_E_LIMIT, "the parameters up to here have %" PRIu64 " bytes, because they share data: "
+                    "the limit is %" PRIu64, r->spent, most);
 }
 
 bool nnb_take_list(nnb_reader *r, uint32_t n, uint32_t k, uint64_t at, const char *what, nnb_block *out) {
@@ -32,7 +35,11 @@ bool nnb_take_list(nnb_reader *r, uint32_t n, uint32_t k, uint64_t at, const cha
         return NNB_FAIL(r, out->at, XIR_E_CORRUPT, "%s has %" PRIu32 " items, but the data ends after %" PRIu32,
                         what, n,
                         (r->data_size - out->at) / 4);
-    return nnb_spend(r, 4 * (uint64_t)n, out->at);
+    const uint64_t most = LISTS * r->d.whole->size + LISTS_LEAST;
+    r->listed += 4 * (uint64_t)n;
+    return r->listed <= most ||
+           NNB_FAIL(r, out->at, XIR_E_LIMIT, "the lists up to %s have %" PRIu64 " bytes, because they share blocks: "
+                    "the limit is %" PRIu64, what, r->listed, most);
 }
 
 /* Sorts offsets, 11 bits at a time. */
@@ -128,8 +135,14 @@ static bool read_header(nnb_reader *r) {
     if (whole < size) warn_trailing(r, size - whole);
     r->index = head + NNB_HEADER;
     r->data = head + data_at;
-    r->budget = SHARED * (uint64_t)r->data_size + SHARED_LEAST;
     return check_index(r);
+}
+
+static bool check_count(nnb_reader *r, uint64_t at, const nnb_block *list, const char *what) {
+    const uint64_t most = r->d.whole->size / RECORD_LEAST + RECORDS_LEAST;
+    return list->n <= most ||
+           trace_fail(&r->d.trace, XIR_E_LIMIT, at, "the file has %" PRIu32 " %s, because they share records: the "
+                      "limit for %" PRIu64 " bytes is %" PRIu64, list->n, what, r->d.whole->size, most);
 }
 
 /* The five lists: a count, then a pointer. */
@@ -146,7 +159,7 @@ static bool read_lists(nnb_reader *r) {
         const uint64_t place = lists[i].at + 4 - (uint64_t)(r->data - r->d.base);   /* before the data: it wraps */
         if (!nnb_take_list(r, nnb_u32(p), nnb_u32(p + 4), place, lists[i].what, lists[i].out)) return false;
     }
-    return true;
+    return check_count(r, 16, &r->variables, "variables") && check_count(r, 24, &r->functions, "functions");
 }
 
 /* ---- the ends -------------------------------------------------------------------------------------------------- */

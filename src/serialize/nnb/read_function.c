@@ -40,7 +40,7 @@ static bool take_ends(nnb_reader *r, record *f) {
 static bool stores_one(uint16_t id) { return id == 108 || id == 110 || id == 232 || id == 233; }
 
 bool nnb_scan_functions(nnb_reader *r) {
-    const uint64_t left = r->budget;
+    const uint64_t listed = r->listed;
     record f;
     for (uint32_t i = 0; i < r->functions.n; i++) {
         if (!find_record(r, i, &f) || !take_ends(r, &f)) return false;
@@ -51,7 +51,7 @@ bool nnb_scan_functions(nnb_reader *r) {
         const uint32_t w = f.in.n > 1 && stores_one(f.id) ? nnb_u32(r->data + f.in.at + 4) : UINT32_MAX;
         if (w < r->variables.n) r->v[w].one = true;
     }
-    r->budget = left;
+    r->listed = listed;
     return true;
 }
 

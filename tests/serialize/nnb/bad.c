@@ -203,22 +203,42 @@ static void data_that_ends_early(void **state) {
 
 /* ---- size -------------------------------------------------------------------------------------------------------- */
 
-/* All variables have one record, and its shape is long: read in time, or refused. */
+/* `n` functions or variables with one record, whose only list, or whose data, has `items` words. */
+typedef enum shared { FUNCTIONS, VARIABLES, PARAMETERS } shared;
+static xir_network *read_shared(shared what, uint32_t n, uint32_t items) {
+    const uint32_t size = 3 + n + 5 + items, list = what == FUNCTIONS ? 4 + 2 : 4;
+    uint32_t *words = calloc(14 + 3 + size, sizeof *words), *data = words + 14 + 3;
+    words[0] = 3;
+    words[1] = 44;
+    words[list] = n;
+    words[12] = 3;
+    words[13] = 4 * size;
+    words[15] = 4 * n;             /* entry 0: the list, entry 1: the record, entry 2: its list or data */
+    words[16] = 4 * n + 20;
+    for (size_t i = 0; i < n; i++) data[i] = 1;
+    const uint32_t records[][5] = { [FUNCTIONS] = { 11, items, 2 }, [VARIABLES] = { 0, items, 2, 0, UINT32_MAX },
+                                    [PARAMETERS] = { 0, 1, 2, 0, 2 } };
+    memcpy(data + n, records[what], sizeof records[what]);
+    if (what == PARAMETERS) data[n + 5] = items;      /* a shape of one dim */
+    xir_network *net = stored_read("nnb", words, 4 * (14 + 3 + (size_t)size));
+    free(words);
+    return net;
+}
+
+/* All functions or variables have one record: so many are read as the bytes of the file allow. */
 static void blocks_that_are_shared_without_end(void **state) {
-    enum { N = 20000 };
-    static uint32_t words[14 + 3 + 4 * N];
-    uint32_t *data = words + 14 + 3;
     (void)state;
-    const uint32_t head[14] = { 3, 44, 0, 0, N, 0, 0, 0, 0, 0, 0, 0, 3, 4 * (uint32_t)(COUNT(words) - 17) };
-    memcpy(words, head, sizeof head);
-    words[14] = 0;           /* the list of variables: all are entry 1 */
-    words[15] = 4 * N;
-    words[16] = 4 * N + 20;
-    for (size_t i = 0; i < N; i++) data[i] = 1;
-    const uint32_t record[5] = { 0, 2 * N, 2, 0, UINT32_MAX };
-    memcpy(data + N, record, sizeof record);
-    assert_null(stored_read("nnb", words, sizeof words));
-    check_finding(L, "the lists and parameters of the file have more than 16 times its bytes");
+    xir_network_free(read_shared(VARIABLES, 4700, 0));
+    assert_int_equal(xir_diags_count(why), 0);
+    assert_null(read_shared(VARIABLES, 5000, 0));
+    check_finding(L, "the file has 5000 variables, because they share records: the limit for 20100 bytes is 4813");
+    assert_null(read_shared(FUNCTIONS, 1000000, 0));
+    check_finding(L, "the file has 1000000 functions, because they share records: the limit for 4000100 bytes is "
+                  "146956");
+    assert_null(read_shared(VARIABLES, 1000, 1000));
+    check_finding(L, "the lists up to a shape have 84000 bytes, because they share blocks: the limit is 81736");
+    assert_null(read_shared(PARAMETERS, 100, 500));
+    check_finding(L, "the parameters up to here have 44000 bytes, because they share data: the limit is 43008");
 }
 
 static void bytes_after_the_end(void **state) {
