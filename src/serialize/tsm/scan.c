@@ -8,6 +8,8 @@ void tsm_fault(tsm_reader *r, xir_status code, const uint8_t *at, size_t node, c
                ...) {
     char text[SENTENCE_ROOM], full[SENTENCE_ROOM + 160], path[160];
     va_list args;
+    if (!r->status) r->status = code;
+    if (diag_is_counted(r->d.how->why, XIR_ERROR, code)) return;
     va_start(args, sentence);
     text_vprint(text, sizeof text, sentence, args);
     va_end(args);
@@ -17,7 +19,6 @@ void tsm_fault(tsm_reader *r, xir_status code, const uint8_t *at, size_t node, c
     else if (n) snprintf(full, sizeof full, "node %zu: %s", node, text);
     if (n) snprintf(path, sizeof path, "/nodes/%zu%s", node, where);
     else snprintf(path, sizeof path, "%s", where);
-    if (!r->status) r->status = code;
     xir_diags_append(r->d.how->why, &(xir_diag){
         .severity = XIR_ERROR, .code = code, .file = r->d.trace.file, .byte = tsm_at(&r->c, at),
         .path = xir_str_of(path), .message = xir_str_of(n ? full : text) });
@@ -70,6 +71,18 @@ static void check_ends(tsm_reader *r, int which) {
 }
 
 /* ---- parameters -------------------------------------------------------------------------------------------------- */
+
+/* A tensor of a pack becomes Params, and a parameter whose name its node has before a tag: each may be a few bytes of
+ * the file. Real modules have few of either. */
+static bool count_rare(tsm_reader *r, size_t node, const uint8_t *at, uint64_t *all, uint64_t n, const char *what) {
+    enum { LEAST = 65536, BYTES = 64 };
+    const uint64_t size = (uint64_t)(r->c.end - r->c.base), most = LEAST + size / BYTES;
+    *all += n;
+    if (*all <= most) return true;
+    tsm_fault(r, XIR_E_LIMIT, at, node, "/params", "up to here the module has %" PRIu64 " %s: the limit for %" PRIu64
+              " bytes is %" PRIu64, *all, what, size, most);
+    return false;
+}
 
 /* Whether the node has a parameter of this name before: the first one counts. */
 static bool same_name(tsm_reader *r, const uint8_t *at, xir_str name, uint32_t i, const xir_str *names, bool *again) {
@@ -132,11 +145,15 @@ static bool scan_params(tsm_reader *r, size_t node, tsm_node *n, bubble *b) {
         f.has = true;
         if (!tsm_take_text(c, &name, "the name of a parameter") ||
             !tsm_take_count(c, 5, &f.fields, "the number of tensors of a parameter")) return false;
+        if (f.fields > 1 &&
+            !count_rare(r, node, at, &r->packed, f.fields, "tensors in parameters that have several")) return false;
         tsm_tensor other;
         for (uint32_t k = 0; k < f.fields; k++)
             if (!tsm_take_tensor(c, most, k ? &other : &f.t)) return false;
         n->sorted &= !i || str_order(before, name) < 0;   /* then no name appears twice */
         if ((!n->sorted || i >= FEW) && !same_name(r, at, name, i, names, &again)) return false;
+        if (again && !count_rare(r, node, at, &r->repeated_names, 1, "parameters whose name their node has before"))
+            return false;
         if (i < FEW) names[i] = name;
         if (!tsm_is_utf8(name))
             tsm_fault(r, XIR_E_SYNTAX, at + 4, node, "/params", "the name of parameter %" PRIu32 " is not a valid "

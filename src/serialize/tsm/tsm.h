@@ -171,6 +171,7 @@ typedef struct tsm_reader {
     tsm_node      *nodes;
     size_t         n, node_room;
     uint32_t      *order;               /* of execution                                      */
+    uint64_t       packed, repeated_names;   /* tensors of parameters with several; names that their node has before  */
     xir_status     status;              /* of the first fault                                */
     text_table     names;               /* of the parameters of one node                      */
     text_table     node_names;          /* numbers of nodes                                    */

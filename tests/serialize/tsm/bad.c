@@ -266,6 +266,34 @@ static void limits_of_the_context(void **state) {
     DOES(xir_context_set_limits(ctx, &old, why));
 }
 
+/* Each of them is a few bytes, but becomes Params or a tag. */
+static void rare_things_without_end(void **state) {
+    enum { MANY = 80000, BEFORE = 128 + 3 * 4 + 4, ITS_NAMES = 22 + 21 };
+    (void)state;
+    for (int pack = 0; pack < 2; pack++) {
+        const size_t one = pack ? 5 : 9, head = BEFORE + ITS_NAMES + (pack ? 9 : 0), size = head + one * MANY + 4;
+        uint8_t *bytes = calloc(size, 1), *p = bytes + 128;
+        const uint32_t all = pack ? 3 : 2 + MANY;
+        memcpy(bytes + 4, "\x29\x09\x91\x19", 4);
+        p[8] = 1;                                        /* no inputs and outputs, one node */
+        p += 12;
+        for (int i = 0; i < 4; i++) p[i] = (uint8_t)(all >> 8 * i);
+        memcpy(p += 4, "\5\0\0\0#name\1\0\0\0\x0D\1\0\0\0\0\0\0\0", 22);
+        memcpy(p += 22, "\3\0\0\0#op\1\0\0\0\x0D\1\0\0\0\1\0\0\0r", 21);
+        p += 21;
+        if (pack) memcpy(p, "\1\0\0\0w", 5);
+        for (int i = 0; pack && i < 4; i++) p[5 + i] = (uint8_t)(MANY >> 8 * i);
+        for (size_t i = 0; !pack && i < MANY; i++) memcpy(p + one * i, "\1\0\0\0w", 5);
+        assert_null(stored_read("tsm", bytes, size));
+        assert_int_equal(xir_diags_count(why), 1);
+        CHECK_STR(xir_diags_at(why, 0)->path, "/nodes/0/params");
+        check_finding(L, pack ? "r '' (node 0): up to here the module has 80000 tensors in parameters that have "
+                      "several: the limit for 400200 bytes is 71789" : "r '' (node 0): up to here the module has 76789 "
+                      "parameters whose name their node has before: the limit for 720191 bytes is 76788");
+        free(bytes);
+    }
+}
+
 /* ---- damaged files ----------------------------------------------------------------------------------------------- */
 
 static void truncated_at_every_byte(void **state) {
@@ -290,7 +318,8 @@ GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_that_are_refused),  cmocka_unit_test(modules_that_contradict_themselves),
         cmocka_unit_test(every_fault_is_listed),   cmocka_unit_test(bytes_after_the_end),
-        cmocka_unit_test(limits_of_the_context),   cmocka_unit_test(truncated_at_every_byte),
+        cmocka_unit_test(limits_of_the_context),   cmocka_unit_test(rare_things_without_end),
+        cmocka_unit_test(truncated_at_every_byte),
         cmocka_unit_test(changed_at_every_byte),
     };
     scratch_make();
