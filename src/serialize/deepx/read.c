@@ -31,21 +31,11 @@ static bool visit(void *user, deepx_kind kind, xir_str whole, const deepx_line *
 
 /* ---- the network ----------------------------------------------------------------------------------------------- */
 
-static bool same_label(const xir_value *a, const xir_value *b) {
-    return xir_str_equal(xir_value_name(a), xir_value_name(b));
-}
-
-/* Whether a value is what its name means at the end, and the tensor still exists: a call that writes a tensor of that
- * name uses the one before. */
+/* Whether the tensor of a value that its name means at the end still exists. */
 static bool is_alive(const xir_op *op, const xir_value *v) {
     if (is_class(op, "deepx::deltensor")) return false;
-    for (uint32_t i = (uint32_t)(v - op_outputs(op)) + 1; i < op->n_outputs; i++)
-        if (same_label(&op_outputs(op)[i], v)) return false;
-    for (const xir_use *use = v->uses; use; use = use->next) {
+    for (const xir_use *use = v->uses; use; use = use->next)
         if (is_class(use->user, "deepx::renametensor")) return false;
-        for (uint32_t i = 0; i < use->user->n_outputs; i++)
-            if (same_label(&op_outputs(use->user)[i], v)) return false;
-    }
     return true;
 }
 
