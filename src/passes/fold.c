@@ -98,9 +98,20 @@ static bool may_fold(const folder *f, const xir_op *op) {
 
 /* ---- the budget of bytes ----------------------------------------------------------------------------------------- */
 
+/* All results of a run together may have `free` bytes plus twice those of the Params. */
+static uint64_t bytes_left(const folder *f) {
+    const budget *b = f->at->within;
+    uint64_t most;
+    if (!mul_u64(b->params, 2, &most) || !add_u64(most, b->free, &most)) most = UINT64_MAX;
+    return most > b->kept ? most - b->kept : 0;
+}
+
 static bool spend_bytes(folder *f, xir_op *op, uint64_t bytes) {
     char words[200];
-    if (spent_bytes(op, f->at->within, bytes, words)) return true;
+    if (spent_bytes(op, f->at->within, bytes, bytes_left(f), "for results", words)) {
+        f->at->within->kept += bytes;
+        return true;
+    }
     if (*words) {
         xir_pass_diag(f->at, XIR_NOTE, op, "its inputs are constants, but it is not computed: %s", words);
     }
@@ -109,7 +120,7 @@ static bool spend_bytes(folder *f, xir_op *op, uint64_t bytes) {
 
 /* Whether the budget has enough bytes for the output types. */
 static bool may_afford(folder *f, xir_op *op) {
-    uint64_t all = 0, bytes, left = spent_left(f->at->within);
+    uint64_t all = 0, bytes, left = bytes_left(f);
     for (uint32_t i = 0; i < op->n_outputs; i++) {
         if (xir_type_as_tensor(op_outputs(op)[i].type) && !xir_type_bytes(op_outputs(op)[i].type, &bytes))
             add_u64(all, bytes, &all);
@@ -141,7 +152,8 @@ static xir_status replace_output(folder *f, xir_op *op, uint32_t i, const xir_ar
 static void release_result(const folder *f, xir_value *v) {
     if (!v || !value_is_params(v) || value_params(v)->number < f->own || v->uses) return;
     const blob *data = value_params(v)->data;
-    if (data && blob_is_mine(data)) spent_less(f->at->within, data->size);
+    uint64_t *kept = &f->at->within->kept;
+    if (data && blob_is_mine(data)) *kept -= data->size < *kept ? data->size : *kept;
     xir_params_clear(v);
 }
 
@@ -347,7 +359,8 @@ static xir_status run(xir_pass *at) {
     f.stale = mem_new(&net->alloc, slots);
     f.why = xir_diags_new(net->ctx);
     const int64_t memory = xir_pass_int(at, "memory");
-    spent_begin(at->within, net, memory < 0 ? 0 : (uint64_t)memory);
+    spent_begin(at->within, net);
+    at->within->free = memory < 0 ? 0 : (uint64_t)memory;
     xir_status status = XIR_E_MEMORY;
     if (f.stale && f.why) {
         memset(f.stale, 0, slots);

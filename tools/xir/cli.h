@@ -381,12 +381,14 @@ int   convert_network(xir_network *net, xir_diags *why);
 
 /* ---- how much is computed -------------------------------------------------------------------------- */
 
-typedef struct work_options { const char *max_work, *max_op_work, *max_memory; } work_options;
+typedef struct work_options { const char *max_work, *max_op_work, *max_converted, *max_memory; } work_options;
 extern work_options work_args;
 #define CONSTANT_OPTIONS                                                                                              \
     { "max-work", "N", WORD_TEXT, &work_args.max_work,                                                                \
       "the most steps for all constants: a step is a multiply-add, another element operation counts as ten (2G)" },   \
-    { "max-op-work", "N", WORD_TEXT, &work_args.max_op_work, "the most steps for the constant of one op (2G)" }
+    { "max-op-work", "N", WORD_TEXT, &work_args.max_op_work, "the most steps for the constant of one op (2G)" }, \
+    { "max-converted", "N", WORD_TEXT, &work_args.max_converted,                                                      \
+      "the most bytes that a conversion makes, besides 16 times those of parameters and texts (67108864)" }
 /* Gives the context the limits that the command line says. */
 int limit_constants(void);
 /* The numbers of --max-work and --max-memory; 0: not given. */

@@ -1,4 +1,5 @@
-/* How much the library may compute, and how much memory it may take for that, as the command line says. */
+/* How much the library may compute, convert and hold in memory, as the command line says: for constants, for a run, for
+ * a conversion. */
 #include <errno.h>
 #include <stdlib.h>
 #include "cli.h"
@@ -34,5 +35,6 @@ int limit_constants(void) {
     xir_limits limits = XIR_INIT(xir_limits);
     int code = max_work_of_line(&limits.max_work);
     if (!code) code = number_of("max-op-work", work_args.max_op_work, &limits.max_op_work);
+    if (!code) code = number_of("max-converted", work_args.max_converted, &limits.max_converted);
     return code ? code : exit_of(xir_context_set_limits(context, &limits, NULL));
 }

@@ -74,6 +74,15 @@ void arena_free(arena *a) {
     *a = (arena){ .alloc = a->alloc };
 }
 
+void arena_clear(arena *a) {
+    if (!a->chunks || a->chunks->older || a->chunks->size != CHUNK_FIRST) {
+        arena_free(a);
+    } else {
+        a->next = (char *)(a->chunks + 1);
+        a->taken = 0;
+    }
+}
+
 /* Under a limit of memory the last chunks are small, so that nearly all of it can be used. */
 static size_t next_chunk_size(const arena *a) {
     const size_t before = a->chunks ? a->chunks->size : 0, fourth = memory_limit_left() / 4;

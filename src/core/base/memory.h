@@ -32,6 +32,8 @@ typedef struct arena {
 
 void  arena_init(arena *a, const xir_allocator *alloc);
 void  arena_free(arena *a);
+/* Frees all pieces, and keeps a small chunk for the next ones. */
+void  arena_clear(arena *a);
 void *arena_take_slow(arena *a, size_t size);
 
 /* Returns `size` uninitialised bytes, NULL without memory. Size 0 gives a valid pointer. */

@@ -249,6 +249,10 @@ static inline const xir_target *op_target(const xir_op *op) {
 
 /* Makes a network with no field set: the starting point of readers. */
 xir_network *network_new(xir_context *ctx);
+/* The bytes of its names, and of the texts and lists in its attributes and tags; each number in a list counts as
+ * four. */
+uint64_t net_text_bytes(const xir_network *net);
+uint64_t any_text_bytes(const xir_any *any);   /* of one attribute or tag */
 /* Returns true if the network's version is this one or later; it decides how files are spelled. */
 bool network_since(const xir_network *net, uint32_t major, uint32_t minor);
 /* Returns true if real attributes are doubles. From 3.30 on they are rounded to float32. */
@@ -321,6 +325,8 @@ void       op_drop_uses(xir_op *op);
 bool       op_each_child(const xir_op *op, bool (*visit)(void *user, xir_op *child), void *user);
 /* Returns true if there are sub ops in the attributes. */
 bool       op_has_children(const xir_op *op);
+/* Sets an undeclared attribute without copying its value, which must be in the memory of the network. */
+xir_status op_share_extra(xir_op *op, xir_str attr, const xir_any *value);
 /* Makes the sub ops in the attributes children of this op, all or none; and numbers what the attributes contain. */
 xir_status op_adopt_children(xir_op *op, const void *attrs);
 /* Checks that all Params in it belong to this network; otherwise adds a finding. */

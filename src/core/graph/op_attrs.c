@@ -192,8 +192,7 @@ bool xir_op_attr_is(const xir_op *op, xir_str attr, const xir_attr *value) {
     return same;
 }
 
-xir_status xir_op_set_extra(xir_op *op, xir_str attr, const xir_any *value) {
-    if (!op) return XIR_E_MISSING;
+static xir_status set_extra(xir_op *op, xir_str attr, const xir_any *value, bool shares) {
     xir_network *net = op->net;
     if (class_find_key(op->cls, attr, UINT32_MAX)) {
         return net_fail(net, XIR_E_EXISTS, "%.*s declares '%.*s': set it as an attribute", (int)op->cls->key.size,
@@ -203,7 +202,9 @@ xir_status xir_op_set_extra(xir_op *op, xir_str attr, const xir_any *value) {
     if (status) return status;
     const xir_map *extra = NULL;
     op_more *more = op_need_more(op);
-    if (!more || !map_with(&net->arena, more->extra, attr, value, &extra)) return net_no_memory(net);
+    const bool set = more && (shares ? map_sharing(&net->arena, more->extra, attr, value, &extra)
+                                     : map_with(&net->arena, more->extra, attr, value, &extra));
+    if (!set) return net_no_memory(net);
     const xir_map *old = more->extra;
     more->extra = extra;
     if (op_is_in(op)) {
@@ -216,3 +217,9 @@ xir_status xir_op_set_extra(xir_op *op, xir_str attr, const xir_any *value) {
     net->epoch++;
     return XIR_OK;
 }
+
+xir_status xir_op_set_extra(xir_op *op, xir_str attr, const xir_any *value) {
+    return op ? set_extra(op, attr, value, false) : XIR_E_MISSING;
+}
+
+xir_status op_share_extra(xir_op *op, xir_str attr, const xir_any *value) { return set_extra(op, attr, value, true); }

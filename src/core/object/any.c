@@ -185,8 +185,8 @@ bool any_copy(arena *to, const xir_any *from, xir_any *out) {
     return copied;
 }
 
-/* The remaining entries are shared with `map`, which must live as long as the arena. */
-bool map_with(arena *to, const xir_map *map, xir_str key, const xir_any *value, const xir_map **out) {
+static bool map_set(arena *to, const xir_map *map, xir_str key, const xir_any *value, bool shares,
+                    const xir_map **out) {
     size_t n = map ? map->size : 0, at = lower_bound(map, key);
     bool had = holds(map, at, key);
     if (had ? value && xir_any_equal(&map->entries[at].value, value) : !value) {
@@ -207,9 +207,19 @@ bool map_with(arena *to, const xir_map *map, xir_str key, const xir_any *value, 
     if (value) {
         if (had) entries[at].key = map->entries[at].key;
         else if (!arena_text(to, key, &entries[at].key)) return false;
-        if (!any_copy(to, value, &entries[at].value)) return false;
+        if (shares) entries[at].value = *value;
+        else if (!any_copy(to, value, &entries[at].value)) return false;
     }
     *copy = (xir_map){ entries, now };
     *out = copy;
     return true;
+}
+
+/* The remaining entries are shared with `map`, which must live as long as the arena. */
+bool map_with(arena *to, const xir_map *map, xir_str key, const xir_any *value, const xir_map **out) {
+    return map_set(to, map, key, value, false, out);
+}
+
+bool map_sharing(arena *to, const xir_map *map, xir_str key, const xir_any *value, const xir_map **out) {
+    return map_set(to, map, key, value, true, out);
 }

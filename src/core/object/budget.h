@@ -12,8 +12,8 @@ typedef struct budget {
     uint64_t elements;           /* the most that an output may have; UINT64_MAX: no limit                        */
     uint64_t params;             /* bytes of the network's Params at the start of the run;                        */
     bool     has_params;         /* false: not counted                                                            */
-    uint64_t free;               /* bytes that constants may have beyond twice that                               */
-    uint64_t kept;               /* bytes of constants that were made and still exist                             */
+    uint64_t free;               /* bytes that constants of the pass fold may have beyond twice that              */
+    uint64_t kept;               /* bytes of such constants that were made and still exist                        */
     struct rooms *rooms;         /* memory that the run uses again (src/exec/rooms.h); NULL: none                 */
     bool   (*cancel)(void *user);   /* NULL: never                                                                */
     void    *user;

@@ -23,7 +23,8 @@ xir_context *context_make(const xir_allocator *allocator) {
                            .max_expr_weight = 192, .max_expr_text = 1 << 18, .max_symbols = 1000000,
                            .max_ops = 1000000000, .max_elements = INT64_MAX,
                            .max_rounds = 64, .max_unrolled = 10000, .max_inlined = 100000,
-                           .max_unpacked = (uint64_t)64 << 20, .max_read_memory = (uint64_t)56 << 20);
+                           .max_unpacked = (uint64_t)64 << 20, .max_read_memory = (uint64_t)56 << 20,
+                           .max_converted = (uint64_t)64 << 20);
     arena_init(&ctx->arena, &ctx->alloc);
     text_table_init(&ctx->keys, &ctx->alloc);
     pool_init(&ctx->pool, ctx, &ctx->lock);
@@ -122,6 +123,7 @@ xir_status xir_context_set_limits(xir_context *ctx, const xir_limits *limits, xi
     if (given.max_inlined) ctx->limits.max_inlined = given.max_inlined;
     if (given.max_unpacked) ctx->limits.max_unpacked = given.max_unpacked;
     if (given.max_read_memory) ctx->limits.max_read_memory = given.max_read_memory;
+    if (given.max_converted) ctx->limits.max_converted = given.max_converted;
     return XIR_OK;
 }
 

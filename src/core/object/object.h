@@ -229,6 +229,8 @@ uint64_t map_hash(uint64_t seed, const xir_map *map);
 bool     any_copy(arena *to, const xir_any *from, xir_any *out);
 /* Copies `map` (may be NULL) with one key set or, if `value` is NULL, removed. *out is NULL if nothing is left. */
 bool     map_with(arena *to, const xir_map *map, xir_str key, const xir_any *value, const xir_map **out);
+/* The same with a value that is not copied: it must live as long as the arena. */
+bool     map_sharing(arena *to, const xir_map *map, xir_str key, const xir_any *value, const xir_map **out);
 
 /* Sorts entries by their keys, stably. Few entries, and entries already in order, need no memory. False without
  * memory. */

@@ -20,7 +20,7 @@ xir_value *attention_causal(xir_node *at, const xir_value *q, const xir_value *k
     const xir_ints dims = { (int64_t[]){ v_dim(q, rank - 2), v_dim(k, v_rank(k) - 2) }, 2 };
     const int64_t n = product_of(&dims, 0, 2);
     if (n < 0 || n > MOST_MASK) return xir_node_unsupported(at, "a very large mask"), NULL;
-    double *v = arena_take(&at->c->scratch, ((size_t)n + 1) * sizeof *v);
+    double *v = node_take(at, ((size_t)n + 1) * sizeof *v);
     if (!v) return node_no_memory(at), NULL;
     for (int64_t i = 0; i < n; i++) v[i] = i % dims.v[1] <= i / dims.v[1] ? 0 : -INFINITY;
     return xir_node_constant(at, v_element(q), &dims, v, (size_t)n);

@@ -15,6 +15,7 @@ void conversion_begin(conversion *c, xir_network *net, xir_diags *why) {
         c->dialect = dialect_of_class(op->cls);
     }
     arena_init(&c->scratch, context_alloc(c->ctx));
+    arena_init(&c->brief, context_alloc(c->ctx));
     pointer_table_init(&c->class_of, context_alloc(c->ctx));
     pointer_table_init(&c->permuted_of, context_alloc(c->ctx));
     pointer_table_init(&c->stayed.of, context_alloc(c->ctx));
@@ -25,6 +26,7 @@ void conversion_end(conversion *c) {
     const xir_allocator *alloc = context_alloc(c->ctx);
     inlining_end(c);
     arena_free(&c->scratch);
+    arena_free(&c->brief);
     pointer_table_free(&c->class_of);
     pointer_table_free(&c->permuted_of);
     pointer_table_free(&c->stayed.of);
@@ -96,7 +98,7 @@ static const convert_class *class_of(conversion *c, const xir_op *op) {
     const convert_class *cls = conversion_class(c, xir_op_class(op));
     const xir_any *version = cls && cls->dialect ? source_tag_find(xir_op_tags(op), SOURCE_VERSION) : NULL;
     if (!version || version->kind != XIR_ANY_INT || version->as.integer == cls->version) return cls;
-    convert_class *own = arena_take(&c->scratch, sizeof *own);
+    convert_class *own = arena_take(&c->brief, sizeof *own);
     if (!own) return NULL;
     *own = *cls;
     own->version = version->as.integer;
@@ -123,23 +125,24 @@ static bool only_moves(const xir_op *op) {
            xir_op_is(op, xir_copy_class());
 }
 
-static xir_str joined(conversion *c, xir_str name, xir_str suffix, size_t number) {
+/* The network copies the name, so it takes its bytes twice. */
+static xir_str joined(xir_node *at, xir_str name, xir_str suffix, size_t number) {
     char digits[24];
     int n = number ? snprintf(digits, sizeof digits, ".%zu", number) : 0;
-    char *text = arena_take(&c->scratch, name.size + suffix.size + (size_t)n + 1);
+    const size_t size = name.size + suffix.size + (size_t)n + 1;
+    char *text = node_affords(at, 2 * size) ? node_take(at, size) : NULL;
     if (!text) return (xir_str){ NULL, 0 };
     if (name.size) memcpy(text, name.data, name.size);
     text[name.size] = '.';
     memcpy(text + name.size + 1, suffix.data, suffix.size);
     memcpy(text + name.size + 1 + suffix.size, digits, (size_t)n);
-    return (xir_str){ text, name.size + suffix.size + (size_t)n + 1 };
+    return (xir_str){ text, size };
 }
 
 /* Names the ops of one node: the last op that computes has the node's name, and the others append their class. Likewise
  * the values in between append it to the name of the node's output. */
 static bool name_ops(xir_node *at, xir_str output) {
-    conversion *c = at->c;
-    xir_op *mark = node_mark(at), *first = mark ? xir_op_next(mark) : xir_network_first(c->net), *main = at->main;
+    xir_op *mark = node_mark(at), *first = mark ? xir_op_next(mark) : xir_network_first(at->c->net), *main = at->main;
     xir_str name = xir_op_name(at->op);
     if (first == at->op || xir_op_next(first) == at->op) return true;
     for (xir_op *op = first; op != at->op && !at->main; op = xir_op_next(op)) if (!main || !only_moves(op)) main = op;
@@ -151,13 +154,13 @@ static bool name_ops(xir_node *at, xir_str output) {
             before += xir_op_class(p) == xir_op_class(op);
         if (before) before++;
         if (++number > 16) before = number;   // linear, whatever a hook makes
-        xir_str made = joined(c, name, suffix, before);
+        xir_str made = joined(at, name, suffix, before);
         if (!made.data || (op != main && xir_op_set_name(op, made))) return false;
         /* the second one gets .2 */
         for (size_t i = 0; i < xir_op_output_count(op); i++, before += before ? 1 : 2) {
             xir_value *v = xir_op_output(op, (int64_t)i);
             if (xir_value_name(v).size) continue;
-            made = joined(c, output, suffix, before);
+            made = joined(at, output, suffix, before);
             if (!made.data || xir_value_set_name(v, made)) return false;
         }
     }
@@ -290,6 +293,7 @@ bool node_put_in_place(xir_node *at) {
         if (at->given[i] && xir_value_replace(old, at->given[i])) return node_no_memory(at);
     }
     if (at->makes_lists) return lists_keep(at), true;
+    converted_replaced(at->c, at->op);
     return xir_op_erase(at->op) == XIR_OK || node_no_memory(at);
 }
 
@@ -339,9 +343,8 @@ void node_begin(conversion *c, xir_op *op, const convert_class *cls, xir_node *a
     while (at->n_in && !xir_op_input(op, (int64_t)at->n_in - 1)) at->n_in--;
     while (at->n_out && !xir_value_uses(xir_op_output(op, (int64_t)at->n_out - 1)) &&
            xir_value_name(xir_op_output(op, (int64_t)at->n_out - 1)).size == 0) at->n_out--;
-    at->given = arena_take(&c->scratch, (n_out + 1) * sizeof *at->given);
-    if (!at->given) (void)node_no_memory(at);
-    else memset((void *)at->given, 0, (n_out + 1) * sizeof *at->given);
+    at->given = node_take(at, (n_out + 1) * sizeof *at->given);
+    if (at->given) memset((void *)at->given, 0, (n_out + 1) * sizeof *at->given);
 }
 
 /* Whether the format's own check has found an error about the op. */
@@ -395,6 +398,7 @@ static xir_status run_node(conversion *c, xir_op *op, const convert_class *cls) 
         c->changed++;
         return XIR_OK;
     }
+    c->bytes.stays = true;
     node_undo(&at);
     node_discard(&at);
     if (at.fate == NODE_NO_MEMORY) return XIR_E_MEMORY;
@@ -422,10 +426,10 @@ static xir_status convert_op(conversion *c, xir_op *op, bool own) {
 }
 
 xir_status conversion_run(conversion *c) {
-    enum { FREE_BYTES = 16 << 20 };   /* what constants have beyond twice the bytes of the Params */
     bool sorted;
     provenance_scope scope;
-    spent_begin(c->within, c->net, FREE_BYTES);
+    spent_begin(c->within, c->net);
+    converted_begin(c);
     xir_status status = conversion_order(c, &sorted);
     c->changed += !sorted && !c->cyclic;
     const bool by_rows = c->checking && !convert_checks_file(c->dialect);
@@ -441,6 +445,7 @@ xir_status conversion_run(conversion *c) {
         provenance_begin(c->net, &scope, op);
         status = c->back.to ? back_run(c, op) : convert_op(c, op, own);
         provenance_end(c->net, &scope);
+        converted_turn(c);
         if (c->back.to) continue;
         if (c->in.back) next = before ? xir_op_next(before) : xir_network_first(c->net);
         c->in.back = false;

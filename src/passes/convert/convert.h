@@ -154,6 +154,19 @@ typedef struct inlining {
     bool                has_functions;
 } inlining;
 
+/* The bytes that a conversion makes (bytes.c). Arenas count their own. */
+typedef struct converted_bytes {
+    uint64_t most;               /* that it may make                                                     */
+    uint64_t before;             /* in arenas when it began                                              */
+    uint64_t constants;          /* of Params, and of texts that ops share                               */
+    uint64_t bodies;             /* of networks of bodies that are in memory                             */
+    uint64_t passed;             /* of what is not in memory any more, as far as it counts               */
+    uint64_t replaced;           /* that do not count, since they have taken the places of nodes         */
+    uint64_t turn, places;       /* in arenas when this turn began; of nodes replaced in it              */
+    bool     stays;              /* the node that is in turn is not converted                            */
+    bool     said;               /* a check has said that a node takes too many                          */
+} converted_bytes;
+
 typedef struct conversion {
     xir_context      *ctx;
     xir_network      *net;
@@ -173,7 +186,9 @@ typedef struct conversion {
     bool              mute;
     const char       *prefix;        /* of findings: "to-xir: ", or "" when checking           */
     const xir_dialect_decl *dialect; /* of the first op that has one; NULL: none does         */
-    arena             scratch;
+    arena             scratch;       /* until the end of the conversion                       */
+    arena             brief;         /* until no node is being converted                      */
+    converted_bytes   bytes;
     convert_class   **classes;
     size_t            n_classes, class_room;
     pointer_table     class_of;      /* foreign class -> index in `classes`                   */
@@ -226,6 +241,25 @@ void       conversion_end(conversion *c);
 /* After the walk, if hooks have made quantised values: ops that can take them get them instead of the real numbers or
  * integers that they stand for (quantised.c). */
 xir_status conversion_take_quantised(conversion *c);
+
+/* ---- bytes ------------------------------------------------------------------------------------------------------ */
+
+/* bytes.c: all that a conversion makes may have max_converted bytes, and 16 times those that the Params and texts of
+ * the network have when it begins. What a converted node needed for itself counts a sixteenth once it is freed. */
+void     converted_begin(conversion *c);
+/* The end of an op's turn: frees what nodes needed for themselves, unless one is open. */
+void     converted_turn(conversion *c);
+/* The bytes that are left. */
+uint64_t converted_left(const conversion *c);
+/* Counts a network that is in memory for a node, and one that is freed. */
+void     converted_body(conversion *c, const xir_network *body);
+void     converted_body_gone(conversion *c, const xir_network *body);
+/* Counts a node that others have replaced. */
+void     converted_replaced(conversion *c, const xir_op *op);
+/* Returns true if so many bytes are left for the node, or if the node has as many itself. Otherwise it stays. */
+bool     node_affords(xir_node *at, uint64_t bytes);
+/* Returns memory of the node, which lives until no node is being converted; NULL after a failure. */
+void    *node_take(xir_node *at, size_t size);
 
 /* ---- shared by the files of this folder ------------------------------------------------------------------------- */
 

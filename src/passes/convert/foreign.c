@@ -46,7 +46,7 @@ static bool any_of_set(xir_node *at, const xir_set *s, xir_any *out) {
         *out = (xir_any){ .kind = XIR_ANY_PARAMS, .as.params = (xir_value *)(uintptr_t)s->p };
         return s->p;
     case XIR_SET_INTS: {
-        xir_any *items = arena_take(&at->c->scratch, (list->n + 1) * sizeof *items);
+        xir_any *items = node_take(at, (list->n + 1) * sizeof *items);
         if (!items) return node_no_memory(at);
         for (size_t i = 0; i < list->n; i++) items[i] = xir_any_int(list->v[i]);
         *out = xir_any_list(items, list->n);
@@ -112,9 +112,10 @@ xir_op *xir_node_make_foreign(xir_node *at, const char *key, xir_values inputs, 
     const xir_class *theirs = xir_class_opaque(c->ctx, xir_str_of(key));
     const convert_class *cls = theirs ? conversion_class(c, theirs) : NULL;
     if (!cls) return node_no_memory(at), NULL;
-    xir_value **in = arena_take(&c->scratch, (inputs.size + 1) * sizeof *in);
-    xir_any *names = arena_take(&c->scratch, (inputs.size + 1) * sizeof *names);
-    const xir_type **own = arena_take(&c->scratch, (at->n_out + 1) * sizeof *own);
+    if (!node_affords(at, sizeof(xir_op) + inputs.size * sizeof(xir_use))) return NULL;
+    xir_value **in = node_take(at, (inputs.size + 1) * sizeof *in);
+    xir_any *names = node_take(at, (inputs.size + 1) * sizeof *names);
+    const xir_type **own = node_take(at, (at->n_out + 1) * sizeof *own);
     if (!in || !names || !own) return node_no_memory(at), NULL;
     size_t n_in = 0, n_plain = 0;
     bool skipped = false, weights = false;

@@ -243,7 +243,7 @@ bool xir_convert_copy(xir_node *at) {
 /* The coordinate along `axis` of every element of a tensor with these known dims. */
 static xir_value *make_coordinates(xir_node *at, const xir_ints *dims, size_t axis) {
     const int64_t n = product_of(dims, 0, dims->n), after = product_of(dims, axis + 1, dims->n);
-    double *v = arena_take(&at->c->scratch, ((size_t)n + 1) * sizeof *v);
+    double *v = node_take(at, ((size_t)n + 1) * sizeof *v);
     if (!v) return node_no_memory(at), NULL;
     for (int64_t i = 0; i < n; i++) v[i] = (double)(i / after % dims->v[axis]);
     return xir_node_constant(at, xir_type_sint(at->c->ctx, 64), dims, v, (size_t)n);
@@ -262,7 +262,7 @@ xir_value *make_scattered(xir_node *at, xir_value *data, xir_value *indices, xir
     if (xir_node_failed(at) || !xir_node_need_dims(at, indices, 0, SIZE_MAX)) return NULL;
     const int64_t n = product_of(&dims, 0, rank);
     if (n < 0 || n > MOST_PLACES) return xir_node_unsupported(at, "a large number of indices"), NULL;
-    xir_value **parts = arena_take(&at->c->scratch, (rank + 1) * sizeof *parts);
+    xir_value **parts = node_take(at, (rank + 1) * sizeof *parts);
     if (!parts) return node_no_memory(at), NULL;
     for (size_t k = 0; k < rank; k++) {
         parts[k] = k == axis ? xir_node_cast(at, indices, xir_type_sint(at->c->ctx, 64))

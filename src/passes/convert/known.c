@@ -20,7 +20,7 @@ bool conversion_items(conversion *c, const xir_value *v, item_list *out) {
 bool conversion_ints(conversion *c, const xir_value *v, xir_ints *out) {
     item_list list;
     if (!v || !conversion_items(c, v, &list)) return false;
-    *out = (xir_ints){ arena_take(&c->scratch, (list.n + 1) * sizeof *out->v), list.n };
+    *out = (xir_ints){ arena_take(&c->brief, (list.n + 1) * sizeof *out->v), list.n };
     c->no_memory |= !out->v;
     for (size_t i = 0; out->v && i < list.n; i++) out->v[i] = expr_is_number(list.v[i]) ? list.v[i] : OPEN_ITEM;
     return out->v;
@@ -62,5 +62,6 @@ xir_value *conversion_known_params(conversion *c, const xir_op *op) {
     uint64_t size;
     if (xir_type_bytes(type, &size) != XIR_OK || size > sizeof bytes ||
         !elements_of_ints(xir_type_element(type), k->v, k->n, bytes)) return NULL;
+    c->bytes.constants += size;
     return xir_params_copy(c->net, XIR_STR(""), type, bytes, (size_t)size);
 }

@@ -10,7 +10,7 @@ list_item item_dim(xir_value *of, size_t axis) {
 list_items make_items(xir_node *at, size_t n, int64_t fill) {
     list_items list = { NULL, 0 };
     if (xir_node_failed(at)) return list;
-    if (n < SIZE_MAX / sizeof *list.v - 1) list.v = arena_take(&at->c->scratch, (n + 1) * sizeof *list.v);
+    if (n < SIZE_MAX / sizeof *list.v - 1) list.v = node_take(at, (n + 1) * sizeof *list.v);
     if (!list.v) return node_no_memory(at), list;
     list.n = n;
     for (size_t i = 0; i < n; i++) list.v[i] = item_number(fill);
@@ -142,7 +142,7 @@ static xir_value *picked(xir_node *at, const list_item *items, size_t n) {
 }
 
 xir_value *make_list(xir_node *at, const list_items *list) {
-    xir_value **parts = arena_take(&at->c->scratch, (list->n + 1) * sizeof *parts);
+    xir_value **parts = node_take(at, (list->n + 1) * sizeof *parts);
     size_t n_parts = 0;
     if (!parts) return node_no_memory(at), NULL;
     for (size_t i = 0, n; i < list->n && !xir_node_failed(at); i += n) {

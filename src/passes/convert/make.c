@@ -48,7 +48,7 @@ static bool set_of_any(xir_node *at, const xir_field *f, const xir_any *any, xir
         return true;
     case XIR_ANY_LIST:
         if (f->kind == XIR_KIND_I64S) {
-            xir_ints *list = arena_take(&at->c->scratch, sizeof *list);
+            xir_ints *list = node_take(at, sizeof *list);
             if (!list) return node_no_memory(at);
             *list = xir_node_make_ints(at, any->as.list.size, 0);
             for (size_t i = 0; i < list->n; i++) {
@@ -69,12 +69,12 @@ static bool put_list(xir_node *at, const xir_field *f, void *body, const xir_any
     size_t n = any->kind == XIR_ANY_LIST ? any->as.list.size : 0;
     if (any->kind != XIR_ANY_LIST || (f->kind != XIR_KIND_REALS && f->kind != XIR_KIND_TEXTS)) return false;
     if (f->kind == XIR_KIND_REALS) {
-        double *v = arena_take(&at->c->scratch, (n + 1) * sizeof *v);
+        double *v = node_take(at, (n + 1) * sizeof *v);
         if (!v) return node_no_memory(at);
         for (size_t i = 0; i < n; i++) v[i] = node_any_real(&any->as.list.items[i], 0);
         put(body, f, &(xir_reals){ v, n }, sizeof(xir_reals));
     } else {
-        xir_str *v = arena_take(&at->c->scratch, (n + 1) * sizeof *v);
+        xir_str *v = node_take(at, (n + 1) * sizeof *v);
         if (!v) return node_no_memory(at);
         for (size_t i = 0; i < n; i++) {
             const xir_any *item = &any->as.list.items[i];
@@ -149,7 +149,7 @@ static bool set_field(xir_node *at, const xir_field *f, void *body, const xir_se
         if (s.kind == XIR_SET_OBJECT) put(body, f, &s.p, sizeof s.p);
         return s.kind == XIR_SET_OBJECT;
     case XIR_KIND_REFS: {   /* a list of one object */
-        const xir_object **one = arena_take(&at->c->scratch, sizeof *one);
+        const xir_object **one = node_take(at, sizeof *one);
         if (!one) return node_no_memory(at);
         *one = number ? (const xir_object *)xir_scalar_real(at->c->ctx, real) : s.p;
         put(body, f, &(xir_refs){ one, 1 }, sizeof(xir_refs));
@@ -194,6 +194,7 @@ xir_op *xir_node_make_op(xir_node *at, const char *name, xir_values inputs, xir_
     if (!set_fields(at, cls, body, sets)) return NULL;
     size_t n = inputs.size;
     while (n && !inputs.data[n - 1]) n--;
+    if (!node_affords(at, sizeof(xir_op) + n * sizeof(xir_use))) return NULL;
     const xir_op_desc desc = XIR_INIT(xir_op_desc, .cls = cls, .attrs = body, .inputs = inputs.data, .n_inputs = n,
                                       .name = xir_op_name(at->op),
                                .target = xir_op_target(at->op), .id = XIR_NO_ID, .before = at->op);
@@ -239,7 +240,8 @@ xir_value *conversion_computed(xir_node *at, xir_op *op) {
     if (status) return NULL;
     size_t bytes;
     (void)xir_array_data(array, &bytes);
-    const bool kept = spent_bytes(op, c->within, bytes, words);
+    const bool kept = spent_bytes(op, c->within, bytes, converted_left(c), "of max_converted", words);
+    if (kept) c->bytes.constants += bytes;
     if (!kept && *words) {
         node_say(at, XIR_NOTE, XIR_OK, NULL, "its inputs are constants, but it is not computed: %s", words);
     }
@@ -277,11 +279,8 @@ static xir_value *fresh(xir_node *at, const xir_type *element, const xir_ints *d
     bool sized = xir_type_elements(type, &count) == XIR_OK && xir_type_bytes(type, &size) == XIR_OK;
     if (!sized || !element_readable(element))
         return xir_node_unsupported(at, "a constant would have an unknown size"), NULL;
-    if (size > LITTLE && size > spent_left(c->within)) {
-        return xir_node_unsupported(at, "a constant would have %llu bytes, and %llu bytes are left for results",
-                                    (unsigned long long)size, (unsigned long long)spent_left(c->within)), NULL;
-    }
-    c->within->kept += size;
+    if (size > LITTLE && !node_affords(at, size)) return NULL;
+    c->bytes.constants += size;
     xir_value *v = xir_params_new(c->net, XIR_STR(""), type);
     blob *b = v ? blob_new(&c->net->alloc, size) : NULL;
     if (!b) return node_no_memory(at), NULL;
@@ -363,7 +362,7 @@ static const xir_type *completed(xir_node *at, const xir_type *declared, const x
     const bool alike = xir_type_as_tensor(declared) && xir_type_rank(declared) == rank &&
                        xir_type_equal(xir_type_element(declared), xir_type_element(type));
     if (!alike || !xir_type_has_unknown_dim(declared)) return declared;
-    xir_ints dims = { arena_take(&at->c->scratch, (rank + 1) * sizeof *dims.v), rank };
+    xir_ints dims = { node_take(at, (rank + 1) * sizeof *dims.v), rank };
     if (!dims.v) return node_no_memory(at), declared;
     bool better = false;
     for (size_t i = 0; i < rank; i++) {

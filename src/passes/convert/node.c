@@ -111,7 +111,7 @@ xir_ints xir_node_make_ints(xir_node *at, size_t n, int64_t fill) {
     xir_ints list = { NULL, 0 };
     if (xir_node_failed(at)) return list;
     if (n > MOST_NUMBERS) return xir_node_unsupported(at, "it takes a list of more than 2^24 numbers"), list;
-    list.v = arena_take(&at->c->scratch, (n + 1) * sizeof *list.v);
+    list.v = node_take(at, (n + 1) * sizeof *list.v);
     if (!list.v) return node_no_memory(at), list;
     list.n = n;
     for (size_t i = 0; i < n; i++) list.v[i] = fill;
@@ -174,8 +174,8 @@ static bool put_named(xir_node *at, node_input *in, bool *placed, const xir_list
 
 bool node_find_inputs(xir_node *at) {
     const size_t room = at->cls->n_slots + at->n_in;
-    node_input *in = arena_take(&at->c->scratch, (room + 1) * sizeof *in);
-    bool *placed = arena_take(&at->c->scratch, at->n_in + 1);
+    node_input *in = node_take(at, (room + 1) * sizeof *in);
+    bool *placed = node_take(at, at->n_in + 1);
     if (!in || !placed) return node_no_memory(at);
     memset((void *)in, 0, (room + 1) * sizeof *in);
     memset(placed, 0, at->n_in + 1);
@@ -277,7 +277,7 @@ bool xir_node_reals(xir_node *at, size_t i, const double **out, size_t *n) {
     const xir_type *element = NULL;
     const void *bytes = NULL;
     if (!constant_of(at, i, &element, &bytes, n)) return false;
-    double *v = *n < SIZE_MAX / sizeof *v ? arena_take(&at->c->scratch, (*n + 1) * sizeof *v) : NULL;
+    double *v = *n < SIZE_MAX / sizeof *v ? node_take(at, (*n + 1) * sizeof *v) : NULL;
     if (!v) return node_no_memory(at);
     elements_to_reals(element, bytes, 0, *n, v);
     *out = v;
@@ -374,7 +374,7 @@ bool xir_node_real_items(xir_node *at, const char *name, const double **out, siz
     const bool tensor = a->kind == XIR_ANY_PARAMS && bytes_of(a->as.params, &element, &bytes, n);
     if (!tensor && a->kind != XIR_ANY_LIST) return false;
     if (!tensor) *n = a->as.list.size;
-    double *v = *n < SIZE_MAX / sizeof *v ? arena_take(&at->c->scratch, (*n + 1) * sizeof *v) : NULL;
+    double *v = *n < SIZE_MAX / sizeof *v ? node_take(at, (*n + 1) * sizeof *v) : NULL;
     if (!v) return node_no_memory(at);
     if (tensor) elements_to_reals(element, bytes, 0, *n, v);
     for (size_t i = 0; !tensor && i < *n; i++) v[i] = node_any_real(&a->as.list.items[i], 0);

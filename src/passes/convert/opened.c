@@ -13,9 +13,12 @@ void inlining_begin(conversion *c) {
 }
 
 /* The mapping refers to both networks. */
-static void release(opened_node *o) {
+static void release(conversion *c, opened_node *o) {
     xir_mapping_free(o->map);
-    if (o->owns_body) xir_network_free(o->body);
+    if (o->owns_body && o->body) {
+        converted_body_gone(c, o->body);
+        xir_network_free(o->body);
+    }
     o->map = NULL;
     o->body = NULL;
 }
@@ -64,7 +67,7 @@ static xir_str prefix_of(xir_node *at, int64_t number) {
     xir_str name = { NULL, 0 };
     for (size_t i = 0; i < xir_op_output_count(at->op) && !name.size; i++)
         name = xir_value_name(xir_op_output(at->op, (int64_t)i));
-    char *text = arena_take(&at->c->scratch, name.size + 40);
+    char *text = node_affords(at, name.size) ? arena_take(&at->c->scratch, name.size + 40) : NULL;
     if (!text) return node_no_memory(at), (xir_str){ NULL, 0 };
     if (name.size) memcpy(text, name.data, name.size);
     else name.size = (size_t)snprintf(text, 40, "%.10s%lld", convert_node(at->cls->dialect), (long long)number);
@@ -84,6 +87,7 @@ opened_node *node_open(xir_node *at, xir_network *body, bool owns, const char *p
                         .n_in = xir_op_input_count(at->op), .n_stayed = c->stayed.n, .n_lists = c->in.n_lists,
                         .n_kept = c->in.n_kept, .changed = c->changed, .resume = resume, .body = body,
                         .owns_body = owns };
+    if (owns) converted_body(c, body);
     o->frame = (body_frame){ .up = up, .place = place, .prefix = prefix_of(at, number),
                              .unrolled = up && up->unrolled, .depth = up ? up->depth + 1 : 1 };
     c->in.open = o;
@@ -99,7 +103,7 @@ void opened_close(conversion *c, opened_node *o) {
     opened_node **link = &c->in.open;
     while (*link && *link != o) link = &(*link)->next;
     if (*link) *link = o->next;
-    release(o);
+    release(c, o);
 }
 
 bool node_has_inside(const xir_node *at, const xir_value *v) {
@@ -161,13 +165,14 @@ void opened_undo_all(conversion *c) {
 
 /* ---- copies ----------------------------------------------------------------------------------------------------- */
 
-/* "y.3.name" */
+/* "y.3.name". The network copies it, so it takes its bytes twice. */
 static bool name_of_copy(xir_node *at, size_t round, xir_str name, xir_str *out) {
     const xir_str prefix = at->opened->frame.prefix;
     char digits[24] = "";
     const size_t n = round == SIZE_MAX ? 0 : (size_t)snprintf(digits, sizeof digits, ".%zu", round);
-    char *text = arena_take(&at->c->scratch, prefix.size + n + name.size + 2);
-    if (!text) return node_no_memory(at);
+    const size_t size = prefix.size + n + name.size + 2;
+    char *text = node_affords(at, 2 * size) ? node_take(at, size) : NULL;
+    if (!text) return false;
     memcpy(text, prefix.data, prefix.size);
     memcpy(text + prefix.size, digits, n);
     text[prefix.size + n] = '.';
@@ -195,9 +200,8 @@ static bool find_value(xir_node *at, const xir_value *v, xir_value **out) {
     const xir_str name = xir_value_name(v);
     if (xir_value_is_params(v)) {
         xir_str own;
-        *out = xir_value_clone(v, at->c->net);
-        if (!*out || !name_of_copy(at, SIZE_MAX, name, &own) || xir_value_set_name(*out, own))
-            return node_no_memory(at);
+        *out = name_of_copy(at, SIZE_MAX, name, &own) ? xir_value_clone(v, at->c->net) : NULL;
+        if (!*out || xir_value_set_name(*out, own)) return node_no_memory(at);
     } else if (!xir_value_op(v)) {
         const size_t i = captured_at(at, name);
         if (i == SIZE_MAX) {
@@ -219,7 +223,15 @@ static const xir_any *referred(const body_frame *frame, xir_str name) {
     return given || !frame || !frame->defaults ? given : xir_map_find(frame->defaults, name);
 }
 
-/* The value of an attribute for another op, maybe in another network. */
+static bool has_params(const xir_any *any) {
+    bool has = any->kind == XIR_ANY_PARAMS;
+    const size_t n = any->kind == XIR_ANY_LIST ? any->as.list.size : any->kind == XIR_ANY_MAP ? any->as.map.size : 0;
+    for (size_t i = 0; i < n && !has; i++)
+        has = has_params(any->kind == XIR_ANY_LIST ? &any->as.list.items[i] : &any->as.map.entries[i].value);
+    return has;
+}
+
+/* The value of an attribute for another op, whose Params are its own. */
 static bool copy_any(xir_node *at, const xir_any *from, xir_any *out) {
     *out = *from;
     if (from->kind == XIR_ANY_PARAMS) {
@@ -228,8 +240,8 @@ static bool copy_any(xir_node *at, const xir_any *from, xir_any *out) {
     }
     const bool list = from->kind == XIR_ANY_LIST, map = from->kind == XIR_ANY_MAP;
     const size_t n = list ? from->as.list.size : map ? from->as.map.size : 0;
-    xir_any *items = list ? arena_take(&at->c->scratch, (n + 1) * sizeof *items) : NULL;
-    xir_entry *entries = map ? arena_take(&at->c->scratch, (n + 1) * sizeof *entries) : NULL;
+    xir_any *items = list ? node_take(at, (n + 1) * sizeof *items) : NULL;
+    xir_entry *entries = map ? node_take(at, (n + 1) * sizeof *entries) : NULL;
     if ((list && !items) || (map && !entries)) return node_no_memory(at);
     for (size_t i = 0; i < n; i++) {
         if (map) entries[i].key = from->as.map.entries[i].key;
@@ -241,7 +253,16 @@ static bool copy_any(xir_node *at, const xir_any *from, xir_any *out) {
     return true;
 }
 
-/* References to a function's attributes become what the caller gives, or their defaults; others are left out. */
+/* A text counts for each op that has it: files repeat it. */
+static bool share(xir_node *at, xir_op *op, xir_str key, const xir_any *value) {
+    const uint64_t bytes = any_text_bytes(value);
+    if (!node_affords(at, bytes)) return false;
+    at->c->bytes.constants += bytes;
+    return !op_share_extra(op, key, value) || node_no_memory(at);
+}
+
+/* References to a function's attributes become what the caller gives, or their defaults; others are left out. What
+ * contains no Params is shared: a function may have thousands of references to a long text. */
 static bool resolve_references(xir_node *at, xir_op *copy, const xir_op *from) {
     const xir_map *extra = xir_op_extra(from);
     for (size_t i = 0; extra && i < extra->size; i++) {
@@ -251,8 +272,13 @@ static bool resolve_references(xir_node *at, xir_op *copy, const xir_op *from) {
         xir_any own;
         if (!name || name->kind != XIR_ANY_TEXT) continue;
         is = referred(&at->opened->frame, name->as.text);
+        const xir_str key = extra->entries[i].key;
+        if (is && !has_params(is)) {
+            if (!share(at, copy, key, is)) return false;
+            continue;
+        }
         if (is && !copy_any(at, is, &own)) return false;
-        if (xir_op_set_extra(copy, extra->entries[i].key, is ? &own : NULL)) return node_no_memory(at);
+        if (xir_op_set_extra(copy, key, is ? &own : NULL)) return node_no_memory(at);
     }
     return true;
 }
@@ -306,6 +332,7 @@ static bool copy_op(xir_node *at, size_t round, const xir_op *op) {
         xir_value *unused;
         if (!find_value(at, xir_op_input(op, (int64_t)i), &unused)) return false;
     }
+    if (!node_affords(at, sizeof *op + op->n_inputs * sizeof(xir_use))) return false;
     const xir_status before = xir_network_status(c->net);
     xir_op *copy = xir_mapping_clone(o->map, op, at->op);
     if (!copy && xir_network_status(c->net) == XIR_E_MEMORY) return node_no_memory(at);
@@ -346,7 +373,7 @@ bool node_copy_body(xir_node *at, xir_value *const *args, size_t n, size_t round
         if (!copy_op(at, round, op)) return false;
     }
     *n_results = output ? xir_op_input_count(output) : 0;
-    *results = arena_take(&at->c->scratch, (*n_results + 1) * sizeof **results);
+    *results = node_take(at, (*n_results + 1) * sizeof **results);
     if (!*results) return node_no_memory(at);
     for (size_t i = 0; i < *n_results; i++) {
         if (!find_value(at, xir_op_input(output, (int64_t)i), &(*results)[i])) return false;
@@ -365,19 +392,18 @@ const value_list *conversion_list(const conversion *c, const xir_value *v) {
     return i && *i < c->in.n_lists && c->in.lists[*i].id == op->id ? &c->in.lists[*i] : NULL;
 }
 
-bool node_result_list(xir_node *at, size_t i, xir_value *const *v, size_t n, bool optional) {
+bool node_result_list(xir_node *at, size_t i, const member_tree *v, bool optional) {
     conversion *c = at->c;
     inlining *in = &c->in;
     const xir_value *out = xir_op_output(at->op, (int64_t)i);
+    if (c->no_memory) return node_no_memory(at);
     if (xir_node_failed(at) || !out) return !xir_node_failed(at);
-    xir_value **own = arena_take(&c->scratch, (n + 1) * sizeof *own);
-    if (!own || !mem_reserve(context_alloc(c->ctx), (void **)&in->lists, &in->list_room, in->n_lists + 1,
-                             sizeof *in->lists)) return node_no_memory(at);
-    if (n) memcpy((void *)own, (const void *)v, n * sizeof *own);
+    if (!mem_reserve(context_alloc(c->ctx), (void **)&in->lists, &in->list_room, in->n_lists + 1, sizeof *in->lists))
+        return node_no_memory(at);
     uint32_t *place = pointer_table_add(&in->list_of, out, 0);
     if (!place) return node_no_memory(at);
     *place = (uint32_t)in->n_lists;
-    in->lists[in->n_lists++] = (value_list){ at->op->id, own, n, optional };
+    in->lists[in->n_lists++] = (value_list){ at->op->id, v, members_count(v), optional };
     return at->makes_lists = true;
 }
 
@@ -409,7 +435,8 @@ static bool make_lists_of(xir_node *at) {
         char key[100];
         snprintf(key, sizeof key, "%.40s%s", at->cls->dialect->prefix, type);
         const xir_type *none = NULL;
-        xir_op *op = xir_node_make_foreign(at, key, (xir_values){ list->v, list->n }, XIR_NO_SETS, &none, 1);
+        xir_value *const *all = members_all(at, list->v);
+        xir_op *op = xir_node_make_foreign(at, key, (xir_values){ all, all ? list->n : 0 }, XIR_NO_SETS, &none, 1);
         const xir_map *tags = xir_value_tags(old);
         if (!op && at->fate == NODE_STAYS)
             node_say(at, XIR_ERROR, XIR_E_UNSUPPORTED, NULL, "output %zu: no node makes this list", i);

@@ -5,21 +5,23 @@
  * it is kept as it was.
  *
  * Lists: a value of a foreign format may be a list of values, whose number and members are known while converting. What
- * makes it is kept until the end of the walk, and erased then unless a node that is kept uses it. */
+ * makes it is kept until the end of the walk, and erased then unless a node that is kept uses it (members.h). */
 #ifndef PASSES_CONVERT_OPENED_H
 #define PASSES_CONVERT_OPENED_H
 
 #include <xir/mapping.h>
 #include "convert/convert.h"
+#include "convert/members.h"
 
-/* Where the ops of a body come from. */
+/* Where the ops of a body come from, in memory of the conversion: findings about them come at its end. */
 typedef struct body_frame {
     const struct body_frame *up;     /* of the node that has the body; NULL: it is a node of the network           */
     const char    *place;            /* the path of the body's nodes in the file, up to their numbers              */
     xir_str        prefix;           /* of names of ops and values                                                 */
     const void    *function;         /* identifies the function whose body this is; NULL: the body of an attribute */
     xir_str        name;             /* of the function                                                            */
-    const xir_map *given, *defaults; /* attributes that stand for references in a function's body                  */
+    const xir_map *given, *defaults; /* attributes that stand for references in a function's body; in the memory of
+                                        the network                                                                */
     const xir_map *versions;         /* of operator sets, in a function's body; NULL: those of the network         */
     bool           unrolled;         /* within a loop                                                              */
     unsigned       depth;
@@ -30,6 +32,7 @@ typedef struct body_function {
     xir_network   *net;          /* NULL: it can't be read                                                         */
     xir_str        name;
     const xir_op  *defaults;     /* of the op that has its attributes with a default; NULL: none has               */
+    const xir_map *own_defaults; /* the same in the memory of the network, once it has been called                 */
     const xir_map *versions;     /* of its operator sets                                                           */
     size_t         number;       /* in the file                                                                    */
 } body_function;
@@ -52,10 +55,10 @@ typedef struct opened_node {
 
 /* A list, or an optional value: one of at most one member. */
 typedef struct value_list {
-    int64_t           id;            /* of the op that makes it                                                    */
-    xir_value *const *v;
-    size_t            n;
-    bool              optional;
+    int64_t        id;               /* of the op that makes it                                                    */
+    const member_tree *v;
+    size_t         n;
+    bool           optional;
 } value_list;
 
 /* ---- opening: for hooks ----------------------------------------------------------------------------------------- */
@@ -85,8 +88,8 @@ const body_frame *node_frame(const xir_node *at);
 
 /* The list that a value is; NULL if it is not a list, or an unknown one. */
 const value_list *conversion_list(const conversion *c, const xir_value *v);
-/* Makes output `i` of the node a list. The members are copied. */
-bool node_result_list(xir_node *at, size_t i, xir_value *const *v, size_t n, bool optional);
+/* Makes output `i` of the node a list. */
+bool node_result_list(xir_node *at, size_t i, const member_tree *v, bool optional);
 
 /* ---- for the walk ----------------------------------------------------------------------------------------------- */
 

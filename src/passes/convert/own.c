@@ -13,7 +13,7 @@ static bool any_of_object(const xir_object *object, xir_any *out) {
 }
 
 static bool any_of_list(conversion *c, const xir_attr *attr, size_t n, xir_any *out) {
-    xir_any *items = arena_take(&c->scratch, (n + 1) * sizeof *items);
+    xir_any *items = arena_take(&c->brief, (n + 1) * sizeof *items);
     c->no_memory |= !items;
     for (size_t i = 0; items && i < n; i++) {
         switch (attr->kind) {
@@ -33,7 +33,7 @@ const xir_any *own_attr(const xir_node *at, xir_str name) {
     conversion *c = at->c;
     const xir_field *f = xir_class_field(at->op->cls, name);
     if (!f || xir_op_get(at->op, name, &attr) || attr.is_null) return NULL;
-    xir_any *any = arena_take(&c->scratch, sizeof *any);
+    xir_any *any = arena_take(&c->brief, sizeof *any);
     c->no_memory |= !any;
     if (!any) return NULL;
     switch (f->kind) {

@@ -163,20 +163,19 @@ static xir_value *by_letters(conversion *c, const xir_value *v) {
 static xir_value *moved_constant(conversion *c, xir_value *v) {
     xir_op *op = xir_value_op(v);
     xir_array *array = NULL;
-    char words[200];
-    size_t bytes;
+    uint64_t bytes;
     if (!op || !xir_op_is(op, xir_transpose_class()) || !c->ctx->run_op) return NULL;
     const xir_value *from = xir_op_input(op, 0);
     if (!xir_value_is_params(from) || !xir_params_has_data(from)) return NULL;
+    if (xir_type_bytes(xir_value_type(v), &bytes) || bytes > converted_left(c)) return NULL;
     const xir_status status = c->ctx->run_op(op, &array, 1, c->within, NULL);
     if (status == XIR_E_MEMORY) c->no_memory = true;
     if (status == XIR_E_CANCELLED) c->cancelled = true;
     if (status) return NULL;
-    (void)xir_array_data(array, &bytes);
-    const bool kept = spent_bytes(op, c->within, bytes, words);
-    xir_value *made = kept ? xir_params_from_array(c->net, xir_value_name(from), array) : NULL;
+    xir_value *made = xir_params_from_array(c->net, xir_value_name(from), array);
+    c->bytes.constants += bytes;
     xir_array_free(array);
-    if (kept && (!made || xir_value_set_type(made, xir_value_type(v)))) c->no_memory = true;
+    if ((!made || xir_value_set_type(made, xir_value_type(v)))) c->no_memory = true;
     return c->no_memory ? NULL : made;
 }
 

@@ -376,7 +376,7 @@ bool row_run_with(xir_node *at, xir_sets more) {
     }
     for (size_t i = 0; i < more.n && i < MOST_SETS; i++) sets[n++] = more.data[i];
     const size_t n_in = at->n_in > at->cls->n_slots ? at->n_in : at->cls->n_slots;
-    xir_value **inputs = arena_take(&at->c->scratch, (n_in + 1) * sizeof *inputs);
+    xir_value **inputs = node_take(at, (n_in + 1) * sizeof *inputs);
     if (!inputs) return node_no_memory(at);
     for (size_t i = 0; i < at->n_in; i++) inputs[i] = input_value(at, i);
     const xir_values values = { inputs, at->n_in };

@@ -276,8 +276,8 @@ bool row_becomes(xir_node *at, xir_values inputs, xir_sets more) {
         t->whole[i] = xir_any_list(t->items[i], t->n_items[i]);
         t->sets[i] = (xir_set){ .name = t->names[i], .kind = XIR_SET_ANY, .p = &t->whole[i] };
     }
-    xir_set *all = arena_take(&at->c->scratch, (t->n + more.n + 1) * sizeof *all);
-    const xir_type **types = arena_take(&at->c->scratch, (at->n_out + 1) * sizeof *types);
+    xir_set *all = node_take(at, (t->n + more.n + 1) * sizeof *all);
+    const xir_type **types = node_take(at, (at->n_out + 1) * sizeof *types);
     if (!all || !types) return node_no_memory(at);
     size_t n = 0;
     for (size_t i = 0; i < t->n; i++) all[n++] = t->sets[i];
@@ -298,7 +298,7 @@ bool row_becomes(xir_node *at, xir_values inputs, xir_sets more) {
 bool row_run_back(xir_node *at) {
     const size_t n = at->n_in;
     if (at->to->n_slots && n > at->to->n_slots) return xir_node_unsupported(at, "%zu inputs", n);
-    xir_value **in = arena_take(&at->c->scratch, (n + 1) * sizeof *in);
+    xir_value **in = node_take(at, (n + 1) * sizeof *in);
     if (!in) return node_no_memory(at);
     for (size_t i = 0; i < n; i++) in[i] = row_back_input(at, i);
     return row_becomes(at, (xir_values){ in, n }, XIR_NO_SETS);

@@ -162,7 +162,7 @@ static void note_needed(const term *out, const term *later, size_t n, bool neede
 
 bool simpler_einsum(xir_node *at) {
     bool needed[LETTERS];
-    term out, *terms = arena_take(&at->c->scratch, (at->n_in + 1) * sizeof *terms);
+    term out, *terms = node_take(at, (at->n_in + 1) * sizeof *terms);
     if (!terms) return node_no_memory(at);
     if (!at->n_in || !read_equation(at, terms, &out)) return !at->n_in && xir_node_unsupported(at, "no inputs");
     term x = terms[0];

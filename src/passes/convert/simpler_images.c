@@ -42,7 +42,7 @@ static double weight_of(double distance, bool cubic) {
 /* Cells outside are the one at the border. */
 static xir_value *mixed(xir_node *at, xir_value *x, size_t axis, const sizes *s, bool cubic) {
     if (s->in > MOST_CELLS / s->out) return xir_node_unsupported(at, "very large dims"), NULL;
-    double *matrix = arena_take(&at->c->scratch, (size_t)(s->in * s->out) * sizeof *matrix);
+    double *matrix = node_take(at, (size_t)(s->in * s->out) * sizeof *matrix);
     if (!matrix) return node_no_memory(at), NULL;
     memset(matrix, 0, (size_t)(s->in * s->out) * sizeof *matrix);
     for (int64_t p = 0; p < s->out; p++) {

@@ -28,7 +28,7 @@ static xir_value *batches(xir_node *at, const xir_value *x, const xir_value *ind
     xir_ints dims = xir_node_make_ints(at, v_rank(indices) - 1, 1);
     if (!dims.v) return NULL;
     if (count < 0 || step < 0 || count > MOST_PLACES) return xir_node_unsupported(at, "very many batches"), NULL;
-    double *first = arena_take(&at->c->scratch, ((size_t)count + 1) * sizeof *first);
+    double *first = node_take(at, ((size_t)count + 1) * sizeof *first);
     if (!first) return node_no_memory(at), NULL;
     for (int64_t i = 0; i < count; i++) first[i] = (double)(i * step);
     for (size_t i = 0; i < batch; i++) dims.v[i] = all.v[i];
@@ -40,7 +40,7 @@ xir_value *make_positions(xir_node *at, xir_value *x, xir_value *indices, size_t
     const xir_type *element = xir_type_sint(at->c->ctx, 64);
     const xir_ints all = xir_node_dims(at, x), line = { (int64_t[]){ (int64_t)n }, 1 }, last = { (int64_t[]){ -1 }, 1 };
     const int64_t size = product_of(&all, 0, batch + n);
-    double *dims = arena_take(&at->c->scratch, 2 * (n + 1) * sizeof *dims), *steps = dims ? dims + n : NULL;
+    double *dims = node_take(at, 2 * (n + 1) * sizeof *dims), *steps = dims ? dims + n : NULL;
     if (!dims) return node_no_memory(at), NULL;
     if (size < 0) return xir_node_unsupported(at, "open dims that are indexed"), NULL;
     for (size_t i = 0; i < n; i++) {
@@ -177,7 +177,7 @@ bool simpler_place(xir_node *at) {
     if (n < 1 || n > MOST_PLACES) return xir_node_unsupported(at, "no elements, or very many");
     const xir_type *real = xir_type_float(at->c->ctx, XIR_FLOAT_FP32);
     xir_ints line = xir_node_make_ints(at, v_rank(x), 1);
-    double *numbers = arena_take(&at->c->scratch, (size_t)n * sizeof *numbers);
+    double *numbers = node_take(at, (size_t)n * sizeof *numbers);
     if (xir_node_failed(at)) return false;
     if (!numbers || !real) return node_no_memory(at);
     for (int64_t i = 0; i < n; i++) numbers[i] = (double)i;

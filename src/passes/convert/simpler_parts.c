@@ -110,7 +110,7 @@ bool simpler_gather_elements(xir_node *at) {
     const int64_t n = product_of(&own, 0, own.n), size = product_of(&dims, 0, dims.n);
     if (n < 1 || n > MOST_PLACES || size < 1) return xir_node_unsupported(at, "very many positions, or none");
     const double step = (double)product_of(&dims, (size_t)axis + 1, dims.n), count = (double)dims.v[axis];
-    double *places = arena_take(&at->c->scratch, (size_t)n * sizeof *places);
+    double *places = node_take(at, (size_t)n * sizeof *places);
     if (!places) return node_no_memory(at);
     for (int64_t i = 0; i < n; i++) {
         int64_t rest = i, by = 1;

@@ -11,7 +11,7 @@ typedef struct state { xir_value *h, *c; } state;
 static xir_value *matrix(xir_node *at, const recurrent *c, size_t input, int64_t direction, int64_t columns) {
     const int64_t rows = c->gates * c->hidden, n = rows * columns;
     const double *from = recurrent_numbers(at, input, c->directions * n);
-    double *to = from ? arena_take(&at->c->scratch, (size_t)n * sizeof *to) : NULL;
+    double *to = from ? node_take(at, (size_t)n * sizeof *to) : NULL;
     if (!from) return NULL;
     if (!to) return node_no_memory(at), NULL;
     from += direction * n;
@@ -26,7 +26,7 @@ static bool bias(xir_node *at, const recurrent *c, int64_t direction, xir_value 
     *of_x = *of_h = NULL;
     if (!xir_node_has(at, RECURRENT_B)) return true;
     const double *b = recurrent_numbers(at, RECURRENT_B, 2 * c->directions * rows);
-    double *x = b ? arena_take(&at->c->scratch, 2 * (size_t)rows * sizeof *x) : NULL;
+    double *x = b ? node_take(at, 2 * (size_t)rows * sizeof *x) : NULL;
     if (!b) return false;
     if (!x) return node_no_memory(at);
     b += 2 * direction * rows;

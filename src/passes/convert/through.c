@@ -26,7 +26,7 @@ static bool infer_again(conversion *c, xir_op *op) {
     bool changed = false;
     if (!is_open(op) || !inputs_have_types(op) || !xir_op_can_infer(op)) return true;
     const size_t n = xir_op_output_count(op);
-    const xir_type **types = arena_take(&c->scratch, (n + 1) * sizeof *types);
+    const xir_type **types = arena_take(&c->brief, (n + 1) * sizeof *types);
     if (!types) return false;
     for (size_t i = 0; i < n; i++) types[i] = xir_value_type(xir_op_output(op, (int64_t)i));
     const xir_status status = xir_op_infer(op, true);

@@ -2,7 +2,6 @@
  * constant that is quantised, has elements that are not whole bytes, or would exceed what is left for results. */
 #include "convert/convert.h"
 #include "support/numbers.h"
-#include "support/spent.h"
 
 /* Copies elements of `size` bytes; axis i of the result is axis order[i] of the source. The last axis of the result
  * is processed in pieces, so that the source lines of one piece are still in the cache for its neighbours. A 3 x 3
@@ -64,7 +63,7 @@ static xir_value *permuted_params(xir_node *at, xir_value *v, const int64_t *ord
     const bool is_large = xir_type_elements(type, &n) == XIR_OK && n > MOST_COMPUTED;
     const bool is_read = !c->checking || !is_large;   /* a check asks for elements of small constants only */
     const bool has_data = is_read && xir_params_has_data(v) && xir_type_bytes(type, &size) == XIR_OK;
-    if (has_data && size > spent_left(c->within)) return NULL;
+    if (has_data && size > converted_left(c)) return NULL;
     xir_value *made = xir_params_new(c->net, xir_value_name(v), type);
     if (!made || !mem_reserve(context_alloc(c->ctx), (void **)&c->permuted, &c->permuted_room, c->n_permuted + 1,
                               sizeof *c->permuted)) {
@@ -76,7 +75,7 @@ static xir_value *permuted_params(xir_node *at, xir_value *v, const int64_t *ord
         blob *b = blob_new(&c->net->alloc, size);
         if (!b) return node_no_memory(at), NULL;
         value_params(made)->data = b;
-        c->within->kept += size;
+        c->bytes.constants += size;
         for (size_t i = 0; i < rank; i++) dims[i] = xir_type_dim(xir_value_type(v), (int64_t)i, false);
         permute(dims, order, rank, bytes, (uint8_t *)(uintptr_t)b->bytes, (size_t)bits / 8);
     }

@@ -13,35 +13,21 @@ bool spent_on(xir_op *op, budget *within, char out[200]) {
     return true;
 }
 
-static uint64_t plus(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
-
-void spent_begin(budget *within, const xir_network *net, uint64_t free) {
-    within->free = free;
+void spent_begin(budget *within, const xir_network *net) {
     for (const xir_value *v = within->has_params ? NULL : net->all_params; v; v = value_params(v)->next) {
         const blob *data = value_params(v)->data;
-        if (data) within->params = plus(within->params, data->size);
+        if (data && !add_u64(within->params, data->size, &within->params)) within->params = UINT64_MAX;
     }
     within->has_params = true;
 }
 
-uint64_t spent_left(const budget *within) {
-    const uint64_t most = plus(within->free, plus(within->params, within->params));
-    return most > within->kept ? most - within->kept : 0;
-}
-
-void spent_less(budget *within, uint64_t bytes) { within->kept -= bytes < within->kept ? bytes : within->kept; }
-
-bool spent_bytes(xir_op *op, budget *within, uint64_t bytes, char out[200]) {
-    const uint64_t left = spent_left(within);
+bool spent_bytes(xir_op *op, budget *within, uint64_t bytes, uint64_t left, const char *of, char out[200]) {
     *out = '\0';
-    if (bytes <= left) {
-        within->kept += bytes;
-        return true;
-    }
+    if (bytes <= left) return true;
     if (op->flags & OP_LEFT) return false;
     op->flags |= OP_LEFT;
     within->said = true;
-    snprintf(out, 200, "it has %" PRIu64 " bytes, and %" PRIu64 " bytes are left for results", bytes, left);
+    snprintf(out, 200, "it has %" PRIu64 " bytes, and %" PRIu64 " bytes are left %s", bytes, left, of);
     return false;
 }
 

@@ -62,7 +62,7 @@ static const xir_type *shaped(xir_node *at, const xir_type *element, const xir_t
 
 /* "[3 4]"; a tensor without dims has one of 1. */
 const char *deepx_vector(xir_node *at, const xir_ints *v) {
-    char *text = arena_take(&at->c->scratch, v->n * MOST_DIM_DIGITS + 4), *p = text;
+    char *text = node_take(at, v->n * MOST_DIM_DIGITS + 4), *p = text;
     if (!text) return node_no_memory(at), NULL;
     *p++ = '[';
     for (size_t i = 0; i < v->n; i++)
@@ -81,7 +81,7 @@ const char *deepx_dims(xir_node *at, const xir_type *type) {
 bool deepx_holds(double v) { return isnan(v) || number_to_f32(v) == v; }
 
 const char *deepx_digits(xir_node *at, double v) {
-    char *text = arena_take(&at->c->scratch, 32);
+    char *text = node_take(at, 32);
     if (!text) return node_no_memory(at), NULL;
     if (isnan(v)) return "nan";
     if (isinf(v)) return v < 0 ? "-inf" : "inf";

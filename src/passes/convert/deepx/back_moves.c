@@ -53,7 +53,7 @@ bool deepx_back_tile(xir_node *at) {
 
 bool deepx_back_concat(xir_node *at) {
     int64_t axis;
-    xir_value **in = arena_take(&at->c->scratch, (at->n_in + 1) * sizeof *in);
+    xir_value **in = node_take(at, (at->n_in + 1) * sizeof *in);
     if (!in) return node_no_memory(at);
     for (size_t i = 0; i < at->n_in; i++) in[i] = xir_node_input(at, i);
     if (xir_node_failed(at) || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -1),
@@ -65,7 +65,7 @@ bool deepx_back_concat(xir_node *at) {
 /* Each gets the new dim. */
 bool deepx_back_stack(xir_node *at) {
     int64_t axis;
-    xir_value **in = arena_take(&at->c->scratch, (at->n_in + 1) * sizeof *in);
+    xir_value **in = node_take(at, (at->n_in + 1) * sizeof *in);
     if (!in) return node_no_memory(at);
     if (!xir_node_axis(at, "attribute/dim", xir_node_int(at, "dim", 0), xir_type_rank(deepx_result(at)), &axis))
         return false;
@@ -209,7 +209,7 @@ bool deepx_back_gather_elements(xir_node *at) {
     count = product_of(&dims, 0, dims.n);
     if (count < 1 || count > MOST_PLACES || product_of(&of, 0, of.n) < 1)
         return xir_node_unsupported(at, "no positions, or very many");
-    double *base = arena_take(&at->c->scratch, ((size_t)count + 1) * sizeof *base);
+    double *base = node_take(at, ((size_t)count + 1) * sizeof *base);
     if (!base) return node_no_memory(at);
     for (int64_t i = 0; i < count; i++) {
         int64_t rest = i, own = 1, sum = 0;

@@ -106,7 +106,7 @@ bool deepx_back_cumsum(xir_node *at) {
     const size_t n = (size_t)v_dim(x, (size_t)axis);
     const bool own = !xir_node_bool(at, "exclusive", false), reverse = xir_node_bool(at, "reverse", false);
     if (n < 1 || n > MOST_MIXED) return xir_node_unsupported(at, "no elements, or very many");
-    double *matrix = arena_take(&at->c->scratch, n * n * sizeof *matrix);
+    double *matrix = node_take(at, n * n * sizeof *matrix);
     if (!matrix) return node_no_memory(at);
     for (size_t from = 0; from < n; from++)
         for (size_t to = 0; to < n; to++)

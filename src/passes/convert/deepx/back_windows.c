@@ -218,7 +218,7 @@ static xir_value *divisors(xir_node *at, const sliding *s, const int64_t *outsid
     const int64_t fixed = xir_node_int(at, "divisor_override", 0);
     const bool counts = xir_node_bool(at, "count_include_pad", false);
     const xir_ints dims = { (int64_t[]){ 1, s->count, 1 }, 3 };
-    double *list = arena_take(&at->c->scratch, ((size_t)s->count + 1) * sizeof *list);
+    double *list = node_take(at, ((size_t)s->count + 1) * sizeof *list);
     bool same = true;
     if (!list) return node_no_memory(at), NULL;
     for (int64_t i = 0; i < s->count; i++) {

@@ -35,17 +35,13 @@ static double *begin_numbers(xir_node *at, const xir_type **type, size_t *n) {
     if (xir_type_elements(*type, &count) || count > MOST_DRAWN)
         return xir_node_unsupported(at, "a constant of more than %d elements", MOST_DRAWN), NULL;
     *n = (size_t)count;
-    double *v = mem_new(context_alloc(at->c->ctx), (*n + 1) * sizeof *v);
-    if (!v) (void)node_no_memory(at);
-    return v;
+    return node_take(at, (*n + 1) * sizeof(double));
 }
 
-static xir_value *end_numbers(xir_node *at, const xir_type *type, double *v, size_t n) {
+static xir_value *end_numbers(xir_node *at, const xir_type *type, const double *v, size_t n) {
     xir_ints dims = xir_node_make_ints(at, xir_type_rank(type), 0);
     for (size_t i = 0; i < dims.n && dims.v; i++) dims.v[i] = xir_type_dim(type, (int64_t)i, false);
-    xir_value *made = dims.v ? xir_node_constant(at, xir_type_element(type), &dims, v, n) : NULL;
-    mem_free(context_alloc(at->c->ctx), v, (n + 1) * sizeof *v);
-    return made;
+    return dims.v ? xir_node_constant(at, xir_type_element(type), &dims, v, n) : NULL;
 }
 
 /* start + i * step; of integers, both without their fractions, and the sum wraps. */

@@ -134,7 +134,7 @@ bool deepx_invert(xir_node *at) {
 bool deepx_choose(xir_node *at) {
     const size_t n = at->n_in;
     if (n < 2) return xir_node_unsupported(at, "no tensors to choose from");
-    xir_value **in = arena_take(&at->c->scratch, n * sizeof *in);
+    xir_value **in = node_take(at, n * sizeof *in);
     if (!in) return node_no_memory(at);
     for (size_t i = 0; i < n; i++) in[i] = xir_node_input(at, i);
     if (xir_node_failed(at)) return false;

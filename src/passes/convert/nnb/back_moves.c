@@ -28,7 +28,7 @@ bool nnb_back_transpose(xir_node *at) {
 
 /* Concat, along an axis of the operands, or Stack, along one of the result. */
 bool nnb_back_join(xir_node *at) {
-    xir_value **in = arena_take(&at->c->scratch, (at->n_in + 1) * sizeof *in);
+    xir_value **in = node_take(at, (at->n_in + 1) * sizeof *in);
     int64_t axis;
     const bool joins = xir_node_type(at).data[0] == 'C';
     if (!in) return node_no_memory(at);
@@ -197,7 +197,7 @@ static xir_value *picked(xir_node *at, xir_value *x, size_t axis, const xir_ints
         return make_part(at, x, axis, first, end, step);
     }
     if (places->n > MOST_SLICES) return xir_node_unsupported(at, "%zu positions", places->n), NULL;
-    xir_value **parts = arena_take(&at->c->scratch, (places->n + 1) * sizeof *parts);
+    xir_value **parts = node_take(at, (places->n + 1) * sizeof *parts);
     if (!parts) return node_no_memory(at), NULL;
     for (size_t i = 0; i < places->n; i++) parts[i] = make_part(at, x, axis, places->v[i], places->v[i] + 1, 1);
     return xir_node_make(at, "Concat", (xir_values){ parts, places->n }, SETS(INT("axis", (int64_t)axis)));
@@ -264,7 +264,7 @@ static xir_value *coordinates(xir_node *at, size_t i, const xir_value *x) {
     if (!rank || !xir_node_need_dims(at, index, rank - 1, rank)) return NULL;
     const size_t n = (size_t)v_dim(index, rank - 1);
     xir_ints order = xir_node_make_ints(at, rank, 0);
-    double *sizes = arena_take(&at->c->scratch, (n + 1) * sizeof *sizes);
+    double *sizes = node_take(at, (n + 1) * sizeof *sizes);
     if (!sizes) return node_no_memory(at), NULL;
     if (!xir_node_need_dims(at, x, 0, n)) return NULL;
     for (size_t k = 0; k < n; k++) sizes[k] = (double)v_dim(x, k);
@@ -287,8 +287,8 @@ static bool gather_elements(xir_node *at) {
     const xir_ints dims = xir_node_dims(at, index);
     const int64_t cells = product_of(&dims, 0, dims.n);
     if (cells < 1 || cells > NNB_MOST_LISTED) return xir_node_unsupported(at, "very large dims, or none");
-    xir_value **each = arena_take(&at->c->scratch, (dims.n + 1) * sizeof *each);
-    double *own = arena_take(&at->c->scratch, (size_t)cells * sizeof *own);
+    xir_value **each = node_take(at, (dims.n + 1) * sizeof *each);
+    double *own = node_take(at, (size_t)cells * sizeof *own);
     if (!each || !own || !real) return node_no_memory(at);
     for (size_t d = 0; d < dims.n; d++) {
         const int64_t after = product_of(&dims, d + 1, dims.n);

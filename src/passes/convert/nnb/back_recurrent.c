@@ -11,7 +11,7 @@ static xir_value *weights(xir_node *at, const recurrent *c) {
     const int64_t columns = c->features + c->hidden, rows = c->directions * c->gates * c->hidden;
     const double *w = recurrent_numbers(at, RECURRENT_W, rows * c->features),
                  *r = recurrent_numbers(at, RECURRENT_R, rows * c->hidden);
-    double *to = arena_take(&at->c->scratch, (size_t)(rows * columns) * sizeof *to);
+    double *to = node_take(at, (size_t)(rows * columns) * sizeof *to);
     if (xir_node_failed(at)) return NULL;
     if (!to) return node_no_memory(at), NULL;
     for (int64_t i = 0; i < rows; i++) {
@@ -29,7 +29,7 @@ static xir_value *weights(xir_node *at, const recurrent *c) {
 static xir_value *bias(xir_node *at, const recurrent *c) {
     const int64_t own = c->gates * c->hidden, lists = c->gates + (c->gates == 3), n = c->directions * lists * c->hidden;
     const double *b = recurrent_numbers(at, RECURRENT_B, 2 * c->directions * own);
-    double *to = arena_take(&at->c->scratch, (size_t)n * sizeof *to);
+    double *to = node_take(at, (size_t)n * sizeof *to);
     if (xir_node_failed(at)) return NULL;
     if (!to) return node_no_memory(at), NULL;
     for (int64_t d = 0; d < c->directions; d++)

@@ -110,7 +110,7 @@ bool nnb_back_cumsum(xir_node *at) {
     const int64_t n = v_dim(x, (size_t)axis);
     if (n < 1 || n > MOST) return xir_node_unsupported(at, "running sums of %lld elements", (long long)n);
     if (xir_type_kind_of(v_element(x)) != XIR_TYPE_FLOAT) return xir_node_unsupported(at, "sums of integers");
-    double *matrix = arena_take(&at->c->scratch, (size_t)(n * n) * sizeof *matrix);
+    double *matrix = node_take(at, (size_t)(n * n) * sizeof *matrix);
     if (!matrix) return node_no_memory(at);
     for (int64_t i = 0; i < n * n; i++) {
         const int64_t from = i / n, to = i % n;

@@ -63,7 +63,7 @@ static int64_t cell_of(const enlarged *e, int64_t o) {
 
 static xir_value *interpolated(xir_node *at, xir_value *x, size_t axis, const enlarged *e) {
     if (e->in > NNB_MOST_LISTED / e->out) return xir_node_unsupported(at, "very large dims"), NULL;
-    double *matrix = arena_take(&at->c->scratch, (size_t)(e->in * e->out) * sizeof *matrix);
+    double *matrix = node_take(at, (size_t)(e->in * e->out) * sizeof *matrix);
     if (!matrix) return node_no_memory(at), NULL;
     for (int64_t i = 0; i < e->in * e->out; i++) matrix[i] = 0;
     for (int64_t o = 0; o < e->out; o++) {

@@ -11,7 +11,7 @@ static void unlike_runtime(const xir_node *at, const char *where, const char *wh
 
 bool nnb_concat(xir_node *at) {
     int64_t axis;
-    xir_value **inputs = arena_take(&at->c->scratch, (at->n_in + 1) * sizeof *inputs);
+    xir_value **inputs = node_take(at, (at->n_in + 1) * sizeof *inputs);
     if (!inputs) return node_no_memory(at);
     for (size_t i = 0; i < at->n_in; i++) inputs[i] = xir_node_input(at, i);
     if (xir_node_failed(at) || !nnb_axis(at, "axis", v_rank(inputs[0]), &axis)) return false;
@@ -53,7 +53,7 @@ bool nnb_shape(xir_node *at) {
     to = to <= 0 ? to + rank : to;
     from = from < 0 ? 0 : from > rank ? rank : from;
     to = to < from ? from : to > rank ? rank : to;
-    double *v = arena_take(&at->c->scratch, ((size_t)rank + 1) * sizeof *v);
+    double *v = node_take(at, ((size_t)rank + 1) * sizeof *v);
     if (!v) return node_no_memory(at);
     for (int64_t i = from; i < to; i++) v[i - from] = (double)v_dim(x, (size_t)i);
     return xir_node_result(at, 0, xir_node_constant(at, v_element(x), NULL, v, (size_t)(to - from)));
@@ -203,7 +203,7 @@ static xir_value *diagonal_mask(xir_node *at, int64_t n, int64_t m, int64_t k, b
     int64_t count;
     if (n < 0 || m < 0 || __builtin_mul_overflow(n, m, &count) || count > NNB_MOST_LISTED)
         return xir_node_unsupported(at, "very large dims"), NULL;
-    double *v = arena_take(&at->c->scratch, ((size_t)count + 1) * sizeof *v);
+    double *v = node_take(at, ((size_t)count + 1) * sizeof *v);
     if (!v) return node_no_memory(at), NULL;
     for (int64_t i = 0; i < count; i++) {
         const int64_t d = i % m - i / m;
@@ -310,7 +310,7 @@ bool nnb_constant(xir_node *at) {
 /* `n` numbers from start on. */
 static bool give_series(xir_node *at, double start, double step, double n) {
     if (!(n >= 0 && n <= NNB_MOST_LISTED)) return xir_node_unsupported(at, "a list of %g numbers", n);
-    double *v = arena_take(&at->c->scratch, ((size_t)n + 1) * sizeof *v);
+    double *v = node_take(at, ((size_t)n + 1) * sizeof *v);
     if (!v) return node_no_memory(at);
     for (size_t i = 0; i < (size_t)n; i++) v[i] = start + (double)i * step;
     return xir_node_result(at, 0, xir_node_constant(at, reals(at), NULL, v, (size_t)n));

@@ -43,8 +43,8 @@ static bool give(xir_node *at, xir_op *op) {
 /* The operator on wider elements. */
 static bool calls_wider(xir_node *at, const char *key, const xir_type *own, const xir_type *wide, xir_values inputs,
                         xir_sets sets) {
-    xir_value **in = arena_take(&at->c->scratch, (inputs.size + 1) * sizeof *in);
-    const xir_type **types = arena_take(&at->c->scratch, (at->n_out + 1) * sizeof *types);
+    xir_value **in = node_take(at, (inputs.size + 1) * sizeof *in);
+    const xir_type **types = node_take(at, (at->n_out + 1) * sizeof *types);
     if (!in || !types) return node_no_memory(at);
     for (size_t i = 0; i < inputs.size; i++) {
         in[i] = inputs.data[i];
@@ -113,7 +113,7 @@ xir_value *onnx_call(xir_node *at, const char *key, xir_values inputs, xir_sets 
 static void *attributes_of(xir_node *at) {
     const xir_class *cls = at->op->cls;
     const xir_field *cut = xir_class_field(cls, XIR_STR("cut_scale"));
-    char *body = arena_take(&at->c->scratch, cls->body_size + 16);
+    char *body = node_take(at, cls->body_size + 16);
     if (!body) return node_no_memory(at), NULL;
     memcpy(body, at->op->attrs, cls->body_size);
     if (cut && cut->kind == XIR_KIND_REFS)
@@ -142,7 +142,7 @@ xir_op *node_remade(xir_node *at, xir_value *const *in, size_t n) {
 
 xir_status onnx_inferred(xir_node *at, const xir_op *op, const xir_type ***out) {
     xir_infer q;
-    *out = arena_take(&at->c->scratch, (op->n_outputs + 1) * sizeof **out);
+    *out = node_take(at, (op->n_outputs + 1) * sizeof **out);
     if (!*out) return node_no_memory(at), XIR_E_MEMORY;
     infer_start(&q, op->net, op->cls, op->attrs, op_target(op), NULL, op->n_inputs, XIR_STR(""), NULL);
     q.op = op;

@@ -163,7 +163,7 @@ bool onnx_back_range(xir_node *at) {
 /* Concat; Stack, of operands with one more dim. */
 bool onnx_back_join(xir_node *at) {
     const bool stack = node_is_class(at, "Stack");
-    xir_value **in = arena_take(&at->c->scratch, (at->n_in + 1) * sizeof *in);
+    xir_value **in = node_take(at, (at->n_in + 1) * sizeof *in);
     int64_t axis;
     if (!in) return node_no_memory(at);
     const size_t rank = v_rank(xir_op_output(at->op, 0));
@@ -178,7 +178,7 @@ bool onnx_back_join(xir_node *at) {
 
 bool onnx_back_split(xir_node *at) {
     const size_t n = xir_op_output_count(at->op);
-    const xir_type **types = arena_take(&at->c->scratch, (n + 1) * sizeof *types);
+    const xir_type **types = node_take(at, (n + 1) * sizeof *types);
     xir_value *x = xir_node_input(at, 0);
     xir_ints sections;
     int64_t axis;

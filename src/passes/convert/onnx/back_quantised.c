@@ -42,7 +42,7 @@ static bool read_scales(xir_node *at, const xir_value *v, linear *t) {
     const xir_scales *scales = xir_type_scale(t->element);
     t->n = scales ? xir_scales_count(scales) : 0;
     if (t->n > MOST_SCALES) return xir_node_unsupported(at, "%zu scales", t->n);   /* runs may stand for any number */
-    double *list = t->n ? arena_take(&at->c->scratch, t->n * sizeof *list) : NULL;
+    double *list = t->n ? node_take(at, t->n * sizeof *list) : NULL;
     if (!t->n) return xir_node_unsupported(at, "a type without scales");
     if (!list) return node_no_memory(at);
     for (size_t i = 0; i < t->n; i++) {
@@ -61,7 +61,7 @@ static bool read_scales(xir_node *at, const xir_value *v, linear *t) {
 
 static bool read_zeros(xir_node *at, linear *t) {
     const xir_i64s zeros = xir_type_zero_points(t->element);
-    t->zeros = arena_take(&at->c->scratch, t->n * sizeof *t->zeros);
+    t->zeros = node_take(at, t->n * sizeof *t->zeros);
     if (!t->zeros) return node_no_memory(at);
     if (zeros.size > 1 && zeros.size != t->n) return xir_node_unsupported(at, "zero points of another axis");
     for (size_t i = 0; i < t->n; i++) {
@@ -414,7 +414,7 @@ static bool give_output(xir_node *at, size_t i, xir_value *y, bool moved, bool f
 
 static bool pair_any(xir_node *at) {
     const size_t n = xir_op_input_count(at->op);
-    xir_value **in = arena_take(&at->c->scratch, (n + 1) * sizeof *in);
+    xir_value **in = node_take(at, (n + 1) * sizeof *in);
     if (!in) return node_no_memory(at);
     if (has_parts(at->op)) return xir_node_unsupported(at, "ops inside of an op");
     if (has_quantised_constants(at->op)) return xir_node_unsupported(at, "quantised constants among its attributes");

@@ -18,8 +18,8 @@ static const struct { const char *name; bool has_beta; double alpha, beta; } sha
 static void put_numbers(xir_node *at, onnx_form *f, const xir_any *words, const char *name, bool beta) {
     const xir_any *given = xir_node_attr(at, name);
     const size_t n = words->as.list.size, had = given && given->kind == XIR_ANY_LIST ? given->as.list.size : 0;
-    xir_any *items = arena_take(&at->c->scratch, (n + 1) * sizeof *items),
-            *all = arena_take(&at->c->scratch, sizeof *all);
+    xir_any *items = node_take(at, (n + 1) * sizeof *items),
+            *all = node_take(at, sizeof *all);
     size_t count = 0;
     if (!items || !all) {
         (void)node_no_memory(at);

@@ -86,7 +86,7 @@ bool onnx_back_matmul(xir_node *at) {
  * after the dims of "...". NULL after a failure. */
 static const char *whole_equation(xir_node *at, xir_str text) {
     size_t n = 0, times[128] = { 0 };
-    char *out = arena_take(&at->c->scratch, text.size + 80);
+    char *out = node_take(at, text.size + 80);
     bool dots = false;
     if (!out) return node_no_memory(at), NULL;
     for (size_t i = 0; i < text.size; i++) if (text.data[i] != ' ') out[n++] = text.data[i];
@@ -104,7 +104,7 @@ static const char *whole_equation(xir_node *at, xir_str text) {
 }
 
 bool onnx_back_einsum(xir_node *at) {
-    xir_value **in = arena_take(&at->c->scratch, (at->n_in + 1) * sizeof *in);
+    xir_value **in = node_take(at, (at->n_in + 1) * sizeof *in);
     if (!in) return node_no_memory(at);
     for (size_t i = 0; i < at->n_in; i++) in[i] = xir_node_input(at, i);
     const char *equation = whole_equation(at, xir_node_text(at, "equation", ""));

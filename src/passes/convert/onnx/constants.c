@@ -93,7 +93,7 @@ bool onnx_eye_like(xir_node *at) {
     int64_t count = dims.v ? product_of(&dims, 0, 2) : -1;
     if (count < 0 || count > MOST_LISTED) return xir_node_unsupported(at, "a large matrix");
     size_t n = (size_t)count;
-    double *v = arena_take(&at->c->scratch, (n + 1) * sizeof *v);
+    double *v = node_take(at, (n + 1) * sizeof *v);
     if (!v) return node_no_memory(at);
     for (size_t i = 0; i < n; i++) v[i] = (int64_t)i % dims.v[1] - (int64_t)i / dims.v[1] == k;
     return xir_node_result(at, 0, xir_node_constant(at, element, &dims, v, n));

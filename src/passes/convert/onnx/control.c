@@ -39,7 +39,7 @@ xir_value *onnx_element_at(xir_node *at, xir_value *x, size_t axis, int64_t i) {
 }
 
 xir_value *onnx_stacked(xir_node *at, xir_value *const *v, size_t n, int64_t axis, const char *where) {
-    xir_value **parts = arena_take(&at->c->scratch, (n + 1) * sizeof *parts);
+    xir_value **parts = node_take(at, (n + 1) * sizeof *parts);
     if (!parts) return node_no_memory(at), NULL;
     for (size_t i = 0; i < n; i++) {
         if (!v[i] || !xir_type_as_tensor(xir_value_type(v[i])))
@@ -61,7 +61,7 @@ xir_value *onnx_stacked(xir_node *at, xir_value *const *v, size_t n, int64_t axi
 bool onnx_give(xir_node *at, size_t i, xir_value *v) {
     const value_list *list = conversion_list(at->c, v);
     if (xir_node_failed(at) || !v || !node_wants(at, i)) return !xir_node_failed(at);
-    if (list) return node_result_list(at, i, list->v, list->n, list->optional);
+    if (list) return node_result_list(at, i, list->v, list->optional);
     if (!xir_type_as_tensor(xir_value_type(v)) && !node_has_inside(at, v)) {   /* XIR's Copy needs a type */
         const xir_type *type = xir_value_type(v);
         xir_op *op = xir_node_make_foreign(at, "onnx::Identity", INS(v), NO_SETS, &type, 1);
@@ -102,7 +102,7 @@ static const char *place_of_body(xir_node *at, const char *attribute) {
     const body_frame *in = origin_of(at->c, at->op, &number);
     const char *nodes = in ? in->place : convert_nodes(at->cls->dialect);
     const size_t room = strlen(nodes) + strlen(attribute) + 60;
-    char *text = arena_take(&at->c->scratch, room);
+    char *text = node_affords(at, room) ? arena_take(&at->c->scratch, room) : NULL;
     if (!text) return node_no_memory(at), NULL;
     snprintf(text, room, "%s%lld/attribute/%s/g/node/", nodes, (long long)number, attribute);
     return text;
@@ -185,7 +185,7 @@ static bool finish_loop(xir_node *at, const loop_plan *p) {
     for (size_t i = 0; i < p->carried; i++) onnx_give(at, i, node_result_of_body(at, 1 + i));
     for (size_t i = 0; i < p->collected; i++) {
         if (!node_wants(at, p->carried + i)) continue;
-        xir_value **parts = arena_take(&at->c->scratch, (rounds + 1) * sizeof *parts);
+        xir_value **parts = node_take(at, (rounds + 1) * sizeof *parts);
         if (!parts) return node_no_memory(at);
         for (size_t k = 0; k < rounds; k++) parts[k] = node_result_of_body(at, 1 + p->carried + k * p->collected + i);
         onnx_give(at, p->carried + i, rounds ? onnx_stacked(at, parts, rounds, 0, "attribute/body")
@@ -196,7 +196,7 @@ static bool finish_loop(xir_node *at, const loop_plan *p) {
 
 static bool next_round(xir_node *at, const loop_plan *p) {
     const size_t round = (size_t)at->opened->rounds, n = 2 + p->carried;
-    xir_value **args = arena_take(&at->c->scratch, n * sizeof *args), **results;
+    xir_value **args = node_take(at, n * sizeof *args), **results;
     size_t n_results;
     if (!args) return node_no_memory(at);
     args[0] = onnx_integer(at, (int64_t)round, p->listed_count);
@@ -267,7 +267,7 @@ static bool begin_loop(xir_node *at, loop_plan *p, int64_t *goes_on) {
 }
 
 bool onnx_loop(xir_node *at) {
-    loop_plan *p = arena_take(&at->c->scratch, sizeof *p);
+    loop_plan *p = node_take(at, sizeof *p);
     int64_t goes_on;
     if (!p) return node_no_memory(at);
     const size_t own = onnx_own_inputs(at);

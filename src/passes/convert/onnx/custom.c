@@ -17,7 +17,7 @@ bool onnx_is_custom(const xir_op *op) {
 /* ---- texts ------------------------------------------------------------------------------------------------------ */
 
 static xir_str kept_text(xir_node *at, const char *data, size_t size) {
-    char *text = arena_take(&at->c->scratch, size + 1);
+    char *text = node_take(at, size + 1);
     if (!text) return (void)node_no_memory(at), (xir_str){ NULL, 0 };
     if (size) memcpy(text, data, size);
     text[size] = '\0';
@@ -26,7 +26,7 @@ static xir_str kept_text(xir_node *at, const char *data, size_t size) {
 
 static const char *name_with(xir_node *at, xir_str name, const char *suffix) {
     const size_t n = strlen(suffix);
-    char *text = arena_take(&at->c->scratch, name.size + n + 1);
+    char *text = node_take(at, name.size + n + 1);
     if (!text) return (void)node_no_memory(at), NULL;
     memcpy(text, name.data, name.size);
     memcpy(text + name.size, suffix, n + 1);
@@ -152,7 +152,7 @@ static xir_any item_of(xir_node *at, const xir_attr *a, size_t i, bool floats) {
 static xir_any list_of(xir_node *at, const xir_attr *a) {
     const size_t n = items_of(a);
     bool floats = true;
-    xir_any *items = arena_take(&at->c->scratch, (n + 1) * sizeof *items);
+    xir_any *items = node_take(at, (n + 1) * sizeof *items);
     if (!items) return (void)node_no_memory(at), xir_any_null();
     for (size_t i = 0; i < n && a->kind == XIR_KIND_REALS; i++) floats &= is_float(a->as.reals.data[i]);
     for (size_t i = 0; i < n && !xir_node_failed(at); i++) items[i] = item_of(at, a, i, floats);
@@ -160,7 +160,7 @@ static xir_any list_of(xir_node *at, const xir_attr *a) {
 }
 
 static void put_params_types(custom_sets *s, const xir_field *f, xir_value *const *values, size_t n, bool list) {
-    xir_any *items = arena_take(&s->at->c->scratch, (n + 1) * sizeof *items);
+    xir_any *items = node_take(s->at, (n + 1) * sizeof *items);
     if (!items) { (void)node_no_memory(s->at); return; }
     for (size_t i = 0; i < n && !xir_node_failed(s->at); i++)
         items[i] = object_text(s->at, xir_type_object(xir_value_type(values[i])));
@@ -202,7 +202,7 @@ static void put_attribute(custom_sets *s, const xir_field *f, const xir_attr *a)
 
 static void put_attributes(custom_sets *s) {
     const xir_class *cls = s->at->op->cls;
-    xir_any *absent = arena_take(&s->at->c->scratch, (cls->n_fields + 1) * sizeof *absent);
+    xir_any *absent = node_take(s->at, (cls->n_fields + 1) * sizeof *absent);
     size_t n = 0;
     if (!absent) { (void)node_no_memory(s->at); return; }
     for (size_t i = 0; i < cls->n_fields && !xir_node_failed(s->at); i++) {
@@ -226,7 +226,7 @@ static xir_any dims_text(xir_node *at, const xir_type *type) {
     size_t size = 0;
     if (!xir_type_is_symbolic(type)) return xir_any_text(XIR_STR(""));
     for (size_t i = 0; i < xir_type_rank(type); i++) size += xir_type_dim_text(type, (int64_t)i, NULL, 0) + 1;
-    char *text = arena_take(&at->c->scratch, size + 1);
+    char *text = node_take(at, size + 1);
     if (!text) return (void)node_no_memory(at), xir_any_null();
     size_t n = 0;
     for (size_t i = 0; i < xir_type_rank(type); i++) {
@@ -238,7 +238,7 @@ static xir_any dims_text(xir_node *at, const xir_type *type) {
 
 static void put_types(custom_sets *s, size_t n_in, size_t n_out) {
     xir_node *at = s->at;
-    xir_any *in = arena_take(&at->c->scratch, (n_in + 2 * n_out + 1) * sizeof *in);
+    xir_any *in = node_take(at, (n_in + 2 * n_out + 1) * sizeof *in);
     if (!in) { (void)node_no_memory(at); return; }
     xir_any *out = in + n_in, *dims = out + n_out;
     bool symbolic = false;
@@ -261,7 +261,7 @@ static const char *type_of_node(xir_node *at) {
     const xir_str key = xir_class_key(at->op->cls);
     size_t from = key.size;
     while (from && key.data[from - 1] != ':') from--;
-    char *text = arena_take(&at->c->scratch, sizeof CUSTOM_PREFIX + 1 + key.size - from);
+    char *text = node_take(at, sizeof CUSTOM_PREFIX + 1 + key.size - from);
     if (!text) return (void)node_no_memory(at), NULL;
     memcpy(text, CUSTOM_PREFIX, sizeof CUSTOM_PREFIX);
     size_t n = sizeof CUSTOM_PREFIX - 1;
@@ -280,8 +280,8 @@ static bool put_all(custom_sets *s, size_t n_in, size_t n_out) {
     const xir_target *target = xir_op_target(at->op);
     const xir_map *extra = xir_op_extra(at->op);
     s->room = 2 * (size_t)at->op->cls->n_fields + 8;
-    s->sets = arena_take(&at->c->scratch, s->room * sizeof *s->sets);
-    s->values = arena_take(&at->c->scratch, s->room * sizeof *s->values);
+    s->sets = node_take(at, s->room * sizeof *s->sets);
+    s->values = node_take(at, s->room * sizeof *s->values);
     if (!s->sets || !s->values) return node_no_memory(at);
     put(s, CUSTOM_CLASS, xir_any_text(xir_class_key(at->op->cls)));
     put_attributes(s);
@@ -296,8 +296,8 @@ static bool put_all(custom_sets *s, size_t n_in, size_t n_out) {
 static bool become_custom(xir_node *at) {
     custom_sets s = { .at = at };
     const size_t n_in = xir_op_input_count(at->op), n_out = xir_op_output_count(at->op);
-    xir_value **in = arena_take(&at->c->scratch, (n_in + 1) * sizeof *in);
-    const xir_type **types = arena_take(&at->c->scratch, (n_out + 1) * sizeof *types);
+    xir_value **in = node_take(at, (n_in + 1) * sizeof *in);
+    const xir_type **types = node_take(at, (n_out + 1) * sizeof *types);
     if (!in || !types) return node_no_memory(at);
     if (!put_all(&s, n_in, n_out)) return false;
     for (size_t i = 0; i < n_in; i++) {

@@ -44,7 +44,7 @@ bool custom_parse_type(custom_reading *r, xir_str name, const xir_any *any, cons
 bool custom_parse_map(custom_reading *r, xir_str name, xir_str json, xir_map *out) {
     static const char before[] = "{\"_type_key\":\"xir::OnnxMap\",\"map\":", after[] = "}";
     const size_t n = sizeof before - 1 + json.size + sizeof after - 1;
-    char *text = arena_take(&r->at->c->scratch, n);
+    char *text = node_take(r->at, n);
     if (!text) return node_no_memory(r->at);
     memcpy(text, before, sizeof before - 1);
     if (json.size) memcpy(text + sizeof before - 1, json.data, json.size);
@@ -196,7 +196,7 @@ static bool read_list(custom_reading *r, const xir_field *f, const xir_any *any,
     enum { LARGEST = sizeof(xir_str) };
     const size_t n = any->kind == XIR_ANY_LIST ? any->as.list.size : 0;
     if (any->kind != XIR_ANY_LIST) return custom_wrong(r, XIR_E_TYPE, f->name, "expected a list");
-    void *items = n < SIZE_MAX / LARGEST ? arena_take(&r->at->c->scratch, (n + 1) * LARGEST) : NULL;
+    void *items = n < SIZE_MAX / LARGEST ? node_take(r->at, (n + 1) * LARGEST) : NULL;
     if (!items) return node_no_memory(r->at);
     for (size_t i = 0; i < n; i++) if (!item_of(r, f, &any->as.list.items[i], i, items)) return false;
     switch (f->kind) {
@@ -253,7 +253,7 @@ static bool is_absent(const custom_reading *r, xir_str name) {
 
 bool custom_read_attributes(custom_reading *r) {
     const xir_class *cls = r->cls;
-    r->named = arena_take(&r->at->c->scratch, (cls->n_fields + 1) * sizeof *r->named);
+    r->named = node_take(r->at, (cls->n_fields + 1) * sizeof *r->named);
     if (!r->named) return node_no_memory(r->at);
     for (size_t i = 0; i < cls->n_fields; i++) {
         const xir_field *f = &cls->fields[i];

@@ -76,7 +76,7 @@ static bool read_inputs(custom_reading *r) {
     const size_t said = any && any->kind == XIR_ANY_LIST ? any->as.list.size : 0;
     if (said > n && said <= 1 << 20) n = said;
     const xir_list *types = list_of(r, CUSTOM_INPUTS, n, &ok);
-    r->in = ok ? arena_take(&r->at->c->scratch, (n + 1) * sizeof *r->in) : NULL;
+    r->in = ok ? node_take(r->at, (n + 1) * sizeof *r->in) : NULL;
     if (!r->in) return ok ? node_no_memory(r->at) : false;
     r->n_in = n;
     for (size_t i = 0; i < n; i++)
@@ -125,7 +125,7 @@ static bool read_outputs(custom_reading *r) {
     if (!types && n) return true;
     if (types && types->size != n)
         return custom_wrong(r, XIR_E_BOUNDS, XIR_STR(CUSTOM_OUTPUTS), "it has another number of outputs");
-    r->out = arena_take(&r->at->c->scratch, (n + 1) * sizeof *r->out);
+    r->out = node_take(r->at, (n + 1) * sizeof *r->out);
     if (!r->out) return node_no_memory(r->at);
     for (size_t i = 0; i < n; i++) {
         if (!custom_parse_type(r, XIR_STR(CUSTOM_OUTPUTS), &types->items[i], &r->out[i])) return false;
@@ -234,7 +234,7 @@ static bool fill_dims(custom_reading *r, xir_value *y, const xir_type *inferred)
     for (size_t i = 0; i < rank; i++) {
         const int64_t known = xir_type_dim(inferred, (int64_t)i, false);
         const size_t size = xir_type_dim_text(own, (int64_t)i, NULL, 0) + 1;
-        char *text = known < 0 ? arena_take(&r->at->c->scratch, size) : room[i];
+        char *text = known < 0 ? node_take(r->at, size) : room[i];
         if (!text) return node_no_memory(r->at);
         dims[i] = (xir_str){ text, known < 0 ? xir_type_dim_text(own, (int64_t)i, text, size)
                                              : (size_t)snprintf(text, sizeof room[i], "%lld", (long long)known) };

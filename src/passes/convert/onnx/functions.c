@@ -12,8 +12,8 @@ static xir_str tag_text(const xir_network *net, const char *key) {
 }
 
 /* "domain.name:overload" */
-static bool make_key(xir_node *at, xir_str domain, xir_str name, xir_str overload, xir_str *out) {
-    char *text = arena_take(&at->c->scratch, domain.size + name.size + overload.size + 2);
+static bool make_key(xir_node *at, arena *memory, xir_str domain, xir_str name, xir_str overload, xir_str *out) {
+    char *text = arena_take(memory, domain.size + name.size + overload.size + 2);
     if (!text) return node_no_memory(at);
     const xir_str parts[] = { domain, XIR_STR("."), name, XIR_STR(":"), overload };
     *out = (xir_str){ text, 0 };
@@ -40,6 +40,7 @@ static bool read_function(xir_node *at, xir_str text, body_function *out) {
     xir_diags_free(why);
     if (no_memory) return node_no_memory(at);
     if (!net) return true;
+    converted_body(c, net);
     out->net = net;
     out->name = xir_network_text_of(net, XIR_TEXT_NAME);
     const xir_any *opset = xir_network_tags(net) ? xir_map_find(xir_network_tags(net), XIR_STR("onnx.opset")) : NULL;
@@ -49,7 +50,7 @@ static bool read_function(xir_node *at, xir_str text, body_function *out) {
     out->defaults = defaults ? first : NULL;
     xir_str domain = tag_text(net, "onnx.domain"), key;
     if (xir_str_equal(domain, XIR_STR("ai.onnx"))) domain.size = 0;
-    if (!make_key(at, domain, out->name, tag_text(net, "onnx.overload"), &key)) return false;
+    if (!make_key(at, &c->scratch, domain, out->name, tag_text(net, "onnx.overload"), &key)) return false;
     const uint32_t i = (uint32_t)(out - c->in.functions);
     return text_table_find(&c->in.function_of, key) || text_table_add(&c->in.function_of, key, i) ||
            node_no_memory(at);
@@ -77,7 +78,7 @@ static bool read_functions(xir_node *at) {
 }
 
 /* The function that the node calls; NULL if it calls none, or after a failure. */
-static const body_function *function_of(xir_node *at) {
+static body_function *function_of(xir_node *at) {
     xir_str domain, type;
     const xir_map *tags = xir_op_tags(at->op);
     const xir_any *tag = tags ? xir_map_find(tags, XIR_STR("onnx.overload")) : NULL;
@@ -85,7 +86,7 @@ static const body_function *function_of(xir_node *at) {
     xir_str key;
     if (!read_functions(at) || !at->c->in.n_functions) return NULL;
     convert_split_key(at->cls->dialect, xir_class_key(xir_op_class(at->op)), &domain, &type);
-    if (!make_key(at, domain, type, overload, &key)) return NULL;
+    if (!make_key(at, &at->c->brief, domain, type, overload, &key)) return NULL;
     const uint32_t *i = text_table_find(&at->c->in.function_of, key);
     return i ? &at->c->in.functions[*i] : NULL;
 }
@@ -115,8 +116,21 @@ static bool in_a_circle(xir_node *at, const body_function *f) {
     return true;
 }
 
+/* Copies the texts and lists of the defaults once; Params stay those of the function. */
+static bool take_defaults(xir_node *at, body_function *f) {
+    const xir_map *extra = f->defaults && !f->own_defaults ? xir_op_extra(f->defaults) : NULL;
+    if (!extra) return true;
+    const xir_any map = { .kind = XIR_ANY_MAP, .as.map = *extra };
+    xir_any copy;
+    xir_map *own = arena_take(&at->c->net->arena, sizeof *own);
+    if (!own || !any_copy(&at->c->net->arena, &map, &copy)) return node_no_memory(at);
+    *own = copy.as.map;
+    f->own_defaults = own;
+    return true;
+}
+
 static bool call(xir_node *at) {
-    const body_function *f = xir_node_failed(at) ? NULL : function_of(at);
+    body_function *f = xir_node_failed(at) ? NULL : function_of(at);
     const size_t n_in = xir_op_input_count(at->op);
     xir_value **results;
     size_t n;
@@ -129,16 +143,16 @@ static bool call(xir_node *at) {
                                 returned, at->n_in, at->n_out);
     }
     char *place = arena_take(&at->c->scratch, 60);
-    xir_value **args = arena_take(&at->c->scratch, (most + 1) * sizeof *args);
+    xir_value **args = node_take(at, (most + 1) * sizeof *args);
     if (!place || !args) return node_no_memory(at);
     snprintf(place, 60, "/functions/%zu/node/", f->number);
     for (size_t i = 0; i < most; i++) args[i] = i < n_in ? xir_op_input(at->op, (int64_t)i) : NULL;
-    opened_node *o = node_open(at, f->net, false, place, resume_call);
+    opened_node *o = take_defaults(at, f) ? node_open(at, f->net, false, place, resume_call) : NULL;
     if (!o) return false;
     o->frame.function = f;
     o->frame.name = f->name;
     o->frame.given = xir_op_extra(at->op);
-    o->frame.defaults = f->defaults ? xir_op_extra(f->defaults) : NULL;
+    o->frame.defaults = f->own_defaults;
     o->frame.versions = f->versions;
     o->skipped = f->defaults;
     if (!node_copy_body(at, args, most, SIZE_MAX, &results, &n)) return false;

@@ -149,7 +149,7 @@ bool onnx_trilu(xir_node *at) {
     dims.v[0] = v_dim(x, rank - 2), dims.v[1] = v_dim(x, rank - 1);
     int64_t n = product_of(&dims, 0, 2);
     if (n < 0 || n > 4 * MOST_LISTED) return xir_node_unsupported(at, "a large mask");
-    double *mask = arena_take(&at->c->scratch, ((size_t)n + 1) * sizeof *mask);
+    double *mask = node_take(at, ((size_t)n + 1) * sizeof *mask);
     if (!mask) return node_no_memory(at);
     for (int64_t i = 0; i < n; i++) {
         int64_t off = i % dims.v[1] - i / dims.v[1];

@@ -9,7 +9,7 @@ enum { MOST_ROWS = 6 };   /* each takes 9 ops more, and longer sums lose digits 
 
 /* A constant n x n matrix: 1 above the diagonal, on it, or from it on. */
 static xir_value *ones(xir_node *at, const xir_type *e, int64_t n, char where) {
-    double *v = arena_take(&at->c->scratch, (size_t)(n * n) * sizeof *v);
+    double *v = node_take(at, (size_t)(n * n) * sizeof *v);
     const xir_ints dims = { (int64_t[]){ n, n }, 2 };
     if (!v) return node_no_memory(at), NULL;
     for (int64_t i = 0; i < n * n; i++) {

@@ -88,7 +88,7 @@ bool onnx_ms_qlinear_concat(xir_node *at) {
     if (at->n_in % 3 != 2) {
         return xir_node_invalid(at, XIR_E_BOUNDS, NULL, "expected 2 inputs and 3 for each part, found %zu", at->n_in);
     }
-    xir_value **parts = arena_take(&at->c->scratch, (n + 1) * sizeof *parts);
+    xir_value **parts = node_take(at, (n + 1) * sizeof *parts);
     if (!parts) return node_no_memory(at);
     for (size_t i = 0; i < n; i++) parts[i] = real_of(at, 2 + 3 * i);
     if (xir_node_failed(at)) return false;

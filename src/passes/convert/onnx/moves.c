@@ -248,7 +248,7 @@ bool onnx_split(xir_node *at) {
 bool onnx_concat(xir_node *at) {
     int64_t axis;
     char where[32];
-    xir_value **inputs = arena_take(&at->c->scratch, (at->n_in + 1) * sizeof *inputs);
+    xir_value **inputs = node_take(at, (at->n_in + 1) * sizeof *inputs);
     if (!inputs) return node_no_memory(at);
     for (size_t i = 0; i < at->n_in; i++) inputs[i] = xir_node_input(at, i);
     if (xir_node_failed(at) || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 1), v_rank(inputs[0]),

@@ -183,8 +183,8 @@ bool onnx_batch_normalization(xir_node *at) {
         }
     }
     if (rank > 5) return xir_node_unsupported(at, "%zu dims", rank);
-    double *factors = arena_take(&at->c->scratch, (n[0] + 1) * sizeof *factors), *addends =
-        arena_take(&at->c->scratch, (n[0] + 1) * sizeof *addends);
+    double *factors = node_take(at, (n[0] + 1) * sizeof *factors), *addends =
+        node_take(at, (n[0] + 1) * sizeof *addends);
     if (!factors || !addends) return node_no_memory(at);
     for (size_t i = 0; i < n[0]; i++) {
         factors[i] = k[0][i] / sqrt(k[3][i] + xir_node_real(at, "epsilon", 1e-5));
@@ -231,7 +231,7 @@ bool onnx_group_normalization(xir_node *at) {
             }
             if (channels > MOST_LISTED) return xir_node_unsupported(at, "very many channels");
             per = (size_t)(channels / groups);
-            double *spread = arena_take(&at->c->scratch, ((size_t)channels + 1) * sizeof *spread);
+            double *spread = node_take(at, ((size_t)channels + 1) * sizeof *spread);
             if (!spread) return node_no_memory(at);
             for (size_t i = 0; i < (size_t)channels; i++) spread[i] = v[i / per];
             xir_value *made = xir_node_constant(at, v_element(gamma), NULL, spread, (size_t)channels);

@@ -63,10 +63,10 @@ static bool find_taps(xir_node *at, const axis_map *axis, axis_taps *taps) {
     const bool only_inside = xir_node_int(at, "exclude_outside", 0) != 0;
     for (size_t k = 0; k < taps->n; k++) {
         taps->cells[k] = xir_node_make_ints(at, (size_t)out, 0);
-        taps->weights[k] = arena_take(&at->c->scratch, ((size_t)out + 1) * sizeof(double));
+        taps->weights[k] = node_take(at, ((size_t)out + 1) * sizeof(double));
         if (xir_node_failed(at) || !taps->weights[k]) return node_no_memory(at);
     }
-    taps->outside = arena_take(&at->c->scratch, ((size_t)out + 1) * sizeof(double));
+    taps->outside = node_take(at, ((size_t)out + 1) * sizeof(double));
     if (!taps->outside) return node_no_memory(at);
     for (int64_t p = 0; p < out; p++) {
         double x = place_of(at, p, axis), low = taps->n == 1 ? nearest_cell(at, x) : floor(x);

@@ -65,7 +65,7 @@ static bool keep_dims_later(xir_node *at, xir_value *x, list_items *shape) {
  * does not count on either side. */
 static bool settle_rest(xir_node *at, xir_value *x, list_items *shape, size_t rest, const char *where) {
     list_items dims = make_items(at, v_rank(x), 0);
-    bool *kept = arena_take(&at->c->scratch, dims.n + 1), *skip = arena_take(&at->c->scratch, shape->n + 1);
+    bool *kept = node_take(at, dims.n + 1), *skip = node_take(at, shape->n + 1);
     if (xir_node_failed(at) || !kept || !skip) return node_no_memory(at);
     memset(kept, 0, dims.n + 1);
     memset(skip, 0, shape->n + 1);

@@ -39,7 +39,7 @@ static bool read_region(xir_node *at, const xir_value *x, new_size *out) {
     out->region = NULL;
     if (xir_node_version(at) < 11 || !xir_node_is(at, "coordinate_transformation_mode",
                                                   "tf_crop_and_resize")) return true;
-    out->region = arena_take(&at->c->scratch, (2 * rank + 1) * sizeof *out->region);
+    out->region = node_take(at, (2 * rank + 1) * sizeof *out->region);
     if (!out->region) return node_no_memory(at);
     for (size_t i = 0; i < rank; i++) out->region[i] = 0, out->region[rank + i] = 1;
     if (!xir_node_reals(at, 1, &v, &n)) return false;
@@ -101,14 +101,14 @@ static bool new_sizes(xir_node *at, const xir_value *x, size_t scales_at, size_t
     const xir_any *a = xir_node_attr(at, "scales");
     out->whole = true;
     out->to = xir_node_dims(at, x);
-    out->scales = arena_take(&at->c->scratch, (rank + 1) * sizeof *out->scales);
+    out->scales = node_take(at, (rank + 1) * sizeof *out->scales);
     if (!out->scales) return node_no_memory(at);
     for (size_t i = 0; i < rank; i++) out->scales[i] = 1;
     if (!read_axes(at, x, out) || !read_region(at, x, out)) return false;
     if (sizes_at && xir_node_has(at, sizes_at)) return sizes_given(at, x, sizes_at, out);
     snprintf(where, sizeof where, "input/%zu", scales_at);
     if (a && a->kind == XIR_ANY_LIST) {   /* Upsample 7 */
-        double *v = arena_take(&at->c->scratch, (a->as.list.size + 1) * sizeof *v);
+        double *v = node_take(at, (a->as.list.size + 1) * sizeof *v);
         if (!v) return node_no_memory(at);
         for (n = 0; n < a->as.list.size; n++) v[n] = a->as.list.items[n].as.real;
         scales = v;

@@ -23,7 +23,7 @@ static size_t place_of(const scan_plan *p, size_t member, size_t round) {
 /* What the rounds of one member collect. */
 static xir_value *collected(xir_node *at, const scan_plan *p, size_t member, size_t i) {
     const size_t n = (size_t)p->length;
-    xir_value **parts = arena_take(&at->c->scratch, (n + 1) * sizeof *parts);
+    xir_value **parts = node_take(at, (n + 1) * sizeof *parts);
     if (!parts) return node_no_memory(at), NULL;
     for (size_t k = 0; k < n; k++)
         parts[p->turned.v[i] ? n - 1 - k : k] = node_result_of_body(at, place_of(p, member, k) + i);
@@ -32,7 +32,7 @@ static xir_value *collected(xir_node *at, const scan_plan *p, size_t member, siz
 
 static bool finish_scan(xir_node *at, const scan_plan *p) {
     const size_t members = p->batch < 0 ? 1 : (size_t)p->batch;
-    xir_value **parts = arena_take(&at->c->scratch, (members + 1) * sizeof *parts);
+    xir_value **parts = node_take(at, (members + 1) * sizeof *parts);
     if (!parts) return node_no_memory(at);
     for (size_t i = 0; i < p->states + p->collected; i++) {
         if (!node_wants(at, i)) continue;
@@ -57,7 +57,7 @@ static xir_value *slice_of(xir_node *at, const scan_plan *p, size_t i, size_t me
 static bool next_round(xir_node *at, const scan_plan *p) {
     const size_t n = p->states + p->scanned, all = (size_t)at->opened->rounds;
     const size_t member = all / (size_t)p->length, round = all % (size_t)p->length;
-    xir_value **args = arena_take(&at->c->scratch, (n + 1) * sizeof *args), **results;
+    xir_value **args = node_take(at, (n + 1) * sizeof *args), **results;
     size_t n_results;
     if (!args) return node_no_memory(at);
     for (size_t i = 0; i < n && !xir_node_failed(at); i++) {
@@ -161,7 +161,7 @@ static bool begin_scan(xir_node *at, scan_plan *p) {
 }
 
 bool onnx_scan(xir_node *at) {
-    scan_plan *p = arena_take(&at->c->scratch, sizeof *p);
+    scan_plan *p = node_take(at, sizeof *p);
     if (!p) return node_no_memory(at);
     opened_node *o = begin_scan(at, p) ? onnx_open(at, "body", true, resume_scan) : NULL;
     if (!o) return keep_scan(at);

@@ -39,19 +39,19 @@ static bool position_at(xir_node *at, size_t i, size_t n, int64_t last, int64_t 
 
 bool onnx_identity(xir_node *at) {
     const value_list *list = conversion_list(at->c, node_input_at(at, 0));
-    return list ? node_result_list(at, 0, list->v, list->n, list->optional) : xir_convert_copy(at);
+    return list ? node_result_list(at, 0, list->v, list->optional) : xir_convert_copy(at);
 }
 
-bool onnx_sequence_empty(xir_node *at) { return node_result_list(at, 0, NULL, 0, false); }
+bool onnx_sequence_empty(xir_node *at) { return node_result_list(at, 0, NULL, false); }
 
 bool onnx_sequence_construct(xir_node *at) {
-    xir_value **v = arena_take(&at->c->scratch, (at->n_in + 1) * sizeof *v);
+    xir_value **v = node_take(at, (at->n_in + 1) * sizeof *v);
     if (!v) return node_no_memory(at);
     for (size_t i = 0; i < at->n_in; i++) {
         v[i] = node_input_at(at, i);
         if (!v[i]) return xir_node_unsupported(at, "input %zu is absent", i);
     }
-    return node_result_list(at, 0, v, at->n_in, false);
+    return node_result_list(at, 0, members_of(at->c, v, at->n_in), false);
 }
 
 bool onnx_sequence_insert(xir_node *at) {
@@ -60,10 +60,8 @@ bool onnx_sequence_insert(xir_node *at) {
     int64_t place;
     if (!list || !position_at(at, 2, list->n, (int64_t)list->n, (int64_t)list->n, &place)) return false;
     if (!x) return xir_node_unsupported(at, "input 1 is absent");
-    xir_value **v = arena_take(&at->c->scratch, (list->n + 1) * sizeof *v);
-    if (!v) return node_no_memory(at);
-    for (size_t i = 0, k = 0; i <= list->n; i++) v[i] = i == (size_t)place ? x : list->v[k++];
-    return node_result_list(at, 0, v, list->n + 1, false);
+    return node_affords(at, 0) &&
+           node_result_list(at, 0, members_insert(at->c, list->v, (size_t)place, x), false);
 }
 
 bool onnx_sequence_erase(xir_node *at) {
@@ -71,17 +69,14 @@ bool onnx_sequence_erase(xir_node *at) {
     int64_t place;
     if (!list || !position_at(at, 1, list->n, (int64_t)list->n - 1, (int64_t)list->n - 1, &place)) return false;
     if (!list->n) return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected a list with a member, found none");
-    xir_value **v = arena_take(&at->c->scratch, (list->n + 1) * sizeof *v);
-    if (!v) return node_no_memory(at);
-    for (size_t i = 0, k = 0; i < list->n; i++) if (i != (size_t)place) v[k++] = list->v[i];
-    return node_result_list(at, 0, v, list->n - 1, false);
+    return node_result_list(at, 0, members_erase(at->c, list->v, (size_t)place), false);
 }
 
 bool onnx_sequence_at(xir_node *at) {
     const value_list *list = list_at(at, 0);
     int64_t place;
     if (!list || !position_at(at, 1, list->n, (int64_t)list->n - 1, 0, &place)) return false;
-    return onnx_give(at, 0, list->v[place]);
+    return onnx_give(at, 0, members_at(list->v, (size_t)place));
 }
 
 bool onnx_sequence_length(xir_node *at) {
@@ -94,20 +89,22 @@ bool onnx_concat_from_sequence(xir_node *at) {
     int64_t axis = xir_node_int(at, "axis", 0);
     if (!list) return false;
     if (!list->n) return xir_node_unsupported(at, "the list is empty");
-    for (size_t i = 0; i < list->n; i++) {
-        const xir_value *v = list->v[i];
+    xir_value *const *all = members_all(at, list->v);
+    for (size_t i = 0; all && i < list->n; i++) {
+        const xir_value *v = all[i];
         if (!xir_type_as_tensor(xir_value_type(v))) {
             at->waits_for = v;
             return xir_node_unsupported(at, "member %zu has no tensor type", i);
         }
-        if (v_rank(v) != v_rank(list->v[0]) || !xir_type_equal(v_element(v), v_element(list->v[0])))
+        if (v_rank(v) != v_rank(all[0]) || !xir_type_equal(v_element(v), v_element(all[0])))
             return xir_node_invalid(at, XIR_E_INVALID, "input/0", "member %zu has another type than member 0", i);
     }
+    if (!all) return false;
     const bool stacks = xir_node_bool(at, "new_axis", false);
-    if (!xir_node_axis(at, "attribute/axis", axis, v_rank(list->v[0]) + stacks, &axis)) return false;
-    if (stacks) return xir_node_result(at, 0, onnx_stacked(at, list->v, list->n, axis, "attribute/axis"));
-    if (list->n == 1) return onnx_give(at, 0, list->v[0]);
-    return xir_node_becomes(at, "Concat", (xir_values){ list->v, list->n }, SETS(INT("axis", axis)));
+    if (!xir_node_axis(at, "attribute/axis", axis, v_rank(all[0]) + stacks, &axis)) return false;
+    if (stacks) return xir_node_result(at, 0, onnx_stacked(at, all, list->n, axis, "attribute/axis"));
+    if (list->n == 1) return onnx_give(at, 0, all[0]);
+    return xir_node_becomes(at, "Concat", (xir_values){ all, list->n }, SETS(INT("axis", axis)));
 }
 
 /* ---- parts of a tensor ------------------------------------------------------------------------------------------ */
@@ -145,28 +142,28 @@ bool onnx_split_to_sequence(xir_node *at) {
     int64_t axis, from = 0;
     if (!x || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 0), v_rank(x), &axis)) return false;
     if (!sections_of(at, x, (size_t)axis, &sections)) return false;
-    xir_value **v = arena_take(&at->c->scratch, (sections.n + 1) * sizeof *v);
+    xir_value **v = node_take(at, (sections.n + 1) * sizeof *v);
     if (!v) return node_no_memory(at);
     const bool removed = !xir_node_has(at, 1) && !xir_node_bool(at, "keepdims", true);
     for (size_t i = 0; i < sections.n && !xir_node_failed(at); i++, from += sections.v[i - 1]) {
         v[i] = removed ? onnx_element_at(at, x, (size_t)axis, (int64_t)i)
                        : make_part(at, x, (size_t)axis, from, from + sections.v[i], 1);
     }
-    return !xir_node_failed(at) && node_result_list(at, 0, v, sections.n, false);
+    return !xir_node_failed(at) && node_result_list(at, 0, members_of(at->c, v, sections.n), false);
 }
 
 /* ---- SequenceMap ------------------------------------------------------------------------------------------------ */
 
 static bool finish_map(xir_node *at) {
     const size_t n = (size_t)at->opened->rounds, *members = at->opened->plan;
-    xir_value **v = arena_take(&at->c->scratch, (n + 1) * sizeof *v);
+    xir_value **v = node_take(at, (n + 1) * sizeof *v);
     if (!v) return node_no_memory(at);
     for (size_t i = 0; i < *members && i < at->n_out; i++) {
         for (size_t k = 0; k < n; k++) {
             v[k] = node_result_of_body(at, k * *members + i);
             if (!v[k]) return xir_node_unsupported(at, "output %zu of its body is absent", i);
         }
-        node_result_list(at, i, v, n, false);
+        node_result_list(at, i, members_of(at->c, v, n), false);
     }
     return !xir_node_failed(at);
 }
@@ -175,8 +172,8 @@ static bool finish_map(xir_node *at) {
 bool onnx_sequence_map(xir_node *at) {
     const value_list *list = list_at(at, 0);
     const size_t own = onnx_own_inputs(at);
-    size_t n, *members = arena_take(&at->c->scratch, sizeof *members);
-    xir_value **results, **args = arena_take(&at->c->scratch, (own + 1) * sizeof *args);
+    size_t n, *members = node_take(at, sizeof *members);
+    xir_value **results, **args = node_take(at, (own + 1) * sizeof *args);
     if (!list) return false;
     if (!members || !args) return node_no_memory(at);
     const uint64_t most = at->c->ctx->limits.max_rounds;
@@ -200,7 +197,7 @@ bool onnx_sequence_map(xir_node *at) {
             if (other && other->n != rounds)
                 return xir_node_invalid(at, XIR_E_INVALID, "input", "input %zu: expected %zu members, like input 0, "
                                         "found %zu", i, rounds, other->n);
-            if (other) args[i] = other->v[k];
+            if (other) args[i] = members_at(other->v, k);
         }
         if (!node_copy_body(at, args, own, k, &results, &n)) return false;
         for (size_t i = 0; i < n; i++) node_set_result_of_body(at, k * n + i, results[i]);
@@ -212,7 +209,7 @@ bool onnx_sequence_map(xir_node *at) {
 
 bool onnx_optional(xir_node *at) {
     xir_value *v = node_input_at(at, 0);
-    return node_result_list(at, 0, &v, v ? 1 : 0, true);
+    return node_result_list(at, 0, members_of(at->c, &v, v ? 1 : 0), true);
 }
 
 /* From version 18 on the input may be a tensor or a list itself, which is always there. */
@@ -221,7 +218,7 @@ bool onnx_optional_get(xir_node *at) {
     const value_list *list = conversion_list(at->c, v);
     if (!list || !list->optional) return list ? onnx_identity(at) : xir_convert_copy(at);
     if (!list->n) return xir_node_invalid(at, XIR_E_INVALID, "input/0", "the optional value is empty");
-    return onnx_give(at, 0, list->v[0]);
+    return onnx_give(at, 0, members_at(list->v, 0));
 }
 
 bool onnx_optional_has(xir_node *at) {

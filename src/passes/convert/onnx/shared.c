@@ -18,7 +18,7 @@ const xir_type *onnx_given_element(xir_node *at, int64_t data_type) {
 }
 
 double *onnx_reals(xir_node *at, int64_t n) {
-    double *v = arena_take(&at->c->scratch, ((size_t)n + 1) * sizeof *v);
+    double *v = node_take(at, ((size_t)n + 1) * sizeof *v);
     if (!v) (void)node_no_memory(at);
     return v;
 }

@@ -263,7 +263,7 @@ static xir_value *window_counts(xir_node *at, const xir_value *x, const windows 
         if (__builtin_mul_overflow(n, dims.v[k], &n) || n > MOST_LISTED)
             return xir_node_unsupported(at, "very large dims"), NULL;
     }
-    double *counts = arena_take(&at->c->scratch, ((size_t)n + 1) * sizeof *counts);
+    double *counts = node_take(at, ((size_t)n + 1) * sizeof *counts);
     if (!counts) return node_no_memory(at), NULL;
     for (int64_t i = 0; i < n; i++) {
         int64_t rest = i;

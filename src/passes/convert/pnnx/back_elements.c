@@ -91,7 +91,7 @@ static bool dims_of(xir_node *at) {
     int64_t from = xir_node_int(at, "start", 0), to = xir_node_int(at, "end", rank);
     from = from < 0 ? from + rank : from, to = to < 0 ? to + rank : to;
     from = from < 0 ? 0 : from > rank ? rank : from, to = to > rank ? rank : to;
-    char *text = arena_take(&at->c->scratch, (size_t)(rank + 2) * ROOM);
+    char *text = node_take(at, (size_t)(rank + 2) * ROOM);
     if (!text) return node_no_memory(at);
     if (from >= to) return xir_node_unsupported(at, "no dims");
     size_t n = (size_t)sprintf(text, "size(@0)");
@@ -103,7 +103,7 @@ static bool dims_of(xir_node *at) {
 }
 
 bool pnnx_back_expression(xir_node *at) {
-    char a[MOST_NUMBER], b[MOST_NUMBER] = "", *text = arena_take(&at->c->scratch, 3 * MOST_NUMBER);
+    char a[MOST_NUMBER], b[MOST_NUMBER] = "", *text = node_take(at, 3 * MOST_NUMBER);
     xir_value *in[2] = { NULL };
     size_t n = 0;
     if (xir_op_is(at->op, xir_shape_class())) return dims_of(at);

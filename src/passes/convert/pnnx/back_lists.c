@@ -189,7 +189,7 @@ xir_value *pnnx_listed(xir_node *at, xir_value *v) {
     const int64_t n = v ? count_of(v) : -1;
     if (xir_node_failed(at) || !v) return NULL;
     if (n < 1 || n > MOST_LISTED || !v_is_integer(v)) return xir_node_unsupported(at, "a list of unknown length"), NULL;
-    listing *l = arena_take(&at->c->scratch, sizeof *l);
+    listing *l = node_take(at, sizeof *l);
     if (!l) return node_no_memory(at), NULL;
     for (unsigned depth = 0; depth <= MOST_LIST_DEPTH; depth += MOST_LIST_DEPTH) {   /* the second time, plain items */
         *l = (listing){ .at = at, .fits = true };
@@ -208,7 +208,7 @@ xir_value *pnnx_listed(xir_node *at, xir_value *v) {
 
 /* The bounds of a slice are numbers and operators of one number each. */
 xir_value *pnnx_slice_listed(xir_node *at, xir_value *v, size_t first, size_t n) {
-    listing *all = arena_take(&at->c->scratch, 2 * sizeof *all), *one = all ? all + 1 : NULL;
+    listing *all = node_take(at, 2 * sizeof *all), *one = all ? all + 1 : NULL;
     if (!all) return node_no_memory(at), NULL;
     *all = (listing){ .at = at, .fits = true };
     put(all, "(", 1);

@@ -59,7 +59,7 @@ bool pnnx_back_tile(xir_node *at) {
 
 /* Concat and Stack: any number of inputs. */
 bool pnnx_back_cat(xir_node *at) {
-    xir_value **in = arena_take(&at->c->scratch, (at->n_in + 1) * sizeof *in);
+    xir_value **in = node_take(at, (at->n_in + 1) * sizeof *in);
     if (!in) return node_no_memory(at);
     for (size_t i = 0; i < at->n_in; i++) in[i] = xir_node_input(at, i);
     const int64_t axis = xir_node_int(at, xir_node_attr(at, "axis") ? "axis" : "dim", 0);

@@ -68,7 +68,7 @@ bool pnnx_back_layer_norm(xir_node *at) {
     const size_t rank = v_rank(x);
     xir_ints order = xir_node_series(at, 0, rank), back = xir_node_series(at, 0, rank), shape =
         xir_node_make_ints(at, axes.n, 0);
-    bool *normal = arena_take(&at->c->scratch, rank + 1);
+    bool *normal = node_take(at, rank + 1);
     if (!order.v || !back.v || !shape.v || !normal) return node_no_memory(at);
     memset(normal, 0, rank + 1);
     for (size_t i = 0; i < axes.n; i++) {

@@ -44,11 +44,11 @@ bool pnnx_back_reduce(xir_node *at) {
 }
 
 bool pnnx_back_einsum(xir_node *at) {
-    xir_value **in = arena_take(&at->c->scratch, (at->n_in + 1) * sizeof *in);
+    xir_value **in = node_take(at, (at->n_in + 1) * sizeof *in);
     if (!in) return node_no_memory(at);
     for (size_t i = 0; i < at->n_in; i++) in[i] = xir_node_input(at, i);
     const xir_str equation = xir_node_text(at, "equation", "");
-    char *text = arena_take(&at->c->scratch, equation.size + 1);
+    char *text = node_take(at, equation.size + 1);
     size_t n = 0;
     if (!text) return node_no_memory(at);
     for (size_t i = 0; i < equation.size; i++)   /* blanks end a word of the file, and mean nothing */

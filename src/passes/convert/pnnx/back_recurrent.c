@@ -17,7 +17,7 @@ static xir_value *rows_of(xir_node *at, const cell *c, size_t input, int64_t dir
     xir_value *all = xir_node_input(at, input);
     if (!all || !xir_node_reals(at, input, &from, &n)) return NULL;
     const int64_t rows = c->gates * c->hidden, columns = vector ? 1 : v_dim(all, 2);
-    double *to = arena_take(&at->c->scratch, (size_t)(rows * columns + 1) * sizeof *to);
+    double *to = node_take(at, (size_t)(rows * columns + 1) * sizeof *to);
     if (!to) return node_no_memory(at), NULL;
     if ((int64_t)n != c->directions * parts * rows * columns)
         return xir_node_unsupported(at, "weights of other dims"), NULL;

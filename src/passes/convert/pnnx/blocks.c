@@ -139,7 +139,7 @@ bool pnnx_fold(xir_node *at) {
     for (size_t i = 0; i < 2 && x; i++) {
         const int64_t rows = p.size[i] * p.out[i], columns = p.in[i];
         if (columns > 0 && rows > PNNX_MOST_LISTED / columns) return xir_node_unsupported(at, "very many windows");
-        double *matrix = arena_take(&at->c->scratch, (size_t)(rows * columns + 1) * sizeof *matrix);
+        double *matrix = node_take(at, (size_t)(rows * columns + 1) * sizeof *matrix);
         if (!matrix) return node_no_memory(at);
         memset(matrix, 0, (size_t)(rows * columns) * sizeof *matrix);
         for (int64_t k = 0; k < rows; k++) {

@@ -397,7 +397,7 @@ static xir_str joined(xir_node *at, const xir_list *list) {
     size_t size = 2;
     for (size_t i = 0; i < list->size; i++)
         size += list->items[i].kind == XIR_ANY_TEXT ? list->items[i].as.text.size + 1 : 0;
-    char *text = arena_take(&at->c->scratch, size), *p = text;
+    char *text = node_take(at, size), *p = text;
     if (!text) return node_no_memory(at), (xir_str){ NULL, 0 };
     *p++ = '[';
     for (size_t i = 0; i < list->size; i++) {

@@ -16,7 +16,7 @@ static const double *numbers(xir_node *at, size_t i, size_t n, double otherwise)
                                 count),
                NULL;
     }
-    double *v = arena_take(&at->c->scratch, (n + 1) * sizeof *v);
+    double *v = node_take(at, (n + 1) * sizeof *v);
     if (!v) return node_no_memory(at), NULL;
     for (size_t k = 0; k < n; k++) v[k] = otherwise;
     return v;
@@ -55,8 +55,8 @@ bool pnnx_batch_norm(xir_node *at) {
                  *bias = numbers(at, BIAS, n, 0);
     if (xir_node_failed(at)) return false;
     const double eps = xir_node_real(at, "eps", 1e-5);
-    double *factors = arena_take(&at->c->scratch, (n + 1) * sizeof *factors);
-    double *addends = arena_take(&at->c->scratch, (n + 1) * sizeof *addends);
+    double *factors = node_take(at, (n + 1) * sizeof *factors);
+    double *addends = node_take(at, (n + 1) * sizeof *addends);
     if (!factors || !addends) return node_no_memory(at);
     for (size_t i = 0; i < n; i++) {
         factors[i] = weight[i] / sqrt(var[i] + eps);

@@ -91,7 +91,7 @@ static void cubic_weights(double t, double out[4]) {
 
 static xir_value *mixed(xir_node *at, xir_value *x, size_t axis, const resize_axis *a, bool cubic, bool corners) {
     if (a->in * a->out > PNNX_MOST_LISTED) return xir_node_unsupported(at, "very large dims"), NULL;
-    double *matrix = arena_take(&at->c->scratch, (size_t)(a->in * a->out) * sizeof *matrix);
+    double *matrix = node_take(at, (size_t)(a->in * a->out) * sizeof *matrix);
     if (!matrix) return node_no_memory(at), NULL;
     memset(matrix, 0, (size_t)(a->in * a->out) * sizeof *matrix);
     for (int64_t i = 0; i < a->out; i++) {
@@ -211,7 +211,7 @@ bool pnnx_affine_grid(xir_node *at) {
             return xir_node_unsupported(at, "a very large grid");
     }
     const bool corners = xir_node_bool(at, "align_corners", false);
-    double *places = arena_take(&at->c->scratch, (size_t)cells * (n + 1) * sizeof *places);
+    double *places = node_take(at, (size_t)cells * (n + 1) * sizeof *places);
     if (!places) return node_no_memory(at);
     for (int64_t i = 0; i < cells; i++) {
         int64_t rest = i;

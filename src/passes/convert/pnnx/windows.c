@@ -54,7 +54,7 @@ static bool convolution(xir_node *at) {
     for (size_t i = 0; i < COUNT(lists); i++) if (!has_items(at, lists[i], rank - 2)) return false;
     bool added;
     x = pnnx_with_batch(at, x, rank, 0, &added);
-    node_input *in = arena_take(&at->c->scratch, at->n_in * sizeof *in);
+    node_input *in = node_take(at, at->n_in * sizeof *in);
     if (!in) return node_no_memory(at);
     memcpy((void *)in, at->in, at->n_in * sizeof *in);
     in[0].value = x;
@@ -286,7 +286,7 @@ xir_value *pnnx_averaged(xir_node *at, xir_value *x, size_t axis, int64_t in, in
     const adaptive s = { in, out };
     if (in == out || xir_node_failed(at)) return x;
     if (in * out > PNNX_MOST_LISTED) return xir_node_unsupported(at, "very large dims"), NULL;
-    double *matrix = arena_take(&at->c->scratch, (size_t)(in * out) * sizeof *matrix);
+    double *matrix = node_take(at, (size_t)(in * out) * sizeof *matrix);
     if (!matrix) return node_no_memory(at), NULL;
     for (int64_t i = 0; i < in * out; i++) {
         const int64_t begin = window_begin(s, i % out), end = window_end(s, i % out), row = i / out;

@@ -40,7 +40,7 @@ bool tsm_give_fields(xir_node *at, const char *key, xir_values inputs, xir_sets 
 
 /* 32-bit integers in some dims: lists are constants of the file. */
 xir_value *tsm_list_of(xir_node *at, const xir_ints *v, const xir_ints *dims) {
-    double *reals = v->v ? arena_take(&at->c->scratch, (v->n + 1) * sizeof *reals) : NULL;
+    double *reals = v->v ? node_take(at, (v->n + 1) * sizeof *reals) : NULL;
     if (!reals) return node_no_memory(at), NULL;
     for (size_t i = 0; i < v->n; i++) {
         if (v->v[i] < INT32_MIN || v->v[i] > INT32_MAX)

@@ -108,7 +108,7 @@ static bool dequantised(xir_node *at, const xir_value *x, const xir_type *to) {
         return xir_node_unsupported(at, "quantised elements");
     xir_array *array = xir_array_from_params(x, NULL);
     const size_t n = array ? xir_array_count(array) : 0;
-    double *v = dims.v ? arena_take(&at->c->scratch, (n + 1) * sizeof *v) : NULL;
+    double *v = dims.v ? node_take(at, (n + 1) * sizeof *v) : NULL;
     const bool read = array && v && !xir_array_reals(array, 0, n, v);
     xir_array_free(array);
     if (!read) return node_no_memory(at);

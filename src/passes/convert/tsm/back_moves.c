@@ -161,7 +161,7 @@ bool tsm_back_tile(xir_node *at) {
 }
 
 bool tsm_back_join(xir_node *at) {
-    xir_value **in = arena_take(&at->c->scratch, (at->n_in + 1) * sizeof *in);
+    xir_value **in = node_take(at, (at->n_in + 1) * sizeof *in);
     int64_t axis;
     const bool joins = xir_node_type(at).data[0] == 'C';
     if (!in) return node_no_memory(at);

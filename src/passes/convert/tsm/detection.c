@@ -135,7 +135,7 @@ bool tsm_prior_box(xir_node *at) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/variance", "variance: expected 1 or 4 numbers, found %zu",
                                 n_variance);
     n *= 4 * (int64_t)boxes;
-    double *v = arena_take(&at->c->scratch, ((size_t)n * 2 + 1) * sizeof *v), *to = v;
+    double *v = node_take(at, ((size_t)n * 2 + 1) * sizeof *v), *to = v;
     if (!v) return node_no_memory(at);
     const double offset = xir_node_real(at, "offset", 0.5);
     for (int64_t i = 0; i < rows; i++)
@@ -196,7 +196,7 @@ bool tsm_yolo(xir_node *at) {
 static xir_value *side_places(xir_node *at, xir_value *start, xir_value *end, int64_t bins, int64_t per) {
     if (xir_node_failed(at) || !start || !end) return NULL;
     const xir_type *e = v_element(start);
-    double *t = arena_take(&at->c->scratch, (size_t)(bins * per) * sizeof *t);
+    double *t = node_take(at, (size_t)(bins * per) * sizeof *t);
     if (!t) return node_no_memory(at), NULL;
     for (int64_t i = 0; i < bins * per; i++)
         t[i] = ((double)(i / per) + ((double)(i % per) + 0.5) / (double)per) / (double)bins;
@@ -263,7 +263,7 @@ bool tsm_roi_align(xir_node *at) {
 
 /* Cells of one side of a patch of `size` cells around each position, [batch, points, size]: whole numbers. */
 static xir_value *patch_places(xir_node *at, xir_value *pos, int64_t first, int64_t cells, int64_t size) {
-    double *t = arena_take(&at->c->scratch, ((size_t)size + 1) * sizeof *t);
+    double *t = node_take(at, ((size_t)size + 1) * sizeof *t);
     if (!t) return node_no_memory(at), NULL;
     for (int64_t i = 0; i < size; i++) t[i] = (double)i;
     const xir_type *whole = xir_type_sint(xir_node_context(at), 64);

@@ -75,8 +75,8 @@ static xir_value *mixed(xir_node *at, xir_value *x, size_t axis, size_t n, int64
 static bool take_tables(xir_node *at, size_t n, int64_t out, int64_t **cells, double **weights) {
     *cells = NULL, *weights = NULL;
     if (out > TSM_MOST_LISTED / (int64_t)n) return xir_node_unsupported(at, "very large dims");
-    *cells = arena_take(&at->c->scratch, (n * (size_t)out + 1) * sizeof **cells);
-    *weights = arena_take(&at->c->scratch, (n * (size_t)out + 1) * sizeof **weights);
+    *cells = node_take(at, (n * (size_t)out + 1) * sizeof **cells);
+    *weights = node_take(at, (n * (size_t)out + 1) * sizeof **weights);
     return (*cells && *weights) || node_no_memory(at);
 }
 
@@ -304,7 +304,7 @@ static bool give_sampled(xir_node *at, xir_value *x, size_t axis, const sampling
     if (rows > TSM_MOST_DIM || columns > TSM_MOST_DIM || __builtin_mul_overflow(s->rows, s->columns, &out))
         return xir_node_unsupported(at, "very large dims");
     if (!take_tables(at, n, out, &cells, &weights)) return false;
-    double *rest = arena_take(&at->c->scratch, ((size_t)out + 1) * sizeof *rest);
+    double *rest = node_take(at, ((size_t)out + 1) * sizeof *rest);
     if (!rest) return node_no_memory(at);
     bool any = false, weighted = n > 1;
     for (int64_t p = 0; p < out; p++) {

@@ -212,7 +212,7 @@ bool tsm_tile(xir_node *at) {
 
 static bool joined(xir_node *at, const char *cls, const char *name, const char *field, size_t more, int64_t otherwise) {
     int64_t axis;
-    xir_value **inputs = arena_take(&at->c->scratch, (at->n_in + 1) * sizeof *inputs);
+    xir_value **inputs = node_take(at, (at->n_in + 1) * sizeof *inputs);
     if (!inputs) return node_no_memory(at);
     for (size_t i = 0; i < at->n_in; i++) {
         inputs[i] = xir_node_input(at, i);

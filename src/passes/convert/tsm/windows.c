@@ -290,7 +290,7 @@ static bool is_of_taps(xir_node *at, size_t i, const xir_value *v, const deforme
  * convolution and the offsets [n * parts, taps, 2, rows, columns]. */
 static xir_value *tap_places(xir_node *at, xir_value *offsets, const deformed *d, const windows *w, size_t axis) {
     const int64_t windows_n = axis ? d->columns : d->rows, n = d->taps * windows_n;
-    double *v = arena_take(&at->c->scratch, (size_t)n * sizeof *v);
+    double *v = node_take(at, (size_t)n * sizeof *v);
     if (!v) return node_no_memory(at), NULL;
     for (int64_t i = 0; i < n; i++) {
         const int64_t tap = i / windows_n, along = axis ? tap % w->size[1] : tap / w->size[1];
