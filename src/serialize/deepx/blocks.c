@@ -141,7 +141,7 @@ static void measure_from(deepx_blocks *b, uint32_t first, step *steps, uint8_t *
         } else if (callee && callee->status) {
             fault(block, callee->status, "the block calls '%.*s', which cannot be used", CLIP(callee->name));
         }
-        block->size = plus(block->size, callee ? callee->size : 1);
+        block->size = plus(block->size, plus(1, callee ? callee->size : 0));
     }
 }
 
@@ -214,12 +214,9 @@ uint64_t deepx_blocks_size(const deepx_blocks *b, const xir_network *net) {
     uint64_t n = 0;
     for (const xir_op *op = net->first; op; op = op->next) {
         const deepx_block *block = deepx_block_of(b, op);
-        n = plus(n, block && !block->status ? block->size : 1);
+        n = plus(n, block && !block->status ? block->size : 0);
     }
     return n;
 }
 
-uint64_t deepx_blocks_most(const xir_network *net) {
-    enum { MOST_CALLS = 1 << 22 };
-    return net->ctx->limits.max_ops < MOST_CALLS ? net->ctx->limits.max_ops : MOST_CALLS;
-}
+uint64_t deepx_blocks_most(const xir_network *net) { return net->ctx->limits.max_inlined; }

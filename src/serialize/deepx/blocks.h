@@ -15,7 +15,7 @@ typedef struct deepx_block {
     deepx_block_line *lines;
     size_t            n_params, n_formals, n_lines, formal_room, line_room;
     uint32_t          number;        /* in the tag of the network                                  */
-    uint64_t          size;          /* how many calls it becomes, with those of other blocks in it */
+    uint64_t          size;          /* how many calls take its place, first and last, with those of other blocks */
     bool              again;         /* a block before it has the name                             */
     xir_status        status;        /* XIR_OK: it may be used                                     */
     char              fault[200];    /* otherwise why not                                          */
@@ -37,7 +37,7 @@ bool deepx_blocks_begin(deepx_blocks *b, const xir_network *net);
 void deepx_blocks_end(deepx_blocks *b);
 /* The block that an op calls; NULL: none. */
 const deepx_block *deepx_block_of(const deepx_blocks *b, const xir_op *op);
-/* How many calls the network has after all blocks have been put in place; UINT64_MAX: more than can be counted. */
+/* How many calls are made to put all blocks in place; UINT64_MAX: more than can be counted. */
 uint64_t deepx_blocks_size(const deepx_blocks *b, const xir_network *net);
 /* The most that this may be. */
 uint64_t deepx_blocks_most(const xir_network *net);

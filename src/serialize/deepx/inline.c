@@ -1,6 +1,7 @@
 /* Blocks in the place of their calls: a call becomes the lines of the block, with what the call gives in place of the
  * names of the head. A tensor that a block makes for itself gets a name of its own. A call that does not fit its block
- * stays. Blocks in blocks need no recursion: their calls are ops that come next. */
+ * stays, and so do all calls once the lines have taken most of the bytes that a conversion may make. Blocks in blocks
+ * need no recursion: their calls are ops that come next. */
 #include <stdio.h>
 #include <xir/deepx.h>
 #include "deepx/blocks.h"
@@ -365,6 +366,16 @@ static bool inline_call(inlining *t, bool *changed) {
     return !t->no_memory;
 }
 
+/* The most bytes that the arena of the network may have handed out: a quarter of those that a conversion may make is
+ * for what the lines become. */
+static uint64_t most_bytes(const xir_network *net) {
+    enum { TIMES = 16 };
+    uint64_t most;
+    bool ok = mul_u64(net_text_bytes(net), TIMES, &most) && add_u64(most, net->ctx->limits.max_converted, &most);
+    ok = ok && add_u64(most - most / 4, net->arena.taken, &most);
+    return ok ? most : UINT64_MAX;
+}
+
 xir_status xir_deepx_inline(xir_network *net, bool *replaced) {
     deepx_blocks blocks;
     if (!net) return XIR_E_MISSING;
@@ -374,7 +385,8 @@ xir_status xir_deepx_inline(xir_network *net, bool *replaced) {
     buffer_init(&t.types, alloc);
     bool ok = deepx_blocks_begin(&blocks, net);
     if (ok && blocks.n && deepx_blocks_size(&blocks, net) <= deepx_blocks_most(net)) {
-        for (xir_op *op = net->first, *next; op && ok; op = next) {
+        const uint64_t most = most_bytes(net);
+        for (xir_op *op = net->first, *next; op && ok && net->arena.taken < most; op = next) {
             xir_op *before = op->prev;
             next = op->next;
             t.op = op;

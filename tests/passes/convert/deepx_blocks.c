@@ -144,6 +144,45 @@ static void calls_that_do_not_fit_stay(void **state) {
     }
 }
 
+/* How many calls of blocks a conversion leaves, with these limits. */
+static size_t calls_left(const char *text, const xir_limits *limits) {
+    xir_limits before = XIR_INIT(xir_limits);
+    DOES(xir_context_limits(ctx, &before, why));
+    DOES(xir_context_set_limits(ctx, limits, why));
+    xir_network *net = read_program(text);
+    xir_diags_clear(why);
+    DOES(xir_pass_run(net, "deepx-to-xir", NULL, NULL, why));
+    DOES(xir_network_validate(net, why));
+    size_t n = 0;
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op))
+        n += xir_class_is_dialect(xir_op_class(op));
+    if (n) assert_non_null(strstr(xir_diags_at(why, 0)->message.data, "max_converted"));
+    xir_network_free(net);
+    DOES(xir_context_set_limits(ctx, &before, why));
+    return n;
+}
+
+/* Calls of blocks in blocks count, too: f7 takes 3 * 2^7 - 2. Lines take bytes for their texts. */
+static void the_limits_of_conversions_are_those_of_blocks(void **state) {
+    (void)state;
+    char text[8000];
+    size_t n = (size_t)snprintf(text, sizeof text, "func f0(x: tensor) -> (y: tensor) {\n    exp(x)->(y)\n}\n");
+    for (int i = 1; i <= 7; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "func f%d(x: tensor) -> (y: tensor) {\n    f%d(x)->(y)\n"
+                              "    f%d(y)->(y)\n}\n", i, i - 1, i - 1);
+    snprintf(text + n, sizeof text - n, "newtensor([2])->(tensor<float32>:a)\nf7(a)->(a)\n");
+    assert_int_equal(calls_left(text, &XIR_INIT(xir_limits, .max_inlined = 382)), 0);
+    assert_int_equal(calls_left(text, &XIR_INIT(xir_limits, .max_inlined = 381)), 1);
+    n = (size_t)snprintf(text, sizeof text, "func f(x: tensor, a: tensor) -> (y: tensor) {\n");
+    for (int i = 0; i < 20; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "    addscalar(x, %0*d)->(y)\n", 99, 1);
+    n += (size_t)snprintf(text + n, sizeof text - n, "}\nnewtensor([2])->(tensor<float32>:a)\n");
+    for (int i = 0; i < 60; i++) n += (size_t)snprintf(text + n, sizeof text - n, "f(a, a)->(a)\n");
+    assert_int_equal(calls_left(text, &XIR_INIT(xir_limits, .max_converted = 4 << 20)), 0);
+    const size_t left = calls_left(text, &XIR_INIT(xir_limits, .max_converted = 100000));
+    if (left < 1 || left >= 60) fail_msg("%zu calls are left", left);
+}
+
 /* Each block calls the one before twice: 2^40 calls. */
 static void blocks_that_would_explode_stay(void **state) {
     (void)state;
@@ -174,6 +213,7 @@ GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_compute_what_their_lines_do),
         cmocka_unit_test(calls_that_do_not_fit_stay),
+        cmocka_unit_test(the_limits_of_conversions_are_those_of_blocks),
         cmocka_unit_test(blocks_that_would_explode_stay),
     };
     return RUN_GROUP(tests);

@@ -88,6 +88,17 @@ static const xir_convert_row rows[] = {
     ROW("repeat",          "1-2", "arg1:s!",                 "Reshape, Expand",      repeat),
 };
 
+/* A call of a block that its lines have not replaced, or of a function of which the program has the definition. */
+static bool stays(xir_node *at) {
+    return xir_node_unsupported(at, "XIR has no known equivalent, and if it calls a block, the lines do not fit or "
+                                    "would exceed max_inlined or max_converted");
+}
+
+static xir_convert_fn *call_of_block(xir_node *at) {
+    const xir_map *tags = xir_network_tags(xir_node_network(at));
+    return tags && xir_map_find(tags, XIR_STR("deepx.defs")) ? stays : NULL;
+}
+
 /* The options of the way back. */
 static const xir_pass_option options[] = {
     XIR_DIALECT_STRICT,
@@ -104,7 +115,8 @@ const xir_dialect_decl dialect_deepx = {
     XIR_DIALECT_HEAD("deepx::", "DeepX"), .pass = "deepx-to-xir", .rows = rows, .n_rows = COUNT(rows),
     .node = "call", .sources = "line or input", .operators = "list of functions", .is_pure = deepx_is_pure,
     .number = deepx_number_of,
-    .prepare = deepx_prepare, .spelled = deepx_spelled, .check_file = xir_deepx_check, .check = deepx_back_check,
+    .prepare = deepx_prepare, .function = call_of_block,
+    .spelled = deepx_spelled, .check_file = xir_deepx_check, .check = deepx_back_check,
     .back = &pass_xir_to_deepx, .constant = deepx_back_constant, .begin_back = deepx_begin_back,
     .end_back = deepx_end_back,
 };
