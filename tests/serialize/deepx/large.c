@@ -87,7 +87,7 @@ static void nesting_without_end(void **state) {
 /* A call of short names takes more memory than 16 times its text. */
 static int without_limit(void **state) {
     const int failed = group_begin(state);
-    return failed || xir_context_set_limits(ctx, &XIR_INIT(xir_limits, .max_memory = UINT64_MAX), why) != XIR_OK;
+    return failed || xir_context_set_limits(ctx, &XIR_INIT(xir_limits, .max_read_memory = UINT64_MAX), why) != XIR_OK;
 }
 
 GROUP {
