@@ -297,15 +297,19 @@ static inline void bytes_end(bytes_net *b) {
     xir_network_clear_status(b->net);
 }
 
-/* NULL: the bytes choose no inputs. `b` then says what was made. */
-static inline xir_network *bytes_make(bytes_net *b, xir_context *ctx, const uint8_t *data, size_t size) {
-    *b = (bytes_net){ .at = data, .end = data + size, .ctx = ctx };
-    for (size_t i = 0; xir_context_class_at(ctx, i) && b->n_classes < 512; i++) {
-        const xir_class *cls = xir_context_class_at(ctx, i);
+static inline void bytes_list_classes(bytes_net *b) {
+    for (size_t i = 0; xir_context_class_at(b->ctx, i) && b->n_classes < 512; i++) {
+        const xir_class *cls = xir_context_class_at(b->ctx, i);
         const uint32_t others = XIR_TRAIT_ABSTRACT | XIR_TRAIT_SOURCE | XIR_TRAIT_SINK;
         if (xir_class_is_op(cls) && !xir_class_is_opaque(cls) && !(xir_class_traits(cls) & others))
             b->classes[b->n_classes++] = cls;
     }
+}
+
+/* NULL: the bytes choose no inputs. `b` then says what was made. */
+static inline xir_network *bytes_make(bytes_net *b, xir_context *ctx, const uint8_t *data, size_t size) {
+    *b = (bytes_net){ .at = data, .end = data + size, .ctx = ctx };
+    bytes_list_classes(b);
     const uint8_t how = bytes_next(b);
     const xir_type *types[3];
     const size_t n = 1 + how % 3;

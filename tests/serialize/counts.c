@@ -107,7 +107,7 @@ static void texts_and_lists_of_2_gib(void **state) {
             buffer_init(&made.out, &memory_default);
             assert_false(tsm_put_plain(&out, XIR_STR("a"), values[k], NULL));
             assert_int_equal(out.size, 0);
-            assert_false(tsm_tree_make(&made, &tree));
+            if (sizes[i] > UINT32_MAX) assert_false(tsm_tree_make(&made, &tree));
             assert_false(made.out.failed);
             buffer_free(&out);
             buffer_free(&made.out);

@@ -46,7 +46,8 @@ static uint64_t hash_of(xir_str text) {
 }
 
 static uint32_t put_text(flat_writer *w, xir_str text) {
-    if (!flat_failed(w) && !sink_takes(&w->json.sink, text)) flat_fail(w, XIR_E_INVALID);
+    const bool may_fit = text.size <= FLAT_MOST_BYTES;   /* then it is read */
+    if (may_fit && !flat_failed(w) && !sink_takes(&w->json.sink, text)) flat_fail(w, XIR_E_INVALID);
     return flat_failed(w) ? 0 : flat_string(&w->b, text.data, text.size);
 }
 

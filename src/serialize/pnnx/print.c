@@ -107,7 +107,9 @@ static const char *element_name(const xir_type *element) {
 
 static const xir_str *type_tag(const xir_value *v) {
     const xir_any *tag = value_more_of(v) ? xir_map_find(value_more_of(v)->tags, XIR_STR(PNNX_TAG_TYPE)) : NULL;
-    return tag && tag->kind == XIR_ANY_TEXT && pnnx_is_word(tag->as.text) ? &tag->as.text : NULL;
+    const bool fits = tag && tag->kind == XIR_ANY_TEXT && pnnx_is_word(tag->as.text) &&
+                      pnnx_is_shape(tag->as.text, value_is_params(v));
+    return fits ? &tag->as.text : NULL;
 }
 
 /* PNNX writes no shape for a scalar. */

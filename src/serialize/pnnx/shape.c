@@ -65,6 +65,22 @@ bool pnnx_read_shape(pnnx_reader *r, xir_str text, bool weight, pnnx_shape *out)
     return true;
 }
 
+bool pnnx_is_shape(xir_str text, bool weight) {
+    const char *close = text.size ? memrchr(text.data, ')', text.size) : NULL;
+    xir_str item;
+    if (!close || *text.data != '(') return false;
+    const xir_str element = { close + 1, (size_t)(text.data + text.size - close) - 1 };
+    if (close == text.data + 1) return weight && xir_str_equal(element, xir_str_of(element_codes_pnnx.rows[0].name));
+    for (pnnx_items walk = pnnx_items_of((xir_str){ text.data + 1, (size_t)(close - text.data) - 1 });
+         pnnx_next_item(&walk, &item);) {
+        int32_t dim = 0;
+        const bool open = !weight && xir_str_equal(item, XIR_STR("?"));
+        const bool known = pnnx_scalar_kind(item) == XIR_PNNX_INT && pnnx_take_int(item, &dim) == item.size && dim >= 0;
+        if (!open && !known) return false;
+    }
+    return true;
+}
+
 /* ---- operands -------------------------------------------------------------------------------------------------- */
 
 static void put_dims(buffer *out, const dialect_dim *dims, size_t rank) {

@@ -243,8 +243,9 @@ static const xir_any *wrapped(const xir_any *v, const char *word) {
     return one && tsm_is(v->as.map.entries[0].key, word) ? &v->as.map.entries[0].value : NULL;
 }
 
-/* Returns true if digits stand for less than 2^30 bytes. */
-static bool can_take(const xir_any *digits) { return digits->kind == XIR_ANY_TEXT && tsm_can_count(digits); }
+static bool can_take(const xir_any *digits) {
+    return digits->kind == XIR_ANY_TEXT && digits->as.text.size / 2 <= TSM_COUNT_MOST;
+}
 
 static bool put_bytes(buffer *out, uint8_t type, const xir_any *digits) {
     const size_t at = out->size;
@@ -260,7 +261,7 @@ static bool put_piece(tsm_tree *t, const xir_any *v, int depth);
 
 static bool put_key(buffer *out, const xir_any *k) {
     const xir_any *digits = wrapped(k, "@text");
-    const bool plain = k->kind == XIR_ANY_TEXT && tsm_can_count(k);
+    const bool plain = k->kind == XIR_ANY_TEXT && tsm_can_count(k, TSM_COUNT_MOST);
     if (plain) tsm_put_text(out, k->as.text);
     if (plain || !digits) return plain;
     const size_t at = out->size;
@@ -271,7 +272,7 @@ static bool put_key(buffer *out, const xir_any *k) {
 }
 
 static bool put_pairs(tsm_tree *t, const xir_any *pairs, int depth) {
-    if (pairs->kind != XIR_ANY_LIST || !tsm_can_count(pairs)) return false;
+    if (pairs->kind != XIR_ANY_LIST || !tsm_can_count(pairs, TSM_COUNT_MOST)) return false;
     buffer_char(&t->out, DICT);
     tsm_put_word(&t->out, (uint32_t)pairs->as.list.size);
     for (size_t i = 0; i < pairs->as.list.size; i++) {
@@ -312,7 +313,7 @@ static bool put_map(tsm_tree *t, const xir_any *v, int depth) {
 
 static bool put_piece(tsm_tree *t, const xir_any *v, int depth) {
     enum { DEEPEST = 256 };
-    if (depth == DEEPEST || !tsm_can_count(v)) return false;
+    if (depth == DEEPEST || !tsm_can_count(v, TSM_COUNT_MOST)) return false;
     switch (v->kind) {
     case XIR_ANY_NULL: buffer_put(&t->out, "\0\0", 2); return true;
     case XIR_ANY_BOOL:

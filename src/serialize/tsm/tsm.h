@@ -41,11 +41,14 @@ static inline uint32_t tsm_u32(const uint8_t *p) {
 static inline void tsm_put32(uint8_t *p, uint32_t v) {
     for (int i = 0; i < 4; i++) p[i] = (uint8_t)(v >> 8 * i);
 }
-/* Returns true if the length of a text, list or map is below 2^31: a dim has 31 bits, and other counts 32. */
-static inline bool tsm_can_count(const xir_any *v) {
-    return v->kind == XIR_ANY_TEXT ? v->as.text.size <= INT32_MAX
-         : v->kind == XIR_ANY_LIST ? v->as.list.size <= INT32_MAX
-         : v->kind != XIR_ANY_MAP || v->as.map.size <= INT32_MAX;
+/* The most that a dim, and another count, can be. */
+enum { TSM_DIM_MOST = INT32_MAX };
+#define TSM_COUNT_MOST UINT32_MAX
+/* Returns true if the length of a text, list or map is at most this. */
+static inline bool tsm_can_count(const xir_any *v, uint32_t most) {
+    return v->kind == XIR_ANY_TEXT ? v->as.text.size <= most
+         : v->kind == XIR_ANY_LIST ? v->as.list.size <= most
+         : v->kind != XIR_ANY_MAP || v->as.map.size <= most;
 }
 static inline bool tsm_is(xir_str text, const char *word) {
     return text.size == strlen(word) && memcmp(text.data, word, text.size) == 0;

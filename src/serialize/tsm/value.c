@@ -48,7 +48,7 @@ static bool usual_list(xir_str name, const xir_list *list, tsm_usual *out) {
 /* A value of numbers or texts as the usual writer stores it; false for Params and what TSM cannot hold. */
 static bool usual_of(xir_str name, const xir_any *value, tsm_usual *out) {
     numbers of = { .ints = false };
-    if (!tsm_can_count(value)) return false;
+    if (!tsm_can_count(value, TSM_DIM_MOST)) return false;
     if (value->kind == XIR_ANY_LIST) return usual_list(name, &value->as.list, out);
     *out = (tsm_usual){ .dtype = TSM_CHAR8, .rank = 1, .dims = { 0 } };
     if (value->kind == XIR_ANY_TEXT) {

@@ -90,7 +90,7 @@ static bool put_container(tsm_writer *w, const xir_any *tag) {
     const xir_any *scrambled = tag_item(tag, "scrambled", XIR_ANY_BOOL);
     tsm_tree t = { .module_at = 0 };
     buffer_init(&t.out, w->alloc);
-    w->sink = (tsm_sink){ .counts = true, .sums = file && sum && tsm_can_count(file) };
+    w->sink = (tsm_sink){ .counts = true, .sums = file && sum && tsm_can_count(file, TSM_DIM_MOST) };
     bool ok = put_module(w, false);
     const bool inside = !(w->sink.sums && (int64_t)(w->sink.sum >> 2) == sum->as.integer);
     const uint64_t size = w->sink.size;

@@ -256,7 +256,7 @@ static bool put_value(tsm_writer *w, size_t place, const item *it, const xir_any
     const xir_any *v = &it->value;
     const xir_list *list = &v->as.list;
     const bool described = it->described && v->kind == XIR_ANY_LIST, packed = !it->described && is_packed(v);
-    if (it->name.size > INT32_MAX || !tsm_can_count(v))
+    if (it->name.size > TSM_DIM_MOST || !tsm_can_count(v, TSM_DIM_MOST))
         return tsm_refuse(w, XIR_E_LIMIT, "a parameter of '%.*s' has a name or value of 2^31 bytes or items or more",
                           CLIP(tsm_name_of(w, place)));
     if (!tsm_is_utf8(it->name) || (v->kind == XIR_ANY_TEXT && !it->described && !tsm_is_utf8(v->as.text)))

@@ -48,7 +48,17 @@ static void ops_of_every_class_come_back(void **state) {
         for (int trial = 0; trial < 8; trial++) {
             xir_op *op = add_op(&p, cls, pool_body(&p, cls, trial == 7));
             xir_text_buffer text;
-            assert_int_equal(xir_json_print(p.net, 0, &text), XIR_OK);
+            const xir_status printed = xir_json_print(p.net, 0, &text);
+            if (printed) {   /* a text of the pool is not UTF-8 */
+                paper none = { 0 };
+                assert_int_equal(printed, XIR_E_INVALID);
+                assert_int_equal(try_pack(p.net, &none), printed);
+                xir_diags_clear(why);
+                free(none.data);
+                refused++;
+                assert_int_equal(xir_op_erase(op), XIR_OK);
+                continue;
+            }
             xir_network *from_json = read_net(text.data, text.size);
             xir_diags_clear(why);
             paper file = pack_net(p.net);

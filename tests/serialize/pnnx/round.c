@@ -309,6 +309,30 @@ static void networks_that_pnnx_cannot_hold(void **state) {
     xir_network_free(net);
 }
 
+/* Types that XIR does not have are a tag. */
+static void a_tag_that_is_not_a_shape(void **state) {
+    static const char text[] = "7767517\n3 2\npnnx.Input i 0 1 0 #0=(1)f32\ntorch.t t 1 1 0 1\npnnx.Output o 1 0 1\n";
+    static const struct { const char *tag; bool good; } rows[] = {
+        { "(2,3)c64", true }, { "()null", true }, { "zip32", false }, { "(2,?)c64", false }, { "(2,x)c64", false },
+        { "(2", false }, { "()c64", false }, { "(-1)c64", false }, { "(99999999999)c64", false }, { "", false },
+    };
+    const xir_save_options options = XIR_INIT(xir_save_options, .unchecked = true, .no_params = true);
+    (void)state;
+    scratch_put(scratch("c.param"), text, strlen(text));
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        xir_network *net = load(scratch("c.param"), false);
+        xir_value *w = xir_params_new_untyped(net, XIR_STR("w"));
+        const xir_any tag = xir_any_text(xir_str_of(rows[i].tag));
+        const xir_any params_of_w = { .kind = XIR_ANY_PARAMS, .as.params = w };
+        DOES(xir_value_set_tag(w, XIR_STR("pnnx.type"), &tag));
+        DOES(xir_op_set_extra(xir_network_op_at(net, 1), XIR_STR("@w"), &params_of_w));
+        if (rows[i].good) DOES(xir_network_save(net, scratch("yes.param"), &options, why));
+        else FAILS_TO_SAVE(xir_network_save(net, scratch("no.param"), &options, why), XIR_E_UNSUPPORTED,
+                           "the attribute '@w' is not a weight with a name and a type");
+        xir_network_free(net);
+    }
+}
+
 /* ---- real files -------------------------------------------------------------------------------------------------- */
 
 static size_t come_back(const char *pattern, bool words) {
@@ -349,6 +373,7 @@ GROUP {
         cmocka_unit_test(what_changed_is_written),
         cmocka_unit_test(names_that_are_missing),
         cmocka_unit_test(networks_that_pnnx_cannot_hold),
+        cmocka_unit_test(a_tag_that_is_not_a_shape),
         cmocka_unit_test(real_files),
     };
     scratch_make();
