@@ -37,6 +37,15 @@ static void deepx_inputs(bytes *b, int64_t n) {
     for (i64 i = 0; i < n; i++) putf(b, "exp(tensor<float32>:a%lld)->(tensor<float32>:a%lld)\n", i, i);
 }
 
+/* A list that a call returns, and another writes anew. */
+static void deepx_returned_list(bytes *b, int64_t n) {
+    for (int call = 0; call < 2; call++) {
+        put_text(b, "split(tensor<float32>:x, var<int32>:0)->(listtensor<float32>:[");
+        for (i64 i = 0; i < n; i++) putf(b, "%sa%lld", i ? " " : "", i);
+        put_text(b, "])\n");
+    }
+}
+
 static void deepx_loads(bytes *b, int64_t n) {
     for (i64 i = 0; i < n; i++) putf(b, "load(var<string>:/tmp/w%lld)->()\n", i);
 }
@@ -135,6 +144,7 @@ static void deepx_malformed(bytes *b, int64_t n) {
 const file_shape deepx_shapes[] = {
     SHAPE(deepx_chain), SHAPE(deepx_versions), SHAPE(deepx_one_tensor), SHAPE(deepx_prints),
     SHAPE(deepx_printed_versions), SHAPE(deepx_made_and_deleted), SHAPE(deepx_inputs), SHAPE(deepx_loads),
+    SHAPE(deepx_returned_list),
     SHAPE(deepx_one_file), SHAPE(deepx_drawn_by_the_system), SHAPE(deepx_vars), SHAPE(deepx_list),
     SHAPE(deepx_definitions), SHAPE(deepx_one_function), SHAPE(deepx_functions), SHAPE(deepx_faults),
     SHAPE(deepx_metadata), SHAPE(deepx_blocks), SHAPE(deepx_calls_of_a_block), SHAPE(deepx_a_long_block),

@@ -10,8 +10,7 @@
 typedef struct text { char *data; size_t size, room; } text;
 
 static void put(text *t, const void *bytes, size_t size) {
-    while (t->size + size > t->room) t->room = t->room ? 2 * t->room : 4096;
-    t->data = realloc(t->data, t->room);
+    if (t->size + size > t->room) t->data = realloc(t->data, t->room = 2 * (t->size + size) + 4096);
     memcpy(t->data + t->size, bytes, size);
     t->size += size;
 }
@@ -126,14 +125,19 @@ static void put_fb(text *t, size_t n) {
 enum { LITTLE = 1 << 20, REPORT = 1 << 20, TIMES = 16 };
 
 /* Nothing in JSON takes more than 16 times its text. */
-static const struct { const char *format; bool refused; size_t few, many; void (*put)(text *t, size_t n); } formats[] = {
-    { "imodel", true,  24, 40000, put_imodel },
-    { "fb",     false, 24, 20000, put_fb     },
-    { "onnx",   true,  24, 20000, put_onnx   },
-    { "pnnx",   true,  24, 20000, put_pnnx   },
-    { "nnb",    true,  24, 20000, put_nnb    },
-    { "tsm",    false, 24, 20000, put_tsm    },
-    { "deepx",  true,  24, 40000, put_deepx  },
+static const struct row {
+    const char *format;
+    bool        refused;
+    size_t      few, many;
+    void      (*put)(text *t, size_t n);
+} formats[] = {
+    { "imodel", true,  24, 200000, put_imodel },
+    { "fb",     false, 24,  20000, put_fb     },
+    { "onnx",   true,  24,  20000, put_onnx   },
+    { "pnnx",   true,  24,  20000, put_pnnx   },
+    { "nnb",    true,  24,  20000, put_nnb    },
+    { "tsm",    false, 24,  20000, put_tsm    },
+    { "deepx",  true,  24,  40000, put_deepx  },
 };
 
 static void check_refusal(const xir_diags *found) {
