@@ -37,7 +37,7 @@ static void deepx_inputs(bytes *b, int64_t n) {
     for (i64 i = 0; i < n; i++) putf(b, "exp(tensor<float32>:a%lld)->(tensor<float32>:a%lld)\n", i, i);
 }
 
-/* A list that a call returns, and another writes anew. */
+/* A list that a call returns, and another writes again. */
 static void deepx_returned_list(bytes *b, int64_t n) {
     for (int call = 0; call < 2; call++) {
         put_text(b, "split(tensor<float32>:x, var<int32>:0)->(listtensor<float32>:[");

@@ -13,7 +13,7 @@ const option common_options[] = {
     { "max-values", "N", WORD_TEXT, &limit_args.max_values,
       "read at most N values without a class (1000000), and one for every few bytes" },
     { "max-read-memory", "N", WORD_TEXT, &limit_args.max_read_memory,
-      "reading holds at most N bytes (7 * 2^23), and 2 for each byte of the files, or 16 of a text" },
+      "reading holds at most N bytes (56 MiB), and 2 for each byte of the files, or 16 of a text" },
     { "max-findings", "N", WORD_TEXT, &limit_args.max_findings,
       "print at most N findings, and how many more there are (1000)" },
     { "help", NULL, WORD_NONE, NULL, "print what the command takes; also -h" },
