@@ -249,9 +249,11 @@ static inline const xir_target *op_target(const xir_op *op) {
 
 /* Makes a network with no field set: the starting point of readers. */
 xir_network *network_new(xir_context *ctx);
-/* The bytes of its names, and of the texts and lists in its attributes and tags; each number in a list counts as
- * four. */
-uint64_t net_text_bytes(const xir_network *net);
+/* The bytes of its Params; and those that a conversion may make: 16 times as many, 16 times those of its texts, and
+ * max_converted more. Texts are names, and the texts and lists in attributes and tags; each number in a list counts as
+ * four bytes. */
+uint64_t net_params_bytes(const xir_network *net);
+uint64_t net_converted_most(const xir_network *net);
 uint64_t any_text_bytes(const xir_any *any);   /* of one attribute or tag */
 /* Returns true if the network's version is this one or later; it decides how files are spelled. */
 bool network_since(const xir_network *net, uint32_t major, uint32_t minor);

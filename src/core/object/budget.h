@@ -12,6 +12,8 @@ typedef struct budget {
     uint64_t elements;           /* the most that an output may have; UINT64_MAX: no limit                        */
     uint64_t params;             /* bytes of the network's Params at the start of the run;                        */
     bool     has_params;         /* false: not counted                                                            */
+    uint64_t convertible;        /* bytes that conversions of the run may make; 0: none has begun                 */
+    uint64_t converted;          /* bytes that they have made                                                     */
     uint64_t free;               /* bytes that constants of the pass fold may have beyond twice that              */
     uint64_t kept;               /* bytes of such constants that were made and still exist                        */
     struct rooms *rooms;         /* memory that the run uses again (src/exec/rooms.h); NULL: none                 */

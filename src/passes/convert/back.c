@@ -315,7 +315,10 @@ static bool keep_valid(conversion *c, xir_op *op) {
     const bool two = x && y && xir_value_is_params(x) && xir_value_is_params(y);
     if (!two || !xir_op_is(op, xir_matmul_class())) return true;
     node_begin(c, op, conversion_class(c, op->cls), &at);
+    const uint64_t most = c->bytes.most;
+    c->bytes.most = UINT64_MAX;   /* this op is needed in any case */
     xir_op *copy = xir_node_make_op(&at, "Copy", XIR_VALUES(x), XIR_NO_SETS);
+    c->bytes.most = most;
     return copy && xir_op_set_input(op, 0, xir_op_output(copy, 0)) == XIR_OK;
 }
 
@@ -328,6 +331,7 @@ xir_status back_run(conversion *c, xir_op *op) {
         c->changed++;
         return c->no_memory ? XIR_E_MEMORY : XIR_OK;
     }
+    c->bytes.stays = true;
     if (at.fate == NODE_NO_MEMORY || c->no_memory) return XIR_E_MEMORY;
     if (!keep_valid(c, op)) return XIR_E_MEMORY;
     at.waits_for = NULL;

@@ -3,40 +3,43 @@
  * count what they hand out, so no row has to count what it makes. A row asks before it makes something large, and each
  * op that it makes asks, too; then the node stays.
  *
- * What replaces a node does not count up to twice what the node has: most nodes become about one op. The memory that a
- * node needs for itself is freed after it. Then a sixteenth of it counts, so that the time is limited too; all of it
- * counts if the node stays, so that many such nodes cannot compute large tables. */
+ * What replaces a node does not count up to what the node has: most nodes become about one op. The memory that a node
+ * needs for itself is freed after it. Then a sixteenth of it counts, so that the time is limited too; all of it counts
+ * if the node stays, so that many such nodes cannot compute large tables. */
 #include "convert/convert.h"
 
-enum { TIMES = 16, LITTLE = 1 << 12 };
+enum { PASSED = 16, LITTLE = 1 << 12, KEPT = 8 };   /* large things leave an eighth of all bytes to little ones */
 
 /* What each node makes. */
 static uint64_t small(const conversion *c) {
     return c->net->arena.taken + c->net->pool.arena.taken + c->scratch.taken + c->bytes.passed;
 }
 
-static uint64_t plus(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
-
 void converted_begin(conversion *c) {
-    const uint64_t own = plus(c->within->params, net_text_bytes(c->net));
+    budget *run = c->within;
+    if (!run->convertible) run->convertible = net_converted_most(c->net);
     c->bytes = (converted_bytes){ .before = small(c), .turn = small(c) };
-    c->bytes.most = plus(c->ctx->limits.max_converted, own > UINT64_MAX / TIMES ? UINT64_MAX : TIMES * own);
+    c->bytes.most = run->convertible - run->converted;
 }
 
-/* The bytes that are left if `replaced` bytes of nodes do not count. */
-static uint64_t left_without(const conversion *c, uint64_t replaced) {
+/* The bytes that are left if `free` bytes do not count, apart from `kept` ones. */
+static uint64_t left(const conversion *c, uint64_t free, uint64_t kept) {
     const converted_bytes *b = &c->bytes;
     const uint64_t made = small(c) - b->before + c->brief.taken + b->constants + b->bodies;
-    const uint64_t counts = made > replaced ? made - replaced : 0;
+    const uint64_t counts = (made > free ? made - free : 0) + kept;
     return b->most > counts ? b->most - counts : 0;
 }
 
-uint64_t converted_left(const conversion *c) { return left_without(c, c->bytes.replaced); }
+uint64_t converted_left(const conversion *c) { return left(c, c->bytes.replaced, c->bytes.most / KEPT); }
+
+void converted_end(conversion *c) {
+    c->within->converted = c->within->convertible - left(c, c->bytes.replaced, 0);
+}
 
 void converted_turn(conversion *c) {
     converted_bytes *b = &c->bytes;
     if (!c->in.open) {
-        b->passed += b->stays ? c->brief.taken : c->brief.taken / TIMES;
+        b->passed += b->stays ? c->brief.taken : c->brief.taken / PASSED;
         arena_clear(&c->brief);
     }
     const uint64_t made = small(c) - b->turn;
@@ -53,11 +56,11 @@ void converted_body(conversion *c, const xir_network *body) { c->bytes.bodies +=
 void converted_body_gone(conversion *c, const xir_network *body) {
     const uint64_t bytes = bytes_of(body);
     c->bytes.bodies -= bytes < c->bytes.bodies ? bytes : c->bytes.bodies;
-    c->bytes.passed += bytes / TIMES;
+    c->bytes.passed += bytes / PASSED;
 }
 
-/* What may take the place of a node and not count: twice the bytes of its record and names. */
-static uint64_t place_of_op(const xir_op *op) {
+/* The bytes of its record, with its names. */
+static uint64_t bytes_of_op(const xir_op *op) {
     uint64_t n = sizeof *op + op->room * sizeof(xir_use) + op->n_outputs * sizeof(xir_value);
     if (op_more_of(op)) n += sizeof(op_more);
     if (op_label(op)->size) n += sizeof(label) + op_label(op)->size;
@@ -65,22 +68,35 @@ static uint64_t place_of_op(const xir_op *op) {
         const value_more *more = value_more_of(&op_outputs(op)[i]);
         if (more) n += sizeof *more + sizeof(label) + more->name->size;
     }
-    return 2 * n;
+    return n;
 }
 
-void converted_replaced(conversion *c, const xir_op *op) { c->bytes.places += place_of_op(op); }
+void converted_replaced(conversion *c, const xir_op *op) { c->bytes.places += bytes_of_op(op); }
 
 bool node_affords(xir_node *at, uint64_t bytes) {
-    const uint64_t left = converted_left(at->c);
-    if (bytes <= left || bytes <= left_without(at->c, at->c->bytes.replaced + place_of_op(at->op)))
-        return !xir_node_failed(at);
-    xir_node_unsupported(at, "it takes %llu bytes more, and %llu bytes are left of max_converted",
-                         (unsigned long long)bytes, (unsigned long long)left);
+    const converted_bytes *b = &at->c->bytes;
+    const uint64_t kept = bytes > LITTLE ? b->most / KEPT : 0, now = left(at->c, b->replaced, kept);
+    if (bytes <= now || bytes <= left(at->c, b->replaced + bytes_of_op(at->op), kept)) return !xir_node_failed(at);
+    xir_node_unsupported(at, "it takes %llu bytes, more than are left of max_converted", (unsigned long long)bytes);
     if (at->c->checking && !at->c->back.to && !at->c->bytes.said) {
         at->c->bytes.said = true;
         node_say(at, XIR_NOTE, XIR_OK, NULL, "not checked, nor are nodes like it: %s", at->reason);
     }
     return false;
+}
+
+void converted_params(conversion *c, const xir_value *until) {
+    for (const xir_value *v = c->net->all_params; v != until; v = value_params(v)->next)
+        if (value_params(v)->data) c->bytes.constants += value_params(v)->data->size;
+}
+
+xir_value *node_alias(xir_node *at, const xir_value *v) {
+    const blob *data = value_params(v)->data;
+    if (data && !node_affords(at, data->size)) return NULL;
+    if (data) at->c->bytes.constants += data->size;
+    xir_value *made = params_alias(at->c->net, v);
+    if (!made) (void)node_no_memory(at);
+    return made;
 }
 
 void *node_take(xir_node *at, size_t size) {

@@ -24,6 +24,7 @@ void conversion_begin(conversion *c, xir_network *net, xir_diags *why) {
 
 void conversion_end(conversion *c) {
     const xir_allocator *alloc = context_alloc(c->ctx);
+    converted_end(c);
     inlining_end(c);
     arena_free(&c->scratch);
     arena_free(&c->brief);
@@ -193,7 +194,7 @@ static xir_value *stand_in(xir_node *at, size_t i) {
     if (!node_made(at, v) && at->c->back.to) {
         if (!back_is_result(at->c, old)) return v;   /* a value may lose its name, a result may not */
     } else if (!node_made(at, v)) {
-        v = xir_value_is_params(v) ? params_alias(at->c->net, v)
+        v = xir_value_is_params(v) ? node_alias(at, v)
             : xir_node_make(at, "Copy", XIR_VALUES(v), XIR_NO_SETS);
         if (!v) return node_no_memory(at), NULL;
     }
@@ -435,7 +436,9 @@ xir_status conversion_run(conversion *c) {
     const bool by_rows = c->checking && !convert_checks_file(c->dialect);
     if (!status && by_rows) status = conversion_check_values(c, sorted || c->cyclic);
     bool prepared = false;
+    const xir_value *newest = c->net->all_params;
     if (!status && !c->back.to) status = convert_prepare(c->dialect, c->net, &prepared);
+    converted_params(c, newest);
     c->changed += prepared;
     for (xir_op *op = xir_network_first(c->net), *next; op && !status; op = next) {
         xir_op *const before = xir_op_prev(op);
@@ -453,6 +456,7 @@ xir_status conversion_run(conversion *c) {
             status = diag_fail(c->why, XIR_E_CANCELLED, XIR_STR(""), "%sthe run was cancelled", c->prefix);
     }
     if (status) opened_undo_all(c);
+    converted_end(c);
     if (!status && c->back.to) status = back_finish(c);
     if (!status && !c->back.to) status = lists_settle(c);
     if (!status && !c->checking) status = stayed_report(c);

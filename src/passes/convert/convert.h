@@ -158,7 +158,7 @@ typedef struct inlining {
 typedef struct converted_bytes {
     uint64_t most;               /* that it may make                                                     */
     uint64_t before;             /* in arenas when it began                                              */
-    uint64_t constants;          /* of Params, and of texts that ops share                               */
+    uint64_t constants;          /* of Params and of texts, also of those that share their bytes         */
     uint64_t bodies;             /* of networks of bodies that are in memory                             */
     uint64_t passed;             /* of what is not in memory any more, as far as it counts               */
     uint64_t replaced;           /* that do not count, since they have taken the places of nodes         */
@@ -244,12 +244,14 @@ xir_status conversion_take_quantised(conversion *c);
 
 /* ---- bytes ------------------------------------------------------------------------------------------------------ */
 
-/* bytes.c: all that a conversion makes may have max_converted bytes, and 16 times those that the Params and texts of
- * the network have when it begins. What a converted node needed for itself counts a sixteenth once it is freed. */
+/* bytes.c: all that the conversions of a run make may have max_converted bytes, and 16 times those that the Params and
+ * texts of the network have when the first one begins. */
 void     converted_begin(conversion *c);
+/* Takes what the conversion has made up to here from what comes after it in the same run. */
+void     converted_end(conversion *c);
 /* The end of an op's turn: frees what nodes needed for themselves, unless one is open. */
 void     converted_turn(conversion *c);
-/* The bytes that are left. */
+/* The bytes that are left for a constant. */
 uint64_t converted_left(const conversion *c);
 /* Counts a network that is in memory for a node, and one that is freed. */
 void     converted_body(conversion *c, const xir_network *body);
@@ -258,6 +260,10 @@ void     converted_body_gone(conversion *c, const xir_network *body);
 void     converted_replaced(conversion *c, const xir_op *op);
 /* Returns true if so many bytes are left for the node, or if the node has as many itself. Otherwise it stays. */
 bool     node_affords(xir_node *at, uint64_t bytes);
+/* Counts the Params that the network has got since `until` was the newest. */
+void     converted_params(conversion *c, const xir_value *until);
+/* The same bytes under another name. They count again, since a file may have them twice. NULL after a failure. */
+xir_value *node_alias(xir_node *at, const xir_value *v);
 /* Returns memory of the node, which lives until no node is being converted; NULL after a failure. */
 void    *node_take(xir_node *at, size_t size);
 

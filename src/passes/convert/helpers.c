@@ -136,7 +136,7 @@ static xir_value *reshaped_params(xir_node *at, const xir_value *x, const xir_in
     }
     if (rest >= 0 && known > 0 && n % known == 0) full.v[rest] = n / known, known = n;
     if (known != n || (rest >= 0 && full.v[rest] < 0)) return NULL;   /* Reshape reports the mistake */
-    xir_value *made = params_alias(at->c->net, x);
+    xir_value *made = node_alias(at, x);
     const xir_type *type = made ? xir_type_tensor(at->c->ctx, v_element(x), layout, full.v, full.n) : NULL;
     if (!type || xir_value_set_type(made, type)) return node_no_memory(at), NULL;
     return made;

@@ -6,8 +6,6 @@
 #include "support/spent.h"
 #include "types.h"
 
-enum { LITTLE = 1 << 12 };   /* bytes that a node's constant may have even if none are left */
-
 const xir_class *find_class(xir_context *ctx, const char *name) {
     char key[160];
     snprintf(key, sizeof key, "icraft::xir::%s", name);
@@ -279,7 +277,7 @@ static xir_value *fresh(xir_node *at, const xir_type *element, const xir_ints *d
     bool sized = xir_type_elements(type, &count) == XIR_OK && xir_type_bytes(type, &size) == XIR_OK;
     if (!sized || !element_readable(element))
         return xir_node_unsupported(at, "a constant would have an unknown size"), NULL;
-    if (size > LITTLE && !node_affords(at, size)) return NULL;
+    if (!node_affords(at, size)) return NULL;
     c->bytes.constants += size;
     xir_value *v = xir_params_new(c->net, XIR_STR(""), type);
     blob *b = v ? blob_new(&c->net->alloc, size) : NULL;

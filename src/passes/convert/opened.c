@@ -200,7 +200,9 @@ static bool find_value(xir_node *at, const xir_value *v, xir_value **out) {
     const xir_str name = xir_value_name(v);
     if (xir_value_is_params(v)) {
         xir_str own;
+        const xir_value *newest = at->c->net->all_params;
         *out = name_of_copy(at, SIZE_MAX, name, &own) ? xir_value_clone(v, at->c->net) : NULL;
+        converted_params(at->c, newest);
         if (!*out || xir_value_set_name(*out, own)) return node_no_memory(at);
     } else if (!xir_value_op(v)) {
         const size_t i = captured_at(at, name);
@@ -277,7 +279,9 @@ static bool resolve_references(xir_node *at, xir_op *copy, const xir_op *from) {
             if (!share(at, copy, key, is)) return false;
             continue;
         }
+        const xir_value *newest = at->c->net->all_params;
         if (is && !copy_any(at, is, &own)) return false;
+        converted_params(at->c, newest);
         if (xir_op_set_extra(copy, key, is ? &own : NULL)) return node_no_memory(at);
     }
     return true;
@@ -334,7 +338,9 @@ static bool copy_op(xir_node *at, size_t round, const xir_op *op) {
     }
     if (!node_affords(at, sizeof *op + op->n_inputs * sizeof(xir_use))) return false;
     const xir_status before = xir_network_status(c->net);
+    const xir_value *newest = c->net->all_params;
     xir_op *copy = xir_mapping_clone(o->map, op, at->op);
+    converted_params(c, newest);
     if (!copy && xir_network_status(c->net) == XIR_E_MEMORY) return node_no_memory(at);
     if (!copy && !before) xir_network_clear_status(c->net);
     if (!copy) return xir_node_unsupported(at, "the nodes of its body are not in order");
@@ -424,13 +430,15 @@ static bool is_used(const xir_op *op) {
     return false;
 }
 
-/* A list of a body that something uses: an op of the dialect makes it from its members. */
+/* A list of a body that something uses: an op of the dialect makes it from its members. If that takes too many bytes,
+ * the node stays as it was in the file. */
 static bool make_lists_of(xir_node *at) {
     for (size_t i = 0; i < xir_op_output_count(at->op); i++) {
         xir_value *old = xir_op_output(at->op, (int64_t)i);
         const value_list *list = conversion_list(at->c, old);
         if (!xir_value_uses(old)) continue;
         if (!list) return false;
+        if (!node_affords(at, sizeof(xir_op) + list->n * 4 * sizeof(xir_use))) return true;
         const char *type = list->optional ? "Optional" : list->n ? "SequenceConstruct" : "SequenceEmpty";
         char key[100];
         snprintf(key, sizeof key, "%.40s%s", at->cls->dialect->prefix, type);
@@ -471,8 +479,8 @@ xir_status lists_settle(conversion *c) {
             prev = xir_op_prev(op);
             if (!xir_class_is_opaque(op->cls) && !is_used(op) && xir_op_erase(op)) return XIR_E_MEMORY;
         }
-        at.fate = NODE_STAYS;
-        snprintf(at.reason, sizeof at.reason, "a value is one tensor, not a list of tensors");
+        if (at.fate != NODE_STAYS)
+            (void)xir_node_unsupported(&at, "a value is one tensor, not a list of tensors");
         if (!stayed_add(c, &at)) return XIR_E_MEMORY;
     }
     return XIR_OK;

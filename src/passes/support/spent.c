@@ -14,10 +14,7 @@ bool spent_on(xir_op *op, budget *within, char out[200]) {
 }
 
 void spent_begin(budget *within, const xir_network *net) {
-    for (const xir_value *v = within->has_params ? NULL : net->all_params; v; v = value_params(v)->next) {
-        const blob *data = value_params(v)->data;
-        if (data && !add_u64(within->params, data->size, &within->params)) within->params = UINT64_MAX;
-    }
+    if (!within->has_params) within->params = net_params_bytes(net);
     within->has_params = true;
 }
 

@@ -369,11 +369,9 @@ static bool inline_call(inlining *t, bool *changed) {
 /* The most bytes that the arena of the network may have handed out: a quarter of those that a conversion may make is
  * for what the lines become. */
 static uint64_t most_bytes(const xir_network *net) {
-    enum { TIMES = 16 };
-    uint64_t most;
-    bool ok = mul_u64(net_text_bytes(net), TIMES, &most) && add_u64(most, net->ctx->limits.max_converted, &most);
-    ok = ok && add_u64(most - most / 4, net->arena.taken, &most);
-    return ok ? most : UINT64_MAX;
+    const uint64_t most = net_converted_most(net);
+    uint64_t all;
+    return add_u64(most - most / 4, net->arena.taken, &all) ? all : UINT64_MAX;
 }
 
 xir_status xir_deepx_inline(xir_network *net, bool *replaced) {

@@ -159,7 +159,8 @@ static void constants_have_a_budget_of_bytes(void **state) {
     assert_non_null(net);
     DOES(xir_dialect_check(net, found));
     const size_t computed = (NODES - xir_diags_count_of(found, XIR_NOTE)) * LONG * sizeof(int64_t);
-    if (computed < MADE || computed > MADE + 16 * (size + LONG * sizeof(int64_t))) fail_msg("%zu bytes", computed);
+    if (computed < MADE / 8 * 7 || computed > MADE + 16 * (size + LONG * sizeof(int64_t)))
+        fail_msg("%zu bytes", computed);
     static const char *const parts[] = { "its inputs are constants, but it is not computed: it has 32768 bytes, and ",
                                          " bytes are left of max_converted" };
     for (size_t i = 0; i < COUNT(parts); i++) assert_non_null(strstr(xir_diags_at(found, 0)->message.data, parts[i]));

@@ -189,9 +189,8 @@ static bool is_uniform(const xir_value *v, double *out) {
     const size_t size = (size_t)xir_type_storage_bits(element) / 8;
     uint64_t bytes;
     const uint8_t *data = xir_params_data(v, &bytes);
-    if (!data || !size || bytes < size || xir_type_kind_of(element) == XIR_TYPE_BOOL) return false;
-    for (uint64_t i = size; i < bytes; i += size)
-        if (i + size > bytes || memcmp(data, data + i, size) != 0) return false;
+    if (!data || !size || bytes < size || bytes % size || xir_type_kind_of(element) == XIR_TYPE_BOOL) return false;
+    if (memcmp(data, data + size, (size_t)bytes - size) != 0) return false;   /* each is the one before it */
     int64_t whole = 0;
     const bool integer = xir_type_kind_of(element) == XIR_TYPE_INTEGER;
     if (integer) elements_to_ints(element, data, 0, 1, &whole);

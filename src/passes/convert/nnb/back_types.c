@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 #include "convert/nnb/nnb.h"
+#include "manager/pass.h"
 #include "support/numbers.h"
 
 static const char *const weight_words[NNB_WEIGHTS] = { "FLOAT32", "FIXED16", "FIXED8", "SIGN" };
@@ -15,14 +16,18 @@ size_t nnb_weights(const xir_pass *pass) {
     return i;
 }
 
+/* Params that share their bytes and have one type become the same Params. */
+typedef struct typed_params { const xir_type *type; xir_value *made; uint32_t next; /* index + 1 */ } typed_params;
+
 typedef struct typing {
     xir_pass     *pass;
     xir_network  *net;
     xir_context  *ctx;
     size_t        weights;
-    pointer_table params_of;    /* Params -> index in `made` */
-    xir_value   **made;
+    pointer_table params_of;    /* the bytes of Params, or Params without bytes -> index in `made`, of the newest */
+    typed_params *made;
     size_t        n, room;
+    uint64_t      left;         /* bytes for Params */
     xir_status    status;
 } typing;
 
@@ -137,7 +142,10 @@ static xir_value *made_params(typing *t, xir_value *v) {
         made = v;
     } else if (element) {
         type = xir_type_with_element(t->ctx, xir_value_type(v), element, NULL);
-        made = type && !xir_type_bytes(type, &size) ? xir_params_new(t->net, xir_value_name(v), type) : NULL;
+        const bool sized = type && !xir_type_bytes(type, &size);
+        if (sized && e && size > t->left) fail(t, XIR_E_LIMIT, "takes more bytes than max_converted leaves", v);
+        else if (e) t->left -= size;
+        made = sized && !t->status ? xir_params_new(t->net, xir_value_name(v), type) : NULL;
         blob *b = made && e ? blob_new(&t->net->alloc, size) : NULL;
         if (!made || (e && !b)) fail(t, XIR_E_MEMORY, "", v);
         else if (b) {
@@ -154,14 +162,20 @@ static xir_value *made_params(typing *t, xir_value *v) {
 }
 
 static xir_value *params_for(typing *t, xir_value *v) {
-    const uint32_t *known = pointer_table_find(&t->params_of, v);
-    if (known) return t->made[*known];
+    const blob *data = value_params(v)->data;
+    const void *key = data && data->size ? data->bytes : (const void *)v;
+    uint32_t *newest = pointer_table_find(&t->params_of, key);
+    for (uint32_t i = newest ? *newest : 0; i; i = t->made[i - 1].next)
+        if (xir_type_equal(t->made[i - 1].type, xir_value_type(v))) return t->made[i - 1].made;
     if (t->weights == FLOAT32 && !is_whole_number(v_element(v))) return v;
+    const xir_type *type = xir_value_type(v);
     xir_value *made = made_params(t, v);
     if (!made) return NULL;
     if (!mem_reserve(context_alloc(t->ctx), (void **)&t->made, &t->room, t->n + 1, sizeof *t->made) ||
-        !pointer_table_add(&t->params_of, v, (uint32_t)t->n)) return fail(t, XIR_E_MEMORY, "", v), NULL;
-    return t->made[t->n++] = made;
+        !(newest = pointer_table_add(&t->params_of, key, 0))) return fail(t, XIR_E_MEMORY, "", v), NULL;
+    t->made[t->n++] = (typed_params){ type, made, *newest };
+    *newest = (uint32_t)t->n;
+    return made;
 }
 
 static void type_op(typing *t, xir_op *op) {
@@ -186,6 +200,7 @@ static void type_op(typing *t, xir_op *op) {
 xir_status nnb_type_functions(xir_pass *pass) {
     typing t = { .pass = pass, .net = xir_pass_network(pass), .ctx = xir_pass_context(pass),
                  .weights = nnb_weights(pass) };
+    t.left = pass->within->convertible - pass->within->converted;
     pointer_table_init(&t.params_of, context_alloc(t.ctx));
     for (xir_op *op = xir_network_first(t.net); op && !t.status; op = xir_op_next(op)) type_op(&t, op);
     pointer_table_free(&t.params_of);

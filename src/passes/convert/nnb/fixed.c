@@ -67,6 +67,7 @@ typedef struct fixing {
     pointer_table  real_of;    /* fixed-point value -> index in `reals` */
     xir_value    **reals;
     size_t         n, room;
+    uint64_t       left;       /* bytes for real parameters             */
     bool           changed;
     bool           no_memory;
 } fixing;
@@ -115,17 +116,19 @@ static bool write_reals(fixing *f, const xir_value *v, const void *bytes, size_t
     return true;
 }
 
-/* The numbers of a parameter; NULL if it has none that can be read. */
+/* The numbers of a parameter; NULL if it has none that can be read, or too many. */
 static xir_value *real_params(fixing *f, xir_value *v) {
     const xir_type *type = real_type(f, v);
     const void *bytes = whole_params(v);
     int64_t n = 0;
     uint64_t size = 0;
+    if (type && bytes && (xir_type_bytes(type, &size) || size > f->left)) return NULL;
+    f->left -= size;
     xir_value *made = type ? xir_params_new(f->net, xir_value_name(v), type) : NULL;
     if (!made) return failed(f);
     value_params(made)->allow_no_data = value_params(v)->allow_no_data;
     if (!bytes) return made;
-    if (xir_type_elements(type, &n) || xir_type_bytes(type, &size)) return NULL;
+    if (xir_type_elements(type, &n)) return NULL;
     blob *b = blob_new(&f->net->alloc, size);
     if (!b) return failed(f);
     value_params(made)->data = b;
@@ -207,7 +210,7 @@ static void fix_function(fixing *f, xir_op *op) {
 }
 
 static void begin(fixing *f, fixing_of of, xir_network *net) {
-    *f = (fixing){ .of = of, .net = net, .ctx = xir_network_context(net) };
+    *f = (fixing){ .of = of, .net = net, .ctx = xir_network_context(net), .left = net_converted_most(net) };
     pointer_table_init(&f->real_of, context_alloc(f->ctx));
 }
 

@@ -113,7 +113,7 @@ static xir_value *view(xir_node *at, xir_value *v, const xir_type *element) {
     const xir_type *type = v && !xir_node_failed(at) ? with_element(at, v, element) : NULL;
     if (!type) return NULL;
     if (xir_value_is_params(v)) {
-        xir_value *made = params_alias(at->c->net, v);
+        xir_value *made = node_alias(at, v);
         if (made && !xir_value_set_type(made, type) && !xir_value_set_name(made, xir_value_name(v))) return made;
         return node_no_memory(at), NULL;
     }

@@ -115,7 +115,7 @@ static xir_value *as_tensor(xir_node *at, xir_value *v) {
         return xir_node_unsupported(at, "constants of an unknown size"), NULL;
     const int64_t n = (int64_t)bytes;
     const xir_type *raw = byte ? xir_type_tensor(at->c->ctx, byte, NULL, &n, 1) : NULL;
-    xir_value *made = raw ? params_alias(at->c->net, v) : NULL;
+    xir_value *made = raw ? node_alias(at, v) : NULL;
     if (!made || xir_value_set_type(made, raw) || xir_value_set_name(made, xir_value_name(v)))
         return node_no_memory(at), NULL;
     return made;

@@ -129,7 +129,7 @@ bool custom_as_typed(custom_reading *r, xir_str name, xir_value **v, const xir_t
                       custom_same_dims(type, xir_value_type(*v));
     if (!fits && !is_raw(r->at, *v, type))
         return custom_wrong(r, XIR_E_TYPE, name, "the tensor has other elements or dims");
-    xir_value *made = params_alias(r->at->c->net, *v);
+    xir_value *made = node_alias(r->at, *v);
     if (!made || xir_value_set_type(made, type) || xir_value_set_name(made, xir_value_name(*v)))
         return node_no_memory(r->at);
     *v = made;

@@ -150,7 +150,7 @@ xir_value *onnx_as_quantised(xir_node *at, xir_value *v, const xir_type *element
     if (from) return from;
     if (!xir_value_is_params(v)) return bits_as(at, v, element);
     const xir_type *type = typed(at, v, element);
-    xir_value *made = type ? params_alias(at->c->net, v) : NULL;
+    xir_value *made = type ? node_alias(at, v) : NULL;
     if (!made || xir_value_set_type(made, type) || xir_value_set_name(made, xir_value_name(v)))
         return node_no_memory(at), NULL;
     return made;

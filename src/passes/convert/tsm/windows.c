@@ -159,7 +159,7 @@ static xir_value *quantised(xir_node *at, xir_value *kernel, const double *scale
     const xir_type *real = element && dims.v ? tsm_tensor(at, xir_type_float(ctx, XIR_FLOAT_FP32),
                                                           xir_type_layout(xir_value_type(kernel)), &dims) : NULL;
     const xir_type *type = real ? tsm_typed_as(at, real, element) : NULL;
-    xir_value *made = type ? params_alias(at->c->net, kernel) : NULL;
+    xir_value *made = type ? node_alias(at, kernel) : NULL;
     if (!made || xir_value_set_type(made, type) || xir_value_set_name(made, xir_value_name(kernel)))
         return node_no_memory(at), NULL;
     xir_op *cast = xir_node_make_op(at, "Cast", INS(made), SETS(OBJ("target_dtype", real)));
