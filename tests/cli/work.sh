@@ -32,10 +32,20 @@ run 1 run --max-memory 2000 small.json; err "bytes more: the values of the run t
 run 0 run --max-memory 1M small.json; quiet
 run 0 opt --prove --max-memory 1M small.json; out "proven"
 
+# A conversion makes a table of 20000 numbers.
+printf 'newtensor(vector<int32>:[20000])->(tensor<float32>:a)\narange(var<float32>:1, var<float32>:1)->(tensor<float32>:a)\n' > line.ir
+why="it takes 160008 bytes, more than are left of max_converted"
+run 0 opt line.ir; quiet
+run 0 opt --max-converted 9K line.ir; err "note: to-xir: arange '' (call 2): not converted: $why"
+run 1 opt --max-converted 9K --strict line.ir; err "/ops/2: to-xir: arange '' (call 2): not converted: $why"
+run 0 check --max-converted 9K line.ir; err "note: arange '' (call 2): not checked, nor are nodes like it: $why"; out "no fault found, 1 note"
+run 0 check --max-converted 1M line.ir; quiet
+
 # What is not a number above 0.
 for word in 0 -1 x 1x 1KK 99999999999999999999 99999999999T ''; do
     run 2 run --max-work "$word" small.json; err "--max-work takes a number above 0, as 2000000000 or 2G, not '$word'"; silent
     run 2 check --max-op-work "$word" small.json; err "--max-op-work takes"
+    run 2 check --max-converted "$word" small.json; err "--max-converted takes"
     run 2 opt --max-work "$word" small.json; err "--max-work takes"
     run 2 opt --prove --max-memory "$word" small.json; err "--max-memory takes"
 done
