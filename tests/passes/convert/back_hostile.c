@@ -11,7 +11,8 @@
 #include "support/story.h"
 #include "elements.h"
 
-enum { TRIALS = OFTEN(4000), PROOFS = OFTEN(3000), OPS = 6, MOST_OPS = 400, MOST_INPUTS = 12 };
+enum { TRIALS = IS_SANITIZED ? 800 : 4000, PROOFS = IS_SANITIZED ? 600 : 3000 };
+enum { OPS = 6, MOST_OPS = 400, MOST_INPUTS = 12 };
 
 typedef struct way {
     const char *format, *there, *settings[6];
