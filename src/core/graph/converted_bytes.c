@@ -1,6 +1,6 @@
 /* How many bytes the Params and the texts of a network have, and a conversion of it may make. */
-#include <stdlib.h>
 #include "graph.h"
+#include "hash.h"
 
 /* ---- texts ------------------------------------------------------------------------------------------------------ */
 
@@ -22,22 +22,25 @@ uint64_t any_text_bytes(const xir_any *any) {
 
 static uint64_t bytes_of_map(const xir_map *map) {
     uint64_t n = 0;
-    for (size_t i = 0; map && i < map->size; i++)
-        n += map->entries[i].key.size + any_text_bytes(&map->entries[i].value);
+    for (size_t i = 0; i < map->size; i++) n += map->entries[i].key.size + any_text_bytes(&map->entries[i].value);
     return n;
+}
+
+static uint64_t bytes_of_maps(const xir_map *tags, const xir_map *extra) {
+    return (tags ? bytes_of_map(tags) : 0) + (extra ? bytes_of_map(extra) : 0);
 }
 
 static uint64_t bytes_of_value(const xir_value *v) {
     const value_more *more = value_more_of(v);
-    return more ? more->name->size + bytes_of_map(more->tags) + bytes_of_map(more->extra) : 0;
+    return more ? more->name->size + bytes_of_maps(more->tags, more->extra) : 0;
 }
 
 static uint64_t text_bytes(const xir_network *net) {
-    uint64_t n = bytes_of_map(net->tags) + bytes_of_map(net->extra);
+    uint64_t n = bytes_of_maps(net->tags, net->extra);
     for (const xir_op *op = net->first; op; op = op->next) {
         const op_more *more = op_more_of(op);
         n += op_label(op)->size;
-        if (more) n += bytes_of_map(more->tags) + bytes_of_map(more->extra);
+        if (more) n += bytes_of_maps(more->tags, more->extra);
         for (size_t i = 0; i < op->n_outputs; i++) n += bytes_of_value(&op_outputs(op)[i]);
     }
     for (const xir_value *v = net->all_params; v; v = value_params(v)->next) n += bytes_of_value(v);
@@ -46,45 +49,36 @@ static uint64_t text_bytes(const xir_network *net) {
 
 /* ---- Params ----------------------------------------------------------------------------------------------------- */
 
-typedef struct range { const uint8_t *from, *to; } range;
+/* A blob, and the bytes of all Params that are parts of it. */
+typedef struct whole { const blob *root; uint64_t parts; } whole;
+typedef struct wholes { pointer_table of; whole *rows; size_t n, room; } wholes;
 
-static int compare_ranges(const void *a, const void *b) {
-    const range *x = a, *y = b;
-    return (x->from > y->from) - (x->from < y->from);
+static whole *whole_of(const xir_network *net, wholes *w, const blob *root) {
+    if (w->n && w->rows[w->n - 1].root == root) return &w->rows[w->n - 1];   /* most often there is one file */
+    uint32_t *at = pointer_table_add(&w->of, root, (uint32_t)w->n);
+    if (!at) return NULL;
+    if (*at < w->n) return &w->rows[*at];
+    if (!mem_reserve(&net->alloc, (void **)&w->rows, &w->room, w->n + 1, sizeof *w->rows)) return NULL;
+    w->rows[w->n] = (whole){ .root = root };
+    return &w->rows[w->n++];
 }
 
-/* The bytes in all ranges together, each once. */
-static uint64_t bytes_of_union(range *ranges, size_t n) {
-    uint64_t bytes = 0;
-    const uint8_t *end = NULL;
-    qsort(ranges, n, sizeof *ranges, compare_ranges);
-    for (size_t i = 0; i < n; i++) {
-        const uint8_t *from = ranges[i].from > end ? ranges[i].from : end;
-        if (ranges[i].to <= from) continue;
-        bytes += (uint64_t)(ranges[i].to - from);
-        end = ranges[i].to;
-    }
-    return bytes;
-}
-
-/* Params may share bytes, so that a small file has very many. Few bytes are not worth a look. */
+/* Parts of a file may overlap, so that a small file has very many: they count at most as the whole file. */
 uint64_t net_params_bytes(const xir_network *net) {
-    enum { FEW = 4 << 20 };
     uint64_t all = 0;
-    size_t n = 0, i = 0;
+    wholes w = { .n = 0 };
+    pointer_table_init(&w.of, &net->alloc);
     for (const xir_value *v = net->all_params; v; v = value_params(v)->next) {
-        const blob *data = value_params(v)->data;
-        n += data != NULL;
-        if (data && !add_u64(all, data->size, &all)) all = UINT64_MAX;
+        const blob *data = value_params(v)->data, *root = data;
+        while (root && root->parent) root = root->parent;
+        whole *of = root != data ? whole_of(net, &w, root) : NULL;
+        uint64_t bytes = data ? data->size : 0;
+        if (of && bytes > root->size - of->parts) bytes = root->size - of->parts;
+        if (of) of->parts += bytes;
+        if (!add_u64(all, bytes, &all)) all = UINT64_MAX;
     }
-    range *ranges = all > FEW && n > 1 ? mem_new(&net->alloc, n * sizeof *ranges) : NULL;
-    if (!ranges) return all;
-    for (const xir_value *v = net->all_params; v; v = value_params(v)->next) {
-        const blob *data = value_params(v)->data;
-        if (data) ranges[i++] = (range){ data->bytes, data->bytes + data->size };
-    }
-    all = bytes_of_union(ranges, n);
-    mem_free(&net->alloc, ranges, n * sizeof *ranges);
+    pointer_table_free(&w.of);
+    mem_free(&net->alloc, w.rows, w.room * sizeof *w.rows);
     return all;
 }
 

@@ -8,18 +8,15 @@
  * if the node stays, so that many such nodes cannot compute large tables. */
 #include "convert/convert.h"
 
-enum { PASSED = 16, LITTLE = 1 << 12, KEPT = 8 };   /* large things leave an eighth of all bytes to little ones */
+enum {
+    PASSED = 16,
+    KEPT   = 8,          /* large things leave an eighth of all bytes to little ones */
+    ROUND  = 16 << 10    /* the arena's bytes after which turns are settled, and a node's that need no question */
+};
 
 /* What each node makes. */
 static uint64_t small(const conversion *c) {
     return c->net->arena.taken + c->net->pool.arena.taken + c->scratch.taken + c->bytes.passed;
-}
-
-void converted_begin(conversion *c) {
-    budget *run = c->within;
-    if (!run->convertible) run->convertible = net_converted_most(c->net);
-    c->bytes = (converted_bytes){ .before = small(c), .turn = small(c) };
-    c->bytes.most = run->convertible - run->converted;
 }
 
 /* The bytes that are left if `free` bytes do not count, apart from `kept` ones. */
@@ -32,11 +29,26 @@ static uint64_t left(const conversion *c, uint64_t free, uint64_t kept) {
 
 uint64_t converted_left(const conversion *c) { return left(c, c->bytes.replaced, c->bytes.most / KEPT); }
 
+static void begin_round(conversion *c) {
+    converted_bytes *b = &c->bytes;
+    b->turn = small(c);
+    b->places = 0;
+    b->stays = false;
+    b->soon = left(c, b->replaced, 0) > 4 * ROUND ? c->net->arena.taken + ROUND : 0;
+}
+
+void converted_begin(conversion *c) {
+    budget *run = c->within;
+    if (!run->convertible) run->convertible = net_converted_most(c->net);
+    c->bytes = (converted_bytes){ .before = small(c), .most = run->convertible - run->converted };
+    begin_round(c);
+}
+
 void converted_end(conversion *c) {
     c->within->converted = c->within->convertible - left(c, c->bytes.replaced, 0);
 }
 
-void converted_turn(conversion *c) {
+void converted_round(conversion *c) {
     converted_bytes *b = &c->bytes;
     if (!c->in.open) {
         b->passed += b->stays ? c->brief.taken : c->brief.taken / PASSED;
@@ -44,9 +56,7 @@ void converted_turn(conversion *c) {
     }
     const uint64_t made = small(c) - b->turn;
     b->replaced += made < b->places ? made : b->places;
-    b->turn += made;
-    b->places = 0;
-    b->stays = false;
+    begin_round(c);
 }
 
 static uint64_t bytes_of(const xir_network *body) { return body->arena.taken + body->pool.arena.taken; }
@@ -59,24 +69,11 @@ void converted_body_gone(conversion *c, const xir_network *body) {
     c->bytes.passed += bytes / PASSED;
 }
 
-/* The bytes of its record, with its names. */
-static uint64_t bytes_of_op(const xir_op *op) {
-    uint64_t n = sizeof *op + op->room * sizeof(xir_use) + op->n_outputs * sizeof(xir_value);
-    if (op_more_of(op)) n += sizeof(op_more);
-    if (op_label(op)->size) n += sizeof(label) + op_label(op)->size;
-    for (size_t i = 0; i < op->n_outputs; i++) {
-        const value_more *more = value_more_of(&op_outputs(op)[i]);
-        if (more) n += sizeof *more + sizeof(label) + more->name->size;
-    }
-    return n;
-}
-
-void converted_replaced(conversion *c, const xir_op *op) { c->bytes.places += bytes_of_op(op); }
-
-bool node_affords(xir_node *at, uint64_t bytes) {
+bool node_affords_slow(xir_node *at, uint64_t bytes) {
     const converted_bytes *b = &at->c->bytes;
-    const uint64_t kept = bytes > LITTLE ? b->most / KEPT : 0, now = left(at->c, b->replaced, kept);
-    if (bytes <= now || bytes <= left(at->c, b->replaced + bytes_of_op(at->op), kept)) return !xir_node_failed(at);
+    const uint64_t kept = bytes > NODE_LITTLE ? b->most / KEPT : 0;
+    if (bytes <= left(at->c, b->replaced, kept)) return !xir_node_failed(at);
+    if (bytes <= left(at->c, b->replaced + b->places + converted_place(at->op), kept)) return !xir_node_failed(at);
     xir_node_unsupported(at, "it takes %llu bytes, more than are left of max_converted", (unsigned long long)bytes);
     if (at->c->checking && !at->c->back.to && !at->c->bytes.said) {
         at->c->bytes.said = true;
@@ -95,13 +92,6 @@ xir_value *node_alias(xir_node *at, const xir_value *v) {
     if (data && !node_affords(at, data->size)) return NULL;
     if (data) at->c->bytes.constants += data->size;
     xir_value *made = params_alias(at->c->net, v);
-    if (!made) (void)node_no_memory(at);
-    return made;
-}
-
-void *node_take(xir_node *at, size_t size) {
-    if (size > LITTLE && !node_affords(at, size)) return NULL;
-    void *made = arena_take(&at->c->brief, size);
     if (!made) (void)node_no_memory(at);
     return made;
 }

@@ -356,7 +356,7 @@ static bool is_faulty(const conversion *c, const xir_node *at) {
 
 /* What comes before the row: sets the fate of a node that it must not convert. The format's own check has found what is
  * wrong here, if it has one. */
-static void look_at(conversion *c, xir_node *at) {
+static inline void look_at(conversion *c, xir_node *at) {
     const convert_class *cls = at->cls;
     c->mute = c->checking && convert_checks_file(cls->dialect);
     if (c->mute && is_faulty(c, at)) at->fate = NODE_WRONG;

@@ -162,8 +162,9 @@ typedef struct converted_bytes {
     uint64_t bodies;             /* of networks of bodies that are in memory                             */
     uint64_t passed;             /* of what is not in memory any more, as far as it counts               */
     uint64_t replaced;           /* that do not count, since they have taken the places of nodes         */
-    uint64_t turn, places;       /* in arenas when this turn began; of nodes replaced in it              */
-    bool     stays;              /* the node that is in turn is not converted                            */
+    uint64_t turn, places;       /* in arenas when this round began; of nodes replaced in it             */
+    uint64_t soon;               /* up to here in the network's arena, little things need no question         */
+    bool     stays;              /* a node of this round is not converted                                */
     bool     said;               /* a check has said that a node takes too many                          */
 } converted_bytes;
 
@@ -234,6 +235,7 @@ struct xir_node {
     unsigned               depth;
 };
 
+bool       node_no_memory(xir_node *at);
 void       conversion_begin(conversion *c, xir_network *net, xir_diags *why);
 /* Runs the walk. Errors are in c->why; returns the status of the first one. */
 xir_status conversion_run(conversion *c);
@@ -249,23 +251,44 @@ xir_status conversion_take_quantised(conversion *c);
 void     converted_begin(conversion *c);
 /* Takes what the conversion has made up to here from what comes after it in the same run. */
 void     converted_end(conversion *c);
-/* The end of an op's turn: frees what nodes needed for themselves, unless one is open. */
-void     converted_turn(conversion *c);
 /* The bytes that are left for a constant. */
 uint64_t converted_left(const conversion *c);
+/* Settles the turns since it was called last, and frees what nodes needed for themselves, unless one is open. */
+void     converted_round(conversion *c);
 /* Counts a network that is in memory for a node, and one that is freed. */
 void     converted_body(conversion *c, const xir_network *body);
 void     converted_body_gone(conversion *c, const xir_network *body);
-/* Counts a node that others have replaced. */
-void     converted_replaced(conversion *c, const xir_op *op);
-/* Returns true if so many bytes are left for the node, or if the node has as many itself. Otherwise it stays. */
-bool     node_affords(xir_node *at, uint64_t bytes);
 /* Counts the Params that the network has got since `until` was the newest. */
 void     converted_params(conversion *c, const xir_value *until);
+
+/* The end of an op's turn. */
+static inline void converted_turn(conversion *c) {
+    enum { BRIEF = 16 << 10 };
+    if (c->bytes.stays || c->brief.taken > BRIEF || c->net->arena.taken >= c->bytes.soon) converted_round(c);
+}
+
+/* About the bytes of an op's record. As many bytes that take its place do not count. */
+static inline uint64_t converted_place(const xir_op *op) {
+    return sizeof *op + sizeof(op_more) + op->room * sizeof(xir_use) +
+           op->n_outputs * (sizeof(xir_value) + sizeof(value_more));
+}
+static inline void converted_replaced(conversion *c, const xir_op *op) { c->bytes.places += converted_place(op); }
+
+/* Returns true if so many bytes are left for the node, or if the node has as many itself. Otherwise it stays. */
+bool     node_affords_slow(xir_node *at, uint64_t bytes);
+enum { NODE_LITTLE = 1 << 12 };   /* needs no question while the node has made little */
+static inline bool node_affords(xir_node *at, uint64_t bytes) {
+    const bool little = bytes <= NODE_LITTLE && at->c->net->arena.taken + bytes < at->c->bytes.soon;
+    return (little && at->fate == NODE_GOES) || node_affords_slow(at, bytes);
+}
 /* The same bytes under another name. They count again, since a file may have them twice. NULL after a failure. */
 xir_value *node_alias(xir_node *at, const xir_value *v);
 /* Returns memory of the node, which lives until no node is being converted; NULL after a failure. */
-void    *node_take(xir_node *at, size_t size);
+static inline void *node_take(xir_node *at, size_t size) {
+    void *made = size <= NODE_LITTLE || node_affords_slow(at, size) ? arena_take(&at->c->brief, size) : NULL;
+    if (!made) (void)node_no_memory(at);
+    return made;
+}
 
 /* ---- shared by the files of this folder ------------------------------------------------------------------------- */
 
@@ -282,7 +305,6 @@ xir_status node_say(const xir_node *at, xir_severity severity, xir_status code, 
  * with a warning. */
 xir_status node_contradicts(const xir_node *at, xir_status code, const char *where, const char *format, ...)
     XIR_PRINTF(4, 5);
-bool node_no_memory(xir_node *at);
 /* The input at a position of the row, or NULL; and its name in findings, "input 1" or "input 1 (weight)". */
 xir_value  *node_input_at(const xir_node *at, size_t i);
 const char *node_input_words(const xir_node *at, size_t i, char room[80]);
