@@ -1,5 +1,5 @@
 /* How many cases random tests try. Under a sanitizer, where every access is checked and takes five times as long,
- * they try an eighth. */
+ * they try a fifth. */
 #ifndef SUPPORT_OFTEN_H
 #define SUPPORT_OFTEN_H
 
@@ -14,6 +14,6 @@
 #define IS_SANITIZED 0
 #endif
 
-#define OFTEN(n) (!IS_SANITIZED ? (n) : (n) / 8 ? (n) / 8 : 1)
+#define OFTEN(n) (IS_SANITIZED ? (n) / 5 : (n))
 
 #endif

@@ -45,8 +45,9 @@ void copying_end(copying *c) {
 static bool copy_more(copying *c, const value_more *from, xir_value *to) {
     value_more *more = value_need_more(to);
     if (!more) return false;
-    more->name = net_name(c->to, name_text(from->name));
-    if (!more->name) return false;
+    const label *name = net_name(c->to, name_text(from->name));
+    if (!name) return false;   /* Params stay in the list of all Params */
+    more->name = name;
     if (from->mtype) {
         more->mtype = (const xir_mtype *)net_intern(c->to, (const xir_object *)from->mtype);
         if (!more->mtype) return false;

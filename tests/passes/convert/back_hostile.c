@@ -11,8 +11,7 @@
 #include "support/story.h"
 #include "elements.h"
 
-enum { TRIALS = IS_SANITIZED ? 800 : 4000, PROOFS = IS_SANITIZED ? 600 : 3000 };
-enum { OPS = 6, MOST_OPS = 400, MOST_INPUTS = 12 };
+enum { TRIALS = OFTEN(4000), PROOFS = OFTEN(3000), OPS = 6, MOST_OPS = 400, MOST_INPUTS = 12 };
 
 typedef struct way {
     const char *format, *there, *settings[6];
