@@ -8,7 +8,8 @@
 /* Findings need some memory after a refusal. */
 enum { TO_REPORT = 1 << 20, TIMES_ADDED = 2 };
 
-static _Thread_local memory_limit *limit;
+/* In the block of static thread-local storage: it is read at every allocation. */
+static _Thread_local memory_limit *limit __attribute__((tls_model("initial-exec")));
 
 static int64_t within(uint64_t n) { return n < INT64_MAX ? (int64_t)n : INT64_MAX; }
 

@@ -308,9 +308,9 @@ static bool describe(xir_value *to, const xir_value *from, xir_str name) {
     value_more *more = value_need_more(to);
     if (!more) return false;
     more->mtype = value_more_of(from) ? value_more_of(from)->mtype : NULL;
-    const label *label = net_name(value_op(to)->net, name);
-    if (label) more->name = label;
-    return label;
+    const label *text = net_name(value_op(to)->net, name);
+    if (text) more->name = text;
+    return text;
 }
 
 static xir_op *make_end(outlining *o, const xir_class *cls, size_t n_inputs, const xir_type *const *types, size_t n) {
