@@ -203,7 +203,7 @@ static xir_network *long_names(xir_context *ctx, int64_t n) {
 
 static xir_network *one_long_name(xir_context *ctx, int64_t n) {
     making m = begin(ctx, n);
-    size_t size = (size_t)n * 200;
+    size_t size = (size_t)n * 600;
     char *name = malloc(size);
     memset(name, 'n', size);
     m.x = xir_build_relu(m.at, m.x, NULL);
