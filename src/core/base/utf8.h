@@ -29,7 +29,7 @@ static inline size_t utf8_length(const char *text, const char *end) {
 
 /* Returns true if all of a text is well-formed. Most texts are ASCII. */
 static inline bool utf8_is_text(const char *text, size_t size) {
-    const char *p = text, *end = text + size;
+    const char *p = text, *end = size ? text + size : text;   /* no text may be NULL */
     while (p < end) {
         uint64_t eight = 0;
         const size_t n = (size_t)(end - p) < 8 ? (size_t)(end - p) : 8;
