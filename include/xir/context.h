@@ -42,7 +42,7 @@ typedef struct xir_limits {
     uint64_t max_read_memory;  /* bytes that reading may hold, in addition to 2 for each byte of the files, or 16 if it
                                   is a text; default 56 MiB. 16 for each byte are always allowed               */
     uint64_t max_converted;    /* bytes that a conversion makes, in addition to 16 times those of the network's Params
-                                  and texts; default 64 MiB                                                    */
+                                  and texts, and on the way to another format of its ops; default 64 MiB       */
 } xir_limits;
 
 /* Returns a context with all built-in classes, or NULL if memory runs out. `allocator` is copied and may be NULL, which

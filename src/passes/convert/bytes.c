@@ -14,7 +14,7 @@ enum {
     ROUND  = 16 << 10    /* the arena's bytes after which turns are settled, and a node's that need no question */
 };
 
-/* What each node makes. */
+/* Returns the bytes that nodes have made in arenas, apart from the memory of the present one. */
 static uint64_t small(const conversion *c) {
     return c->net->arena.taken + c->net->pool.arena.taken + c->scratch.taken + c->bytes.passed;
 }
@@ -37,15 +37,29 @@ static void begin_round(conversion *c) {
     b->soon = left(c, b->replaced, 0) > 4 * ROUND ? c->net->arena.taken + ROUND : 0;
 }
 
+/* On the way back the network is XIR's, so it exists already, and its ops may have no names: a formula of some nodes
+ * stands for an op, in proportion to the network. These bytes are not taken from the run. */
+static uint64_t more_on_the_way_back(const conversion *c) {
+    enum { TIMES = 16 };
+    uint64_t more;
+    if (!c->back.to) return 0;
+    return mul_u64(TIMES, c->net->arena.taken, &more) ? more : UINT64_MAX;
+}
+
 void converted_begin(conversion *c) {
     budget *run = c->within;
     if (!run->convertible) run->convertible = net_converted_most(c->net);
-    c->bytes = (converted_bytes){ .before = small(c), .most = run->convertible - run->converted };
+    c->bytes = (converted_bytes){ .before = small(c), .begun = run->converted, .more = more_on_the_way_back(c) };
+    if (!add_u64(run->convertible - run->converted, c->bytes.more, &c->bytes.most)) c->bytes.most = UINT64_MAX;
     begin_round(c);
 }
 
 void converted_end(conversion *c) {
-    c->within->converted = c->within->convertible - left(c, c->bytes.replaced, 0);
+    const converted_bytes *b = &c->bytes;
+    if (!b->most) return;   /* nothing was left, or nothing has begun */
+    const uint64_t made = b->most - left(c, b->replaced, 0), taken = made > b->more ? made - b->more : 0;
+    const uint64_t room = c->within->convertible - b->begun;
+    c->within->converted = b->begun + (taken < room ? taken : room);
 }
 
 void converted_round(conversion *c) {

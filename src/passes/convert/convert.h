@@ -157,6 +157,7 @@ typedef struct inlining {
 /* The bytes that a conversion makes (bytes.c). Arenas count their own. */
 typedef struct converted_bytes {
     uint64_t most;               /* that it may make                                                     */
+    uint64_t begun, more;        /* that the run had made before; of `most`, not taken from the run      */
     uint64_t before;             /* in arenas when it began                                              */
     uint64_t constants;          /* of Params and of texts, also of those that share their bytes         */
     uint64_t bodies;             /* of networks of bodies that are in memory                             */

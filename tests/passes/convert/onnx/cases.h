@@ -426,4 +426,14 @@ static inline xir_network *case_network_in(xir_context *of, const onnx_case *c) 
 }
 static inline xir_network *case_network(const onnx_case *c) { return case_network_in(ctx, c); }
 
+/* The network of lines of which the last one is the model, and the others are its bodies and functions. */
+static inline xir_network *case_model(const char *const *lines, size_t n) {
+    static onnx_case c;
+    case_all_bodies()->n = 0;
+    for (size_t i = 0; i + 1 < n; i++) assert_false(case_read(&c, lines[i]));
+    assert_true(case_read(&c, lines[n - 1]));
+    return case_network(&c);
+}
+#define CASE_MODEL(...) case_model((const char *const[]){ __VA_ARGS__ }, COUNT(((const char *const[]){ __VA_ARGS__ })))
+
 #endif

@@ -8,15 +8,7 @@
 
 static xir_network *net;
 
-/* Lines of cases.h; the last one is the model. */
-static void model(const char *const *lines, size_t n) {
-    static onnx_case c;
-    case_all_bodies()->n = 0;
-    for (size_t i = 0; i + 1 < n; i++) assert_false(case_read(&c, lines[i]));
-    assert_true(case_read(&c, lines[n - 1]));
-    net = case_network(&c);
-}
-#define MODEL(...) model((const char *const[]){ __VA_ARGS__ }, COUNT(((const char *const[]){ __VA_ARGS__ })))
+#define MODEL(...) (net = CASE_MODEL(__VA_ARGS__))
 
 static size_t convert(void) {
     size_t changes = 0;
