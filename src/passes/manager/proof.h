@@ -54,10 +54,12 @@ xir_status proof_follow_dims(xir_proof *p, const xir_network *net, xir_diags *wh
 xir_status proof_run_samples(xir_proof *p, const xir_network *net, xir_array *const *inputs, size_t n_in,
                              xir_array **outputs, size_t n_out, xir_diags *why);
 
-/* What the limit of memory leaves for a run, besides these arrays of all samples and those that the proof has; 0 if
- * there is no limit. XIR_E_LIMIT. */
-xir_status proof_room(const xir_proof *p, xir_array *const *inputs, size_t n_in, xir_array *const *outputs,
-                      size_t n_out, uint64_t *room, xir_diags *why);
+/* Returns the bytes of these arrays, and of the outputs that the proof expects; 0 without a limit of memory. */
+uint64_t   proof_held(const xir_proof *p, xir_array *const *inputs, size_t n_in, xir_array *const *outputs,
+                      size_t n_out);
+/* Sets *room to the bytes that the limit of memory leaves for a run, besides `held` and the values that the proof keeps
+ * for the next network; to 0 if there is no limit. XIR_E_LIMIT. */
+xir_status proof_room(const xir_proof *p, uint64_t held, uint64_t *room, xir_diags *why);
 
 /* The values of the network that ran are known from now on, or forgotten; it must exist as long as it is the last. */
 void proof_settle(xir_proof *p, bool keep);

@@ -72,7 +72,8 @@ static bool find_first(void *user, const xir_value *value, const xir_array *arra
 
 void proof_report_first(xir_proof *p, const xir_network *net, size_t sample, xir_array *const *now, xir_diags *why) {
     uint64_t room;
-    if (proof_room(p, p->inputs, p->n_inputs, now, p->n_outputs, &room, NULL)) return;
+    const uint64_t held = proof_held(p, p->inputs, p->n_inputs * p->n_samples, now, p->n_outputs * p->n_samples);
+    if (proof_room(p, held, &room, NULL)) return;
     const uint64_t half = room - room / 2;
     seen was = { .p = p };
     search s = { p, &was, why, false };

@@ -31,7 +31,7 @@ static xir_status check_names(const xir_proof *p, xir_value *const *values, size
     return XIR_OK;
 }
 
-/* What is taken so far: the bytes of all inputs, and the steps for those of one sample. */
+/* The bytes that all inputs take so far, and the steps that those of one sample take. */
 typedef struct making { uint64_t bytes, steps; } making;
 
 /* Takes an input before it is made; false, with a finding, beyond a limit. */
@@ -190,12 +190,16 @@ static uint64_t bytes_of(xir_array *const *arrays, size_t n) {
     return bytes;
 }
 
-xir_status proof_room(const xir_proof *p, xir_array *const *inputs, size_t n_in, xir_array *const *outputs,
-                      size_t n_out, uint64_t *room, xir_diags *why) {
+uint64_t proof_held(const xir_proof *p, xir_array *const *inputs, size_t n_in, xir_array *const *outputs,
+                    size_t n_out) {
+    if (!p->max_memory) return 0;
+    const uint64_t own = p->outputs ? bytes_of(p->outputs, p->n_outputs * p->n_samples) : 0;
+    return xir_work_add(own, xir_work_add(bytes_of(inputs, n_in), bytes_of(outputs, n_out)));
+}
+
+xir_status proof_room(const xir_proof *p, uint64_t held, uint64_t *room, xir_diags *why) {
     *room = 0;
     if (!p->max_memory) return XIR_OK;
-    uint64_t held = xir_work_add(bytes_of(inputs, n_in * p->n_samples), bytes_of(outputs, n_out * p->n_samples));
-    if (p->outputs) held = xir_work_add(held, bytes_of(p->outputs, p->n_outputs * p->n_samples));
     for (size_t i = 0; i < p->n_reuses; i++) held = xir_work_add(held, reuse_bytes(p->reuses[i]));
     if (held < p->max_memory) *room = p->max_memory - held;
     return *room ? XIR_OK
@@ -206,6 +210,7 @@ xir_status proof_room(const xir_proof *p, xir_array *const *inputs, size_t n_in,
 xir_status proof_run_samples(xir_proof *p, const xir_network *net, xir_array *const *inputs, size_t n_in,
                              xir_array **outputs, size_t n_out, xir_diags *why) {
     const size_t ops = net->n_ops - !!xir_network_input_op(net) - !!xir_network_output_op(net);
+    uint64_t held = proof_held(p, inputs, n_in * p->n_samples, NULL, 0);
     xir_status status = XIR_OK;
     for (size_t k = 0; !status && k < p->n_samples; k++) {
         const xir_array *const *sample = (const xir_array *const *)inputs + k * n_in;
@@ -213,10 +218,11 @@ xir_status proof_run_samples(xir_proof *p, const xir_network *net, xir_array *co
         xir_run_options options = XIR_INIT(xir_run_options, .user = &s, .watch = note_value,
                                            .known = s.k ? find_value : NULL, .cancel = p->cancel ? is_cancelled : NULL,
                                            .max_work = p->max_work, .threads = p->threads);
-        status = proof_room(p, inputs, n_in, outputs, n_out, &options.max_memory, why);
+        status = proof_room(p, held, &options.max_memory, why);
         if (status) break;
         if (s.k) reuse_begin(s.k, net, sample, n_in);
         status = xir_network_run(net, sample, n_in, outputs + k * n_out, n_out, &options, why);
+        held = xir_work_add(held, bytes_of(outputs + k * n_out, n_out));
         p->state.computed += s.computed;
         if (!status && s.computed < ops) p->state.reused += ops - s.computed;
     }
