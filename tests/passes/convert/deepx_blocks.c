@@ -144,7 +144,7 @@ static void calls_that_do_not_fit_stay(void **state) {
     }
 }
 
-/* How many calls of blocks a conversion leaves, with these limits. */
+/* Returns the number of calls of blocks that a conversion with these limits leaves. */
 static size_t calls_left(const char *text, const xir_limits *limits) {
     xir_limits before = XIR_INIT(xir_limits);
     DOES(xir_context_limits(ctx, &before, why));
@@ -162,18 +162,25 @@ static size_t calls_left(const char *text, const xir_limits *limits) {
     return n;
 }
 
+/* Writes blocks of which each calls the one before twice, and a call of the last one: 2^depth calls. Returns where the
+ * lines after the blocks begin. */
+static size_t put_doubling_blocks(char *text, size_t size, int depth) {
+    size_t n = (size_t)snprintf(text, size, "func f0(x: tensor) -> (y: tensor) {\n    exp(x)->(y)\n}\n");
+    for (int i = 1; i <= depth; i++)
+        n += (size_t)snprintf(text + n, size - n, "func f%d(x: tensor) -> (y: tensor) {\n    f%d(x)->(y)\n"
+                              "    f%d(y)->(y)\n}\n", i, i - 1, i - 1);
+    snprintf(text + n, size - n, "newtensor([2])->(tensor<float32>:a)\nf%d(a)->(a)\n", depth);
+    return n;
+}
+
 /* Calls of blocks in blocks count, too: f7 takes 3 * 2^7 - 2. Lines take bytes for their texts. */
 static void the_limits_of_conversions_are_those_of_blocks(void **state) {
     (void)state;
     char text[8000];
-    size_t n = (size_t)snprintf(text, sizeof text, "func f0(x: tensor) -> (y: tensor) {\n    exp(x)->(y)\n}\n");
-    for (int i = 1; i <= 7; i++)
-        n += (size_t)snprintf(text + n, sizeof text - n, "func f%d(x: tensor) -> (y: tensor) {\n    f%d(x)->(y)\n"
-                              "    f%d(y)->(y)\n}\n", i, i - 1, i - 1);
-    snprintf(text + n, sizeof text - n, "newtensor([2])->(tensor<float32>:a)\nf7(a)->(a)\n");
+    (void)put_doubling_blocks(text, sizeof text, 7);
     assert_int_equal(calls_left(text, &XIR_INIT(xir_limits, .max_inlined = 382)), 0);
     assert_int_equal(calls_left(text, &XIR_INIT(xir_limits, .max_inlined = 381)), 1);
-    n = (size_t)snprintf(text, sizeof text, "func f(x: tensor, a: tensor) -> (y: tensor) {\n");
+    size_t n = (size_t)snprintf(text, sizeof text, "func f(x: tensor, a: tensor) -> (y: tensor) {\n");
     for (int i = 0; i < 20; i++)
         n += (size_t)snprintf(text + n, sizeof text - n, "    addscalar(x, %0*d)->(y)\n", 99, 1);
     n += (size_t)snprintf(text + n, sizeof text - n, "}\nnewtensor([2])->(tensor<float32>:a)\n");
@@ -183,15 +190,10 @@ static void the_limits_of_conversions_are_those_of_blocks(void **state) {
     if (left < 1 || left > 200) fail_msg("%zu calls are left", left);
 }
 
-/* Each block calls the one before twice: 2^40 calls. */
 static void blocks_that_would_explode_stay(void **state) {
     (void)state;
     char text[6000];
-    size_t n = (size_t)snprintf(text, sizeof text, "func f0(x: tensor) -> (y: tensor) {\n    exp(x)->(y)\n}\n");
-    for (int i = 1; i <= 40; i++)
-        n += (size_t)snprintf(text + n, sizeof text - n, "func f%d(x: tensor) -> (y: tensor) {\n    f%d(x)->(y)\n"
-                              "    f%d(y)->(y)\n}\n", i, i - 1, i - 1);
-    snprintf(text + n, sizeof text - n, "newtensor([2])->(tensor<float32>:a)\nf40(a)->(a)\n");
+    const size_t n = put_doubling_blocks(text, sizeof text, 40);
     xir_network *net = read_program(text);
     assert_int_equal(xir_deepx_check(net, why), XIR_E_LIMIT);
     bool replaced;
