@@ -1,8 +1,9 @@
-/* Much that is equal, where a search among equals would be a square: the time per op must not grow from 1e4 ops to 1e6.
+/* Networks with many equal parts. A search among equals would make the time a square of the number of ops, so compare
+ * the time per op of 1e4 and of 1e6 ops:
  *
- *     pass-cse-results   equal ops, of which each is a result of the network and is read by an op of its own
- *     prove-values       a chain of Tanh and Sigmoid, whose values soon are one of two, is proven and then cleaned up
- *     prove-constants    the same for sums with equal constants */
+ *     pass-cse-results   the pass cse merges equal ops. Each is a result of the network, and an op of its own reads it
+ *     prove-values       a proof watches cse and dce on a chain of Tanh and Sigmoid, which soon has two values only
+ *     prove-constants    the same proof watches a chain of sums with equal constants */
 #include "bench.h"
 
 #include <xir/pass.h>

@@ -28,8 +28,8 @@ typedef struct xir_proof_options {
     uint64_t               seed;
     double                 absolute;     /* tolerances, see xir_array_compare; both 0: 1e-4 each */
     double                 relative;
-    /* For one run of a network, as in xir_run_options, and for making its inputs, of which an element takes ten
-     * steps; 0: no limit. */
+    /* The limit of steps for one run of a network, as in xir_run_options, and for making the inputs of one sample: a
+     * random element takes ten steps. 0 sets no limit. */
     uint64_t               max_work;
     bool                 (*cancel)(void *user);   /* as in xir_run_options */
     void                  *user;

@@ -206,7 +206,7 @@ static xir_status run_op(const xir_op *op, const xir_array *const *inputs, xir_a
     return status;
 }
 
-/* What the meter has refused is a limit, not a lack of memory. */
+/* Runs an op under a meter. If the meter has refused memory, the status is that of a limit. */
 static xir_status run_metered(const xir_op *op, const xir_array *const *inputs, xir_array **outputs, budget *within,
                               xir_diags *why) {
     meter *m = within->rooms->meter;

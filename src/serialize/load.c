@@ -79,7 +79,7 @@ static format_reading reading_of(const loading *l) {
 
 /* ---- memory ---------------------------------------------------------------------------------------------------- */
 
-/* What readers make counts, whatever the format. The bytes of the file count already. */
+/* Counts all that readers make, whatever the format. The bytes of the file count already. */
 static void begin_memory(loading *l, uint64_t size) {
     enum { ALWAYS = 16, BINARY = 2 };
     const uint64_t once = l->ctx->limits.max_read_memory;

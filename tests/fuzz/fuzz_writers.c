@@ -23,7 +23,7 @@ enum { ANYS = 64, WORDS = 24, LARGEST_FILE = 1 << 20 };
 
 /* ---- words ------------------------------------------------------------------------------------------------------- */
 
-/* What the reader and the writer of one format know. Words end with NULL. */
+/* The words that the reader and the writer of one format know, up to NULL. */
 typedef struct vocabulary {
     const char *operators[WORDS], *attributes[WORDS], *of_op[WORDS], *of_value[WORDS], *of_network[WORDS];
     const char *keys[WORDS], *texts[WORDS];

@@ -1,5 +1,5 @@
-/* How much the library may compute, convert and hold in memory, as the command line says: for constants, for a run, for
- * a conversion. */
+/* The limits of what the library computes, converts and holds in memory, from the command line: for constants, for a
+ * run, for a conversion. */
 #include <errno.h>
 #include <stdlib.h>
 #include "cli.h"

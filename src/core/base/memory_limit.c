@@ -13,8 +13,8 @@ static _Thread_local memory_limit *limit __attribute__((tls_model("initial-exec"
 
 static int64_t within(uint64_t n) { return n < INT64_MAX ? (int64_t)n : INT64_MAX; }
 
-/* What a block takes: an allocator has a head for each, and rounds sizes up. If each piece of an arena is a block, so
- * that a sanitizer sees it, heads would be most of what is counted. */
+/* Returns the bytes that a block takes with the head that an allocator gives it. Heads do not count where each piece of
+ * an arena is a block of its own, so that a sanitizer sees it: they would be most of the sum. */
 static int64_t block(size_t size) {
 #ifdef XIR_DEBUG_ARENA
     enum { HEAD = 0 };

@@ -20,13 +20,13 @@ void memory_limit_end(memory_limit *l);
 /* The task opens another file, of `size` bytes: the limit grows by twice as many. */
 void memory_limit_add(uint64_t size);
 
-/* Counts a block of memory that gets another size; false if that is refused. */
+/* Counts a block of memory that gets another size. Returns false if the limit refuses that. */
 bool memory_limit_take(size_t old_size, size_t size);
-/* What may still be taken; SIZE_MAX without a limit. */
+/* Returns the bytes that may still be taken, or SIZE_MAX if there is no limit. */
 size_t memory_limit_left(void);
-/* Whether something was refused. */
+/* Returns true if the limit has refused a block. */
 bool memory_limit_exceeded(void);
-/* What was refused as a sentence; false if nothing was, or if it was said before. */
+/* Writes a sentence about the refusal. Returns false if nothing was refused, or if the sentence was written before. */
 enum { MEMORY_LIMIT_ROOM = 160 };
 bool memory_limit_say(char out[MEMORY_LIMIT_ROOM]);
 

@@ -1,4 +1,4 @@
-/* How many bytes the Params and the texts of a network have, and a conversion of it may make. */
+/* Counts the bytes of a network's Params and texts. They decide how many bytes a conversion of it may make. */
 #include "graph.h"
 #include "hash.h"
 

@@ -13,7 +13,7 @@
 #include "convert/convert.h"
 #include "convert/members.h"
 
-/* Where the ops of a body come from, in memory of the conversion: findings about them come at its end. */
+/* The sources of the ops of a body, in memory of the conversion, because findings about them come at its end. */
 typedef struct body_frame {
     const struct body_frame *up;     /* of the node that has the body; NULL: it is a node of the network           */
     const char    *place;            /* the path of the body's nodes in the file, up to their numbers              */

@@ -152,7 +152,7 @@ struct sink {
     xir_str         malformed;   /* XIR_E_INVALID: a text that is not UTF-8, as all texts in files are */
 };
 
-/* Whether a text can be written; otherwise the sink has failed. */
+/* Returns true if a text can be written; otherwise the sink has failed. */
 static inline bool sink_takes(sink *s, xir_str text) {
     if (utf8_is_text(text.data, text.size)) return true;
     if (s->status) return false;
@@ -194,7 +194,7 @@ void encode_object(encoder *e, const xir_object *object);
 void encode_op(encoder *e, const xir_op *op);
 void encode_value(encoder *e, const xir_value *value);
 void encode_any(encoder *e, const xir_any *any);
-/* What refusals say: of Params among plain data, and of such a text. */
+/* The sentences of refusals: of Params among plain data, and of a text that is not UTF-8. */
 extern const char codec_plain_only[];
 xir_status codec_malformed(xir_diags *why, const char *path, xir_str text);
 void encode_field(encoder *e, const xir_field *f, const void *at);   /* `at`: address of the row in its body */

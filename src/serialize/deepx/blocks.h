@@ -37,7 +37,7 @@ bool deepx_blocks_begin(deepx_blocks *b, const xir_network *net);
 void deepx_blocks_end(deepx_blocks *b);
 /* The block that an op calls; NULL: none. */
 const deepx_block *deepx_block_of(const deepx_blocks *b, const xir_op *op);
-/* How many calls are made to put all blocks in place; UINT64_MAX: more than can be counted. */
+/* Returns the number of calls that putting all blocks in place makes, or UINT64_MAX if it does not fit. */
 uint64_t deepx_blocks_size(const deepx_blocks *b, const xir_network *net);
 /* The most that this may be. */
 uint64_t deepx_blocks_most(const xir_network *net);

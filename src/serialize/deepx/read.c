@@ -31,7 +31,7 @@ static bool visit(void *user, deepx_kind kind, xir_str whole, const deepx_line *
 
 /* ---- the network ----------------------------------------------------------------------------------------------- */
 
-/* Whether the tensor of a value that its name means at the end still exists. */
+/* Returns true if the tensor that a value's name means at the end still exists. */
 static bool is_alive(const xir_op *op, const xir_value *v) {
     if (is_class(op, "deepx::deltensor")) return false;
     for (const xir_use *use = v->uses; use; use = use->next)

@@ -137,7 +137,7 @@ typedef struct pnnx_shape {
 } pnnx_shape;
 /* "(1,?,3)f32"; `weight`: all dims must be known. */
 bool pnnx_read_shape(pnnx_reader *r, xir_str text, bool weight, pnnx_shape *out);
-/* Whether a text is one, whatever its elements are. */
+/* Returns true if a text is a shape, whatever its elements are. */
 bool pnnx_is_shape(xir_str text, bool weight);
 /* The type of an operand, with the tag that it needs. */
 bool pnnx_shape_declared(pnnx_reader *r, const pnnx_shape *s, dialect_declared *out);

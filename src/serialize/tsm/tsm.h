@@ -109,7 +109,7 @@ bool tsm_is_utf8(xir_str text);
 /* ---- scan.c: the whole stream once, before anything is made ---------------------------------------------------- */
 
 typedef enum tsm_kind { TSM_OP, TSM_INPUT, TSM_CONST, TSM_VAR } tsm_kind;
-/* What the operator "<param>" says a node is. */
+/* Returns the kind of a node that has this operator, such as "<param>". */
 tsm_kind tsm_kind_of(xir_str op);
 
 typedef struct tsm_node {

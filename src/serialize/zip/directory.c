@@ -25,7 +25,7 @@ bool zip_no_memory(zip_archive *z) {
 
 /* ---- members --------------------------------------------------------------------------------------------------- */
 
-/* Whether a member's packed bytes can have its size, and those of all members are within the limit. */
+/* Returns true if a member's packed bytes can have its size, and the sizes of all members are within the limit. */
 static bool can_inflate(zip_archive *z, const zip_member *m) {
     if (m->method != ZIP_DEFLATED) return true;
     if (m->size / MOST_GROWTH > m->packed)

@@ -23,7 +23,7 @@ enum { A = 0, B = 35, C_ = 68, DIR = 99, DIR_B = DIR + 47, DIR_C = DIR_B + 47, E
 enum { LB = 67, LC = 132, LDIR = 195, LDIR_B = LDIR + 79, LDIR_C = LDIR_B + 79, END64 = LDIR_C + 79,
        LOCATOR = END64 + 56, LEND = LOCATOR + 20, LSIZE = LEND + 22 };
 enum { PDATA = 31, PDIR = PDATA + 7, PEND = PDIR + 47, PSIZE = PEND + 22 };
-/* How much members may inflate to, in addition to 16 times the archive, and for "d" with it. */
+/* The bytes that members may inflate to, in addition to 16 times the archive, and for "d" with it. */
 enum { MOST = 4096, LIMIT = MOST + 16 * PSIZE };
 
 static void put_le(char *at, int bytes, uint64_t v) {
