@@ -23,6 +23,7 @@ typedef struct xir_elements_diff {
     bool     by_bytes;          /* the types differ, or their elements are not numbers: all below refers to bytes */
     bool     integers;          /* the elements are integers: the _int members are exact, the reals are not set */
     bool     is_unsigned;       /* with `integers`: int_a and int_b are the bits of unsigned numbers            */
+    bool     not_compared;      /* of Params: elements have other places, and no letters say which: all else is 0 */
     uint64_t differ, of;        /* how many elements differ, of how many; surplus elements of the longer differ */
     uint64_t at;                /* the element with the largest difference; by bytes, the first that differs    */
     double   largest, a, b;     /* for reals: the largest difference, and the two numbers there                 */
@@ -38,7 +39,9 @@ XIR_API xir_status xir_elements_compare(const xir_type *type_a, const void *a, u
                                         const xir_type *type_b, const void *b, uint64_t bytes_b, double tolerance,
                                         xir_elements_diff *out);
 
-/* The same for the bytes of two Params. XIR_E_TYPE if either is not Params, XIR_E_MISSING if either has no bytes. */
+/* The same for the bytes of two Params. Where their layouts have the same letters in another order, elements are
+ * compared with those at the same place of each letter; `at` is a place of `a`. XIR_E_TYPE if either is not Params,
+ * XIR_E_MISSING if either has no bytes, XIR_E_MEMORY. */
 XIR_API xir_status xir_params_compare(const xir_value *a, const xir_value *b, double tolerance, xir_elements_diff *out);
 
 /* ---- making ---------------------------------------------------------------------------------------------------- */

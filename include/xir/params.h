@@ -76,6 +76,17 @@ XIR_API void       xir_params_clear(xir_value *params);
 XIR_API bool xir_params_allow_no_data(const xir_value *params);
 XIR_API void xir_params_set_allow_no_data(xir_value *params, bool allow);
 
+/* An input with a default: Params that the file declares as an input, too (ONNX from IR version 4 on), which have the
+ * tag "onnx.input". Passes do not compute with their bytes; conversions that must say so.
+ *
+ * Fixing makes Params constants like all others: XIR_E_MEMORY is the only failure. Making an input puts a new output of
+ * the Input op in their place, the last one: it has their name, type, memory, other tags and uses. It returns the
+ * input; NULL with a finding for other Params, for a network without an Input op, or if no op takes the Params as an
+ * input. */
+XIR_API bool       xir_params_is_default(const xir_value *params);
+XIR_API xir_status xir_params_fix_default(xir_value *params);
+XIR_API xir_value *xir_params_make_input(xir_value *params);
+
 /* Returns true if both take the same number of bytes and the bytes are equal. */
 XIR_API bool xir_params_equal(const xir_value *a, const xir_value *b);
 

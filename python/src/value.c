@@ -297,6 +297,28 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
     return failed;
 }
 
+/* ---- inputs with a default --------------------------------------------------------------------------------------- */
+
+static PyObject *get_is_default(PyObject *self, void *none) {
+    (void)none;
+    const xir_value *v = value_read((value_object *)self);
+    return v ? PyBool_FromLong(xir_value_is_params(v) && xir_params_is_default(v)) : NULL;
+}
+
+static PyObject *fix_default(PyObject *self, PyObject *none) {
+    (void)none;
+    xir_value *v = value_write((value_object *)self);
+    return v ? done_or_raise((value_object *)self, xir_params_fix_default(v)) : NULL;
+}
+
+static PyObject *make_input(PyObject *self, PyObject *none) {
+    (void)none;
+    value_object *o = (value_object *)self;
+    xir_value *v = value_write(o), *input = v ? xir_params_make_input(v) : NULL;
+    if (!v) return NULL;
+    return input ? value_wrap(o->owner, input) : raise_net(o->owner->net, xir_network_status(o->owner->net));
+}
+
 static PyObject *value_repr(PyObject *self) {
     value_object *o = (value_object *)self;
     if (!o->owner->net || (o->op && (xir_op_is_erased(o->op) || o->index >= xir_op_output_count(o->op)))) {
@@ -321,6 +343,9 @@ static PyMethodDef value_methods[] = {
     { "array",     get_array, METH_VARARGS,
           "array(copy=False): the bytes of Params, shared; or a copy to be written." },
     { "set_array", set_array, METH_O,       "set_array(array): gives Params the bytes of an Array." },
+    { "fix_default", fix_default, METH_NOARGS, "fix_default(): Params that are the default of an input become constant." },
+    { "make_input", make_input, METH_NOARGS,
+          "make_input(): an input of the network, the last one, takes the place of its default. Returns it." },
     { "_tags",     get_tags,  METH_NOARGS,  NULL },
     { "_set_tag",  set_tag,   METH_VARARGS, NULL },
     { NULL, NULL, 0, NULL },
@@ -336,6 +361,7 @@ static PyGetSetDef value_getset[] = {
     { "users",     get_users,     NULL,     "The uses: a list of (op, position), in no particular order.",     NULL },
     { "is_params", get_is_params, NULL,     "Whether it is Params, a constant of the network.",                NULL },
     { "has_data",  get_has_data,  NULL,     "Whether it is Params with bytes.",                                NULL },
+    { "is_default", get_is_default, NULL,   "Whether it is Params that are only the default of an input.",     NULL },
     { NULL, NULL, NULL, NULL, NULL },
 };
 

@@ -260,8 +260,10 @@ static PyObject *difference_out(net_object *a, net_object *b, const xir_diff_ite
     PyObject *field = text_out(item->field), *elements = Py_NewRef(Py_None);
     if (item->elements) {
         Py_DECREF(elements);
-        elements = Py_BuildValue("(KKd)", (unsigned long long)item->elements->differ,
-                                 (unsigned long long)item->elements->of, item->elements->largest);
+        const xir_elements_diff *e = item->elements;
+        const double largest = e->integers ? (double)e->largest_int : e->largest;
+        elements = Py_BuildValue("(KKds)", (unsigned long long)e->differ, (unsigned long long)e->of, largest,
+                                 e->not_compared ? "" : e->by_bytes ? "bytes" : "elements");
     }
     return Py_BuildValue("(sNNNN)", kind, op_wrap(a, item->a), op_wrap(b, item->b), field, elements);
 }

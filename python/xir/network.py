@@ -149,7 +149,9 @@ def _run(self, *arrays, threads=1, max_work=0, max_memory=0, **named):
     names = {value.name: i for i, value in enumerate(inputs)}
     for name, array in named.items():
         if name not in names:
-            raise errors.UnknownError(f"the network has no input '{name}'; it has {', '.join(names) or 'no names'}")
+            default = next((v for v in self.params if v.name == name and v.is_default), None)
+            more = "; a default has this name: its make_input() makes an input of it" if default else ""
+            raise errors.UnknownError(f"the network has no input '{name}'; it has {', '.join(names) or 'no names'}{more}")
         if given[names[name]] is not None:
             raise errors.TypeError(f"the input '{name}' is given twice")
         given[names[name]] = array
@@ -418,7 +420,8 @@ class Difference(collections.namedtuple("Difference", "kind a b field elements")
     a         the op in each network; both None: the network itself
     b
     field     of "changed": "outputs/0/dtype/shape"
-    elements  of parameters: how many elements differ, of how many, the largest difference
+    elements  of parameters: how many differ, of how many, the largest difference, and of what: "elements"; "bytes" if
+              the types differ, without a largest difference; "" if they lie in other places and were not compared
     """
 
     __slots__ = ()
@@ -428,7 +431,9 @@ class Difference(collections.namedtuple("Difference", "kind a b field elements")
         name = "network" if op is None else f"{op.cls.key} '{op.name}'"
         text = f"{self.kind}: {name}{' ' + self.field if self.field else ''}"
         if self.elements:
-            text += f": {self.elements[0]} of {self.elements[1]} elements, by at most {self.elements[2]:g}"
+            differ, of, largest, unit = self.elements
+            text += f": {differ} of {of} {unit}" if unit else ": not compared, the elements have other places"
+            text += f", by at most {largest:g}" if unit == "elements" else ""
         return text
 
 

@@ -110,7 +110,8 @@ static void put_side(differing *d, words *w, const xir_diff_item *r, bool second
         break;
     case XIR_DIFF_BYTES:   put_word(w, "bytes"); break;
     case XIR_DIFF_ELEMENTS:
-        if (e->by_bytes) snprintf(type, sizeof type, "%" PRIu64 " of %" PRIu64 " bytes differ", e->differ, e->of);
+        if (e->not_compared) snprintf(type, sizeof type, "other places: not compared");
+        else if (e->by_bytes) snprintf(type, sizeof type, "%" PRIu64 " of %" PRIu64 " bytes differ", e->differ, e->of);
         else if (e->integers && e->is_unsigned)
             snprintf(type, sizeof type, "%" PRIu64, (uint64_t)(second ? e->int_b : e->int_a));
         else if (e->integers) snprintf(type, sizeof type, "%" PRId64, second ? e->int_b : e->int_a);
@@ -136,7 +137,7 @@ static void put_key(words *w, const xir_diff_item *r) {
     }
     if (r->kind == XIR_DIFF_MOVED) put_word(w, "order");
     if (r->kind == XIR_DIFF_CHANGED) put(w, r->field);
-    if (!e || e->by_bytes) return;
+    if (!e || e->by_bytes || e->not_compared) return;
     snprintf(text, sizeof text, ", %" PRIu64 " of %" PRIu64 " elements differ, most at %" PRIu64, e->differ, e->of,
              e->at);
     put_word(w, text);

@@ -90,7 +90,7 @@ static void take_means(void *out, const gemm_sums *s) {
     }
 }
 
-/* Scores become weights, not yet divided by their sum. */
+/* Scores become weights, not yet divided by their sum. Without a key that is seen all are 0, and so is the result. */
 static double weigh_keys(const attention *a, const double *mask, int64_t query, double *score) {
     double most = -INFINITY, sum = 0;
     for (int64_t j = 0; j < a->k.dim[2]; j++) {
@@ -101,6 +101,10 @@ static double weigh_keys(const attention *a, const double *mask, int64_t query, 
         if (a->is_causal && j > query) v = -INFINITY;
         if (v > most || isnan(v)) most = v;
         score[j] = v;
+    }
+    if (most == -INFINITY) {
+        for (int64_t j = 0; j < a->k.dim[2]; j++) score[j] = 0;
+        return 1;
     }
     for (int64_t j = 0; j < a->k.dim[2]; j++) sum += score[j] = exp(score[j] - most);
     return sum;

@@ -112,7 +112,7 @@ static void read_functions(cell *c) {
         for (shape s = 0; s < SHAPES && i < c->activations.size; s++) {
             if (xir_str_equal(c->activations.data[i], xir_str_of(shapes[s].word))) f->shape = s;
         }
-        f->clip = c->clip;
+        f->clip = i % c->functions == 2 ? INFINITY : c->clip;   // H of LSTM gets the state as it is
         f->alpha = shapes[f->shape].has_alpha && alpha < c->alphas.size ? c->alphas.data[alpha++]
             : shapes[f->shape].alpha;
         f->beta = shapes[f->shape].has_beta && beta < c->betas.size ? c->betas.data[beta++] : shapes[f->shape].beta;

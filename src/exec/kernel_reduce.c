@@ -39,8 +39,8 @@ FOLD (least_u64,    int64_t, (uint64_t)sofar <= (uint64_t)x ? sofar : x)
 
 typedef struct i64_fold { i64_strip *strip; i64_rows *rows; } i64_fold;
 
-/* How a reduction combines elements, and its start value. A reduction that starts with its first element has no result
- * for no elements; an element that is combined with itself gives the same element. */
+/* How a reduction combines elements, and its start value. One that starts with its first element, because an element
+ * that is combined with itself gives the same element, starts with an extreme of the type if there is none. */
 typedef struct fold {
     real_strip *strip;
     real_rows  *rows;
@@ -53,8 +53,8 @@ typedef struct fold {
 #define I64S(id) { id##_strip, id##_rows }
 
 /*                    reals                         integers             uint64               first initial mean */
-static const fold of_max  = { greatest_strip, greatest_rows, I64S(greatest_i64), I64S(greatest_u64), true,  0, false };
-static const fold of_min  = { least_strip,    least_rows,    I64S(least_i64),    I64S(least_u64),    true,  0, false };
+static const fold of_max  = { greatest_strip, greatest_rows, I64S(greatest_i64), I64S(greatest_u64), true, -1, false };
+static const fold of_min  = { least_strip,    least_rows,    I64S(least_i64),    I64S(least_u64),    true,  1, false };
 static const fold of_mean = { sum_strip,      sum_rows,      I64S(sum_i64),      I64S(sum_i64),      false, 0, true  };
 static const fold of_sum  = { sum_strip,      sum_rows,      I64S(sum_i64),      I64S(sum_i64),      false, 0, false };
 static const fold of_prod = { product_strip,  product_rows,  I64S(product_i64),  I64S(product_i64),  false, 1, false };
@@ -69,17 +69,28 @@ typedef struct reduction {
     bool        real, is_u64;
     const fold *f;
     i64_fold    of_i64s;
+    number      first;     /* of a reduction that does not start with its first element, or has none */
 } reduction;
 
+/* The least or the greatest number of an element type: infinite, if reals are. */
+static number extreme(const xir_type *type, bool real, bool greatest) {
+    const element_format f = element_format_of(type);
+    if (real) return (number){ .real = greatest ? INFINITY : -INFINITY };
+    if (f.kind == ELEMENT_SIGNED) {
+        const uint64_t most = UINT64_MAX >> (65 - f.bits);
+        return (number){ .integer = (int64_t)(greatest ? most : ~most) };
+    }
+    return (number){ .integer = !greatest ? 0 : f.kind == ELEMENT_BOOL ? 1 : (int64_t)(UINT64_MAX >> (64 - f.bits)) };
+}
+
+static number first_of(const reduction *r, const xir_type *type) {
+    if (r->f->from_first) return extreme(type, r->real, r->f->first > 0);
+    return r->real ? (number){ .real = r->f->first } : (number){ .integer = r->f->first };
+}
+
 static void begin(const reduction *r, size_t start, size_t n, number *sofar) {
-    if (r->f->from_first) {
-        copy_numbers(&r->x, r->real, start + group_member(&r->g, 0), n, sofar);
-        return;
-    }
-    for (size_t i = 0; i < n; i++) {
-        if (r->real) sofar[i].real = r->f->first;
-        else         sofar[i].integer = r->f->first;
-    }
+    if (r->f->from_first && r->g.size) copy_numbers(&r->x, r->real, start + group_member(&r->g, 0), n, sofar);
+    else for (size_t i = 0; i < n; i++) sofar[i] = r->first;
 }
 
 /* At most four groups whose elements lie next to each other, or in lines. */
@@ -143,10 +154,9 @@ static xir_status reduce(xir_kernel *at, const int64_t *axes, size_t n, const fo
     xir_status status = refuse_padding(at, 0);
     if (status) return status;
     r.of_i64s = r.is_u64 ? f->of_u64s : f->of_integers;
+    r.first = first_of(&r, type);
     const bool *grouped = groups_along(at, type, axes, n);
     if (!grouped || !groups_open_lines(g, at, type, grouped)) return XIR_E_MEMORY;
-    if (f->from_first && g->size == 0 && g->n)
-        return xir_kernel_fail(at, XIR_E_INVALID, "inputs/0", "there are no elements along the reduced dims");
     if (f->mean && g->size == 0 && !r.real)
         return xir_kernel_fail(at, XIR_E_INVALID, NULL, "the mean of no integers is not defined");
     if (!reader_open(&r.x, at, 0) || !writer_open(&r.y, at, 0)) return XIR_E_MEMORY;

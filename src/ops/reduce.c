@@ -273,7 +273,17 @@ static xir_status check_max(xir_infer *at) {
     xir_status status = read_max(at, &r);
     if (status) return status;
     status = check_tiles(at, &r);
-    if (!status && reduces_nothing(at, &r)) status = no_elements(at, "extremum");
+    dims_free(&r.gone);
+    return status;
+}
+
+static xir_status check_place(xir_infer *at) {
+    reduction r;
+    xir_status status = need_numbers(at, 0);
+    if (!status) status = check_max(at);
+    if (!status) status = read_max(at, &r);
+    if (status) return status;
+    if (reduces_nothing(at, &r)) status = no_elements(at, "place");
     dims_free(&r.gone);
     return status;
 }
@@ -288,11 +298,7 @@ static xir_status infer_max(xir_infer *at, result what) {
 xir_status max_check(xir_infer *at) { return checkable(at) ? check_max(at) : XIR_OK; }
 xir_status max_infer(xir_infer *at) { return infer_max(at, MOVED); }
 
-xir_status argmax_check(xir_infer *at) {
-    if (!checkable(at)) return XIR_OK;
-    xir_status status = need_numbers(at, 0);
-    return status ? status : check_max(at);
-}
+xir_status argmax_check(xir_infer *at) { return checkable(at) ? check_place(at) : XIR_OK; }
 
 xir_status argmax_infer(xir_infer *at) { return infer_max(at, INDICES); }
 

@@ -78,13 +78,13 @@ static bool same_params(const xir_value *a, const xir_value *b) {
     return x->bytes == y->bytes || (x->size <= SMALL && xir_params_equal(a, b));
 }
 
-/* The Params that stands for all equal ones; `v` itself if it has no bytes. */
+/* The Params that stands for all equal ones; `v` itself if it has no bytes, or is the default of an input. */
 static xir_value *find_params(cse *c, xir_value *v) {
     const params *p = value_params(v);
     xir_value **first = &c->first[p->number];
     if (*first) return *first;
     *first = v;
-    if (!p->data || !p->data->size) return v;
+    if (!p->data || !p->data->size || value_is_default(v)) return v;
     uint64_t hash = xir_object_hash((const xir_object *)v->type) + p->data->size * 31;
     const void *small = p->data->size <= SMALL ? xir_params_data(v, NULL) : NULL;
     hash = small ? hash_bytes(hash, small, (size_t)p->data->size) : hash_bytes(hash, &p->data->bytes, sizeof(void *));

@@ -41,7 +41,7 @@ typedef struct folder {
 /* ---- what is constant -------------------------------------------------------------------------------------------- */
 
 static bool is_constant(const xir_value *v) {
-    return value_is_params(v) && !(value_more_of(v)->mtype) && xir_type_as_tensor(v->type) && xir_params_has_data(v);
+    return value_is_constant(v) && !(value_more_of(v)->mtype) && xir_type_as_tensor(v->type) && xir_params_has_data(v);
 }
 
 static bool are_constant(const xir_op *op) {

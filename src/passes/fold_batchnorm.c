@@ -34,7 +34,7 @@ typedef struct linear {
 
 static bool has_bytes(const xir_value *v, int64_t *count) {
     uint64_t size, need;
-    if (!v || !value_is_params(v) || !xir_type_as_tensor(v->type)) return false;
+    if (!value_is_constant(v) || !xir_type_as_tensor(v->type)) return false;
     return xir_type_elements(v->type, count) == XIR_OK && xir_type_bytes(v->type, &need) == XIR_OK &&
            xir_params_data(v, &size) && size == need;
 }

@@ -187,7 +187,7 @@ enum { MOST_NUMBERS = 65536 };   /* of a constant that is examined */
 
 /* The number that all elements of a constant equal, bit for bit; false if they differ. */
 static bool only_number(const xir_value *v, double *out) {
-    element_format form = element_format_of(value_is_params(v) ? v->type : NULL);
+    element_format form = element_format_of(value_is_constant(v) ? v->type : NULL);
     uint64_t size;
     int64_t n;
     if (!element_is_number(form) || form.bits % 8 || xir_type_elements(v->type, &n) || n < 1 || n > MOST_NUMBERS)

@@ -212,7 +212,7 @@ static xir_status expect(const trial *c, tensor *out) {
         for (size_t k = 0; k < g->n; k++) to->axes[k] = new_axis[g->axes[k]];
     }
     bool has_nan = c->element == xir_type_float(ctx, XIR_FLOAT_FP32);
-    bool may_be_nothing = c->kind == SUM || c->kind == PROD || (c->kind == MEAN && has_nan);
+    bool may_be_nothing = c->kind != ARGMAX && c->kind != ARGMIN && (c->kind != MEAN || has_nan);
     if (nothing && !may_be_nothing) return XIR_E_INVALID;
     return unclear ? XIR_E_UNSUPPORTED : XIR_OK;
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "support/often.h"
 #include "support/program.h"
 
 enum { EXIT_SKIPPED = 77, EXIT_USAGE = 2 };
@@ -81,6 +82,12 @@ static bool enter_folder(void) {
     *strrchr(path, '/') = '\0';
     return chdir(path) == 0;
 }
+
+#if IS_SANITIZED
+/* What is undefined is an illegal instruction (cmake/XirBuild.cmake), of which the stack is printed. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void) { return "handle_sigill=1"; }
+#endif
 
 int main(int argc, char **argv) {
     if (!enter_folder()) {

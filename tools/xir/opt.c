@@ -171,8 +171,9 @@ static int optimise(loaded *l, const xir_pipeline *pipeline, const xir_pass_sett
     xir_pass_report_free(report);
     xir_diags_free(why);
     code = exit_of(status);
-    if (!code && proof) code = proof_end(proof, false, to);
+    /* before any verdict is printed */
     if (!code && filled) code = optimise_filled(l, copy, pipeline, settings, &watch);
+    if (!code && proof) code = proof_end(proof, false, to);
     if (!code && filled) code = proof_end(filled, true, to);
     if (j) put_proof(j, proof, filled);
     xir_network_free(copy);

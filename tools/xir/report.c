@@ -269,7 +269,8 @@ static const char *bare(text *t) {
 static void report_elements(reporting *p, const xir_diff_item *r) {
     const xir_elements_diff *v = r->elements;
     text place = { 0 }, largest = { 0 }, a = { 0 }, b = { 0 };
-    if (!v->by_bytes) {
+    const bool bare_count = v->by_bytes || v->not_compared;
+    if (!bare_count) {
         put_place(&place, xir_value_type(r->in_a.as.value), v->at);
         put_number(&a, v, true, false);
         put_number(&b, v, false, false);
@@ -286,13 +287,13 @@ static void report_elements(reporting *p, const xir_diff_item *r) {
         json_out j = { 0 };
         begin_record(p, &j, "changed", r);
         json_str(&j, "field", r->field);
-        json_str(&j, "unit", xir_str_of(v->by_bytes ? "byte" : "element"));
+        json_str(&j, "unit", xir_str_of(v->not_compared ? "none" : v->by_bytes ? "byte" : "element"));
         json_uint(&j, "differ", v->differ);
         json_uint(&j, "of", v->of);
         json_member(&j, "at");
-        if (v->by_bytes) text_printf(&j.t, "%" PRIu64, v->at);
+        if (bare_count) text_printf(&j.t, "%" PRIu64, v->at);
         else text_put(&j.t, place.data);
-        if (!v->by_bytes) {
+        if (!bare_count) {
             json_member(&j, "largest");
             text_put(&j.t, largest.data);
             json_member(&j, "a");
@@ -303,9 +304,11 @@ static void report_elements(reporting *p, const xir_diff_item *r) {
         end_record(&j);
     } else {
         begin_line(p, r);
-        printf("%" PRIu64 " of %" PRIu64 " %s differ", v->differ, v->of, v->by_bytes ? "bytes" : "values");
+        if (v->not_compared) printf("not compared: the elements have other places, and no layout says which\n");
+        else printf("%" PRIu64 " of %" PRIu64 " %s differ", v->differ, v->of, v->by_bytes ? "bytes" : "values");
         if (v->by_bytes) printf(", the first at %" PRIu64 "\n", v->at);
-        else printf(", by at most %s, at %s: %s -> %s\n", bare(&largest), place.data, bare(&a), bare(&b));
+        else if (!v->not_compared)
+            printf(", by at most %s, at %s: %s -> %s\n", bare(&largest), place.data, bare(&a), bare(&b));
     }
     text_free(&place);
     text_free(&largest);

@@ -59,6 +59,7 @@ static void report_memory(json_out *j) {
 
 static int compute(loaded *l, ports *in, ports *out, uint64_t seed, xir_run_options *options, xir_diags *why) {
     int code = bind_network(l->net, why);
+    if (!code) code = inputs_take_defaults(l->net);
     if (code) return code;
     ports_make(in, xir_network_inputs(l->net, NULL, 0));
     xir_network_inputs(l->net, in->values, in->n);

@@ -25,6 +25,8 @@ int exit_of_run(xir_status status);
 /* Reads an array of a file; NULL with *code and a finding. */
 xir_array *read_array(const char *path, int *code, xir_diags *why);
 
+/* Makes inputs of Params that are the defaults of inputs, where --input gives them another value. */
+int inputs_take_defaults(xir_network *net);
 /* Reads the arrays that --input names. */
 int inputs_read(ports *in, xir_diags *why);
 /* Decides the types of the arrays; those that no --input names get random numbers later. */

@@ -101,6 +101,25 @@ static int no_such_input(const ports *in, const char *word) {
     return code;
 }
 
+int inputs_take_defaults(xir_network *net) {
+    const size_t n = xir_network_params(net, NULL, 0);
+    xir_value **params = take(n + 1, sizeof *params);
+    xir_network_params(net, params, n);
+    int code = DONE;
+    for (size_t i = 0; i < n && !code; i++) {
+        const xir_str name = xir_value_name(params[i]);
+        bool named = false;
+        for (size_t k = 0; k < run_args.inputs.n && name.size && !named; k++) {
+            const char *word = run_args.inputs.items[k];
+            named = strlen(word) > name.size && word[name.size] == '=' && memcmp(word, name.data, name.size) == 0;
+        }
+        if (named && xir_params_is_default(params[i]) && !xir_params_make_input(params[i]))
+            code = complain(FAULTY, "--input %.*s: no op takes its default as an input", (int)name.size, name.data);
+    }
+    free(params);
+    return code;
+}
+
 int inputs_read(ports *in, xir_diags *why) {
     for (size_t i = 0; i < run_args.inputs.n; i++) {
         const char *file;

@@ -362,6 +362,10 @@ static inline xir_network *value_net(const xir_value *v) {
     return v->from & 1 ? value_more_of(v)->net : ((const xir_op *)v->from)->net;
 }
 static inline bool value_is_params(const xir_value *v) { return v->from & 1 && value_more_of(v)->params; }
+/* Returns true for Params that are only the default of an input; and for all others, with whose bytes a pass may
+ * compute: see xir_params_is_default. */
+bool value_is_default(const xir_value *v);
+bool value_is_constant(const xir_value *v);
 static inline bool value_is_spent(const xir_value *v) {
     return v->from & 1 && !value_more_of(v)->producer && value_more_of(v)->name == &name_spent;
 }

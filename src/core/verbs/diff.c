@@ -69,10 +69,32 @@ void diff_leave(xir_diff *d, size_t size) {
 
 /* ---- inputs and outputs ---------------------------------------------------------------------------------------- */
 
-/* Returns true if two values are made by matching ops, or neither is made by an op. */
-static bool same_source(const xir_diff *d, const xir_value *a, const xir_value *b) {
+enum { MOST_ASKED = 64 };   /* inputs of an op among which a name is looked for */
+
+/* Returns true if one of an op's Params has this name. */
+static bool has_params_named(const xir_op *op, xir_str name) {
+    for (uint32_t i = 0; i < op->n_inputs && i < MOST_ASKED; i++) {
+        const xir_value *v = op_inputs(op)[i].value;
+        if (v && value_is_params(v) && xir_str_equal(xir_value_name(v), name)) return true;
+    }
+    return false;
+}
+
+/* Returns true if Params at two positions of matching ops are the same ones: by their names, if both ops have one of
+ * them; by their elements, if one op has more inputs than the other. */
+static bool same_params(const xir_op *p, const xir_value *a, const xir_op *q, const xir_value *b) {
+    const xir_str x = xir_value_name(a), y = xir_value_name(b);
+    if (x.size && xir_str_equal(x, y)) return true;
+    if ((x.size && has_params_named(q, x)) || (y.size && has_params_named(p, y))) return false;
+    return p->n_inputs == q->n_inputs || xir_params_equal(a, b);
+}
+
+/* Returns true if inputs of two ops are made by matching ops, or neither is made by an op. */
+static bool same_source(const xir_diff *d, const xir_op *of_a, const xir_value *a, const xir_op *of_b,
+                        const xir_value *b) {
     if (!a || !b) return a == b;
-    if (value_is_params(a) || value_is_params(b)) return value_is_params(a) && value_is_params(b);
+    if (value_is_params(a) && value_is_params(b)) return same_params(of_a, a, of_b, b);
+    if (value_is_params(a) || value_is_params(b)) return false;
     const xir_op *p = xir_value_op(a), *q = xir_value_op(b);
     if (p && q) return diff_match_of(&d->a, p) == q && xir_value_index(a) == xir_value_index(b);
     return p == q;
@@ -98,15 +120,16 @@ static const xir_value *input(const xir_op *op, size_t i) { return op_inputs(op)
 /* Equal inputs at the beginning and at the end are skipped, so that one more input is one difference. */
 static void diff_inputs(xir_diff *d, const xir_op *a, const xir_op *b) {
     size_t n = a->n_inputs, m = b->n_inputs, most = n > m ? n : m, head = 0, tail = 0;
-    while (head < n && head < m && same_source(d, input(a, head), input(b, head))) head++;
-    while (head + tail < n && head + tail < m && same_source(d, input(a, n - tail - 1), input(b, m - tail - 1))) tail++;
+    while (head < n && head < m && same_source(d, a, input(a, head), b, input(b, head))) head++;
+    while (head + tail < n && head + tail < m &&
+           same_source(d, a, input(a, n - tail - 1), b, input(b, m - tail - 1))) tail++;
     for (size_t i = 0; i < most; i++) {
         bool in_tail = i >= most - tail;
         size_t at_a = in_tail ? i - (most - n) : i, at_b = in_tail ? i - (most - m) : i;
         bool has_a = in_tail || i < n - tail, has_b = in_tail || i < m - tail;
         const xir_value *x = has_a ? input(a, at_a) : NULL, *y = has_b ? input(b, at_b) : NULL;
         if (!has_a && !has_b) continue;
-        if (has_a != has_b || !same_source(d, x, y)) {
+        if (has_a != has_b || !same_source(d, a, x, b, y)) {
             other_input(d, has_a ? at_a : at_b, has_a ? diff_side_value(XIR_DIFF_INPUT, x) : diff_nothing(),
                         has_b ? diff_side_value(XIR_DIFF_INPUT, y) : diff_nothing());
         } else if (x && !xir_value_op(x)) {

@@ -164,11 +164,100 @@ xir_status xir_elements_compare(const xir_type *type_a, const void *a, uint64_t 
     return sized_fill(SIZED(xir_elements_diff, int_b), out, &d, NULL);
 }
 
+/* ---- Params ---------------------------------------------------------------------------------------------------- */
+
+enum { MOST_AXES = 16 };
+
+/* The order of b's axes in the dims of a, by letters: axis i of a is axis order[i] of b. False if letters do not say
+ * it. */
+static bool order_by_letters(const xir_type *a, const xir_type *b, size_t order[MOST_AXES]) {
+    const xir_layout *x = xir_type_layout(a), *y = xir_type_layout(b);
+    const size_t rank = xir_type_rank(a);
+    if (!x || !y || rank > MOST_AXES || xir_layout_rank(x) != rank || xir_layout_rank(y) != rank ||
+        xir_layout_is_layouted(x) || xir_layout_is_layouted(y)) return false;
+    for (size_t i = 0; i < rank; i++) {
+        const char letter = xir_layout_axis(x, i);
+        size_t k = 0;
+        while (k < rank && xir_layout_axis(y, k) != letter) k++;
+        if (letter == '*' || k == rank || xir_type_dim(a, (int64_t)i, false) != xir_type_dim(b, (int64_t)k, false))
+            return false;
+        order[i] = k;
+    }
+    return true;
+}
+
+/* The bytes of b in the order of a's axes, in memory that the caller frees. */
+static unsigned char *in_order(const xir_type *a, const xir_type *b, const size_t *order, const unsigned char *bytes,
+                               uint64_t size, size_t element, const xir_allocator *alloc) {
+    const size_t rank = xir_type_rank(a);
+    uint64_t step[MOST_AXES], at[MOST_AXES] = { 0 }, of[MOST_AXES];
+    unsigned char *out = mem_new(alloc, (size_t)size + 1);
+    uint64_t one = element;
+    for (size_t k = rank; k-- > 0; one *= (uint64_t)xir_type_dim(b, (int64_t)k, false)) of[k] = one;
+    for (size_t i = 0; i < rank; i++) step[i] = of[order[i]];
+    uint64_t from = 0;
+    for (uint64_t to = 0; out && to + element <= size; to += element) {
+        memcpy(out + to, bytes + from, element);
+        for (size_t i = rank; i-- > 0;) {
+            from += step[i];
+            if (++at[i] < (uint64_t)xir_type_dim(a, (int64_t)i, false)) break;
+            from -= at[i] * step[i];
+            at[i] = 0;
+        }
+    }
+    return out;
+}
+
+static bool same_dims(const xir_type *a, const xir_type *b) {
+    bool same = xir_type_rank(a) == xir_type_rank(b);
+    for (size_t i = 0; same && i < xir_type_rank(a); i++)
+        same = xir_type_dim(a, (int64_t)i, false) == xir_type_dim(b, (int64_t)i, false);
+    return same;
+}
+
+/* Two letters that are both known and differ at one place. */
+static bool letters_differ(const xir_type *a, const xir_type *b) {
+    const xir_layout *x = xir_type_layout(a), *y = xir_type_layout(b);
+    const size_t rank = xir_type_rank(a);
+    if (!x || !y || xir_layout_rank(x) != rank || xir_layout_rank(y) != rank) return false;
+    for (size_t i = 0; i < rank; i++) {
+        const char p = xir_layout_axis(x, i), q = xir_layout_axis(y, i);
+        if (p != q && p != '*' && q != '*') return true;
+    }
+    return false;
+}
+
+/* Elements of the same kind whose places differ. */
+static xir_status compare_moved(const xir_value *a, const unsigned char *x, const xir_value *b, const unsigned char *y,
+                                uint64_t size, double tolerance, xir_elements_diff *out) {
+    const xir_allocator *alloc = &value_net(a)->alloc;
+    const xir_type *to = xir_value_type(a), *from = xir_value_type(b);
+    size_t order[MOST_AXES], bytes;
+    (void)coding_of(to, &bytes);
+    if (!order_by_letters(to, from, order)) {
+        xir_elements_diff d = XIR_INIT(xir_elements_diff);
+        d.not_compared = true;
+        return sized_fill(SIZED(xir_elements_diff, int_b), out, &d, NULL);
+    }
+    unsigned char *moved = in_order(to, from, order, y, size, bytes, alloc);
+    if (!moved) return XIR_E_MEMORY;
+    const xir_status status = xir_elements_compare(to, x, size, to, moved, size, tolerance, out);
+    mem_free(alloc, moved, (size_t)size + 1);
+    return status;
+}
+
 xir_status xir_params_compare(const xir_value *a, const xir_value *b, double tolerance, xir_elements_diff *out) {
     if (!a || !b || !value_is_params(a) || !value_is_params(b)) return XIR_E_TYPE;
     uint64_t n_a = 0, n_b = 0;
     const void *x = xir_params_data(a, &n_a), *y = xir_params_data(b, &n_b);
     /* Bytes of a mapped file may turn out to be lost when they are accessed. */
     if ((!x && n_a) || (!y && n_b) || !xir_params_has_data(a) || !xir_params_has_data(b)) return XIR_E_MISSING;
-    return xir_elements_compare(xir_value_type(a), x, n_a, xir_value_type(b), y, n_b, tolerance, out);
+    const xir_type *to = xir_value_type(a), *from = xir_value_type(b);
+    size_t bytes, other;
+    const coding c = coding_of(to, &bytes), c_b = coding_of(from, &other);
+    const bool tensors = xir_type_as_tensor(to) && xir_type_as_tensor(from);
+    if (tensors && c != BYTES && c == c_b && bytes == other && n_a == n_b && x && y &&
+        (!same_dims(to, from) || letters_differ(to, from)))
+        return compare_moved(a, x, b, y, n_a, tolerance, out);
+    return xir_elements_compare(to, x, n_a, from, y, n_b, tolerance, out);
 }

@@ -186,7 +186,8 @@ static void diff_data(xir_diff *d, const xir_value *a, const xir_value *b) {
     xir_elements_diff found = XIR_INIT(xir_elements_diff);
     if (has_a != has_b) {
         diff_one_sided(d, XIR_DIFF_BYTES, has_a ? a : NULL, has_b ? b : NULL);
-    } else if (has_a && xir_params_compare(a, b, d->how.tolerance, &found) == XIR_OK && found.differ) {
+    } else if (has_a && (d->failed |= xir_params_compare(a, b, d->how.tolerance, &found) == XIR_E_MEMORY,
+                         found.differ || found.not_compared)) {
         const xir_elements_diff *kept = arena_copy(&d->memory, &found, sizeof found);
         size_t n = d->n;
         d->failed |= !kept;

@@ -2,7 +2,10 @@
  * formats that do not have it. */
 #include <math.h>
 #include "convert/lists.h"
+#include "convert/parts.h"
 #include "convert/simpler.h"
+#include "elements.h"
+#include "support/numbers.h"
 
 enum { MOST_MASK = 1 << 22, MOST_HEADS = 1 << 16 };
 
@@ -26,29 +29,58 @@ xir_value *attention_causal(xir_node *at, const xir_value *q, const xir_value *k
     return xir_node_constant(at, v_element(q), &dims, v, (size_t)n);
 }
 
-/* XIR's Matmul takes no two constants. */
-static xir_value *product(xir_node *at, xir_value *lhs, xir_value *rhs) {
-    if (xir_node_failed(at) || !lhs || !rhs) return NULL;
-    if (xir_value_is_params(lhs) && xir_value_is_params(rhs)) {
-        xir_op *copy = xir_node_make_op(at, "Copy", INS(lhs), NO_SETS);
-        lhs = copy ? xir_op_output(copy, 0) : NULL;
+bool attention_hides(const xir_value *mask, bool first) {
+    int64_t n;
+    if (!mask) return false;
+    const void *bytes = whole_params(mask);
+    const element_format form = element_format_of(xir_value_type(mask));
+    const size_t rank = v_rank(mask);
+    if (!bytes || form.kind == ELEMENT_NONE || xir_type_elements(xir_value_type(mask), &n) || n > MOST_MASK)
+        return true;
+    const int64_t row = rank ? v_dim(mask, rank - 1) : 1, looked_at = first ? 1 : row;
+    for (int64_t i = 0; row > 0 && i < n; i += row) {
+        bool seen = false;
+        for (int64_t k = i; k < i + looked_at && !seen; k++) {
+            const double v = element_real(form, bytes, (size_t)k);
+            seen = form.kind == ELEMENT_BOOL ? v != 0 : v != -INFINITY;
+        }
+        if (!seen) return true;
     }
-    return xir_node_make(at, "Matmul", INS(lhs, rhs), NO_SETS);
+    return row <= 0;
+}
+
+/* 1 for a query that sees a key, 0 for one from which addends hide all. */
+static xir_value *sees_a_key(xir_node *at, xir_value *mask) {
+    if (xir_node_failed(at) || !mask || !v_rank(mask)) return NULL;
+    const xir_ints last = { (int64_t[]){ (int64_t)v_rank(mask) - 1 }, 1 };
+    xir_value *most = xir_node_reduced(at, "Max", mask, &last, true);
+    xir_value *never = xir_node_scalar(at, v_element(mask), -INFINITY);
+    xir_value *sees = xir_node_make(at, "NotEqual", INS(most, never), NO_SETS);
+    return sees ? xir_node_cast(at, sees, v_element(mask)) : NULL;
+}
+
+/* Addends without infinity, next to which no score counts: Softmax has numbers then, where all keys are hidden. */
+static xir_value *without_infinity(xir_node *at, xir_value *mask) {
+    const double low = xir_type_storage_bits(v_element(mask)) == 16 && element_format_of(v_element(mask)).exponent == 5
+        ? -30000 : -1e30;
+    return xir_node_make(at, "Maximum", INS(mask, xir_node_scalar(at, v_element(mask), low)), NO_SETS);
 }
 
 xir_value *attention_of(xir_node *at, xir_value *q, xir_value *k, xir_value *v, double scale, double cap,
-                        xir_value *mask, xir_value **weights) {
+                        xir_value *mask, bool hides, xir_value **weights) {
     if (xir_node_failed(at) || !q || !k || !v) return NULL;
     const size_t rank = v_rank(k);
     xir_ints order = xir_node_series(at, 0, rank);
     if (!order.v || rank < 2) return xir_node_unsupported(at, "vectors"), NULL;
     order.v[rank - 1] = (int64_t)rank - 2, order.v[rank - 2] = (int64_t)rank - 1;
-    xir_value *scores = product(at, xir_node_scaled(at, q, scale), xir_node_transposed(at, k, order.v, rank, NULL));
+    xir_value *turned = xir_node_transposed(at, k, order.v, rank, NULL);
+    xir_value *scores = make_matrix_product(at, xir_node_scaled(at, q, scale), turned);
     if (cap != 0)
         scores = xir_node_scaled(at, xir_node_unary(at, "Tanh", xir_node_scaled(at, scores, 1 / cap)), cap);
-    if (mask) scores = xir_node_sum(at, scores, mask, 1, 1);
+    if (mask) scores = xir_node_sum(at, scores, hides ? without_infinity(at, mask) : mask, 1, 1);
     *weights = scores ? xir_node_make(at, "Softmax", INS(scores), SETS(INT("axis", (int64_t)rank - 1))) : NULL;
-    return product(at, *weights, v);
+    if (hides) *weights = xir_node_product(at, *weights, sees_a_key(at, mask));
+    return make_matrix_product(at, *weights, v);
 }
 
 xir_value *attention_repeated(xir_node *at, xir_value *k, int64_t heads) {
@@ -108,13 +140,15 @@ bool simpler_attention(xir_node *at) {
     if (v_rank(q) != 4) return xir_node_unsupported(at, "heads in the last dim");
     if (!xir_node_need_dims(at, q, 1, 2) || !xir_node_need_dims(at, q, 3, 4)) return false;
     const xir_type *element = v_element(q);
+    const bool is_causal = xir_node_bool(at, "is_causal", false), hides = attention_hides(mask, is_causal);
     mask = attention_addends(at, mask, element, false);
-    if (xir_node_bool(at, "is_causal", false)) {
+    if (is_causal) {
         xir_value *causal = attention_causal(at, q, k);
         mask = mask ? xir_node_sum(at, mask, causal, 1, 1) : causal;
     }
     k = attention_repeated(at, k, v_dim(q, 1)), v = attention_repeated(at, v, v_dim(q, 1));
     const double scale = xir_node_real(at, "scale", 1 / sqrt((double)v_dim(q, 3)));
     if (xir_node_failed(at)) return false;
-    return xir_node_result(at, 0, attention_of(at, q, k, v, scale, xir_node_real(at, "softcap", 0), mask, &weights));
+    return xir_node_result(at, 0, attention_of(at, q, k, v, scale, xir_node_real(at, "softcap", 0), mask, hides,
+                                               &weights));
 }

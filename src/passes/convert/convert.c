@@ -436,6 +436,7 @@ xir_status conversion_run(conversion *c) {
     const bool by_rows = c->checking && !convert_checks_file(c->dialect);
     if (!status && by_rows) status = conversion_check_values(c, sorted || c->cyclic);
     bool prepared = false;
+    if (!status && !defaults_begin(c)) status = XIR_E_MEMORY;
     const xir_value *newest = c->net->all_params;
     if (!status && !c->back.to) status = convert_prepare(c->dialect, c->net, &prepared);
     converted_params(c, newest);
@@ -460,6 +461,7 @@ xir_status conversion_run(conversion *c) {
     if (!status && c->back.to) status = back_finish(c);
     if (!status && !c->back.to) status = lists_settle(c);
     if (!status && !c->checking) status = stayed_report(c);
+    if (!status) status = defaults_end(c);
     if (!status && !c->checking && !c->back.to && c->dialect) drop_unreturned(c);
     if (status == XIR_E_MEMORY) diag_memory(c->why);
     return status ? status : c->status;

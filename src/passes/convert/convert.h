@@ -204,6 +204,8 @@ typedef struct conversion {
     stayed_list       stayed;
     back_state        back;
     inlining          in;
+    xir_value       **defaults;      /* Params that are defaults of inputs (defaults.c)       */
+    size_t            n_defaults;
     xir_status        status;        /* of the first error                                    */
 } conversion;
 
@@ -244,6 +246,11 @@ void       conversion_end(conversion *c);
 /* After the walk, if hooks have made quantised values: ops that can take them get them instead of the real numbers or
  * integers that they stand for (quantised.c). */
 xir_status conversion_take_quantised(conversion *c);
+
+/* defaults.c: notes which inputs have a default, before the walk; false on out of memory. After it, says which of them
+ * have become constants. XIR_E_MEMORY. */
+bool       defaults_begin(conversion *c);
+xir_status defaults_end(conversion *c);
 
 /* ---- bytes ------------------------------------------------------------------------------------------------------ */
 

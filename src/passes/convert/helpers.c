@@ -321,3 +321,21 @@ bool node_reduced_axes(xir_node *at, const xir_value *x, xir_ints *out) {
     for (size_t i = 0; i < rank; i++) if (marks.v[i]) out->v[out->n++] = (int64_t)i;
     return true;
 }
+
+bool node_reduces_none(const xir_value *x, const xir_ints *axes) {
+    bool none = false;
+    for (size_t i = 0; i < axes->n; i++) none |= v_dim(x, (size_t)axes->v[i]) == 0;
+    return none;
+}
+
+bool node_has_number(const xir_type *element, double v) {
+    const element_format f = element_format_of(element);
+    if (f.kind != ELEMENT_SIGNED && f.kind != ELEMENT_UNSIGNED) return true;
+    const double above = ldexp(1, f.bits - (f.kind == ELEMENT_SIGNED)), least = f.kind == ELEMENT_SIGNED ? -above : 0;
+    return v == trunc(v) && v >= least && v < above;
+}
+
+double node_least_real(const xir_type *element) {
+    const element_format f = element_format_of(element);
+    return element_is_float(f) ? ldexp(1, 2 - (1 << (f.exponent - 1)) - f.mantissa) : 0;
+}

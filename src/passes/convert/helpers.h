@@ -47,6 +47,12 @@ bool node_factors(xir_node *at, double *alpha, double *beta);
 /* Whether input i of two is one number of a constant that does not add dims to the other input. */
 bool node_is_number(xir_node *at, size_t i, double *out);
 
+/* Returns true if the elements are reals, or `v` is one of these integers: a constant of another number would be the
+ * nearest one. */
+bool   node_has_number(const xir_type *element, double v);
+/* The least positive number of reals; 0 for other elements. A norm above 0 is not less. */
+double node_least_real(const xir_type *element);
+
 /* data[i, indices[i, j], j] = updates[i, j]: the index replaces the coordinate along the axis. `reduction` combines
  * updates and elements: none, add, mul, max or min. */
 xir_value *make_scattered(xir_node *at, xir_value *data, xir_value *indices, xir_value *updates, size_t axis,
@@ -57,5 +63,7 @@ int64_t product_of(const xir_ints *list, size_t from, size_t to);
 
 /* Gives the dims that an op reduces by its attribute `dim`, ascending, each once, or all of them if it lists none. */
 bool node_reduced_axes(xir_node *at, const xir_value *x, xir_ints *out);
+/* Returns true if one of the axes is known to have no elements. */
+bool node_reduces_none(const xir_value *x, const xir_ints *axes);
 
 #endif

@@ -2,6 +2,7 @@
  * there is an executor. Its result is then Params, and becomes an attribute where XIR's op has one. */
 #include <math.h>
 #include <stdio.h>
+#include <xir/ops.h>
 #include "convert/convert.h"
 #include "support/spent.h"
 #include "types.h"
@@ -180,6 +181,14 @@ void node_report_refusal(xir_node *at, size_t before) {
     else xir_node_unsupported(at, "%.*s", n, d->message.data);
 }
 
+/* A Matmul does not take two constants: a copy stands for the first one. NULL after a failure. */
+static xir_value *factor_of(xir_node *at, const xir_class *cls, xir_values inputs) {
+    xir_value *x = inputs.size > 1 ? inputs.data[0] : NULL, *k = x ? inputs.data[1] : NULL;
+    if (!k || cls->decl != xir_matmul_class() || !xir_value_is_params(x) || !xir_value_is_params(k)) return x;
+    xir_op *copy = xir_node_make_op(at, "Copy", XIR_VALUES(x), XIR_NO_SETS);
+    return copy ? xir_op_output(copy, 0) : NULL;
+}
+
 xir_op *xir_node_make_op(xir_node *at, const char *name, xir_values inputs, xir_sets sets) {
     _Alignas(16) unsigned char body[2048];
     conversion *c = at->c;
@@ -192,6 +201,12 @@ xir_op *xir_node_make_op(xir_node *at, const char *name, xir_values inputs, xir_
     if (!set_fields(at, cls, body, sets)) return NULL;
     size_t n = inputs.size;
     while (n && !inputs.data[n - 1]) n--;
+    xir_value *first = factor_of(at, cls, inputs), *both[3];
+    if (n > 1 && first != inputs.data[0]) {
+        if (!first) return NULL;
+        for (size_t i = 0; i < n && i < 3; i++) both[i] = i ? inputs.data[i] : first;
+        inputs.data = both;
+    }
     if (!node_affords(at, sizeof(xir_op) + n * sizeof(xir_use))) return NULL;
     const xir_op_desc desc = XIR_INIT(xir_op_desc, .cls = cls, .attrs = body, .inputs = inputs.data, .n_inputs = n,
                                       .name = xir_op_name(at->op),

@@ -37,10 +37,6 @@ xir_value *make_mixed(xir_node *at, xir_value *x, size_t axis, const double *mat
 
 xir_value *make_matrix_product(xir_node *at, xir_value *lhs, xir_value *rhs) {
     if (xir_node_failed(at) || !lhs || !rhs) return NULL;
-    if (xir_value_is_params(lhs) && xir_value_is_params(rhs)) {
-        xir_op *copy = xir_node_make_op(at, "Copy", INS(lhs), NO_SETS);
-        lhs = copy ? xir_op_output(copy, 0) : NULL;
-    }
     return xir_node_make(at, "Matmul", INS(lhs, rhs), NO_SETS);
 }
 

@@ -11,7 +11,7 @@ xir_value *make_part(xir_node *at, xir_value *x, size_t axis, int64_t begin, int
 xir_value *make_taken(xir_node *at, xir_value *x, size_t axis, const xir_ints *places);
 /* Axis `axis` of x times a matrix [dim of x, n], given by rows. */
 xir_value *make_mixed(xir_node *at, xir_value *x, size_t axis, const double *matrix, size_t n);
-/* lhs times rhs. XIR's Matmul does not take two constants: then a copy stands for one of them. */
+/* lhs times rhs; NULL if one of them is. */
 xir_value *make_matrix_product(xir_node *at, xir_value *lhs, xir_value *rhs);
 /* x in a shape of n dims; one of them may be -1. */
 xir_value *make_shaped(xir_node *at, xir_value *x, const int64_t *dims, size_t n);

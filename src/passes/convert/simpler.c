@@ -20,8 +20,8 @@ static bool sum(xir_node *at) {
         return xir_node_unsupported(at, "a factor for each channel");
     if (alpha[0] == 1 && beta[0] == 1) return xir_node_unsupported(at, "a sum");
     if (!x || !y) return false;
-    const bool whole = alpha[0] == trunc(alpha[0]) && beta[0] == trunc(beta[0]);
-    if (v_is_integer(x) && !whole) return xir_node_unsupported(at, "a factor between integers");
+    if (!node_has_number(v_element(x), alpha[0]) || !node_has_number(v_element(x), beta[0]))
+        return xir_node_unsupported(at, "a factor that is not one of the integers");
     if (alpha[0] != 1) x = xir_node_product(at, x, xir_node_scalar(at, v_element(x), alpha[0]));
     if (beta[0] != 1) y = xir_node_product(at, y, xir_node_scalar(at, v_element(y), beta[0]));
     return xir_node_result(at, 0, xir_node_sum(at, x, y, 1, 1));

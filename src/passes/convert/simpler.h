@@ -37,9 +37,12 @@ xir_convert_fn simpler_attention, simpler_attention_heads;
 xir_value *attention_addends(xir_node *at, xir_value *mask, const xir_type *element, bool forbids);
 /* 0 where a row of q may look at a row of k, up to its own number; else -inf. */
 xir_value *attention_causal(xir_node *at, const xir_value *q, const xir_value *k);
-/* softmax(cap tanh(q k^T scale / cap) + mask) v over the last two dims; a cap of 0: none. Sets *weights. */
+/* Returns true if a mask, of bools or addends, may hide all keys from a query, or its first key: false is certain. */
+bool attention_hides(const xir_value *mask, bool first);
+/* softmax(cap tanh(q k^T scale / cap) + mask) v over the last two dims; a cap of 0: none. Sets *weights. `hides`: they
+ * are 0 for a query from which the mask hides all keys; otherwise they are not numbers. */
 xir_value *attention_of(xir_node *at, xir_value *q, xir_value *k, xir_value *v, double scale, double cap,
-                        xir_value *mask, xir_value **weights);
+                        xir_value *mask, bool hides, xir_value **weights);
 /* Each head of k or v, in the dim before the last two, for each of the heads that it serves. */
 xir_value *attention_repeated(xir_node *at, xir_value *k, int64_t heads);
 

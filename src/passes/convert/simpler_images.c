@@ -74,6 +74,7 @@ bool simpler_resize(xir_node *at) {
     if (!x || !xir_node_need_dims(at, x, 0, SIZE_MAX) || !xir_node_need_dims(at, y, 0, SIZE_MAX)) return false;
     const size_t rank = v_rank(x);
     if (rank < 3 || rank > 5) return xir_node_unsupported(at, "a map of %zu dims", rank);
+    if (!near && v_is_integer(x)) return xir_node_unsupported(at, "integers between those of the cells");
     const xir_value *given = x;
     for (const char *letter = letters[rank - 3]; *letter && x; letter++) {
         size_t axis;

@@ -174,20 +174,25 @@ bool simpler_batch_norm(xir_node *at) {
 }
 
 /* x / max(norm, eps) */
+/* Powers of other norms lose digits, or have no numbers. */
+#define LEAST_NORM 0.25
+#define MOST_NORM  16.0
+
 bool simpler_normalize(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     xir_ints axes;
     const double p = xir_node_real(at, "p", 2);
     if (!x || !xir_node_items(at, "axis", &axes)) return false;
     if (!axes.n) axes = xir_node_series(at, 0, v_rank(x));
-    if (!isfinite(p) || !(p > 0)) return xir_node_unsupported(at, "a norm with p = %g", p);
+    if (!(p >= LEAST_NORM && p <= MOST_NORM)) return xir_node_unsupported(at, "a norm with p = %g", p);
     const xir_type *element = v_element(x);
     xir_value *power = p == 2 ? xir_node_product(at, x, x) : unary(at, "Abs", x);
     if (p != 2 && p != 1) power = xir_node_make(at, "Pow", INS(power, xir_node_scalar(at, element, p)), NO_SETS);
     xir_value *norm = xir_node_reduced(at, "Sum", power, &axes, true);
     if (p == 2) norm = unary(at, "Sqrt", norm);
     else if (p != 1) norm = xir_node_make(at, "Pow", INS(norm, xir_node_scalar(at, element, 1 / p)), NO_SETS);
-    norm = clamped(at, norm, xir_node_real(at, "eps", 1e-12), INFINITY);
+    const double eps = xir_node_real(at, "eps", 1e-12), least = node_least_real(element);
+    norm = clamped(at, norm, eps > 0 && eps < least ? least : eps, INFINITY);   /* elements may not have eps */
     return xir_node_result(at, 0, xir_node_quotient(at, x, norm));
 }
 

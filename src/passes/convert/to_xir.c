@@ -39,6 +39,18 @@ static xir_status prepare(xir_pass *at, bool *prepared) {
     return op ? convert_prepare(dialect_of_class(xir_op_class(op)), at->net, prepared) : XIR_OK;
 }
 
+/* Inputs with a default become constants. */
+static xir_status fix_defaults(xir_pass *at) {
+    xir_status status = XIR_OK;
+    if (!xir_pass_bool(at, "fix-defaults")) return status;
+    for (xir_value *v = at->net->all_params; v && !status; v = value_params(v)->next) {
+        if (!value_is_default(v)) continue;
+        xir_pass_changed(at, 1);
+        status = xir_params_fix_default(v);
+    }
+    return status;
+}
+
 /* How quantised numbers are converted. */
 static xir_status how_quantised(xir_pass *at, bool *arithmetic) {
     const xir_str how = xir_pass_text(at, "quantized");
@@ -52,6 +64,7 @@ static xir_status convert(xir_pass *at) {
     conversion c;
     bool fixed, named, prepared = false, arithmetic;
     xir_status status = how_quantised(at, &arithmetic);
+    if (!status) status = fix_defaults(at);
     if (!status) status = name_dims(at, &named);
     if (!status && xir_pass_text(at, "input-shape").size) status = prepare(at, &prepared);
     if (!status) status = convert_fix_inputs(at, &fixed);
@@ -82,6 +95,7 @@ static const xir_pass_option options[] = {
       "dims of inputs that the file leaves open: \"image=1,3,224,224;mask=1,10\"; with the "
                                              "elements of inputs that have no type: \"image=1,3,224,224:fp32\" ("
                                              CONVERT_ELEMENT_WORDS ")" },
+    { "fix-defaults", XIR_PASS_BOOL, "false", "inputs that have a default become constants" },
     { "random",      XIR_PASS_TEXT, "constant",
       "what the format draws: numbers as it draws them (constant), or inputs (input)" },
     { "inference",   XIR_PASS_BOOL, "false", "what only training does, as dropout, is left out" },

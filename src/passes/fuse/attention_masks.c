@@ -30,7 +30,7 @@ static bool item_of(const xir_value *list, int64_t i, int64_t *out) {
         if (!part) return false;
         list = part;
     }
-    const void *bytes = whole_params(list);
+    const void *bytes = value_is_constant(list) ? whole_params(list) : NULL;
     if (!bytes || rank_of(list) != 1 || i >= dim_at(list, 0)) return false;
     *out = element_i64(element_format_of(list->type), bytes, (size_t)i);
     return true;
@@ -56,7 +56,7 @@ static bool leaves_keys(const mask_part *part) {
         if (!xir_slice_of(op) || !takes_first_keys(op) || ++steps > MOST_STEPS) return false;
     const xir_i64s dims = dims_of(v->type);
     const element_format form = element_format_of(v->type);
-    const void *bytes = whole_params(v);
+    const void *bytes = value_is_constant(v) ? whole_params(v) : NULL;
     if (!bytes || xir_type_elements(v->type, &n) != XIR_OK || n > MOST_CONDITIONS) return false;
     const int64_t row = dims.size ? dims.data[dims.size - 1] : 1, looked_at = v == part->condition ? row : 1;
     for (int64_t i = 0; row > 0 && i < n; i += row) {

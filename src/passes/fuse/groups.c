@@ -27,7 +27,7 @@ static bool instance_of(const xir_op *op, instance *out) {
 static bool is_all(const xir_value *v, double wanted) {
     int64_t n;
     if (!v) return true;
-    const void *bytes = whole_params(v);
+    const void *bytes = value_is_constant(v) ? whole_params(v) : NULL;
     element_format form = element_format_of(v->type);
     if (!bytes || !element_is_float(form) || xir_type_elements(v->type, &n) != XIR_OK) return false;
     for (int64_t i = 0; i < n; i++) {

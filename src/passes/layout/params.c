@@ -35,6 +35,9 @@ static xir_value *keep(plan *l, const xir_value *was, axis_order by, size_t rank
     value_params(value)->data = data;
     value_params(value)->allow_no_data = value_params(was)->allow_no_data;
     provenance_replaced(l->net, was, value);
+    if (value_is_default(was))
+        xir_pass_diag(l->at, XIR_NOTE, NULL, "the input '%.*s' becomes a constant: its default has another order now",
+                      CLIP(xir_value_name(was)));
     if (number >= l->n_constants) return value;   // the source was made by this pass
     uint32_t i = (uint32_t)++l->n_reordered;
     l->reordered[i] = (reordered){ by, (uint32_t)rank, l->constants[number], value };

@@ -12,7 +12,7 @@ int64_t channel_dim(const xir_type *type) {
 static bool read_constant(const xir_value *v, int64_t channels, channel_numbers *out) {
     int64_t n;
     uint64_t size, need;
-    if (!v || !value_is_params(v) || !element_is_float(out->form = element_format_of(v->type))) return false;
+    if (!value_is_constant(v) || !element_is_float(out->form = element_format_of(v->type))) return false;
     if (xir_type_elements(v->type, &n) != XIR_OK || xir_type_bytes(v->type, &need) != XIR_OK) return false;
     if (n != channels && n != 1) return false;
     out->one = n == 1;

@@ -12,7 +12,7 @@ const void *whole_params(const xir_value *v) {
 bool number_of_params(const xir_value *v, double *out) {
     int64_t n;
     uint64_t size;
-    element_format form = element_format_of(v && value_is_params(v) ? v->type : NULL);
+    element_format form = element_format_of(value_is_constant(v) ? v->type : NULL);
     if (!element_is_number(form) || xir_type_elements(v->type, &n) != XIR_OK || n != 1) return false;
     const void *bytes = xir_params_data(v, &size);
     if (!bytes || size * 8 < xir_type_storage_bits(v->type)) return false;

@@ -7,7 +7,8 @@
 
 /* The bytes of Params; NULL if there are none, or fewer than the type takes: the type may have been replaced. */
 const void *whole_params(const xir_value *v);
-/* The only element of Params as a number; false if `v` is not Params, has no bytes, no numbers or not one element. */
+/* The only element of Params as a number; false if `v` is not Params or is the default of an input, has no bytes, no
+ * numbers or not one element. */
 bool number_of_params(const xir_value *v, double *out);
 /* Whether `x` is `wanted` within a relative error; an absolute one if `wanted` is 0. */
 bool number_near(double x, double wanted, double within);

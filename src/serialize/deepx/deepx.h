@@ -182,6 +182,8 @@ typedef struct deepx_printer {
     buffer         out;
     deepx_spelling spelling;
     xir_str        folder;       /* before the names of its files in lines: "X.data/"; may be empty */
+    const xir_op  *first;        /* the call whose metadata says the order of inputs and results; NULL: none does */
+    xir_str        order;        /* the words that say it (order.h)  */
     const char    *values[DEEPX_VALUE_MEMOS];   /* texts that were found to be values */
     xir_status     status;
     char           fault[240];

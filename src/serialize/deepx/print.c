@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include "deepx/blocks.h"
 #include "deepx/folder.h"
+#include "deepx/order.h"
 
 const char *const deepx_spelling_words[DEEPX_SPELLINGS] = {
     "live", "front", "simplified", "seed", "blocks",
@@ -200,10 +201,13 @@ bool deepx_print_op(deepx_printer *p, const xir_op *op) {
     if (p->spelling == DEEPX_SEED && p->out.size > begin && p->out.data[p->out.size - 1] == ' ') p->out.size--;
     if (p->spelling == DEEPX_SEED && arrow == begin + 1 && !p->out.failed)   /* without parameters one blank too many */
         memmove(p->out.data + begin, p->out.data + begin + 1, --p->out.size - begin);
-    if (meta && meta->kind == XIR_ANY_TEXT) {
-        if (!is_one_line(meta->as.text)) return refuse(p, "its metadata has a line end");
+    const xir_str *words = meta && meta->kind == XIR_ANY_TEXT ? &meta->as.text : NULL;
+    if (words && !is_one_line(*words)) return refuse(p, "its metadata has a line end");
+    if (op == p->first) {
+        deepx_put_ordered_meta(&p->out, words, p->order);
+    } else if (words) {
         buffer_str(&p->out, " //");
-        buffer_put(&p->out, meta->as.text.data, meta->as.text.size);
+        buffer_put(&p->out, words->data, words->size);
     }
     if (p->out.failed) p->status = XIR_E_MEMORY;
     return !p->out.failed;

@@ -3,6 +3,7 @@
  * name that no line makes is an input of the network; which ones these are is known only at the end, and then the text
  * is read a second time. */
 #include <stdlib.h>
+#include "deepx/order.h"
 #include "deepx/reader.h"
 
 static bool read_definition(deepx_reader *r, deepx_kind kind, xir_str whole, const deepx_line *line) {
@@ -45,8 +46,11 @@ static int by_place(const void *a, const void *b) {
     return (v > w) - (v < w);
 }
 
-/* Gathers what the names mean at the end, in the order of the calls. Only calls that made these values are looked at
- * again. */
+static xir_str name_of_value(const void *item) { return xir_value_name(*(xir_value *const *)item); }
+static xir_str name_of_missing(const void *item) { return ((const deepx_missing *)item)->name; }
+
+/* Gathers what the names mean at the end, in the order of the calls, unless the text says another one. Only calls that
+ * made these values are looked at again. */
 static bool find_alive(deepx_reader *r, dialect_list *out) {
     const name_table *names = &r->d.names;
     bool sorted = true;
@@ -59,7 +63,8 @@ static bool find_alive(deepx_reader *r, dialect_list *out) {
         sorted = sorted && (out->size == 1 || by_place(place - 1, place) < 0);
     }
     if (!sorted) qsort(out->data, out->size, sizeof(xir_value *), by_place);
-    return true;
+    return !deepx_order_names(r->d.net, false, out->data, out->size, sizeof(xir_value *), name_of_value) ||
+           trace_memory(&r->d.trace);
 }
 
 static bool make_outputs(deepx_reader *r) {
@@ -125,6 +130,7 @@ static bool find_inputs(deepx_reader *r, dialect_list *out) {
         *made = 1;
     }
     text_table_free(&names);
+    ok = ok && !deepx_order_names(r->d.net, true, out->data, out->size, sizeof(deepx_missing), name_of_missing);
     return (ok || trace_memory(&r->d.trace)) && !dialect_failed(&r->d);
 }
 

@@ -1,5 +1,6 @@
 /* Writing a text: a call a line. What a tag keeps of the file that the network came from is written again if it still
  * stands for the same. */
+#include "deepx/order.h"
 #include "deepx/wrap.h"
 
 typedef struct writer {
@@ -149,9 +150,25 @@ static bool put_end(writer *w, const xir_op *op) {
     return true;
 }
 
+/* The words for the order of inputs and results, in `words`, which outlives the printing. */
+static bool put_order(writer *w, buffer *words) {
+    bool differs;
+    const xir_op *op = w->net->first;
+    while (op && !deepx_is_op(op)) op = op->next;
+    if (deepx_put_order(w->net, words, &differs)) return memory(w);
+    w->p.first = op;
+    w->p.order = (xir_str){ words->data, words->size };
+    if (!differs) return true;
+    const xir_status status = xir_diags_add(
+        w->how->why, XIR_NOTE, XIR_OK, XIR_STR(""), "inputs come in the order of their first use, results in that of their "
+        "calls; words that only XIR reads keep the network's order: %.*s", CLIP(w->p.order));
+    return status != XIR_E_MEMORY || memory(w);
+}
+
 /* All lines are made before the first byte is written, since any of them may be refused. */
-static bool put_lines(writer *w) {
+static bool put_lines(writer *w, buffer *order) {
     const xir_op *last = NULL;
+    if (!put_order(w, order)) return false;
     const xir_str tail = text_in(w->file, "tail");
     const xir_any *open = w->file ? xir_map_find(w->file, XIR_STR("open")) : NULL;
     for (const xir_op *op = w->net->last; op && !last; op = op->prev)
@@ -212,12 +229,15 @@ static xir_str last_part(const char *path) {
 
 xir_status deepx_write(xir_network *net, const format_writing *how) {
     writer w = { .net = net, .how = how, .p.spelling = deepx_spelling_of(net) };
+    buffer order;
+    buffer_init(&order, &net->ctx->alloc);
     buffer_init(&w.p.out, &net->ctx->alloc);
     text_table_init(&w.now, &net->ctx->alloc);
     w.file = file_of(&w);
     if (how->params_path) w.p.folder = last_part(how->params_path);
     const bool blocks = w.p.spelling == DEEPX_BLOCKS;
-    if ((blocks ? put_block(&w) : put_lines(&w)) && w.p.out.size)
+    if ((blocks ? put_block(&w) : put_lines(&w, &order)) && w.p.out.size)
         w.stopped = !how->write(how->user, w.p.out.data, w.p.out.size);
+    buffer_free(&order);
     return finish(&w);
 }

@@ -163,12 +163,13 @@ static bool read_value_info(proto_reader *r, const wire_field *f, value_info *ou
 
 /* ---- ends ------------------------------------------------------------------------------------------------------ */
 
-/* Inputs that are declared for initializers (before IR version 4 all were) are not inputs of the network. */
+/* Inputs that are declared for initializers are not inputs of the network, but constants or the defaults of inputs. */
 static bool is_constant_input(proto_reader *r, const value_info *info, size_t i) {
     xir_value *known = find_named(r, info->name);
     const xir_map *tags = NULL;
     if (!known || !value_is_params(known)) return false;
-    if (dialect_tag(&r->d, &tags, "onnx.input", xir_any_int((int64_t)i))) dialect_value_tags(&r->d, known, tags);
+    const char *key = r->has_defaults ? "onnx.input" : "onnx.listed_input";
+    if (dialect_tag(&r->d, &tags, key, xir_any_int((int64_t)i))) dialect_value_tags(&r->d, known, tags);
     return true;
 }
 

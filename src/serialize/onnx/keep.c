@@ -8,7 +8,8 @@
 /* The map of one initializer: its message, and its number among the graph's inputs if it is declared as one. */
 static bool keep_constant(proto_reader *r, const proto_constant *c, dialect_list *out) {
     const xir_map *tags = value_more_of(c->v)->tags;
-    const xir_any *input = tags ? xir_map_find(tags, XIR_STR("onnx.input")) : NULL;
+    const xir_str key = r->has_defaults ? XIR_STR("onnx.input") : XIR_STR("onnx.listed_input");
+    const xir_any *input = tags ? xir_map_find(tags, key) : NULL;
     xir_entry *entries = arena_take(&r->d.scratch, 2 * sizeof *entries);
     dialect_list text = { 0 };
     size_t n = 0;

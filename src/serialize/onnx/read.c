@@ -205,6 +205,7 @@ static bool read_model(proto_reader *r, model *m) {
     }
     if (!proto_end(r, &w)) return false;
     if (!m->n_graphs) return PROTO_FAIL(r, w.end, XIR_E_MISSING, "the model has no graph");
+    r->has_defaults = m->ir_version >= ONNX_DEFAULTS_SINCE;
     if (!tag_model(r, m) || !proto_declare_symbols(r)) return false;
     PROTO_ENTER(r, at, "graph");
     bool ok = proto_read_graph(r);

@@ -60,6 +60,7 @@ typedef struct proto_reader {
     /* what only a writer needs */
     dialect_list    constants;                /* proto_constant */
     dialect_list    other_values, other_annotations;   /* xir_any: messages in base64 */
+    bool            has_defaults;             /* an initializer that is declared as an input is its default */
     uint64_t        kept;                     /* bytes of unused initializers so far */
     xir_str         symbols;                  /* the entry xir.symbols */
     uint64_t        dense;                    /* bytes that sparse tensors may still expand to */

@@ -20,6 +20,10 @@ typedef enum wire_kind { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE
 
 enum { WIRE_MOST_FIELD = (1 << 29) - 1 };
 
+/* Before this version of ONNX's files (ir_version) each initializer had to be declared as an input: they are constants.
+ * From it on such an initializer is the default of an input. */
+enum { ONNX_DEFAULTS_SINCE = 4 };
+
 typedef struct wire_field {
     const uint8_t *at;        /* the first byte of its key     */
     uint32_t       number;

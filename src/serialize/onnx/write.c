@@ -53,15 +53,18 @@ static void put_opsets(proto_writer *w) {
 
 /* ---- the model ------------------------------------------------------------------------------------------------- */
 
-static void put_integer(proto_writer *w, uint32_t field, const char *key, int64_t usual) {
+/* Returns the number, 0 if there is none. */
+static int64_t put_integer(proto_writer *w, uint32_t field, const char *key, int64_t usual) {
     const xir_any *tag = proto_tag(w->net->tags, key, XIR_ANY_INT);
     if (tag || usual) proto_put_number(w, field, (uint64_t)(tag ? tag->as.integer : usual));
+    return tag ? tag->as.integer : usual;
 }
 
 static void put_model(proto_writer *w) {
     const xir_map *tags = w->net->tags;
     const int64_t opset = proto_tag(tags, "onnx.opset", XIR_ANY_MAP) ? 0 : stated_opset(w->net);
-    put_integer(w, MODEL_IR, "onnx.ir_version", opset ? format_of_opset(opset) : 0);
+    const int64_t version = put_integer(w, MODEL_IR, "onnx.ir_version", opset ? format_of_opset(opset) : 0);
+    w->has_defaults = version >= ONNX_DEFAULTS_SINCE;
     proto_put_said(w, MODEL_PRODUCER, tags, "onnx.producer_name");
     proto_put_said(w, MODEL_PRODUCER_VERSION, tags, "onnx.producer_version");
     proto_put_said(w, MODEL_DOMAIN, tags, "onnx.domain");

@@ -43,6 +43,7 @@ typedef struct proto_writer {
     /* constants that ops use, in the order in which they were made */
     xir_value           **constants;
     size_t                n_constants;
+    bool                  has_defaults;      /* the file's version tells a default from a constant       */
     /* elements */
     const xir_type       *elements[32];     /* by TensorProto.DataType                                     */
     const xir_type       *last_element;

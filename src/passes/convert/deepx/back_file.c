@@ -189,21 +189,30 @@ static bool shape(making *m, xir_value *v) {
     return memory(m, type && !xir_value_set_type(v, type));
 }
 
-/* A result that is an input is a copy of it: only what a line makes exists at the end. */
-static bool copy_inputs(making *m, const xir_op *input, xir_op *output) {
-    for (size_t i = 0; input && output && i < xir_op_input_count(output); i++) {
-        char types[64];
-        xir_value *v = xir_op_input(output, (int64_t)i);
-        if (!v || xir_value_op(v) != input || !xir_type_as_tensor(xir_value_type(v))) continue;
-        const char *word = deepx_precision(v_element(v));
-        xir_op *copy = word ? add_call(m, "deepx::copytensor", v, xir_value_type(v), output) : NULL;
-        if (word && !copy) return false;
-        if (!copy) continue;
-        snprintf(types, sizeof types, "tensor<%s> -> tensor<%s>", word, word);
-        if (!set_text(m, copy, "types", types) || !memory(m, !xir_op_set_input(output, i, xir_op_output(copy, 0))))
-            return false;
+static bool copy_result(making *m, xir_op *output, size_t i) {
+    char types[64];
+    xir_value *v = xir_op_input(output, (int64_t)i);
+    const char *word = deepx_precision(v_element(v));
+    xir_op *copy = word ? add_call(m, "deepx::copytensor", v, xir_value_type(v), output) : NULL;
+    if (!copy) return !word;
+    snprintf(types, sizeof types, "tensor<%s> -> tensor<%s>", word, word);
+    return set_text(m, copy, "types", types) && memory(m, !xir_op_set_input(output, i, xir_op_output(copy, 0)));
+}
+
+/* A result that is an input, or an earlier result, is a copy of it: what exists at the end is what a line makes, once.
+ * */
+static bool copy_results(making *m, const xir_op *input, xir_op *output) {
+    pointer_table seen;
+    bool ok = true;
+    pointer_table_init(&seen, context_alloc(m->ctx));
+    for (size_t i = 0; output && i < xir_op_input_count(output) && ok; i++) {
+        const xir_value *v = xir_op_input(output, (int64_t)i);
+        if (!v || !xir_type_as_tensor(xir_value_type(v))) continue;
+        const bool copies = (input && xir_value_op(v) == input) || pointer_table_find(&seen, v);
+        ok = copies ? copy_result(m, output, i) : memory(m, pointer_table_add(&seen, v, 0));
     }
-    return true;
+    pointer_table_free(&seen);
+    return ok;
 }
 
 /* ---- deletions -------------------------------------------------------------------------------------------------- */
@@ -317,7 +326,7 @@ static bool is_new(const xir_network *net) {
 static bool make(making *m) {
     bool any;
     xir_op *input = xir_network_input_op(m->net);
-    if (is_new(m->net) && !copy_inputs(m, input, xir_network_output_op(m->net))) return false;
+    if (is_new(m->net) && !copy_results(m, input, xir_network_output_op(m->net))) return false;
     if (!drop_unused(m) || !find_bare(m, &any) || !any) return !m->no_memory;
     xir_pass_changed(m->pass, 1);
     return name_tensors(m, input) && (!xir_pass_bool(m->pass, "delete") || delete_tensors(m)) && give_tensors(m);

@@ -202,14 +202,20 @@ static xir_value *call(xir_node *at, const char *key, xir_value *x) {
 
 static xir_value *minus(xir_node *at, xir_value *x, xir_value *y) { return xir_node_sum(at, x, y, 1, -1); }
 
+/* From 2^24 on all numbers are even integers: what is beyond, and infinite, is that number for what follows. */
+static xir_value *bounded(xir_node *at, xir_value *x) {
+    return x ? xir_node_make(at, "ClampScalar", INS(x), SETS(REAL("min", -0x1p24), REAL("max", 0x1p24))) : NULL;
+}
+
 /* The runtime has only Round, halves away from 0: the result is 1 too much if it is above x, or too little below. */
 bool nnb_back_whole(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     const bool up = xir_node_type(at).data[0] == 'C';   /* Ceil */
     if (!nnb_for_runtime(at)) return calls_on(at, up ? "nnb::Ceil" : "nnb::Floor", x);
     xir_value *near = call(at, "nnb::Round", x);
-    xir_value *off = xir_node_unary(at, "ReLU", xir_node_unary(at, "Sign", up ? minus(at, x, near)
-                                                                              : minus(at, near, x)));
+    xir_value *to = bounded(at, near), *from = bounded(at, x);
+    xir_value *off = xir_node_unary(at, "ReLU", xir_node_unary(at, "Sign", up ? minus(at, from, to)
+                                                                              : minus(at, to, from)));
     return xir_node_result(at, 0, xir_node_sum(at, near, off, 1, up ? 1 : -1));
 }
 
@@ -217,9 +223,9 @@ bool nnb_back_whole(xir_node *at) {
 bool nnb_back_round(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *near = call(at, "nnb::Round", x);
     if (!near) return false;
-    xir_value *half = call(at, "nnb::Round", xir_node_scaled(at, near, 0.5));
-    xir_value *odd = xir_node_unary(at, "Abs", minus(at, near, xir_node_scaled(at, half, 2)));
-    xir_value *off = xir_node_unary(at, "Abs", minus(at, near, x));
+    xir_value *whole = bounded(at, near), *half = call(at, "nnb::Round", xir_node_scaled(at, whole, 0.5));
+    xir_value *odd = xir_node_unary(at, "Abs", minus(at, whole, xir_node_scaled(at, half, 2)));
+    xir_value *off = xir_node_unary(at, "Abs", minus(at, whole, bounded(at, x)));
     /* 1 if off is a half, which is its greatest value, else 0 */
     xir_value *tie = xir_node_unary(at, "Sign", xir_node_unary(at, "ReLU", xir_node_sum(
         at, off, xir_node_scalar(at, v_element(x), nextafterf(0.5F, 0)), 1, -1)));

@@ -312,6 +312,7 @@ bool nnb_back_scatter_nd(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *more = xir_node_input(at, 2);
     const bool add = xir_node_is(at, "reduction", "ADD");
     if (!add && !xir_node_is(at, "reduction", "NONE")) return xir_node_unsupported(at, "this reduction");
+    if (add && x && !v_is_real(x)) return xir_node_unsupported(at, "sums of integers, which are reals there");
     if (add && nnb_level(at) < 37) return xir_node_unsupported(at, "sums, which need api level 37");
     xir_value *index = x ? coordinates(at, 1, x) : NULL;
     if (!index) return false;

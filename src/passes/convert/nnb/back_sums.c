@@ -176,6 +176,7 @@ bool nnb_back_extreme(xir_node *at) {
     const bool place = xir_node_type(at).data[0] == 'A', most = xir_node_type(at).data[place ? 4 : 1] == 'a';
     if (!x || !node_reduced_axes(at, x, &axes)) return false;
     if (place && axes.n != 1) return xir_node_unsupported(at, "the place in several dims");
+    if (node_reduces_none(x, &axes)) return xir_node_unsupported(at, "an extreme of no elements");
     if (reduces_nothing(x)) return nnb_calls(at, "nnb::Identity", INS(x), NO_SETS);
     if (nnb_for_runtime(at) && !place) return by_pool(at, x, &axes, most);
     const xir_set sets[] = { LIST("axes", &axes), XIR_SETB("keep_dims", xir_node_bool(at, "keepdim", false)),

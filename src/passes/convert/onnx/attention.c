@@ -78,6 +78,19 @@ static xir_value *causal_addends(xir_node *at, const attention *a) {
     return addends(at, a, last ? xir_node_make(at, "LessEqual", INS(column, last), NO_SETS) : NULL);
 }
 
+/* Of a buffer whose first keys count, as many in each batch as `padding` says, the last ones are those of the tokens: a
+ * token sees the keys up to its own. */
+static xir_value *causal_in_buffer(xir_node *at, const attention *a) {
+    const xir_ints later = { (int64_t[]){ 1, 2, 3 }, 3 };
+    xir_value *row = onnx_places_along(at, a->q, 2, true), *column = onnx_places_along(at, a->k, 2, false);
+    xir_value *tokens = xir_node_make(at, "Shape", INS(a->q), SETS(INT("start", 2), INT("end", 3)));
+    if (xir_node_failed(at) || !row || !column || !tokens) return NULL;
+    xir_value *count = xir_node_unsqueezed(at, xir_node_cast(at, a->padding, v_element(row)), &later, NULL);
+    xir_value *before = xir_node_sum(at, count, xir_node_cast(at, tokens, v_element(row)), 1, -1);
+    xir_value *last = xir_node_sum(at, row, before, 1, 1);
+    return addends(at, a, last ? xir_node_make(at, "LessEqual", INS(column, last), NO_SETS) : NULL);
+}
+
 static xir_value *after_past(xir_node *at, xir_value *past, xir_value *now) {
     if (xir_node_failed(at) || !past || !now) return now;
     return xir_node_make(at, "Concat", INS(past, now), SETS(INT("axis", 2)));
@@ -300,10 +313,12 @@ bool onnx_attention(xir_node *at) {
     if (xir_node_failed(at) || !a.q || !a.k || !a.v) return false;
     a.filter = -INFINITY;
     const bool causal = xir_node_int(at, "is_causal", 0), plain = causal && !a.past_k && !a.padding;
-    if (a.padding && causal) return xir_node_unsupported(at, "padded keys that later tokens do not see");
+    if (a.padding && v_rank(a.padding) != 1)
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/6", "expected 1 dim, found %zu", v_rank(a.padding));
     if (a.mask) a.mask = attention_addends(at, a.mask, v_element(q), false);
-    a.mask = added(at, a.mask, padding_addends(at, &a));
-    if (causal && !plain) a.mask = added(at, a.mask, causal_addends(at, &a));
+    if (causal && a.padding) a.mask = added(at, a.mask, causal_in_buffer(at, &a));
+    else a.mask = added(at, a.mask, padding_addends(at, &a));
+    if (causal && a.past_k) a.mask = added(at, a.mask, causal_addends(at, &a));
     const double cap = xir_node_real(at, "softcap", 0), scale = xir_node_real(at, "scale", 0);
     const xir_set sets[] = { INT("is_causal", plain), REAL("softcap", cap), REAL("scale", scale) };
     if (xir_node_failed(at)) return false;

@@ -10,6 +10,9 @@ static bool reduces(xir_node *at, int64_t since) {
     xir_ints axes;
     xir_value *x = xir_node_input(at, 0);
     if (!x || !node_reduced_axes(at, x, &axes)) return false;
+    const bool extreme = node_is_class(at, "Max") || node_is_class(at, "Min");
+    if (extreme && node_reduces_none(x, &axes) && (v_is_bool(x) || onnx_target(at) < (v_is_real(x) ? 18 : 20)))
+        return xir_node_unsupported(at, "an extreme of no elements, which this version does not define");
     onnx_form f = { .in = { x }, .n_in = 1, .sets = { INT("keepdims", xir_node_bool(at, "keepdim", false)) },
                     .n_sets = 1 };
     if (!v_rank(x)) return onnx_calls(at, "onnx::Identity", INS(x), NO_SETS);

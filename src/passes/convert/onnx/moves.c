@@ -159,6 +159,23 @@ static xir_value *make_slice(xir_node *at, xir_value *x, const list_items *bound
     return make_listed(at, "Slice", x, bounds, sets);
 }
 
+/* The first element that is taken backwards: ONNX moves a start before the dim to its element 0, where XIR's Slice
+ * takes nothing. */
+static list_item backward_start(xir_node *at, xir_value *x, const list_item *start, size_t axis) {
+    object_pool *pool = &at->c->net->pool;
+    const list_item own = item_dim(x, axis);
+    const expr least = own.v == EXPR_UNKNOWN ? EXPR_UNKNOWN : expr_sub(pool, 0, own.v);
+    const bool open = start->v == EXPR_UNKNOWN;
+    if (!open && (expr_at_least(pool, start->v, 0) || (least != EXPR_UNKNOWN && expr_at_least(pool, start->v, least))))
+        return *start;
+    if (!open && expr_is_number(start->v) && least != EXPR_UNKNOWN && expr_is_number(least)) return item_number(0);
+    xir_value *first = make_list(at, &(list_items){ (list_item[]){ *start }, 1 });
+    xir_value *dim = make_list(at, &(list_items){ (list_item[]){ own }, 1 });
+    first = xir_node_make(at, "Maximum", INS(first, xir_node_unary(at, "Neg", dim)), NO_SETS);
+    const expr known = open || least == EXPR_UNKNOWN ? EXPR_UNKNOWN : expr_max(pool, start->v, least);
+    return (list_item){ .v = known, .origin = FROM_ITEM, .of = first };
+}
+
 bool onnx_slice(xir_node *at) {
     char room[48];
     list_items starts, ends;
@@ -192,7 +209,7 @@ bool onnx_slice(xir_node *at) {
             return xir_node_invalid(at, XIR_E_BOUNDS, "input/4", "steps[%zu]: expected a number other than 0", i);
         }
         list_item own = item_dim(x, (size_t)axis);
-        bounds.v[axis] = starts.v[i];
+        bounds.v[axis] = steps.v[i] < 0 ? backward_start(at, x, &starts.v[i], (size_t)axis) : starts.v[i];
         bounds.v[rank + (size_t)axis] = ends.v[i];
         if (steps.v[i] > 0 && !expr_is_number(ends.v[i].v) && is_whole(at, &ends.v[i], &own))
             bounds.v[rank + (size_t)axis] = item_number(INT64_MAX);

@@ -107,8 +107,9 @@ static xir_value *as_matrix(xir_node *at, xir_value *x, int64_t *axis) {
     return make_reshaped(at, x, &flat);
 }
 
-static xir_value *from_matrix(xir_node *at, xir_value *y, const xir_value *x) {
-    if (!y || v_rank(y) == v_rank(x)) return y;
+/* The result for the matrix `m` of x, with the dims of x; a matrix that is not x itself may have as many dims. */
+static xir_value *from_matrix(xir_node *at, xir_value *y, const xir_value *m, const xir_value *x) {
+    if (!y || m == x) return y;
     const xir_ints dims = xir_node_dims(at, x);
     return make_reshaped(at, y, &dims);
 }
@@ -128,7 +129,7 @@ bool onnx_hardmax(xir_node *at) {
     dims.v[axis] = (int64_t)places.n;
     xir_value *index = xir_node_cast(at, make_reshaped(at, xir_node_integers(at, &places), &dims), v_element(where));
     xir_value *one = xir_node_cast(at, xir_node_make(at, "Equal", INS(where, index), NO_SETS), v_element(x));
-    return xir_node_result(at, 0, from_matrix(at, one, x));
+    return xir_node_result(at, 0, from_matrix(at, one, m, x));
 }
 
 static bool soft(xir_node *at, const char *cls) {
@@ -136,7 +137,7 @@ static bool soft(xir_node *at, const char *cls) {
     int64_t axis;
     if (!soft_axis(at, x, &axis)) return false;
     xir_value *m = as_matrix(at, x, &axis);
-    return xir_node_result(at, 0, from_matrix(at, xir_node_make(at, cls, INS(m), SETS(INT("axis", axis))), x));
+    return xir_node_result(at, 0, from_matrix(at, xir_node_make(at, cls, INS(m), SETS(INT("axis", axis))), m, x));
 }
 bool onnx_softmax(xir_node *at)     { return soft(at, "Softmax"); }
 bool onnx_log_softmax(xir_node *at) { return soft(at, "LogSoftmax"); }
@@ -323,13 +324,14 @@ bool onnx_mean_variance_normalization(xir_node *at) {
         at, 0, xir_node_quotient(at, off, xir_node_sum(at, deviation, xir_node_scalar(at, v_element(x), 1e-9), 1, 1)));
 }
 
-/* Divides by 0 where the norm is 0, as ONNX does. */
+/* A vector of zeros stays one. */
 bool onnx_lp_normalization(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     xir_ints axis = xir_node_make_ints(at, 1, xir_node_int(at, "axis", -1));
     if (xir_node_failed(at) || !xir_node_axis(at, "attribute/axis", axis.v[0], v_rank(x), &axis.v[0])) return false;
     return xir_node_becomes(at, "Normalize", INS(x),
-                            SETS(LIST("axis", &axis), REAL("p", (double)xir_node_int(at, "p", 2)), REAL("eps", 0)));
+                            SETS(LIST("axis", &axis), REAL("p", (double)xir_node_int(at, "p", 2)),
+                                 REAL("eps", node_least_real(v_element(x)))));
 }
 
 /* ONNX counts the half of an even size after the channel. */

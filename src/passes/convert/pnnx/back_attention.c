@@ -6,6 +6,7 @@
 #include <math.h>
 #include "convert/convert.h"
 #include "convert/pnnx/pnnx.h"
+#include "convert/simpler.h"
 #include "number.h"
 #include "source_tags.h"
 
@@ -202,6 +203,14 @@ static bool find_mask(attention *a, xir_value *mask) {
            v_dim(mask, rank - 1) == v_dim(a->p[1].x, 1);
 }
 
+/* Returns true if a mask may hide all keys from a query: then F.scaled_dot_product_attention gives 0, and
+ * nn.MultiheadAttention no number. */
+static bool hides_keys(const xir_value *mask) {
+    const xir_op *op = xir_value_op(mask);
+    const xir_value *data = op && is_type(op, "pnnx.Attribute") ? weight_of(op, "@data") : NULL;
+    return !data || attention_hides(data, false);
+}
+
 /* The scores: scaled products, and a mask. */
 static bool find_scores(attention *a, xir_value *v, xir_value **mask) {
     static const int64_t heads_first[] = { 0, 2, 1, 3 }, turned[] = { 0, 2, 3, 1 };
@@ -300,7 +309,7 @@ static bool find(attention *a, xir_op *out) {
     if (a->p[2].factor != 1 || a->p[2].n_rows != a->p[1].n_rows || zero != a->add_zero) return false;
     const xir_value *weight = weight_of(out, "@weight");
     const int64_t square[] = { flat[2], flat[2] };
-    return has_dims(weight, square, 2) && (!mask || find_mask(a, mask)) &&
+    return has_dims(weight, square, 2) && (!mask || (find_mask(a, mask) && (!whole || !hides_keys(a->mask)))) &&
            v_dim(a->p[0].x, 2) == flat[2] && v_dim(a->p[1].x, 1) == v_dim(a->p[2].x, 1);
 }
 

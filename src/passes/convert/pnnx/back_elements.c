@@ -21,10 +21,20 @@ static const struct { const char *cls, *name; } functions[] = {
     { "Maximum", "max" },   { "Minimum", "min" },
 };
 
+/* Powers of integers are of the type that both operands have in common in PyTorch, and so are those of two kinds of
+ * reals: the type of a result must be that of the base. */
+static bool powers_keep_type(xir_node *at) {
+    const xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
+    if (!x || !y) return false;
+    return xir_type_equal(v_element(x), v_element(y)) || (v_is_real(x) && v_is_integer(y)) ||
+           xir_node_unsupported(at, "a power whose exponents are of another type");
+}
+
 /* A number as the text of a formula reads it: a real has a point or an exponent. */
 static bool number_text(double v, const xir_type *element, char out[MOST_NUMBER]) {
     size_t n;
-    if (xir_type_kind_of(element) == XIR_TYPE_INTEGER) return snprintf(out, MOST_NUMBER, "%lld", (long long)v) > 0;
+    if (xir_type_kind_of(element) == XIR_TYPE_INTEGER)
+        return fabs(v) < 0x1p63 && v == trunc(v) && snprintf(out, MOST_NUMBER, "%lld", (long long)v) > 0;
     if (xir_type_kind_of(element) != XIR_TYPE_FLOAT || isnan(v)) return false;
     if (isinf(v)) return v > 0 && snprintf(out, MOST_NUMBER, "inf") > 0;
     if (xir_type_storage_bits(element) > 32) n = number_put_real(out, v);
@@ -55,6 +65,7 @@ static const char *function_of(xir_node *at) {
     const bool whole = v_is_integer(xir_op_output(at->op, 0));
     const double *alpha, *beta;
     size_t n, m;
+    if (xir_str_equal(cls, XIR_STR("Pow")) && !powers_keep_type(at)) return NULL;
     for (size_t i = 0; i < COUNT(functions); i++)
         if (xir_str_equal(cls, xir_str_of(functions[i].cls))) return functions[i].name;
     if (xir_str_equal(cls, XIR_STR("Div")) || xir_str_equal(cls, XIR_STR("DivideScalar"))) {
@@ -129,6 +140,8 @@ bool pnnx_back_clamp(xir_node *at) {
     const bool low = isfinite(least), high = isfinite(most);
     const xir_any none = xir_any_null();
     xir_value *x = xir_node_input(at, 0);
+    if (isnan(least) || isnan(most) || least == INFINITY || most == -INFINITY)
+        return xir_node_unsupported(at, "limits that leave no number");
     if (!x || (!low && !high)) return xir_node_unsupported(at, "no limits");
     if (v_is_integer(x) && ((low && least != trunc(least)) || (high && most != trunc(most))))
         return xir_node_unsupported(at, "limits between integers");

@@ -21,6 +21,7 @@ bool pnnx_back_resize(xir_node *at) {
     const bool nearest = xir_node_is(at, "interpolation", "INTER_NEAREST") ||
         xir_node_is(at, "interpolation", "NEAREST");
     const bool cubic = xir_node_is(at, "interpolation", "BICUBIC");
+    if (!nearest && v_is_integer(x)) return xir_node_unsupported(at, "integers between those of the cells");
     if (xir_node_has(at, 1) && !xir_node_is_constant(at, 1)) {   /* of Resize, which does not align corners */
         const char *how = nearest ? "nearest-exact" : BY_RANK(n, "linear", "bilinear", "trilinear");
         return row_becomes(at, INS(x, pnnx_listed(at, xir_node_input(at, 1))), SETS(WORD("mode", xir_str_of(how))));

@@ -119,7 +119,9 @@ bool pnnx_back_normalize(xir_node *at) {
     if (!x || !xir_node_items(at, "axis", &axes)) return false;
     if (!axes.n) axes = xir_node_series(at, 0, v_rank(x));
     const double p = xir_node_real(at, "p", 2), eps = xir_node_real(at, "eps", 1e-12);
-    if (!isfinite(p) || !(p > 0)) return xir_node_unsupported(at, "a norm with p = %g", p);
+    if (!(p >= 0.25 && p <= 16)) return xir_node_unsupported(at, "a norm with p = %g, whose powers lose digits", p);
     if (!isfinite(eps)) return xir_node_unsupported(at, "a norm with eps = %g", eps);
-    return xir_node_becomes_foreign(at, INS(x), SETS(LIST("dim", &axes), REAL("eps", eps), REAL("p", p)));
+    const double least = node_least_real(v_element(x));   /* elements may not have eps, and then a norm of 0 divides */
+    const xir_set divisor = REAL("eps", eps > 0 && eps < least ? least : eps);
+    return xir_node_becomes_foreign(at, INS(x), SETS(LIST("dim", &axes), divisor, REAL("p", p)));
 }

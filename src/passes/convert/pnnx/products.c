@@ -30,6 +30,7 @@ bool pnnx_einsum(xir_node *at) {
 
 /* ---- attention -------------------------------------------------------------------------------------------------- */
 
+/* A query that may see no key gets 0, as PyTorch computes it from version 2.5 on. */
 bool pnnx_sdpa(xir_node *at) {
     xir_value *q = xir_node_input(at, 0), *k = xir_node_input(at, 1), *v = xir_node_input(at, 2), *weights;
     xir_value *mask = xir_node_optional_input(at, 3);
@@ -47,8 +48,9 @@ bool pnnx_sdpa(xir_node *at) {
         v = attention_repeated(at, v, v_dim(q, rank - 3));
     }
     const double scale = xir_node_real(at, "scale", 1 / sqrt((double)v_dim(q, rank - 1)));
+    const bool hides = attention_hides(mask, false);
     mask = attention_addends(at, mask, v_element(q), false);
-    return xir_node_result(at, 0, attention_of(at, q, k, v, scale, 0, mask, &weights));
+    return xir_node_result(at, 0, attention_of(at, q, k, v, scale, 0, mask, hides, &weights));
 }
 
 /* The inputs of nn.MultiheadAttention by position of its row. */
@@ -135,7 +137,7 @@ bool pnnx_attention(xir_node *at) {
         const int64_t dims[] = { v_dim(x[0], 0), heads, v_dim(mask, 1), v_dim(mask, 2) };
         mask = make_shaped(at, mask, dims, 4);
     }
-    xir_value *y = attention_of(at, p[0], p[1], p[2], 1 / sqrt((double)(e / heads)), 0, mask, &weights);
+    xir_value *y = attention_of(at, p[0], p[1], p[2], 1 / sqrt((double)(e / heads)), 0, mask, false, &weights);
     if (!y) return false;
     y = xir_node_transposed(at, y, back, 4, NULL);
     y = make_shaped(at, y, (int64_t[]){ v_dim(x[0], 0), v_dim(x[0], 1), e }, 3);

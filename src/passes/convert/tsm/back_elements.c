@@ -42,7 +42,7 @@ bool tsm_back_div(xir_node *at) {
     if (inverse) return xir_node_result(at, 0, xir_node_quotient(at, xir_node_scalar(at, v_element(x), 1), x));
     if (tsm_is_class(at, "Div")) return row_becomes(at, INS(x, xir_node_input(at, 1)), NO_SETS);
     const double number = xir_node_real(at, "divisor", 1);
-    if (v_is_integer(x) && number != trunc(number)) return xir_node_unsupported(at, "integers over a fraction");
+    if (!node_has_number(v_element(x), number)) return xir_node_unsupported(at, "integers over another kind of number");
     xir_value *divisor = xir_node_scalar(at, v_element(x), number);
     return xir_node_becomes(at, "Div", INS(x, divisor),
                             SETS(WORD("rounding_mode", xir_node_text(at, "rounding_mode", "NONE"))));
@@ -130,9 +130,13 @@ bool tsm_back_cast(xir_node *at) {
     for (size_t i = 0; same && i < v_rank(x); i++) same = xir_type_dim(to, (int64_t)i, false) == v_dim(x, i);
     if (!same) return xir_node_unsupported(at, "other dims");
     /* what short integers cannot hold is their least or greatest number, of which TenniS keeps the lower bits */
-    const xir_integer_type *integer = xir_integer_type_of(xir_type_object(xir_type_element(to)));
+    const xir_integer_type *integer = v_is_real(x) ? xir_integer_type_of(xir_type_object(xir_type_element(to))) : NULL;
     const int bits = (int)xir_type_storage_bits(xir_type_element(to));
-    if (integer && bits < 32 && xir_type_kind_of(v_element(x)) == XIR_TYPE_FLOAT)
+    if (integer && bits == 32 && !integer->sign)
+        return xir_node_unsupported(at, "reals as unsigned integers of 32 bits, whose greatest number no float is");
+    if (integer && bits < 32 && xir_type_storage_bits(v_element(x)) < 32)
+        x = xir_node_cast(at, x, xir_type_float(xir_node_context(at), XIR_FLOAT_FP32));
+    if (integer && bits < 32 && x)
         x = xir_node_make(at, "ClampScalar", INS(x),
                           SETS(REAL("min", integer->sign ? -ldexp(1, bits - 1) : 0),
                                REAL("max", ldexp(1, bits - integer->sign) - 1)));

@@ -93,8 +93,9 @@ bool tsm_back_normalize(xir_node *at) {
     if (!axes.n) axes = xir_node_series(at, 0, v_rank(x));
     xir_value *norm = xir_node_unary(at, "Sqrt", xir_node_reduced(at, "Sum", xir_node_product(at, x, x), &axes, true));
     if (!norm) return false;
-    norm = xir_node_make(at, "Maximum", INS(norm, xir_node_scalar(at, v_element(x), xir_node_real(at, "eps", 1e-12))),
-                         NO_SETS);
+    const double eps = xir_node_real(at, "eps", 1e-12), least = node_least_real(v_element(x));
+    xir_value *bound = xir_node_scalar(at, v_element(x), eps > 0 && eps < least ? least : eps);
+    norm = xir_node_make(at, "Maximum", INS(norm, bound), NO_SETS);
     return xir_node_result(at, 0, xir_node_quotient(at, x, norm));
 }
 

@@ -115,6 +115,9 @@ bool tsm_back_conv(xir_node *at) {
         return false;
     if (xir_node_attr(at, "padding_mode") && !xir_node_is(at, "padding_mode", "ZEROS"))
         return xir_node_unsupported(at, "padding of another kind than zeros");
+    for (size_t i = 4; i < 8; i++)
+        if (l.padding.v[i] < 0 && l.padding.v[i] + v_dim(x, i / 2) < 0)
+            return xir_node_unsupported(at, "padding that removes more than there is");
     const xir_type *type = nchw_type(at, x, v_dim(kernel, 0), tsm_type(at, 0));
     const bool depthwise = groups > 1 && v_dim(kernel, 1) == 1 && v_dim(kernel, 0) == groups;
     if (groups > 1 && !depthwise) return grouped(at, x, kernel, bias, groups, &l);
@@ -183,9 +186,13 @@ bool tsm_back_upsample(xir_node *at) {
     const bool nearest = xir_str_equal(word, XIR_STR("NEAREST")) || xir_str_equal(word, XIR_STR("INTER_NEAREST"));
     if (!(linear || nearest) || xir_node_bool(at, "align_corners", false) || xir_node_has(at, 1))
         return xir_node_unsupported(at, "curves, corners, or sizes that are computed");
+    if (linear && !v_is_real(x)) return xir_node_unsupported(at, "integers between those of the cells");
     const xir_type *type = nchw_type(at, x, v_dim(x, 1), tsm_type(at, 0));
     if (!type) return false;
     const xir_ints size = { (int64_t[]){ -1, -1, xir_type_dim(type, 2, false), xir_type_dim(type, 3, false) }, 4 };
+    for (size_t i = 2; i < 4 && nearest; i++)
+        if (!tsm_same_cells(v_dim(x, i), size.v[i]))
+            return xir_node_unsupported(at, "other nearest cells than TenniS's");
     return give_map(at, tsm_part(at, "tsm::_resize2d", INS(x, tsm_list_of(at, &size, NULL)),
                                  SETS(INT("type", nearest ? 2 : 0)),
                              type));

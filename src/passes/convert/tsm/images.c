@@ -104,8 +104,7 @@ static xir_value *resized_axis(xir_node *at, xir_value *x, size_t axis, int64_t 
     return mixed(at, x, axis, taps_of(type), out, cells, weights, taps_of(type) > 1);
 }
 
-/* Whether XIR's Upsample, which rounds x + 0.5 down, finds the same cells. */
-static bool same_cells(int64_t in, int64_t out) {
+bool tsm_same_cells(int64_t in, int64_t out) {
     for (int64_t p = 0; p < out; p++) {
         const int64_t cell = ((2 * p + 1) * in) / (2 * out);
         if (taps_at(NEAREST, place_of(NEAREST, p, in, out), in).cell[0] != (cell < in ? cell : in - 1)) return false;
@@ -120,7 +119,7 @@ static bool same_weights(int64_t in, int64_t out) { return place_of(LINEAR, out 
 static bool is_upsample(const xir_value *x, size_t axis, int64_t height, int64_t width, way type) {
     if (v_rank(x) != 4 || axis != 2 || xir_type_kind_of(v_element(x)) != XIR_TYPE_FLOAT) return false;
     if (type == LINEAR) return same_weights(v_dim(x, 2), height) && same_weights(v_dim(x, 3), width);
-    return type == NEAREST && same_cells(v_dim(x, 2), height) && same_cells(v_dim(x, 3), width);
+    return type == NEAREST && tsm_same_cells(v_dim(x, 2), height) && tsm_same_cells(v_dim(x, 3), width);
 }
 
 /* x with two dims from `axis` on changed; integers are computed in reals, and truncated. */

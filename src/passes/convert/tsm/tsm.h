@@ -62,6 +62,8 @@ bool            tsm_gives(xir_node *at, const char *key, xir_values inputs, xir_
 bool            tsm_give_fields(xir_node *at, const char *key, xir_values inputs, xir_sets sets);
 /* Integers as a constant of 32 bits; dims NULL: one dim. Whether all dims fit into 32 bits; else the node stays. */
 xir_value      *tsm_list_of(xir_node *at, const xir_ints *v, const xir_ints *dims);
+/* Returns true if XIR's Upsample, which rounds x + 0.5 down, finds the nearest cells that TenniS does. */
+bool            tsm_same_cells(int64_t in, int64_t out);
 bool            tsm_short_dims(xir_node *at, const xir_value *x);
 /* The number of an element type; 0: TensorStack does not have it. */
 int64_t         tsm_dtype(xir_node *at, const xir_type *element);
