@@ -93,6 +93,9 @@ out "the weights are all zeros; with weights filled from seed 0: proven: "; line
 cmp -s zeros.raw filled.raw || bad "the weights that are written"
 run 0 opt zeros.json --prove --seed 7 --passes "dce" --json; json 'd["proof"]["filled"]["networks"] == 1'
 run 0 opt "$small" --prove --passes "dce" --json; json '"filled" not in d["proof"]'
+# a pass that is wrong: with zeros its outputs are the same, and there is one verdict
+run 1 opt zeros.json --prove --plugin "$BUILD/tests/plugin/wrong.so" --passes drop-relu; not_out "proven"
+err "with weights filled at random"; err "computes something else"
 
 # ---- as JSON
 run 0 opt "$small" --time --json --passes "dce,fix(cse,dce),fuse" --disable fuse; quiet; lines out 1

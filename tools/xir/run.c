@@ -137,7 +137,8 @@ static int run(int n, char **operands) {
 
 static const option options[] = {
     { "input", "NAME=F.npy", WORD_FILE, &run_args.inputs,
-      "the array of an input, also a tensor F.t of TensorStack; just F.npy if there is one input", .many = true },
+      "the array of an input, also a tensor F.t of TensorStack; just F.npy if there is one input; an input that the "
+      "file gives a default may have one, too", .many = true },
     BIND_OPTION,
     { "each", NULL, WORD_NONE, &run_args.each, "inputs hold many along their first dim: run each, join the outputs" },
     { "seed", "N", WORD_TEXT, &seed_word, "without inputs: the seed of the random ones (0)" },

@@ -4,22 +4,7 @@
 #include "convert/convert.h"
 #include "text.h"
 
-bool defaults_begin(conversion *c) {
-    size_t n = 0;
-    for (const xir_value *v = c->net->all_params; v; v = value_params(v)->next) n += value_is_default(v);
-    if (!n || c->checking) return true;
-    c->defaults = arena_take(&c->scratch, n * sizeof *c->defaults);
-    for (xir_value *v = c->net->all_params; v && c->defaults; v = value_params(v)->next)
-        if (value_is_default(v)) c->defaults[c->n_defaults++] = v;
-    return c->defaults;
-}
-
-static void say(conversion *c, const xir_value *v, const char *why) {
-    xir_diags_add(c->why, XIR_NOTE, XIR_OK, XIR_STR(""), "%sthe input '%.*s' becomes a constant: %s", c->prefix,
-                   CLIP(xir_value_name(v)), why);
-}
-
-/* Marks the Params that ops still take; false on out of memory. */
+/* Marks the Params that ops take; false on out of memory. */
 static bool find_used(const conversion *c, pointer_table *used) {
     const xir_allocator *alloc = context_alloc(c->ctx);
     const size_t n = xir_network_params(c->net, NULL, 0);
@@ -29,6 +14,24 @@ static bool find_used(const conversion *c, pointer_table *used) {
     for (size_t i = 0; i < n && ok; i++) ok = pointer_table_add(used, all[i], 0);
     mem_free(alloc, all, (n + 1) * sizeof *all);
     return ok;
+}
+
+bool defaults_begin(conversion *c) {
+    size_t n = 0;
+    pointer_table used;
+    for (const xir_value *v = c->net->all_params; v; v = value_params(v)->next) n += value_is_default(v);
+    if (!n || c->checking) return true;
+    pointer_table_init(&used, context_alloc(c->ctx));
+    c->defaults = find_used(c, &used) ? arena_take(&c->scratch, n * sizeof *c->defaults) : NULL;
+    for (xir_value *v = c->net->all_params; v && c->defaults; v = value_params(v)->next)
+        if (value_is_default(v) && pointer_table_find(&used, v)) c->defaults[c->n_defaults++] = v;
+    pointer_table_free(&used);
+    return c->defaults;
+}
+
+static void say(conversion *c, const xir_value *v, const char *why) {
+    xir_diags_add(c->why, XIR_NOTE, XIR_OK, XIR_STR(""), "%sthe input '%.*s' becomes a constant: %s", c->prefix,
+                   CLIP(xir_value_name(v)), why);
 }
 
 xir_status defaults_end(conversion *c) {

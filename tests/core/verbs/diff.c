@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "support/net.h"
+#include "support/story.h"
 
 /* ---- what differs, as text ------------------------------------------------------------------------------------- */
 
@@ -497,6 +498,47 @@ static void params_are_compared(void **state) {
     xir_network_free(b);
 }
 
+/* Params of the same name are the same ones, also where one op has more of them. */
+static void params_are_matched_by_their_names(void **state) {
+    (void)state;
+    static const char before[] = "x: NHWC 1 4 4 3; w: params HWIO 1 1 3 2; y = Conv2d x w; out y";
+    static const char after[] = "x: NHWC 1 4 4 3; w: params HWIO 1 1 3 2; b: params 2; z = Neg x; y = Conv2d z w b; out y";
+    xir_network *a = story_net(before), *b = story_net(after);
+    const xir_diff_options how = XIR_INIT(xir_diff_options, .params = true);
+    xir_diff *d = xir_diff_new(a, b, &how, why);
+    for (size_t i = 0; i < xir_diff_count(d); i++) {
+        const xir_diff_item *item = xir_diff_at(d, i);
+        assert_null(item->elements);   /* w is compared with w, and nothing with b */
+    }
+    xir_diff_free(d);
+    xir_network_free(a);
+    xir_network_free(b);
+}
+
+/* Elements of two layouts are compared by their letters, or not at all. */
+static void params_of_two_layouts(void **state) {
+    (void)state;
+    static const struct { const char *a, *b; bool compared; uint64_t differ; } rows[] = {
+        { "HW 2 3 = 1 2 3 4 5 6", "WH 3 2 = 1 4 2 5 3 6", true,  0 },
+        { "HW 2 3 = 1 2 3 4 5 6", "WH 3 2 = 1 2 3 4 5 6", true,  4 },
+        { "HW 2 2 = 1 2 3 4",     "WH 2 2 = 1 3 2 4",     true,  0 },
+        { "HW 2 3 = 1 2 3 4 5 6", "3 2 = 1 2 3 4 5 6",    false, 0 },
+        { "HW 2 3 = 1 2 3 4 5 6", "3 2 = 1 4 2 5 3 6",    false, 0 },
+        { "HW 2 3 = 1 2 3 4 5 6", "HC 3 2 = 1 4 2 5 3 6", false, 0 },
+        { "HW 2 2 = 1 2 3 4",     "2 2 = 1 2 3 5",        true,  1 },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char text[200];
+        xir_elements_diff out = XIR_INIT(xir_elements_diff);
+        snprintf(text, sizeof text, "a: params %s; b: params %s; x = Neg a; y = Neg b; out x y", rows[i].a, rows[i].b);
+        xir_network *net = story_net(text);
+        DOES(xir_params_compare(story_value(net, "a"), story_value(net, "b"), 0, &out));
+        if (out.not_compared == rows[i].compared || out.differ != rows[i].differ)
+            fail_msg("row %zu: %s, %zu differ", i, out.not_compared ? "not compared" : "compared", (size_t)out.differ);
+        xir_network_free(net);
+    }
+}
+
 /* ---- memory and work ------------------------------------------------------------------------------------------- */
 
 static bool diff_with_little(xir_context *with) {
@@ -567,6 +609,8 @@ GROUP {
         cmocka_unit_test(what_makes_no_sense_is_refused),
         cmocka_unit_test(elements_are_compared_as_numbers),
         cmocka_unit_test(params_are_compared),
+        cmocka_unit_test(params_are_matched_by_their_names),
+        cmocka_unit_test(params_of_two_layouts),
         cmocka_unit_test(failing_allocations_lose_nothing),
         cmocka_unit_test(many_similar_ops_are_matched),
     };
