@@ -10,6 +10,7 @@
 #ifndef XIR_CORE_NUMBER_H
 #define XIR_CORE_NUMBER_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -67,6 +68,9 @@ static inline double number_to_f32(double v)
     volatile float rounded = (float)v;
     return (double)rounded;
 }
+
+/* Returns true if a finite number becomes infinite as a float32. */
+static inline bool number_beyond_f32(double v) { return isfinite(v) && isinf(number_to_f32(v)); }
 
 /* ---- Between number_*.c ---- */
 

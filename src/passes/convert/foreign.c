@@ -1,5 +1,6 @@
 /* Ops of a dialect that stand for ops of XIR: their inputs, by the names of their row, their attributes and types. Each
  * is checked by its own row, as if it had been read from a file. */
+#include "number.h"
 #include "convert/convert.h"
 #include "source_tags.h"
 
@@ -56,11 +57,14 @@ static bool any_of_set(xir_node *at, const xir_set *s, xir_any *out) {
     return false;
 }
 
+/* Attributes of all formats are reals of 32 bits, if they are reals. */
 static bool set_attributes(xir_node *at, xir_op *op, xir_sets sets) {
     for (size_t i = 0; i < sets.n; i++) {
         xir_any any;
         if (!any_of_set(at, &sets.data[i], &any))
             return xir_node_unsupported(at, "the conversion is invalid: %s has no value", sets.data[i].name);
+        if (any.kind == XIR_ANY_REAL && number_beyond_f32(any.as.real))
+            return xir_node_unsupported(at, "%s: %g is beyond reals of 32 bits", sets.data[i].name, any.as.real);
         if (xir_op_set_extra(op, xir_str_of(sets.data[i].name), &any)) return node_no_memory(at);
     }
     return true;

@@ -142,7 +142,8 @@ static bool put_float(nnb_model *m, const nnb_argument *a, const xir_any *v, uin
         memcpy(p, data->bytes, 4);
         return true;
     }
-    if (v->kind != XIR_ANY_INT && v->kind != XIR_ANY_REAL) return wrong(m, a, "a real");
+    if (v->kind != XIR_ANY_INT && (v->kind != XIR_ANY_REAL || number_beyond_f32(v->as.real)))
+        return wrong(m, a, "a real of 32 bits");
     memcpy(&bits, &ordinal, sizeof bits);
     nnb_put32(p, bits);
     return true;

@@ -1,6 +1,6 @@
 /* Attributes, in the order of their names, or of the file where that matters. The kind of each follows from its value;
  * where it does not, the tag onnx.attribute_kinds has it. */
-#include <math.h>
+#include "number.h"
 #include "onnx/write.h"
 
 enum { ATTR_NAME = 1, ATTR_F = 2, ATTR_I = 3, ATTR_S = 4, ATTR_T = 5, ATTR_G = 6, ATTR_FLOATS = 7, ATTR_INTS = 8,
@@ -79,7 +79,7 @@ static void put_real(proto_writer *w, uint32_t field, xir_str key, double real) 
     const float f = (float)real;
     uint32_t bits;
     memcpy(&bits, &f, sizeof bits);
-    if (isfinite(real) && !isfinite(f)) refuse(w, key, "is too large for a float");
+    if (number_beyond_f32(real)) refuse(w, key, "is too large for a float");
     else proto_put_float(w, field, bits);
 }
 

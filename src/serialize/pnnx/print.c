@@ -61,6 +61,9 @@ static bool print_scalar(pnnx_printer *p, const xir_any *v, xir_str key) {
         buffer_put(&p->out, digits, number_put_i64(digits, v->as.integer));
         return true;
     case XIR_ANY_REAL:
+        if (number_beyond_f32(v->as.real))
+            return pnnx_refuse(p, XIR_E_BOUNDS, "the parameter '%.*s' is %g, which is too large for a float", CLIP(key),
+                               v->as.real);
         buffer_put(&p->out, digits, pnnx_put_float(digits, (float)number_to_f32(v->as.real)));
         return true;
     case XIR_ANY_TEXT:

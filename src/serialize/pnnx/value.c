@@ -140,6 +140,8 @@ static xir_status put_item(printing *p, xir_pnnx_kind kind, const xir_any *item,
         return XIR_OK;
     default:
         if (item->kind != XIR_ANY_REAL) return wrong_item(why, i, "a real");
+        if (number_beyond_f32(item->as.real))
+            return diag_fail(why, XIR_E_BOUNDS, XIR_STR(""), "the real %g is too large for a float", item->as.real);
         bool plain = kind == XIR_PNNX_FLOAT || kind == XIR_PNNX_FLOATS;
         const float v = (float)number_to_f32(item->as.real);
         put(p, text, plain ? pnnx_put_float(text, v) : pnnx_put_scientific(text, v));

@@ -330,7 +330,7 @@ static bool put_piece(tsm_tree *t, const xir_any *v, int depth) {
         memcpy(&bits, &real, sizeof bits);
         buffer_char(&t->out, FLOAT);
         tsm_put_word(&t->out, bits);
-        return true;
+        return !number_beyond_f32(v->as.real);
     }
     case XIR_ANY_TEXT:
         buffer_char(&t->out, TEXT);

@@ -223,6 +223,7 @@ static void networks_that_nnb_cannot_hold(void **state) {
     } rows[] = {
         { "alpha", xir_any_text(XIR_STR("x")), NULL, XIR_E_UNSUPPORTED,
          "no number of the function has exactly these arguments" },
+        { "alpha", xir_any_real(1e300), NULL, XIR_E_TYPE, "a real of 32 bits" },
         { "beta", xir_any_real(1), NULL, XIR_E_UNSUPPORTED, "no number of the function has exactly these arguments" },
         { NULL, { 0 }, xir_type_tensor_text(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "*", open, 1),
          XIR_E_UNSUPPORTED, "dim 0 of 'v1' is open" },

@@ -277,6 +277,7 @@ static void networks_that_pnnx_cannot_hold(void **state) {
     const xir_any blank = xir_any_text(XIR_STR("a b"));
     const cannot rows[] = {
         { "k", xir_any_int(INT64_C(1) << 40), .status = XIR_E_BOUNDS, .sentence = "op 1 't': the parameter 'k' is 1099511627776" },
+        { "k", xir_any_real(1e300), .status = XIR_E_BOUNDS, .sentence = "the parameter 'k' is 1e+300, which is too large for a float" },
         { "k", blank, .sentence = "is a text with a blank" },
         { "k", xir_any_text(XIR_STR("\xFF")), .sentence = "is a text with a blank, or not UTF-8" },
         { .op_name = "\xFF", .sentence = "cannot be the name of an operator" },

@@ -102,11 +102,13 @@ static void complex_numbers(void **state) {
 
 static void values_that_are_refused(void **state) {
     const xir_any one = xir_any_int(1), wide = xir_any_int(INT64_C(1) << 31), text = xir_any_text(XIR_STR("x"));
+    const xir_any large = xir_any_real(1e300);
     const struct { xir_pnnx_kind kind; const xir_any *items; size_t n; xir_status status; } rows[] = {
         { XIR_PNNX_INT, &wide, 1, XIR_E_BOUNDS },  { XIR_PNNX_INT, &text, 1, XIR_E_TYPE },
         { XIR_PNNX_INT, &one, 0, XIR_E_BOUNDS },   { XIR_PNNX_NONE, &one, 1, XIR_E_BOUNDS },
         { XIR_PNNX_BOOL, &one, 1, XIR_E_TYPE },    { XIR_PNNX_FLOATS, &one, 1, XIR_E_TYPE },
         { XIR_PNNX_STRING, &one, 1, XIR_E_TYPE },  { XIR_PNNX_COMPLEX, &one, 1, XIR_E_BOUNDS },
+        { XIR_PNNX_FLOAT, &large, 1, XIR_E_BOUNDS },
         { (xir_pnnx_kind)9, &one, 1, XIR_E_BOUNDS }, { XIR_PNNX_INT, NULL, 1, XIR_E_MISSING },
     };
     (void)state;

@@ -228,6 +228,25 @@ static void containers_that_are_refused(void **state) {
     }
 }
 
+static void reals_have_32_bits(void **state) {
+    static const double reals[] = { 3e38, 1e300 };
+    bytes plain;
+    (void)state;
+    make_container(&plain, NULL);
+    for (size_t i = 0; i < COUNT(reals); i++) {
+        const xir_entry module[] = { { XIR_STR("@module"), xir_any_bool(true) } };
+        const xir_entry tree[] = { { XIR_STR("m"), xir_any_map(module, 1) }, { XIR_STR("r"), xir_any_real(reals[i]) } };
+        const xir_entry file[] = { { XIR_STR("tree"), xir_any_map(tree, 2) } };
+        const xir_any tag = xir_any_map(file, 1);
+        xir_network *net = read_bytes(&plain);
+        DOES(xir_network_set_tag(net, XIR_STR("tsm.csta"), &tag));
+        if (i == 0) DOES(xir_network_save(net, scratch("reals.csta"), NULL, why));
+        else FAILS_TO_SAVE(xir_network_save(net, scratch("large.csta"), NULL, why), XIR_E_INVALID,
+                           "the tag tsm.csta is not a container");
+        xir_network_free(net);
+    }
+}
+
 static void deep_containers_are_refused(void **state) {
     bytes deep = { .n = 0 };
     (void)state;
@@ -264,8 +283,8 @@ GROUP {
         cmocka_unit_test(containers_come_back),        cmocka_unit_test(through_other_formats),
         cmocka_unit_test(a_module_alone_and_a_new_container), cmocka_unit_test(a_module_in_another_file),
         cmocka_unit_test(memory_has_no_files_next_to_it), cmocka_unit_test(files_that_must_not_be_opened),
-        cmocka_unit_test(containers_that_are_refused),
-        cmocka_unit_test(deep_containers_are_refused), cmocka_unit_test(damaged_at_every_byte),
+        cmocka_unit_test(containers_that_are_refused),  cmocka_unit_test(reals_have_32_bits),
+        cmocka_unit_test(deep_containers_are_refused),  cmocka_unit_test(damaged_at_every_byte),
     };
     scratch_make();
     return cmocka_run_group_tests(tests, group_begin, group_end);

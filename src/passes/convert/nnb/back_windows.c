@@ -165,6 +165,13 @@ static size_t first_axis(const xir_node *at) {
     return layout && xir_layout_rank(layout) > 2 && xir_layout_axis(layout, 1) == 'C' ? 2 : 1;
 }
 
+/* What a cell of the padding is for a greatest element: NNabla has bools and integers as reals. */
+static double least_element(const xir_type *element) {
+    const xir_integer_type *integer = xir_integer_type_of(xir_type_object(element));
+    if (xir_type_kind_of(element) == XIR_TYPE_BOOL) return 0;
+    return !integer ? -INFINITY : integer->sign ? -ldexp(1, (int)xir_type_storage_bits(element) - 1) : 0;
+}
+
 bool nnb_back_pool(xir_node *at) {
     axes a;
     xir_value *x = nnb_map_input(at), *y = xir_op_output(at->op, 0);
@@ -176,11 +183,12 @@ bool nnb_back_pool(xir_node *at) {
         if (a.dilation.v[k] != 1) return xir_node_unsupported(at, "windows with gaps");
         padded |= a.before.v[k] || a.after.v[k];
     }
-    const bool up = !whole && (max || !counts) && rounds_up(x, y, first_axis(at), &a);
+    whole &= !(max && padded && !v_is_real(x));
+    const bool up = !whole && v_is_real(x) && (max || !counts) && rounds_up(x, y, first_axis(at), &a);
     bool counted = counts && padded;
     if (!whole && !up) {
         if (!max && !counts && !divisor) return xir_node_unsupported(at, "padding of both sides that differs");
-        x = with_padding(at, x, &a, max ? -INFINITY : 0);
+        x = with_padding(at, x, &a, max ? least_element(v_element(x)) : 0);
         whole = true;
         counted = true;
     }
