@@ -234,3 +234,18 @@ bool node_is_sound(xir_node *at) {
     bool attributes = attributes_are_sound(at), version = version_is_sound(at);
     return inputs_are_sound(at) && inputs && outputs && attributes && version;
 }
+
+bool node_ints_are_short(xir_node *at) {
+    const xir_map *extra = xir_op_extra(at->op);
+    for (size_t i = 0; extra && i < extra->size; i++) {
+        const xir_str key = extra->entries[i].key;
+        const xir_any *any = &extra->entries[i].value;
+        const xir_any *each = any->kind == XIR_ANY_LIST ? any->as.list.items : any;
+        const size_t n = any->kind == XIR_ANY_LIST ? any->as.list.size : 1;
+        for (size_t k = 0; k < n; k++)
+            if (each[k].kind == XIR_ANY_INT && each[k].as.integer != (int32_t)each[k].as.integer)
+                return xir_node_invalid(at, XIR_E_BOUNDS, NULL, "%.*s does not fit into 32 bits",
+                                        (int)(key.size < 60 ? key.size : 60), key.data);
+    }
+    return true;
+}

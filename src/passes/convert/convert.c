@@ -342,7 +342,8 @@ void node_begin(conversion *c, xir_op *op, const convert_class *cls, xir_node *a
                       .mark = xir_op_prev(op) };
     at->at_front = c->back.to && at->mark == c->back.front;
     while (at->n_in && !xir_op_input(op, (int64_t)at->n_in - 1)) at->n_in--;
-    while (at->n_out && !xir_value_uses(xir_op_output(op, (int64_t)at->n_out - 1)) &&
+    const size_t least = cls ? cls->least_out : 0;   /* these have no names in networks that are made, not read */
+    while (at->n_out > least && !xir_value_uses(xir_op_output(op, (int64_t)at->n_out - 1)) &&
            xir_value_name(xir_op_output(op, (int64_t)at->n_out - 1)).size == 0) at->n_out--;
     at->given = node_take(at, (n_out + 1) * sizeof *at->given);
     if (at->given) memset((void *)at->given, 0, (n_out + 1) * sizeof *at->given);

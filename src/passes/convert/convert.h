@@ -358,6 +358,8 @@ bool row_run_with(xir_node *at, xir_sets more);
 
 /* check_node.c: whether counts and attributes fit the row; adds findings. */
 bool node_is_sound(xir_node *at);
+/* For formats with integers of 32 bits: their files have no others, but ops that are converted may. */
+bool node_ints_are_short(xir_node *at);
 /* check_types.c: whether a declared type agrees with the inferred one. A mismatch is a finding. False: no
  * memory. */
 bool node_agrees(xir_node *at, size_t output, const xir_type *declared, const xir_type *inferred);

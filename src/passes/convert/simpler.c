@@ -50,7 +50,7 @@ static bool relu(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     const double slope = xir_node_real(at, "alpha", 0), most = xir_node_real(at, "max_value", INFINITY);
     if (xir_node_real(at, "threshold", 0) != 0) return xir_node_unsupported(at, "a threshold");
-    if (isinf(most)) return xir_node_unsupported(at, "a slope");
+    if (most == INFINITY) return xir_node_unsupported(at, "a slope");
     if (slope < 0 || most < 0) return xir_node_unsupported(at, "a slope or a greatest value below 0");
     if (slope == 0) return xir_node_becomes(at, "ClampScalar", INS(x), SETS(REAL("min", 0), REAL("max", most)));
     xir_value *y = xir_node_make(at, "ReLU", INS(x), SETS(REAL("alpha", slope)));

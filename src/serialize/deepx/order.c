@@ -18,6 +18,16 @@ static xir_str next_name(xir_str *rest) {
     return name;
 }
 
+static bool is_class(const xir_op *op, const char *key) { return xir_str_equal(op->cls->key, xir_str_of(key)); }
+
+bool deepx_stays(const xir_value *v) {
+    const xir_op *op = value_op(v);
+    if (!deepx_is_op(op) || is_class(op, "deepx::deltensor")) return false;
+    for (const xir_use *use = v->uses; use; use = use->next)
+        if (is_class(use->user, "deepx::renametensor")) return false;
+    return true;
+}
+
 /* ---- reading --------------------------------------------------------------------------------------------------- */
 
 static xir_str words_of(const xir_network *net, const char *key) {
@@ -68,8 +78,8 @@ static bool take_new(pointer_table *left, end_values *to, xir_value *v) {
     return true;
 }
 
-/* Appends names if their order is not that of the text. Inputs that no call uses are not in the text. */
-static bool put_names(buffer *out, const end_values *own, const end_values *text, pointer_table *left) {
+/* Appends names if their order is not that of the text, or if the text has others. Inputs that no call uses are not in the text. */
+static bool put_names(buffer *out, const end_values *own, const end_values *text, bool others, pointer_table *left) {
     size_t used = 0;
     bool same = true;
     for (size_t i = 0; i < own->n; i++) {
@@ -78,7 +88,7 @@ static bool put_names(buffer *out, const end_values *own, const end_values *text
         same = same && used < text->n && text->v[used] == own->v[i];
         used++;
     }
-    if (same && used == text->n) return false;
+    if (same && used == text->n && !others) return false;
     for (size_t i = 0, n = 0; i < own->n; i++) {
         const uint32_t *waits = pointer_table_find(left, own->v[i]);
         const xir_str name = xir_value_name(own->v[i]);
@@ -87,6 +97,31 @@ static bool put_names(buffer *out, const end_values *own, const end_values *text
         buffer_put(out, name.data, name.size);
     }
     return true;
+}
+
+/* Returns true if tensors that are no results exist at the end, too. */
+static bool has_others(const xir_network *net, pointer_table *results, bool *ok) {
+    text_table last;
+    bool others = false;
+    uint32_t n = 0;
+    text_table_init(&last, &net->alloc);
+    for (const xir_op *op = net->first; op && *ok; op = op->next) {
+        for (uint32_t i = 0; i < op->n_outputs && *ok; i++, n++) {
+            uint32_t *place = text_table_find(&last, xir_value_name(&op_outputs(op)[i]));
+            if (place) *place = n;
+            else *ok = text_table_add(&last, xir_value_name(&op_outputs(op)[i]), n);
+        }
+    }
+    n = 0;
+    for (const xir_op *op = net->first; op && *ok && !others; op = op->next) {
+        for (uint32_t i = 0; i < op->n_outputs && !others; i++, n++) {
+            const xir_value *v = &op_outputs(op)[i];
+            others = !pointer_table_find(results, v) && deepx_stays(v) &&
+                     *text_table_find(&last, xir_value_name(v)) == n;
+        }
+    }
+    text_table_free(&last);
+    return others;
 }
 
 /* Appends the names of one end; *differs if the text has another order. XIR_E_MEMORY. */
@@ -107,7 +142,8 @@ static xir_status put_end(const xir_network *net, bool inputs, buffer *out, bool
         for (uint32_t i = 0; inputs && i < op->n_inputs; i++) take_new(&left, &text, op_inputs(op)[i].value);
         for (uint32_t i = 0; !inputs && i < op->n_outputs; i++) take_new(&left, &text, &op_outputs(op)[i]);
     }
-    if (ok) *differs = put_names(out, &own, &text, &left);
+    const bool others = ok && !inputs && has_others(net, &left, &ok);
+    if (ok) *differs = put_names(out, &own, &text, others, &left);
     pointer_table_free(&left);
     mem_free(alloc, (void *)own.v, (n + 1) * sizeof *own.v);
     mem_free(alloc, (void *)text.v, (n + 1) * sizeof *text.v);

@@ -4,6 +4,9 @@
 
 #include "deepx/deepx.h"
 
+/* Returns true if a call writes a value and none deletes or renames its tensor. */
+bool deepx_stays(const xir_value *v);
+
 /* Sorts `n` items of `size` bytes each by the words of a network that has been read: those that the words name come
  * first, in that order, then the others as they are. XIR_E_MEMORY. */
 typedef xir_str deepx_name_of(const void *item);

@@ -22,8 +22,6 @@ static bool read_definition(deepx_reader *r, deepx_kind kind, xir_str whole, con
     return copy || trace_memory(&r->d.trace);
 }
 
-static bool is_class(const xir_op *op, const char *key) { return xir_str_equal(op->cls->key, xir_str_of(key)); }
-
 static bool visit(void *user, deepx_kind kind, xir_str whole, const deepx_line *line) {
     deepx_reader *r = user;
     if (r->w.status) return r->w.status != XIR_E_MEMORY;   /* further errors are looked for, but nothing is built */
@@ -31,14 +29,6 @@ static bool visit(void *user, deepx_kind kind, xir_str whole, const deepx_line *
 }
 
 /* ---- the network ----------------------------------------------------------------------------------------------- */
-
-/* Returns true if the tensor that a value's name means at the end still exists. */
-static bool is_alive(const xir_op *op, const xir_value *v) {
-    if (is_class(op, "deepx::deltensor")) return false;
-    for (const xir_use *use = v->uses; use; use = use->next)
-        if (is_class(use->user, "deepx::renametensor")) return false;
-    return true;
-}
 
 static int by_place(const void *a, const void *b) {
     const xir_value *v = *(xir_value *const *)a, *w = *(xir_value *const *)b;
@@ -56,7 +46,7 @@ static bool find_alive(deepx_reader *r, dialect_list *out) {
     bool sorted = true;
     for (size_t i = 0; i < names->n; i++) {
         xir_value *v = names->values[i];
-        if (!value_op(v) || !deepx_is_op(value_op(v)) || !is_alive(value_op(v), v)) continue;
+        if (!value_op(v) || !deepx_stays(v)) continue;
         xir_value **place = dialect_add(&r->d, out, sizeof *place);
         if (!place) return false;
         *place = v;

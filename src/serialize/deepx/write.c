@@ -150,6 +150,24 @@ static bool put_end(writer *w, const xir_op *op) {
     return true;
 }
 
+/* An input that no call uses has no place in a text. */
+static bool note_unused(writer *w) {
+    const xir_op *first = w->net->first;
+    const xir_value *unused = NULL;
+    size_t n = 0;
+    for (uint32_t i = 0; first && is_end(first) && i < first->n_outputs; i++) {
+        const xir_value *v = &op_outputs(first)[i];
+        if (v->uses) continue;
+        if (!n++) unused = v;
+    }
+    if (!n) return true;
+    const xir_status status = xir_diags_add(
+        w->how->why, XIR_NOTE, XIR_OK, XIR_STR(""), "%zu input%s that no call uses %s not in the text, the first is '%.*s': "
+        "the places of inputs after %s move up", n, n == 1 ? "" : "s", n == 1 ? "is" : "are",
+        CLIP(xir_value_name(unused)), n == 1 ? "it" : "them");
+    return status != XIR_E_MEMORY || memory(w);
+}
+
 /* The words for the order of inputs and results, in `words`, which outlives the printing. */
 static bool put_order(writer *w, buffer *words) {
     bool differs;
@@ -168,7 +186,7 @@ static bool put_order(writer *w, buffer *words) {
 /* All lines are made before the first byte is written, since any of them may be refused. */
 static bool put_lines(writer *w, buffer *order) {
     const xir_op *last = NULL;
-    if (!put_order(w, order)) return false;
+    if (!put_order(w, order) || !note_unused(w)) return false;
     const xir_str tail = text_in(w->file, "tail");
     const xir_any *open = w->file ? xir_map_find(w->file, XIR_STR("open")) : NULL;
     for (const xir_op *op = w->net->last; op && !last; op = op->prev)

@@ -89,10 +89,40 @@ static void the_words_are_those_of_the_network(void **state) {
     xir_diags_clear(why);
 }
 
+static void results_come_before_tensors_that_are_none(void **state) {
+    (void)state;
+    xir_network *net = network_of(made);
+    xir_value *results[2];
+    xir_network_outputs(net, results, 2);
+    DOES(xir_op_set_inputs(xir_network_output_op(net), &results[1], 1));
+    const char *other = with_words(" //xir.outputs=y");
+    stored_must_be(net, "deepx", other, strlen(other), "a tensor that is no result");
+    xir_network *again = network_of(other);
+    must_be(again, "z x ", "y t ");
+    xir_network_free(again);
+    xir_network_free(net);
+    xir_diags_clear(why);
+}
+
+static void inputs_that_no_call_uses_are_noted(void **state) {
+    (void)state;
+    xir_network *net = network_of(made);
+    xir_value *inputs[2];
+    xir_network_inputs(net, inputs, 2);
+    xir_op *sub = xir_network_op_at(net, 4);
+    DOES(xir_op_set_input(sub, 0, xir_op_input(sub, 1)));   /* t - t */
+    buffer out = stored_as(net, "deepx");
+    check_finding(XIR_OK, "1 input that no call uses is not in the text, the first is 'x'");
+    buffer_free(&out);
+    xir_network_free(net);
+}
+
 GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_of_the_first_call_say_the_order),
         cmocka_unit_test(the_words_are_those_of_the_network),
+        cmocka_unit_test(results_come_before_tensors_that_are_none),
+        cmocka_unit_test(inputs_that_no_call_uses_are_noted),
     };
     return RUN_GROUP(tests);
 }

@@ -156,8 +156,8 @@ bool nnb_back_relu(xir_node *at) {
     const xir_set inplace = XIR_SETB("inplace", false);
     if (!x) return false;
     if (xir_node_real(at, "threshold", 0) != 0) return xir_node_unsupported(at, "a threshold");
-    if (isinf(most) && slope == 0) return nnb_calls(at, "nnb::ReLU", INS(x), (xir_sets){ &inplace, 1 });
-    if (isinf(most)) return calls_with(at, "nnb::LeakyReLU", x, "alpha", slope, 2);
+    if (most == INFINITY && slope == 0) return nnb_calls(at, "nnb::ReLU", INS(x), (xir_sets){ &inplace, 1 });
+    if (most == INFINITY) return calls_with(at, "nnb::LeakyReLU", x, "alpha", slope, 2);
     if (most == 6 && slope == 0 && !nnb_for_runtime(at)) return calls_on(at, "nnb::ReLU6", x);
     return xir_node_unsupported(at, "a greatest value");
 }

@@ -64,7 +64,7 @@ bool nnb_back_check(xir_node *at) {
         if (!is_said(at, name, xir_op_input(at->op, (int64_t)i))) return false;
     for (size_t i = 0; i < xir_op_output_count(at->op); i++)
         if (!is_said(at, name, xir_op_output(at->op, (int64_t)i))) return false;
-    return true;
+    return node_ints_are_short(at);
 }
 
 /* ---- before: options and tags ----------------------------------------------------------------------------------- */

@@ -212,7 +212,7 @@ bool onnx_back_extreme2(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (!x) return false;
     if (!node_is_class(at, "ReLU")) return onnx_becomes(at, INS(x, xir_node_input(at, 1)), NO_SETS);
-    const bool plain = xir_node_real(at, "alpha", 0) == 0 && isinf(xir_node_real(at, "max_value", INFINITY)) &&
+    const bool plain = xir_node_real(at, "alpha", 0) == 0 && xir_node_real(at, "max_value", INFINITY) == INFINITY &&
                        xir_node_real(at, "threshold", 0) == 0;
     if (!v_is_integer(x) || !plain) return xir_node_unsupported(at, "this form of it");
     return onnx_becomes(at, INS(x, xir_node_scalar(at, v_element(x), 0)), NO_SETS);

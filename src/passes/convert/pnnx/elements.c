@@ -140,7 +140,7 @@ bool pnnx_clamp(xir_node *at) {
         if (xir_node_has(at, 2)) x = xir_node_make(at, "Minimum", INS(x, xir_node_input(at, 2)), NO_SETS);
     }
     const double least = xir_node_real(at, "min", -INFINITY), greatest = xir_node_real(at, "max", INFINITY);
-    if (isinf(least) && isinf(greatest)) return xir_node_result(at, 0, x);
+    if (least == -INFINITY && greatest == INFINITY) return xir_node_result(at, 0, x);
     return xir_node_becomes(at, "ClampScalar", INS(x), SETS(REAL("min", least), REAL("max", greatest)));
 }
 

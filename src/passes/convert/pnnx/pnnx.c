@@ -1,5 +1,6 @@
 /* PNNX as a dialect (docs/pnnx.md): the words for its operators, and what the network needs before they are converted:
  * a tuple that is a result of the network becomes its items, and so do the results of one that is taken apart again. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "convert/pnnx/pnnx.h"
@@ -109,14 +110,11 @@ xir_status pnnx_prepare(xir_network *net, bool *changed) {
     return status;
 }
 
-/* PyTorch's functions only compute, except those that draw numbers. An operator of unknown type may do anything. */
-/* Integers of the format have 32 bits. Its files cannot have others, but what is converted to it may. */
-static bool is_short(const xir_any *any) {
+/* Reals of the format are finite: its reader takes inf and nan for texts. */
+static bool is_finite(const xir_any *any) {
     const xir_any *each = any->kind == XIR_ANY_LIST ? any->as.list.items : any;
     const size_t n = any->kind == XIR_ANY_LIST ? any->as.list.size : 1;
-    for (size_t i = 0; i < n; i++)
-        if (each[i].kind == XIR_ANY_INT && (each[i].as.integer < INT32_MIN || each[i].as.integer > INT32_MAX))
-            return false;
+    for (size_t i = 0; i < n; i++) if (each[i].kind == XIR_ANY_REAL && !isfinite(each[i].as.real)) return false;
     return true;
 }
 
@@ -139,13 +137,13 @@ bool pnnx_check(xir_node *at) {
     const xir_map *extra = xir_op_extra(at->op);
     for (size_t i = 0; extra && i < extra->size; i++) {
         const xir_str key = extra->entries[i].key;
-        if (!is_short(&extra->entries[i].value))
-            return xir_node_invalid(at, XIR_E_BOUNDS, NULL, "%.*s does not fit into 32 bits",
-                                    (int)(key.size < 60 ? key.size : 60), key.data);
+        if (!is_finite(&extra->entries[i].value))
+            return xir_node_unsupported(at, "%.*s is not finite", (int)(key.size < 60 ? key.size : 60), key.data);
     }
-    return true;
+    return node_ints_are_short(at);
 }
 
+/* PyTorch's functions only compute, except those that draw numbers. An operator of unknown type may do anything. */
 bool pnnx_is_pure(const xir_op *op) {
     static const char *const families[] = { "pnnx::nn.", "pnnx::F.", "pnnx::torch.", "pnnx::Tensor.", "pnnx::pnnx.",
                                             "pnnx::prim::Tuple" };

@@ -213,7 +213,7 @@ bool tsm_back_lstm(xir_node *at) {
     }
     const bool both = xir_node_is(at, "direction", "BIDIRECTIONAL");
     if (xir_node_int(at, "layout", 0) || xir_node_bool(at, "input_forget", false) ||
-        !isinf(xir_node_real(at, "clip", INFINITY)) || (!both && !xir_node_is(at, "direction", "FORWARD")))
+        xir_node_real(at, "clip", INFINITY) != INFINITY || (!both && !xir_node_is(at, "direction", "FORWARD")))
         return xir_node_unsupported(at, "batch first, clipped, coupled or reverse");
     return tsm_give_fields(at, "tsm::LSTM", (xir_values){ in, n },
                        SETS(WORD("direction", both ? XIR_STR("bidirectional") : XIR_STR("forward")),
