@@ -94,8 +94,7 @@ char *companion_find(const xir_allocator *alloc, const format *f, const char *pa
 
 /* ---- for programs -------------------------------------------------------------------------------------------- */
 
-/* The caller's context may be NULL. */
-static const xir_allocator *alloc_of(xir_context *ctx) { return ctx ? context_alloc(ctx) : &memory_default; }
+/* ---- for programs -------------------------------------------------------------------------------------------- */
 
 /* Copies a name to the caller, whose buffer may be too small, and frees it. */
 static void return_name(const xir_allocator *alloc, char *name, size_t taken, char *out, size_t room, size_t *size) {

@@ -20,9 +20,9 @@ enum { BUILT_IN = sizeof built_in / sizeof built_in[0] };
 
 /* ---- the list ------------------------------------------------------------------------------------------------ */
 
-/* The formats of a context by position: the library's, then the registered ones. False past the end. `ctx` NULL: the
- * library's. */
-static bool format_at(xir_context *ctx, size_t i, format *out) {
+const xir_allocator *alloc_of(xir_context *ctx) { return ctx ? &ctx->alloc : &memory_default; }
+
+bool format_at(xir_context *ctx, size_t i, format *out) {
     if (i < BUILT_IN) {
         *out = *built_in[i];
         return true;

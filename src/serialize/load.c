@@ -289,7 +289,8 @@ static bool is_regular(const char *path) {
 xir_network *xir_network_load(xir_context *ctx, const char *path, const xir_load_options *options, xir_diags *why) {
     loading l;
     file_reader r;
-    if (!begin(&l, ctx, xir_str_of(path), options, why) || file_reader_open(&r, ctx, path, why) != XIR_OK) return NULL;
+    if (!begin(&l, ctx, xir_str_of(path), options, why) || xir_save_check(ctx, path, why)) return NULL;
+    if (file_reader_open(&r, ctx, path, why) != XIR_OK) return NULL;
     if (r.regular || is_regular(path)) l.path = path;
     blob *whole = take_file(&l, &r);
     file_reader_close(&r);

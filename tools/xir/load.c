@@ -145,7 +145,8 @@ static int open_input(loaded *l, const char *path, const char *from, xir_diags *
     text head = { 0 };
     int fd = -1;
     uint64_t total = 0;
-    int code = open_file(path, l->name, &fd, &l->regular, &total);
+    int code = standard || !xir_save_check(context, path, why) ? DONE : code_of(why);
+    if (!code) code = open_file(path, l->name, &fd, &l->regular, &total);
     text_add(&head, "", 0);
     if (!code) code = l->regular ? read_some(fd, l->name, &head, XIR_PROBE_HEAD) : read_whole(l, fd, from, &head, why);
     if (!code) code = choose_format(l, from, &head, l->regular ? total : head.size);
