@@ -227,6 +227,16 @@ XIR_API xir_status xir_params_file_find(xir_context *ctx, const char *format, co
                                         size_t *size, xir_diags *why);
 XIR_API xir_status xir_params_file_name(xir_context *ctx, const char *format, const char *path, char *out, size_t room,
                                         size_t *size, xir_diags *why);
+/* The same for a network whose structure was read from `path` without its parameters: the file that loading it takes
+ * them from. There is none if all its Params have bytes, or need none, and the structure does not state that the file
+ * has some: then a file of that name belongs to something else. XIR_E_MISSING if `net` is NULL. */
+XIR_API xir_status xir_network_params_file(const xir_network *net, const char *format, const char *path, char *out,
+                                           size_t room, size_t *size, xir_diags *why);
+/* Compares the sizes of a network's parameters with what a file of the format holds, without reading them: XIR_OK, or
+ * XIR_E_LIMIT with a finding. Params without bytes count as their types say, unless they may stay without. So a program
+ * knows before it reads or computes anything. Saving asks by itself, and may still find that the structure is too
+ * large. XIR_E_UNKNOWN for a word that is not a format, XIR_E_MEMORY. */
+XIR_API xir_status xir_network_check_sizes(const xir_network *net, const char *format, xir_diags *why);
 
 /* Parameters alone. Reading gives a network its parameters, all or none: from a file, which may be a pipe, or from
  * memory, which is copied, or with `lazy` borrowed as by xir_network_read. Writing goes to a file, which is replaced

@@ -179,15 +179,16 @@ int load_structure(loaded *l, const char *path, const char *from, xir_diags *why
 
 /* ---- parameters ---------------------------------------------------------------------------------- */
 
-/* The parameter file that lies next to a structure file; *path is NULL without one. */
+/* The parameter file that lies next to a structure file; *path is NULL if there is none, or it belongs to something
+ * else. */
 static xir_status find_params(const loaded *l, char **path, xir_diags *why) {
     const char *word = l->format->name;
     size_t size = 0;
     *path = NULL;
-    xir_status status = l->regular ? xir_params_file_find(context, word, l->path, NULL, 0, &size, why) : XIR_OK;
+    xir_status status = l->regular ? xir_network_params_file(l->net, word, l->path, NULL, 0, &size, why) : XIR_OK;
     if (status || !size) return status;
     *path = take(size + 1, 1);
-    return xir_params_file_find(context, word, l->path, *path, size + 1, &size, why);
+    return xir_network_params_file(l->net, word, l->path, *path, size + 1, &size, why);
 }
 
 static int no_other_file(const loaded *l) {
