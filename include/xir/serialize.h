@@ -196,6 +196,7 @@ typedef struct xir_format_info {
     bool        indents, aligns, plains;     /* the members of xir_save_options that apply to it                    */
     bool        dialect;                     /* holds only operators of a dialect of its own                        */
     bool        splits;                      /* XIR_SAVE_EXTERNAL applies to it                                     */
+    bool        pair_always;                 /* both files are written for a network without parameters too         */
     const char *name, *meaning, *suffixes;   /* suffixes separated by blanks                                        */
 } xir_format_info;
 /* Fills `out` with the i-th format of the library. XIR_E_BOUNDS past the last one, XIR_E_ABI. */

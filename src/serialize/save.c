@@ -281,11 +281,15 @@ static xir_status save_in_folder(const saving *s) {
 /* *out: the parameters get a file of their own. */
 static xir_status needs_pair(const saving *s, bool *out) {
     const format_writing how = writing_of(s, NULL, NULL, NULL);
+    bool lacks = true, needs_file;
     *out = s->o.params;
     if (s->o.no_params) return XIR_OK;
     if (s->format.splits) return s->format.splits(s->net, &how, out);
     if (!*out && !net_walk_params(s->net, has_bytes, out) && !*out) return diag_memory(s->why);
-    return XIR_OK;
+    if (*out || !s->format.params_always) return XIR_OK;
+    const xir_status status = companion_is_needed(&s->format, s->net, &lacks, &needs_file, s->why);
+    *out = !lacks;
+    return status;
 }
 
 /* The structure, and the parameters if there are any. */

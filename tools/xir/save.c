@@ -107,11 +107,17 @@ static void warn(xir_diags *why, const char *file, const char *sentence) {
         .severity = XIR_WARNING, .file = xir_str_of(file), .byte = XIR_NO_BYTE, .message = xir_str_of(sentence) });
 }
 
+/* Returns true if the format has a parameter file for a network without parameters, and there is a place for it. */
+static bool writes_empty(const loaded *l, const char *out, const file_format *to) {
+    return to->pair_always && !load_args.no_params && (save_args.out_params || has_neighbours(out)) &&
+           !lacks_params(l->net);
+}
+
 static int write_pair(loaded *l, const char *out, const file_format *to, const xir_save_options *o, xir_diags *why) {
     char *neighbour = NULL;
     const char *params = NULL;
     xir_status named = XIR_OK;
-    if (l->params_path || keeps_params(l->net)) {
+    if (l->params_path || keeps_params(l->net) || writes_empty(l, out, to)) {
         if (!save_args.out_params && has_neighbours(out)) named = params_name(to, out, &neighbour, why);
         if (named) {
             free(neighbour);
