@@ -83,7 +83,7 @@ struct format {
      * by name, so there is no params_found. */
     xir_status (*splits)(xir_network *net, const format_writing *how, bool *out);
     /* Parameters in a folder, instead of write_params: whether a network has any, which files of an old folder may be
-     * replaced, and the writing of all files. The structure is written after them. */
+     * replaced, and the writing of all files, after the structure. Whatever can be refused is before the first file. */
     bool       (*has_files)(const xir_network *net);
     bool       (*is_own_file)(xir_str name);
     xir_status (*write_folder)(xir_network *net, const format_writing *how, folder_writer *to);

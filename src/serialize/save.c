@@ -84,7 +84,8 @@ static bool begin(saving *s, const xir_save_options *options, xir_status *status
     if (s->o.align & (s->o.align - 1) || s->o.align > MOST_ALIGN)
         return refuse(s, status, XIR_E_INVALID, "the alignment of parameters is %u, expected a power of two up to 2^30",
                       s->o.align);
-    *status = s->o.unchecked ? XIR_OK : xir_network_validate(s->net, s->why);
+    *status = s->o.no_params ? XIR_OK : format_check_sizes(&s->format, s->net, false, s->path ? s->path : "", s->why);
+    if (!*status && !s->o.unchecked) *status = xir_network_validate(s->net, s->why);
     return *status == XIR_OK;
 }
 

@@ -23,6 +23,8 @@ void abandon_part(void);     /* removes it; a signal handler may call this */
 
 /* What a failed call of the library means here. */
 int exit_of(xir_status status);
+/* The same of a call that writes a network: the system refuses, or the format cannot hold it. */
+int exit_of_writing(xir_status status);
 /* The same, by the first error of a list. */
 int code_of(const xir_diags *why);
 /* "xir: out of memory", unless a finding has reported it. Returns REFUSED. */
@@ -257,6 +259,7 @@ struct loaded {
     char         *bytes;         /* all of it, if it is not regular or read as upstream   */
     size_t        size;
     xir_network  *net;
+    const file_format *written_as;   /* the network is written in this format as it is read; NULL: it is not */
     char         *params_path;   /* where parameter bytes came from; NULL: nowhere        */
     char         *params_bytes;  /* of a parameter file that is not regular               */
 };

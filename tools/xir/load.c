@@ -295,9 +295,28 @@ bool keeps_params(const xir_network *net)   { return any_params(net, has); }
 
 /* ---- both ---------------------------------------------------------------------------------------- */
 
+/* Refuses, before the parameters are read, what the output format cannot hold. */
+static int check_sizes(const loaded *l, const xir_network *net, xir_diags *why) {
+    if (!l->written_as || load_args.no_params) return DONE;
+    return exit_of_writing(xir_network_check_sizes(net, l->written_as->name, why));
+}
+
 static int load_pair(loaded *l, unsigned flags, bool *found, xir_diags *why) {
     int code = read_input(l, XIR_INIT(xir_load_options, .no_params = true), &l->net, why);
+    if (!code) code = check_sizes(l, l->net, why);
     if (!code && !load_args.no_params) code = load_params(l, load_args.params, flags, found, why);
+    return code;
+}
+
+/* The same of a file that has them inside: if it is large, its structure is read twice. */
+static int check_large(const loaded *l, xir_diags *why) {
+    enum { LARGE = 1 << 30 };
+    struct stat s;
+    xir_network *net = NULL;
+    if (!l->written_as || !l->regular || stat(l->path, &s) != 0 || s.st_size < LARGE) return DONE;
+    int code = read_input(l, XIR_INIT(xir_load_options, .no_params = true), &net, why);
+    if (!code) code = check_sizes(l, net, why);
+    xir_network_free(net);
     return code;
 }
 
@@ -305,7 +324,9 @@ static int load_one(loaded *l, unsigned flags, bool *found, xir_diags *why) {
     if (load_args.params) return no_other_file(l);
     xir_load_options o = options_of(l, flags);
     o.no_params = load_args.no_params;
-    int code = read_input(l, o, &l->net, why);
+    int code = check_large(l, why);
+    if (code) return code;
+    code = read_input(l, o, &l->net, why);
     if (code == FAULTY && !o.no_params)
         (void)read_input(l, XIR_INIT(xir_load_options, .no_params = true), &l->net, NULL);
     *found = code || keeps_params(l->net);
