@@ -263,7 +263,8 @@ static int check(loaded *l, xir_diags *all) {
     progress_end();
     if (xir_diags_count(c.why)) {
         size_t size = 0;
-        char *bytes = structure_bytes(l, &size);
+        char *bytes;
+        code = structure_bytes(l, &bytes, &size);
         const xir_str all_of_it = { bytes, size };
         if (xir_format_place_findings(context, l->format->name, all_of_it, xir_str_of(l->name), c.why, all))
             code = REFUSED;

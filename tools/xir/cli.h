@@ -336,15 +336,15 @@ int save(loaded *l, const char *out, const file_format *to, const xir_save_optio
 /* Whether some of its Params have no bytes and need some; whether some have bytes. */
 bool lacks_params(const xir_network *net);
 bool keeps_params(const xir_network *net);
-/* All bytes of a structure file that is text, read again if necessary; NULL if they cannot be read or the file is
- * not a text. They are the caller's to free, unless they are l->bytes. */
-char *structure_bytes(loaded *l, size_t *size);
+/* All bytes of a structure file that is text, read again if necessary; *bytes is NULL if the file is not a text, or
+ * after a failure. They are the caller's to free, unless they are l->bytes. */
+int   structure_bytes(loaded *l, char **bytes, size_t *size);
 /* Makes the bytes of a DeepX text those that the executor's own parser would print. FAULTY, with findings, if it
  * refuses a line. */
 int   read_as_upstream(loaded *l, xir_diags *why);
 
 /* Reports which old keys of classes a file has: they will be written as the new ones. */
-void note_old_keys(loaded *l, xir_diags *why);
+int   note_old_keys(loaded *l, xir_diags *why);
 
 /* What the library's writers call: `user` is a FILE. */
 bool write_to(void *user, const void *data, size_t size);

@@ -85,15 +85,17 @@ static int read_stream(const char *path, const char *name, text *to) {
     return code;
 }
 
-char *structure_bytes(loaded *l, size_t *size) {
+int structure_bytes(loaded *l, char **bytes, size_t *size) {
     *size = l->size;
-    if (!l->format->text) return NULL;
-    if (l->bytes) return l->bytes;
+    *bytes = l->format->text ? l->bytes : NULL;
+    if (!l->format->text || l->bytes) return DONE;
     text all = { 0 };
     text_add(&all, "", 0);
-    if (read_stream(l->path, l->name, &all)) text_free(&all);
+    const int code = read_stream(l->path, l->name, &all);
+    if (code) text_free(&all);
     *size = all.size;
-    return all.data;
+    *bytes = all.data;
+    return code;
 }
 
 /* ---- structure ----------------------------------------------------------------------------------- */

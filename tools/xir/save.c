@@ -135,17 +135,18 @@ static int write_pair(loaded *l, const char *out, const file_format *to, const x
         code = complain_of(MISUSED, out,
                            "its parameters would get the same name; --out-params sets another one");
     } else {
-        note_old_keys(l, why);   /* before the file is written over */
-        code = exit_of(write_both(l, out, params, o, why));
+        code = note_old_keys(l, why);   /* before the file is written over */
+        if (!code) code = exit_of_writing(write_both(l, out, params, o, why));
     }
     free(neighbour);
     return code;
 }
 
 static int write_one(loaded *l, const char *out, const xir_save_options *o, xir_diags *why) {
-    note_old_keys(l, why);
-    if (strcmp(out, "-") == 0) return exit_of(xir_network_write(l->net, write_to, stdout, o, why));
-    return exit_of(xir_network_save(l->net, out, o, why));
+    const int code = note_old_keys(l, why);
+    if (code) return code;
+    if (strcmp(out, "-") == 0) return exit_of_writing(xir_network_write(l->net, write_to, stdout, o, why));
+    return exit_of_writing(xir_network_save(l->net, out, o, why));
 }
 
 int save(loaded *l, const char *out, const file_format *to, const xir_save_options *o) {
