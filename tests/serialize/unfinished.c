@@ -290,6 +290,36 @@ static void loading_waits_for_a_save(void **state) {
     close(ready[1]);
 }
 
+/* Several processes save the same pair: all succeed, and the files are always those of one save. */
+static void saves_at_the_same_time_do_not_mix(void **state) {
+    (void)state;
+    enum { PROCESSES = 4, SAVES = 25 };
+    pid_t children[PROCESSES];
+    make_folder();
+    save('o', json, &plain);
+    for (int i = 0; i < PROCESSES; i++) {
+        fflush(NULL);
+        children[i] = fork();
+        assert_true(children[i] >= 0);
+        if (children[i] > 0) continue;
+        xir_network *net = letter_net((char)('a' + i));
+        bool ok = true;
+        set_fault(GO_ON, 0, 0);
+        for (int k = 0; k < SAVES && ok; k++) {
+            ok = !xir_network_save(net, json, &plain, why);
+            if (!ok) xir_diags_print(why, stderr);
+        }
+        _exit(ok ? 0 : 1);
+    }
+    for (int i = 0; i < PROCESSES; i++) {
+        int status;
+        waitpid(children[i], &status, 0);
+        assert_int_equal(status, 0);
+    }
+    assert_in_range(letter_in(json, NULL), 'a', 'a' + PROCESSES - 1);
+    assert_int_equal(scratch_count_in(folder), 2);
+}
+
 enum { ABANDONED = 10, REPLACING = 11 };
 static void be_interrupted(void) { _exit(xir_abandon_saves() ? REPLACING : ABANDONED); }
 
@@ -341,6 +371,7 @@ GROUP {
         cmocka_unit_test(no_record_touches_other_files),
         cmocka_unit_test(what_is_not_a_record),
         cmocka_unit_test(loading_waits_for_a_save),
+        cmocka_unit_test(saves_at_the_same_time_do_not_mix),
         cmocka_unit_test(an_interrupted_save_is_whole_or_unfinished),
     };
     return RUN_GROUP(tests);

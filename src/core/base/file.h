@@ -86,10 +86,11 @@ xir_status file_open(file_writer *w, xir_context *ctx, const char *path, xir_dia
 bool       file_write(void *w, const void *data, size_t size);   /* an xir_write_fn */
 /* The same for bytes that stay where they are until file_ready, and so need not be copied. */
 bool       file_write_lasting(void *w, const void *data, size_t size);
-/* Optional steps of committing. file_ready does everything but the rename, for a caller that replaces two files
- * (journal.h). file_place renames, but does not flush the directory. */
+/* Optional steps of committing, for a caller that replaces two files (journal.h). file_ready does everything but the
+ * rename. file_place_new renames a file that must be new, and does not flush the directory. XIR_E_EXISTS, without a
+ * finding, if the target exists: then it may be called again. */
 xir_status file_ready(file_writer *w);
-xir_status file_place(file_writer *w);
+xir_status file_place_new(file_writer *w);
 xir_status file_commit(file_writer *w);
 void       file_abort(file_writer *w);
 

@@ -203,34 +203,47 @@ static void open_directly(file_writer *w) {
     if (w->fd < 0) write_fail(w, "open");
 }
 
-static void open_for(file_writer *w) {
-    struct stat old;
-    bool there = stat(w->path, &old) == 0;
-    if (!there && errno != ENOENT) {
+/* Refuses what cannot be written. *there: the path exists, as `old` says. */
+static bool examine(file_writer *w, struct stat *old, bool *there) {
+    *there = stat(w->path, old) == 0;
+    if (!*there && errno != ENOENT) {
         write_fail(w, "open");
-        return;
+        return false;
     }
-    if (there && S_ISDIR(old.st_mode)) {
+    if (*there && S_ISDIR(old->st_mode)) {
         errno = EISDIR;
         write_fail(w, "write");
-        return;
+        return false;
     }
-    if (there && !S_ISREG(old.st_mode)) {
-        open_directly(w);
-        return;
-    }
+    return true;
+}
+
+static bool find_target(file_writer *w) {
     if (!file_follow(w->path, w->target)) {
         write_fail(w, "follow the link");
+        return false;
+    }
+    if (w->target[file_folder_size(w->target)] != '\0') return true;
+    errno = *w->path ? EISDIR : ENOENT;
+    write_fail(w, "write");
+    return false;
+}
+
+/* Links of /proc lead to files that may no longer have a name: those can only be written in place. But a file that is
+ * replaced or removed just now also seems to be another one, so that is examined again. */
+static void open_for(file_writer *w) {
+    enum { LOOKS = 8 };
+    struct stat old;
+    bool there;
+    for (int i = 0; i < LOOKS; i++) {
+        if (!examine(w, &old, &there)) return;
+        if (there && !S_ISREG(old.st_mode)) break;
+        if (!find_target(w)) return;
+        if (there && !file_is_at(&old, w->target)) continue;
+        make_temp(w, there ? &old : NULL);
         return;
     }
-    if (w->target[file_folder_size(w->target)] == '\0') {
-        errno = *w->path ? EISDIR : ENOENT;
-        write_fail(w, "write");
-        return;
-    }
-    /* Links of /proc lead to files that may no longer have a name: those can only be written in place. */
-    if (there && !file_is_at(&old, w->target)) open_directly(w);
-    else make_temp(w, there ? &old : NULL);
+    open_directly(w);
 }
 
 xir_status file_open(file_writer *w, xir_context *ctx, const char *path, xir_diags *why) {
@@ -349,9 +362,7 @@ static xir_status flush_dir(file_writer *w) {
         "replaced, but a crash may still bring the old file back: cannot flush its directory: %s", strerror(errno));
 }
 
-xir_status file_place(file_writer *w) {
-    if (!w->block || file_ready(w) != XIR_OK || !w->exists) return w->status;
-    if (rename(w->temp, w->target) != 0) return write_fail(w, "put the new file in place");
+static xir_status note_placed(file_writer *w) {
     w->exists = false;
     w->placed = true;
     temp_file_forget(w->noted);
@@ -359,8 +370,21 @@ xir_status file_place(file_writer *w) {
     return XIR_OK;
 }
 
+static xir_status place(file_writer *w) {
+    if (!w->block || file_ready(w) != XIR_OK || !w->exists) return w->status;
+    return rename(w->temp, w->target) == 0 ? note_placed(w) : write_fail(w, "put the new file in place");
+}
+
+xir_status file_place_new(file_writer *w) {
+    if (!w->block || file_ready(w) != XIR_OK || !w->exists) return w->status;
+    if (renameat2(AT_FDCWD, w->temp, AT_FDCWD, w->target, RENAME_NOREPLACE) == 0) return note_placed(w);
+    if (errno == EEXIST) return XIR_E_EXISTS;
+    const bool supported = errno != EINVAL && errno != ENOSYS && errno != ENOTSUP && errno != EPERM;
+    return supported ? write_fail(w, "put the new file in place") : place(w);
+}
+
 xir_status file_commit(file_writer *w) {
-    if (file_place(w) == XIR_OK && w->placed) w->status = flush_dir(w);
+    if (place(w) == XIR_OK && w->placed) w->status = flush_dir(w);
     discard(w);
     forget(w);
     return w->status;

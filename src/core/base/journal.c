@@ -16,12 +16,12 @@
 
 journal_item journal_item_of_file(file_writer *w) {
     return (journal_item){ .temp = w->temp, .target = w->target, .named = w->path, .made = &w->exists,
-                           .noted = &w->noted };
+                           .noted = &w->noted, .fd = &w->fd, .old = -1 };
 }
 
 journal_item journal_item_of_folder(folder_writer *f) {
     return (journal_item){ .temp = f->temp, .target = f->target, .named = f->target, .is_own = f->is_own,
-                           .made = &f->made };
+                           .made = &f->made, .old = -1 };
 }
 
 /* The name that the old one gets where names cannot be exchanged: "….old" for "….tmp". */
@@ -52,7 +52,23 @@ static bool set_aside_and_place(journal_item *it) {
     return false;
 }
 
+/* Another save may remove a file that has a temporary name and is not locked. */
+static void hold_old(journal_item *it) {
+    if (it->is_own || it->old >= 0) return;
+    it->old = open(it->target, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    if (it->old >= 0) (void)file_lock(it->old);
+}
+
+/* Unlocks the new file too. */
+static void release(journal_item *it) {
+    if (it->old >= 0) (void)close(it->old);
+    if (it->fd && *it->fd >= 0) (void)close(*it->fd);
+    if (it->fd) *it->fd = -1;
+    it->old = -1;
+}
+
 static bool exchange_and_place(journal_item *it) {
+    hold_old(it);
     if (exchange(it)) {
         it->place = JOURNAL_EXCHANGED;
         return true;
@@ -154,6 +170,23 @@ static void end(journal *j, bool stays) {
     if (j->counted) temp_files_journal_ends();
 }
 
+/* Another process may be replacing the files: then its journal exists, and this one waits. */
+static xir_status place_journal(journal *j) {
+    enum { TRIES = 100 };
+    journal_found other;
+    for (int i = 0; i < TRIES; i++) {
+        xir_status status = file_place_new(&j->file);
+        if (status != XIR_E_EXISTS) return status;
+        status = journal_find(&other, j->items[1].target, j->why);
+        const bool left = !status && other.fd >= 0;
+        journal_leave(&other);
+        if (status) return status;
+        if (left) break;
+    }
+    return file_fail(j->why, XIR_E_IO, j->items[1].named, XIR_NO_BYTE, "another process was saving it at the same "
+                     "time, and has not finished: save it again");
+}
+
 static xir_status write_journal(journal *j) {
     const char *params = j->items[0].target, *name = params + file_folder_size(params);
     if (strcmp(name, j->path + file_folder_size(j->path)) == 0)
@@ -167,7 +200,8 @@ static xir_status write_journal(journal *j) {
     j->file.stays_open = true;
     if (!journal_print(j->items, &j->file) || file_ready(&j->file) != XIR_OK) return j->file.status;
     begin(j);
-    if (file_place(&j->file) != XIR_OK || file_sync_folder(j->path)) return j->file.status;
+    const xir_status status = place_journal(j);
+    if (status || file_sync_folder(j->path)) return status;
     return fail(j, j->path, "flush its directory");
 }
 
@@ -206,6 +240,7 @@ xir_status journal_replace(journal *j, xir_context *ctx, journal_item params, jo
         status = flush_names(j->items, why);
         for (size_t i = 0; i < JOURNAL_ITEMS; i++) remove_replaced(&j->items[i]);
     }
+    for (size_t i = 0; i < JOURNAL_ITEMS; i++) release(&j->items[i]);
     end(j, stays);
     return status;
 }
@@ -216,6 +251,7 @@ xir_status journal_replace_one(journal_item item, xir_diags *why) {
                          strerror(errno));
     const xir_status status = flush_name(&item, why);
     remove_replaced(&item);
+    release(&item);
     return status;
 }
 
@@ -289,7 +325,7 @@ bool journal_match(const journal_entry *e, const char *target, folder_own_fn *is
     memcpy(temp + n, e->temp.data, e->temp.size);
     temp[n + e->temp.size] = '\0';
     *out = (journal_item){ .temp = temp, .target = target, .named = target, .is_own = is_own, .size = e->size,
-                           .changed = e->changed, .changed_ns = e->changed_ns };
+                           .changed = e->changed, .changed_ns = e->changed_ns, .old = -1 };
     return true;
 }
 
@@ -325,10 +361,11 @@ xir_status journal_finish(journal_found *f, journal_item items[JOURNAL_ITEMS], x
     xir_status status;
     for (size_t i = 0; i < JOURNAL_ITEMS; i++)
         if (!may_finish(f, &items[i], &status, why)) return status;
-    for (size_t i = 0; i < JOURNAL_ITEMS; i++)
+    for (size_t i = 0; i < JOURNAL_ITEMS && !status; i++)
         if (items[i].place == JOURNAL_TEMP && !put_in_place(&items[i]))
-            return cannot(items[i].target, "put the saved file in place", why);
-    status = flush_names(items, why);
+            status = cannot(items[i].target, "put the saved file in place", why);
+    if (!status) status = flush_names(items, why);
+    for (size_t i = 0; i < JOURNAL_ITEMS; i++) release(&items[i]);
     if (status) return status;
     for (size_t i = 0; i < JOURNAL_ITEMS; i++) remove_left(&items[i]);
     return unlink(f->path) == 0 ? XIR_OK : cannot(f->path, "remove the record of the finished save", why);

@@ -37,6 +37,8 @@ typedef struct journal_item {
     journal_place  place;
     bool          *made;               /* set to false when `temp` has got its name; or NULL         */
     int           *noted;              /* its slot in temp_files.h; or NULL                          */
+    int           *fd;                 /* of its writer, which locks the new file; or NULL           */
+    int            old;                /* locks the old file while it has a temporary name; -1: none */
 } journal_item;
 
 journal_item journal_item_of_file(file_writer *w);
