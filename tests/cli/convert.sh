@@ -36,7 +36,7 @@ same stale.raw small.raw
 # What a format cannot hold is refused before parameters are read: this raw file is not one.
 sed 's/"shape":\[3,3,3,4\]/"shape":[30000,30000,3,4]/g' small.json >large.json; : >large.raw
 run 3 convert large.json l.fb; gone l.fb
-err "the parameters take 432000"; err "and a file of format fb holds at most 2147483647: JSON with a raw file next to it"
+err "large.json: the parameters take 432000"; err "and a file of format fb holds at most 2147483647: JSON with a raw file next to it"
 run 3 convert large.json l.imodel; err "and one in a file of format imodel at most 4294967295"; gone l.imodel
 run 3 opt large.json l.fb --passes ""; err "a file of format fb holds at most"; gone l.fb
 run 1 convert large.json l.json; err "large.raw"; gone l.json

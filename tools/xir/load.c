@@ -300,7 +300,15 @@ bool keeps_params(const xir_network *net)   { return any_params(net, has); }
 /* Refuses, before the parameters are read, what the output format cannot hold. */
 static int check_sizes(const loaded *l, const xir_network *net, xir_diags *why) {
     if (!l->written_as || load_args.no_params) return DONE;
-    return exit_of_writing(xir_network_check_sizes(net, l->written_as->name, why));
+    xir_diags *said = new_diags();
+    const int code = exit_of_writing(xir_network_check_sizes(net, l->written_as->name, said));
+    for (size_t i = 0; i < xir_diags_count(said); i++) {
+        xir_diag diag = *xir_diags_at(said, i);
+        diag.file = xir_str_of(l->name);
+        xir_diags_append(why, &diag);
+    }
+    xir_diags_free(said);
+    return code;
 }
 
 static int load_pair(loaded *l, unsigned flags, bool *found, xir_diags *why) {
