@@ -83,8 +83,8 @@ XIR_API xir_status xir_raw_save(xir_network *net, const char *path, xir_diags *w
  * same as xir_params_file_find with "json". */
 XIR_API xir_status xir_raw_find(const char *json_path, char *out, size_t room, size_t *size, xir_diags *why);
 
-/* Writes both files, params first, so that params_md5 reveals a torn pair. Both are complete and flushed before either
- * gets its name. A NULL `raw_path` is `X.raw` next to `X.json`. */
+/* Writes both files. Both are complete and flushed before either gets its name, and they are replaced together
+ * (xir_save_finish). A NULL `raw_path` is `X.raw` next to `X.json`. */
 XIR_API xir_status xir_json_raw_save(xir_network *net, const char *json_path, const char *raw_path, unsigned flags,
                                      xir_diags *why);
 
@@ -159,9 +159,26 @@ typedef struct xir_save_options {
 XIR_API xir_status xir_network_save(xir_network *net, const char *path, const xir_save_options *options,
                                     xir_diags *why);
 /* Removes the temporary files of all saves in progress in this process, at most eight: for a signal handler that ends
- * the program, which may call it before _exit. The files that would have been replaced are unchanged. */
-XIR_API void xir_abandon_saves(void);
-/* The same to a writer; options->format is required. For json, this is only the structure: xir_raw_write writes the
+ * the program, which may call it before _exit. The files that would have been replaced are unchanged. Returns true if a
+ * save is just replacing two files: it is then unfinished, and xir_save_finish ends it. */
+XIR_API bool xir_abandon_saves(void);
+
+/* A structure and its parameters in a file or folder of their own are replaced together. While their names change, the
+ * file "X.xir-save" next to the structure X names both, and temporary files have what was saved. If the process is
+ * killed then, or the system stops, loading X fails with XIR_E_CORRUPT until the save has been finished. */
+
+/* Returns XIR_OK if no save of this structure is unfinished. XIR_E_CORRUPT, with a finding that has the command of the
+ * program xir which finishes it; XIR_E_IO, also if another process is saving it and does not end. Loading asks by
+ * itself. A NULL `ctx` means the library's formats. */
+XIR_API xir_status xir_save_check(xir_context *ctx, const char *path, xir_diags *why);
+/* Puts in place what an unfinished save of this structure has saved; XIR_OK too if there is none. `params` names the
+ * parameter file if that save gave it another name than its format does; otherwise NULL. Only these two files are
+ * touched, whatever X.xir-save says. *finished, unless NULL: there was something to do. On failure the finding says why
+ * and what can be done: XIR_E_MISSING if the parameter file must be named, XIR_E_CORRUPT if what was saved is lost,
+ * XIR_E_EXISTS if something else has the name of one of the files, XIR_E_IO. The next save over X does this first. */
+XIR_API xir_status xir_save_finish(xir_context *ctx, const char *path, const char *params, bool *finished,
+                                   xir_diags *why);
+/* Saves to a writer; options->format is required. For json, this is only the structure: xir_raw_write writes the
  * parameters. */
 XIR_API xir_status xir_network_write(xir_network *net, xir_write_fn *write, void *user, const xir_save_options *options,
                                      xir_diags *why);
@@ -179,6 +196,7 @@ typedef struct xir_format_info {
     bool        indents, aligns, plains;     /* the members of xir_save_options that apply to it                    */
     bool        dialect;                     /* holds only operators of a dialect of its own                        */
     bool        splits;                      /* XIR_SAVE_EXTERNAL applies to it                                     */
+    bool        pair_always;                 /* both files are written for a network without parameters too         */
     const char *name, *meaning, *suffixes;   /* suffixes separated by blanks                                        */
 } xir_format_info;
 /* Fills `out` with the i-th format of the library. XIR_E_BOUNDS past the last one, XIR_E_ABI. */
@@ -210,6 +228,16 @@ XIR_API xir_status xir_params_file_find(xir_context *ctx, const char *format, co
                                         size_t *size, xir_diags *why);
 XIR_API xir_status xir_params_file_name(xir_context *ctx, const char *format, const char *path, char *out, size_t room,
                                         size_t *size, xir_diags *why);
+/* The same for a network whose structure was read from `path` without its parameters: the file that loading it takes
+ * them from. There is none if all its Params have bytes, or need none, and the structure does not state that the file
+ * has some: then a file of that name belongs to something else. XIR_E_MISSING if `net` is NULL. */
+XIR_API xir_status xir_network_params_file(const xir_network *net, const char *format, const char *path, char *out,
+                                           size_t room, size_t *size, xir_diags *why);
+/* Compares the sizes of a network's parameters with what a file of the format holds, without reading them: XIR_OK, or
+ * XIR_E_LIMIT with a finding. Params without bytes count as their types say, unless they may stay without. So a program
+ * knows before it reads or computes anything. Saving asks by itself, and may still find that the structure is too
+ * large. XIR_E_UNKNOWN for a word that is not a format, XIR_E_MEMORY. */
+XIR_API xir_status xir_network_check_sizes(const xir_network *net, const char *format, xir_diags *why);
 
 /* Parameters alone. Reading gives a network its parameters, all or none: from a file, which may be a pipe, or from
  * memory, which is copied, or with `lazy` borrowed as by xir_network_read. Writing goes to a file, which is replaced

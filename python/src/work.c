@@ -79,6 +79,26 @@ static PyObject *save(PyObject *module, PyObject *args) {
     return warn_diags(why) ? Py_NewRef(Py_None) : NULL;
 }
 
+/* finish_save(path, params): whether there was something to do. */
+static PyObject *finish_save(PyObject *module, PyObject *args) {
+    PyObject *arg, *params;
+    bool finished = false;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OO:finish_save", &arg, &params)) return NULL;
+    PyObject *path = path_in(arg), *other = path && params != Py_None ? path_in(params) : NULL;
+    xir_diags *why = PyErr_Occurred() ? NULL : why_new();
+    xir_status status = XIR_OK;
+    if (why) {
+        const char *name = PyBytes_AsString(path), *params_name = other ? PyBytes_AsString(other) : NULL;
+        WITHOUT_GIL(status = xir_save_finish(the_context, name, params_name, &finished, why));
+    }
+    Py_XDECREF(path);
+    Py_XDECREF(other);
+    if (!why) return NULL;
+    if (status) return raise_diags(status, why);
+    return warn_diags(why) ? PyBool_FromLong(finished) : NULL;
+}
+
 typedef struct growing { char *data; size_t size, room; } growing;
 
 static bool grow(void *user, const void *data, size_t size) {
@@ -338,6 +358,7 @@ PyMethodDef work_functions[] = {
     { "load",             load,             METH_VARARGS, NULL },
     { "read",             read_,            METH_VARARGS, NULL },
     { "save",             save,             METH_VARARGS, NULL },
+    { "finish_save",      finish_save,      METH_VARARGS, NULL },
     { "write",            write_,           METH_VARARGS, NULL },
     { "draw",             draw,             METH_VARARGS, NULL },
     { "infer",            infer,            METH_O,       NULL },

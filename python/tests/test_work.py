@@ -36,6 +36,20 @@ def test_files_come_back(tiny, tmp_path, suffix):
     assert xir.load(path, lazy=True).equal(tiny)
 
 
+def test_a_save_that_was_interrupted(tmp_path, tiny):
+    path = tmp_path / "net.json"
+    tiny.save(path)
+    assert xir.finish_save(path) is False and xir.finish_save(path, params=tmp_path / "net.raw") is False
+    record = tmp_path / "net.json.xir-save"
+    record.write_text("something else")
+    with pytest.raises(xir.CorruptError, match="it is not the record of a save"):
+        xir.load(path)
+    with pytest.raises(xir.CorruptError):
+        xir.finish_save(path)
+    record.unlink()
+    assert xir.load(path).equal(tiny)
+
+
 def test_errors_of_files(tmp_path, tiny):
     with pytest.raises(OSError) as caught:
         xir.load(tmp_path / "nothing.onnx")

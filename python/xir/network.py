@@ -29,6 +29,13 @@ def read(data, *, name="", format=None):
     return _xir.read(data, name, format)
 
 
+def finish_save(path, *, params=None):
+    """Finishes a save of a structure and its parameters that was interrupted while it replaced the two files: until
+    then loading the structure fails. `params` names the parameter file if the save gave it a name of its own. Returns
+    True if there was something to do."""
+    return _xir.finish_save(path, params)
+
+
 def _save(self, path, *, format=None, indent=False, check=True):
     """Saves the network; the suffix decides the format unless it is given. If it fails, an old file remains."""
     _xir.save(self, path, format, indent, check)

@@ -1,6 +1,7 @@
 /* File names: suffixes, which may have two parts ("pnnx.param"), and the parameter file next to a structure file. */
 #include <errno.h>
 #include <sys/stat.h>
+#include "codec/codec.h"
 #include "formats.h"
 
 /* ---- suffixes ------------------------------------------------------------------------------------------------ */
@@ -92,10 +93,25 @@ char *companion_find(const xir_allocator *alloc, const format *f, const char *pa
     return NULL;
 }
 
-/* ---- for programs -------------------------------------------------------------------------------------------- */
+typedef struct lacking { bool needed, any; } lacking;
 
-/* The caller's context may be NULL. */
-static const xir_allocator *alloc_of(xir_context *ctx) { return ctx ? context_alloc(ctx) : &memory_default; }
+static bool note_lack(void *user, xir_value *v) {
+    lacking *l = user;
+    l->any |= !xir_params_has_data(v);
+    l->needed |= !xir_params_has_data(v) && !xir_params_allow_no_data(v);
+    return true;
+}
+
+xir_status companion_is_needed(const format *f, const xir_network *net, bool *lacks, bool *needs_file, xir_diags *why) {
+    const bool stated = !(net->absent >> NETWORK_PARAMS_BYTES & 1);
+    lacking l = { false, false };
+    if (!net_walk_params(net, note_lack, &l)) return diag_memory(why);
+    *lacks = l.needed;
+    *needs_file = f->makes_params || net->params_bytes || l.needed || (l.any && !stated);
+    return XIR_OK;
+}
+
+/* ---- for programs -------------------------------------------------------------------------------------------- */
 
 /* Copies a name to the caller, whose buffer may be too small, and frees it. */
 static void return_name(const xir_allocator *alloc, char *name, size_t taken, char *out, size_t room, size_t *size) {
@@ -115,6 +131,17 @@ xir_status xir_params_file_find(xir_context *ctx, const char *format_name, const
     char *name = f.params_found ? companion_find(alloc_of(ctx), &f, path, &taken, &status) : NULL;
     return_name(alloc_of(ctx), name, taken, out, room, size);
     return status ? diag_memory(why) : XIR_OK;
+}
+
+xir_status xir_network_params_file(const xir_network *net, const char *format_name, const char *path, char *out,
+                                   size_t room, size_t *size, xir_diags *why) {
+    format f;
+    bool lacks, needs_file;
+    *size = 0;
+    if (!net) return diag_null(why, "network");
+    if (!format_named(net->ctx, format_name, &f, why)) return XIR_E_UNKNOWN;
+    if (companion_is_needed(&f, net, &lacks, &needs_file, why)) return XIR_E_MEMORY;
+    return needs_file ? xir_params_file_find(net->ctx, format_name, path, out, room, size, why) : XIR_OK;
 }
 
 xir_status xir_params_file_name(xir_context *ctx, const char *format_name, const char *path, char *out, size_t room,

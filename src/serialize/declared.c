@@ -137,6 +137,7 @@ format format_declared(const xir_format_decl *decl) {
         .name = decl->name, .meaning = decl->doc, .suffixes = decl->suffixes, .traits = decl->traits, .decl = decl,
         .probe = decl->probe, .read = decl->read ? read_declared : NULL, .write = decl->write ? write_declared : NULL,
         .params_found = decl->read_params ? decl->params_found : NULL,
-        .params_written = decl->write_params ? decl->params_written : NULL, .load_params = load_params,
-        .read_params = read_params, .write_params = write_params, .find_places = decl->find_places };
+        .params_written = decl->write_params ? decl->params_written : NULL, .makes_params = true,
+        .load_params = load_params, .read_params = read_params, .write_params = write_params,
+        .find_places = decl->find_places };
 }

@@ -72,6 +72,10 @@ struct format {
      * reading give a network its parameters, all or none: from the file how->path, which may be a pipe, or from memory,
      * which is copied, or with how->lazy borrowed. Writing refuses whatever it can before the first byte. */
     const char *params_found, *params_written;
+    bool        makes_params;     /* loading makes Params of what it finds: the file is always looked for     */
+    bool        params_always;    /* the file is written for a network without parameters too                  */
+    /* The most bytes of all parameters together, and of one; 0: no limit that sizes alone show. */
+    uint64_t    most_params, most_param;
     xir_status (*load_params)(xir_network *net, const format_reading *how);
     xir_status (*read_params)(xir_network *net, const format_reading *how, const void *data, size_t size);
     xir_status (*write_params)(xir_network *net, const format_writing *how);
@@ -79,7 +83,7 @@ struct format {
      * by name, so there is no params_found. */
     xir_status (*splits)(xir_network *net, const format_writing *how, bool *out);
     /* Parameters in a folder, instead of write_params: whether a network has any, which files of an old folder may be
-     * replaced, and the writing of all files. The structure is written after them. */
+     * replaced, and the writing of all files, after the structure. Whatever can be refused is before the first file. */
     bool       (*has_files)(const xir_network *net);
     bool       (*is_own_file)(xir_str name);
     xir_status (*write_folder)(xir_network *net, const format_writing *how, folder_writer *to);

@@ -20,9 +20,9 @@ enum { BUILT_IN = sizeof built_in / sizeof built_in[0] };
 
 /* ---- the list ------------------------------------------------------------------------------------------------ */
 
-/* The formats of a context by position: the library's, then the registered ones. False past the end. `ctx` NULL: the
- * library's. */
-static bool format_at(xir_context *ctx, size_t i, format *out) {
+const xir_allocator *alloc_of(xir_context *ctx) { return ctx ? &ctx->alloc : &memory_default; }
+
+bool format_at(xir_context *ctx, size_t i, format *out) {
     if (i < BUILT_IN) {
         *out = *built_in[i];
         return true;
@@ -39,7 +39,8 @@ xir_status xir_context_format_at(xir_context *ctx, size_t i, xir_format_info *ou
         .name = f.name, .meaning = f.meaning, .suffixes = f.suffixes, .reads = f.read, .writes = f.write,
         .pair = f.params_found, .text = f.traits & XIR_FORMAT_TEXT, .indents = f.traits & XIR_FORMAT_INDENTS,
         .aligns = f.traits & XIR_FORMAT_ALIGNS, .dialect = f.traits & XIR_FORMAT_DIALECT,
-        .plains = f.traits & XIR_FORMAT_PLAINS, .splits = f.traits & XIR_FORMAT_SPLITS };
+        .plains = f.traits & XIR_FORMAT_PLAINS, .splits = f.traits & XIR_FORMAT_SPLITS,
+        .pair_always = f.params_always };
     return sized_fill(SIZED(xir_format_info, suffixes), out, &info, why);
 }
 

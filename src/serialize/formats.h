@@ -4,6 +4,12 @@
 
 #include "format.h"
 
+/* The caller's context may be NULL. */
+const xir_allocator *alloc_of(xir_context *ctx);
+
+/* The formats of a context by position: the library's, then the registered ones. False past the end. `ctx` NULL: the
+ * library's. */
+bool format_at(xir_context *ctx, size_t i, format *out);
 /* By name; false with a finding. */
 bool format_named(xir_context *ctx, const char *format_name, format *out, xir_diags *why);
 /* By content, then by file name, as xir_probe_grade says. False: neither identifies a format. */
@@ -23,6 +29,17 @@ format format_declared(const xir_format_decl *decl);
  * the dot must not be empty: ".json" has no suffix. */
 size_t suffix_length(const char *suffixes, xir_str path, size_t *which);
 
+/* Finishes the save of two files that ended before it had replaced both, if there is one of this structure: before
+ * another save over it. `params_path` is the parameter file that the new save names, or NULL. (unfinished.c) */
+xir_status unfinished_end(xir_context *ctx, const char *path, const char *params_path, bool *finished, xir_diags *why);
+
+/* *lacks: some Params of the network lack bytes that they need. *needs_file: loading looks for the parameter file of
+ * the structure, since it states that the file has bytes, or does not state that it has none and a Params is without,
+ * or the format makes Params from the file. XIR_E_MEMORY, with a finding. */
+xir_status companion_is_needed(const format *f, const xir_network *net, bool *lacks, bool *needs_file, xir_diags *why);
+/* Compares the sizes of the parameters with what a file of the format holds, without reading them: XIR_OK, or
+ * XIR_E_LIMIT. `by_type`: Params without bytes count as their types say, unless they may stay without. */
+xir_status format_check_sizes(const format *f, const xir_network *net, bool by_type, const char *path, xir_diags *why);
 /* The parameter file next to a structure file: the first that exists, or NULL, with *status if memory ran out; or the
  * one to be written, NULL if memory ran out. `room` is the size with the terminating zero. */
 char *companion_find(const xir_allocator *alloc, const format *f, const char *path, size_t *room, xir_status *status);

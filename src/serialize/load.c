@@ -96,12 +96,6 @@ static xir_status end_memory(loading *l, xir_status status) {
 
 /* ---- separate parameter files ---------------------------------------------------------------------------------- */
 
-static bool lacks_none(void *user, xir_value *v) {
-    if (xir_params_has_data(v) || xir_params_allow_no_data(v)) return true;
-    *(bool *)user = true;
-    return false;
-}
-
 static xir_status load_params_of(const loading *l, xir_network *net, const char *path) {
     format_reading how = reading_of(l);
     how.path = path;
@@ -111,16 +105,16 @@ static xir_status load_params_of(const loading *l, xir_network *net, const char 
 
 static xir_status load_params(const loading *l, xir_network *net) {
     const xir_allocator *alloc = &l->ctx->alloc;
-    xir_status status = XIR_OK;
     size_t room = 0;
     char *found = NULL;
+    bool lacks, needs_file;
     if (l->o.no_params) return XIR_OK;
-    if (!l->o.params && l->path) found = companion_find(alloc, &l->format, l->path, &room, &status);
+    if (l->o.params) return load_params_of(l, net, l->o.params);
+    xir_status status = companion_is_needed(&l->format, net, &lacks, &needs_file, l->why);
+    if (status) return status;
+    if (needs_file && l->path) found = companion_find(alloc, &l->format, l->path, &room, &status);
     if (status) return diag_memory(l->why);
-    const char *path = found ? found : l->o.params;
-    bool lacks = false;
-    if (path) status = load_params_of(l, net, path);
-    else if (!net_walk_params(net, lacks_none, &lacks) && !lacks) status = diag_memory(l->why);
+    if (found) status = load_params_of(l, net, found);
     else if (lacks)
         put(l, XIR_WARNING, XIR_OK, "there is no parameter file next to it: the structure alone is read");
     mem_free(alloc, found, room);
@@ -289,7 +283,8 @@ static bool is_regular(const char *path) {
 xir_network *xir_network_load(xir_context *ctx, const char *path, const xir_load_options *options, xir_diags *why) {
     loading l;
     file_reader r;
-    if (!begin(&l, ctx, xir_str_of(path), options, why) || file_reader_open(&r, ctx, path, why) != XIR_OK) return NULL;
+    if (!begin(&l, ctx, xir_str_of(path), options, why) || xir_save_check(ctx, path, why)) return NULL;
+    if (file_reader_open(&r, ctx, path, why) != XIR_OK) return NULL;
     if (r.regular || is_regular(path)) l.path = path;
     blob *whole = take_file(&l, &r);
     file_reader_close(&r);

@@ -1,4 +1,5 @@
-/* The original's functions for one format: each calls the general function with the format named. */
+/* The original's functions for one format: each calls the general function with the format named, or does the same for
+ * the structure of a JSON file alone. */
 #include "file.h"
 #include "formats.h"
 
@@ -37,6 +38,35 @@ xir_status xir_flat_save(xir_network *net, const char *path, unsigned flags, xir
 }
 
 /* ---- JSON and raw ---------------------------------------------------------------------------------------------- */
+
+/* The structure alone. */
+xir_network *xir_json_load(xir_context *ctx, const char *path, xir_diags *why) {
+    blob *file = xir_save_check(ctx, path, why) ? NULL : file_read(ctx, path, why);
+    if (!file) return NULL;
+    xir_network *net = xir_json_read(ctx, (xir_str){ (const char *)file->bytes, (size_t)file->size },
+                                     xir_str_of(path), why);
+    blob_release(file);
+    return net;
+}
+
+xir_status xir_json_save(xir_network *net, const char *path, unsigned flags, xir_diags *why) {
+    if (!net) return diag_null(why, "network");
+    bool finished;
+    xir_status status = flags & XIR_SAVE_UNCHECKED ? XIR_OK : xir_network_validate(net, why);
+    if (!status) status = unfinished_end(net->ctx, path, NULL, &finished, why);
+    if (status) return status;
+    file_writer w;
+    status = file_open(&w, net->ctx, path, why);
+    if (status) return status;
+    net->no_md5 = flags & XIR_SAVE_NO_MD5;
+    status = xir_json_write(net, flags & XIR_SAVE_INDENT ? 4 : 0, file_write, &w, why);
+    net->no_md5 = false;
+    if (status) {
+        file_abort(&w);
+        return w.status ? w.status : status;
+    }
+    return file_commit(&w);
+}
 
 xir_status xir_raw_find(const char *json_path, char *out, size_t room, size_t *size, xir_diags *why) {
     return xir_params_file_find(NULL, "json", json_path, out, room, size, why);

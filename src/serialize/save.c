@@ -1,11 +1,13 @@
 /* Saving in any format. The options are checked and the network is validated before a file is created, so a refused
  * network leaves none. The format writes into a temporary file, which then takes the final name atomically. Parameters
  * with a separate file are written first; both files are complete and flushed under temporary names before either is
- * renamed, so the only step that can fail between the two is one rename. A file that the network is mapped from can be
- * saved over: the mapping keeps the old file. */
+ * renamed, and a journal says that they belong together (journal.h). A save that was killed between the two renames is
+ * finished before the next one. A file that the network is mapped from can be saved over: the mapping keeps the old
+ * file. */
 #include "codec/given.h"
 #include "file.h"
 #include "formats.h"
+#include "journal.h"
 #include "spelled.h"
 #include "sized.h"
 
@@ -82,7 +84,8 @@ static bool begin(saving *s, const xir_save_options *options, xir_status *status
     if (s->o.align & (s->o.align - 1) || s->o.align > MOST_ALIGN)
         return refuse(s, status, XIR_E_INVALID, "the alignment of parameters is %u, expected a power of two up to 2^30",
                       s->o.align);
-    *status = s->o.unchecked ? XIR_OK : xir_network_validate(s->net, s->why);
+    *status = s->o.no_params ? XIR_OK : format_check_sizes(&s->format, s->net, false, s->path ? s->path : "", s->why);
+    if (!*status && !s->o.unchecked) *status = xir_network_validate(s->net, s->why);
     return *status == XIR_OK;
 }
 
@@ -104,8 +107,10 @@ static const char *source_of(void *user, const void *data) {
     return NULL;
 }
 
-static xir_status open_output(const saving *s, file_writer *w, const char *path) {
+/* `pair`: one of two files. Its temporary file stays locked until both are replaced, so no other save removes it. */
+static xir_status open_output(const saving *s, file_writer *w, const char *path, bool pair) {
     xir_status status = file_open(w, s->net->ctx, path, s->why);
+    w->stays_open = pair;
     w->source = source_of;
     w->source_user = s->net;
     return status;
@@ -118,7 +123,7 @@ typedef xir_status part_write_fn(xir_network *net, const format_writing *how);
 typedef struct one_file { file_writer w; const saving *s; bool open; } one_file;
 
 static bool open_one(one_file *f) {
-    if (!f->open) (void)open_output(f->s, &f->w, f->s->path);
+    if (!f->open) (void)open_output(f->s, &f->w, f->s->path, false);
     f->open = true;
     return f->w.status == XIR_OK;
 }
@@ -160,9 +165,9 @@ static xir_status open_pair(file_pair *p) {
     xir_context *ctx = s->net->ctx;
     if (p->open) return p->status;
     p->open = true;
-    p->structure = (file_writer){ .ctx = ctx, .fd = -1 };
-    p->status = open_output(s, &p->params, p->params_path);
-    if (!p->status) p->status = open_output(s, &p->structure, s->path);
+    p->structure = (file_writer){ .ctx = ctx, .fd = -1, .noted = -1 };
+    p->status = open_output(s, &p->params, p->params_path, true);
+    if (!p->status) p->status = open_output(s, &p->structure, s->path, true);
     if (!p->status && p->params.exists && p->structure.exists && strcmp(p->params.target, p->structure.target) == 0) {
         p->status = file_fail(s->why, XIR_E_EXISTS, p->params_path, XIR_NO_BYTE,
                               "structure and parameters cannot be saved to one file");
@@ -195,25 +200,37 @@ static xir_status write_pair(file_pair *p) {
     return p->structure.status ? p->structure.status : status;
 }
 
+/* Gives both their names, or neither. What is a device has been written already. */
+static xir_status place_pair(file_pair *p, bool *placed) {
+    const saving *s = p->s;
+    journal j;
+    if (p->params.exists && p->structure.exists) {
+        const xir_status status = journal_replace(&j, s->net->ctx, journal_item_of_file(&p->params),
+                                                  journal_item_of_file(&p->structure), s->why);
+        *placed = !p->params.exists && !p->structure.exists;    /* even if flushing the folders failed */
+        return status;
+    }
+    const xir_status first = file_commit(&p->params), last = file_commit(&p->structure);
+    *placed = !first && !last;
+    return first ? first : last;
+}
+
 /* If anything fails, params_bytes and params_md5 of the network are unchanged. */
 static xir_status save_pair(const saving *s, const char *params_path) {
     xir_network *net = s->net;
     file_pair p = { .s = s, .params_path = params_path };
     uint64_t old_bytes = net->params_bytes;
     xir_str old_md5 = net->text[XIR_TEXT_PARAMS_MD5];
+    bool placed = false;
     xir_status status = write_pair(&p);
     if (!status) status = file_ready(&p.params);
     if (!status) status = file_ready(&p.structure);
-    if (!status) status = file_place(&p.params);
-    if (!status) status = file_place(&p.structure);
-    if (!status) {   /* both files are new, even if flushing the folders failed */
-        status = file_commit(&p.params);
-        xir_status last = file_commit(&p.structure);
-        return status ? status : last;
+    if (!status) status = place_pair(&p, &placed);
+    if (!placed) {
+        net->params_bytes = old_bytes;
+        net->text[XIR_TEXT_PARAMS_MD5] = old_md5;
     }
-    net->params_bytes = old_bytes;
-    net->text[XIR_TEXT_PARAMS_MD5] = old_md5;
-    if (p.open) {
+    if (p.open) {    /* closes both; what is placed has no temporary name any more */
         file_abort(&p.params);
         file_abort(&p.structure);
     }
@@ -222,25 +239,28 @@ static xir_status save_pair(const saving *s, const char *params_path) {
 
 /* ---- a file and a folder --------------------------------------------------------------------------------------- */
 
-/* Both are complete under temporary names before either is renamed. If the file can't be, the old folder is back. */
+/* The same for a folder. */
+static xir_status place_with_folder(const saving *s, folder_writer *folder, file_writer *structure) {
+    const journal_item new_folder = journal_item_of_folder(folder);
+    journal j;
+    if (!structure->exists) return journal_replace_one(new_folder, s->why);
+    return journal_replace(&j, s->net->ctx, new_folder, journal_item_of_file(structure), s->why);
+}
+
 static xir_status save_with_folder(const saving *s, const char *folder_path) {
     folder_writer folder;
-    file_writer structure = { .ctx = s->net->ctx, .fd = -1 };
+    file_writer structure = { .ctx = s->net->ctx, .fd = -1, .noted = -1 };
     xir_status status = folder_open(&folder, s->net->ctx, folder_path, s->format.is_own_file, s->why);
     format_writing how = writing_of(s, file_write, file_write_lasting, &structure);
     how.params_path = folder_path;
-    if (!status) status = s->format.write_folder(s->net, &how, &folder);
-    if (!status) status = open_output(s, &structure, s->path);
-    if (!status) status = s->format.write(s->net, &how);
+    if (!status) status = open_output(s, &structure, s->path, true);
+    if (!status) status = s->format.write(s->net, &how);    /* first: it may refuse the network */
     if (structure.status) status = structure.status;
+    if (!status) status = s->format.write_folder(s->net, &how, &folder);
     if (!status) status = file_ready(&structure);
-    if (!status) status = folder_place(&folder);
-    if (!status) status = file_place(&structure);
-    if (!status) {
-        folder_commit(&folder);
-        return file_commit(&structure);
-    }
-    folder_abort(&folder);
+    if (!status) status = folder_ready(&folder);
+    if (!status) status = place_with_folder(s, &folder, &structure);
+    folder_close(&folder);
     if (structure.block) file_abort(&structure);
     return status;
 }
@@ -259,14 +279,18 @@ static xir_status save_in_folder(const saving *s) {
 
 /* ---- either ------------------------------------------------------------------------------------------------------ */
 
-/* Whether the parameters get a file of their own. */
+/* *out: the parameters get a file of their own. */
 static xir_status needs_pair(const saving *s, bool *out) {
     const format_writing how = writing_of(s, NULL, NULL, NULL);
+    bool lacks = true, needs_file;
     *out = s->o.params;
     if (s->o.no_params) return XIR_OK;
     if (s->format.splits) return s->format.splits(s->net, &how, out);
     if (!*out && !net_walk_params(s->net, has_bytes, out) && !*out) return diag_memory(s->why);
-    return XIR_OK;
+    if (*out || !s->format.params_always) return XIR_OK;
+    const xir_status status = companion_is_needed(&s->format, s->net, &lacks, &needs_file, s->why);
+    *out = !lacks;
+    return status;
 }
 
 /* The structure, and the parameters if there are any. */
@@ -293,6 +317,9 @@ xir_status xir_network_save(xir_network *net, const char *path, const xir_save_o
     saving s = { .net = net, .why = why, .path = path };
     xir_status status = XIR_OK;
     if (!begin(&s, options, &status)) return status;
+    bool finished;
+    status = unfinished_end(net->ctx, path, s.o.params, &finished, why);
+    if (status) return status;
     spelling dims;
     status = spelling_begin(&dims, net, why);
     net->no_md5 = s.o.flags & XIR_SAVE_NO_MD5;

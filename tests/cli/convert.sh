@@ -24,6 +24,33 @@ run 2 convert h.json l.json --params small.raw --no-params; run 2 convert h.json
 run 2 convert small.json l.json --out-params l.json; gone l.json
 run 2 convert small.json l.raw --to json; gone l.raw
 
+# A network without parameters next to a raw file of something else: that is neither read nor removed, unless it is
+# named.
+sed 's/"ops":.*,"params_bytes":[0-9]*/"ops":[],"params_bytes":0/; s/"params_md5":"[0-9a-f]*"/"params_md5":""/' small.json >bare.json
+cp small.raw stale.raw
+run 0 convert bare.json stale.json; quiet; same stale.raw small.raw
+run 0 info stale.json; quiet; run 0 convert stale.json bare2.json; quiet; gone bare2.raw
+run 1 info stale.json --params stale.raw; err "stale.raw"
+same stale.raw small.raw
+
+# What a format cannot hold is refused before parameters are read: this raw file is not one.
+sed 's/"shape":\[3,3,3,4\]/"shape":[30000,30000,3,4]/g' small.json >large.json; : >large.raw
+run 3 convert large.json l.fb; gone l.fb
+err "large.json: the parameters take 432000"; err "and a file of format fb holds at most 2147483647: JSON with a raw file next to it"
+run 3 convert large.json l.imodel; err "and one in a file of format imodel at most 4294967295"; gone l.imodel
+run 3 opt large.json l.fb --passes ""; err "a file of format fb holds at most"; gone l.fb
+run 1 convert large.json l.json; err "large.raw"; gone l.json
+# The same of a model of 3 GiB, which is a hole: its structure is mapped, and more may not be read.
+{
+    printf '\010\010\072\242\200\200\200\014\012\007\012\001w\042\002Op\052\223\200\200\200\014'
+    printf '\010\003\010\200\200\200\200\004\020\002\102\001w\112\200\200\200\200\014'
+} >hole.onnx
+if truncate -s +3221225472 hole.onnx 2>err; then
+    run 3 convert --max-bytes 1000000 hole.onnx l.fb; err "the parameters take 3221225472 bytes"; gone l.fb
+    run 1 convert --max-bytes 1000000 hole.onnx l.json; err "the limit is 1000000"
+fi
+rm -f hole.onnx
+
 # Standard input and output.
 "$XIR" convert - - <small.json >out 2>err || bad "through pipes"; same out small.json; err "<stdin>: warning"
 "$XIR" convert - - --params small.raw --out-params m.raw <small.json >out 2>err || bad "parameters from a file"; quiet

@@ -165,10 +165,10 @@ sed 's/:d\.data/:e.data/' d.ir >want.ir; same want.ir e.ir
 diff -r d.data e.data || fail "the folders differ"
 # What others have put into the folder stays, and so does the text.
 : >e.data/notes.txt
-run 1 convert d.ir e.ir; err "e.data: the folder has something else: 'notes.txt'. It is not replaced"
+run 3 convert d.ir e.ir; err "e.data: the folder has something else: 'notes.txt'. It is not replaced"
 same want.ir e.ir
 rm -r e.data; : >e.data
-run 1 convert d.ir e.ir; err "e.data: it exists and is not a folder"
+run 3 convert d.ir e.ir; err "e.data: it exists and is not a folder"
 ls -A | grep tmp && fail "a temporary folder is left"
 run 0 opt "$digits.onnx" c.ir --set xir-to-deepx.windows=true --set xir-to-deepx.delete=true \
     --set xir-to-deepx.author=cublas

@@ -39,11 +39,19 @@ for lazy in "" --lazy; do
 done
 run 0 info slopes.nnb --no-params; quiet; out "nnb::PReLU"
 run 0 convert --no-params slopes.nnb bare.json; quiet
-run 1 convert --no-params bare.json bare.nnb; err "'v1' has no bytes"; gone bare.nnb
+run 3 convert --no-params bare.json bare.nnb; err "'v1' has no bytes"; gone bare.nnb
 
 # A network of XIR's own operations is not one of NNabla's.
 run 3 convert "$SRC/tests/cli/data/small.json" no.nnb; err "convert the network to them first"; gone no.nnb
 run 3 convert "$SRC/tests/cli/data/small.json" no.c; err "convert the network to them first"; gone no.c
+
+# An argument that NNB has no room for, of a valid network.
+sed -e 's/"shape":\[3,3,3,4\]/"shape":[1,1,3,4]/; s/"pad_top":1/"pad_top":0/; s/"pad_bottom":1/"pad_bottom":0/' \
+    -e 's/"pad_left":1/"pad_left":0/; s/"pad_right":1/"pad_right":0/' \
+    -e 's/"dilation_height":1,"dilation_width":1/"dilation_height":4294967297,"dilation_width":4294967297/' \
+    "$SRC/tests/cli/data/small.json" >wide.json
+run 3 opt --no-params wide.json wide.nnb; err "'conv1': the argument dilation: expected a list of integers of 32 bits"
+gone wide.nnb
 
 # Refused, with the byte.
 printf '\004' | dd of=net conv=notrunc 2>/dev/null; run 3 show net --from nnb

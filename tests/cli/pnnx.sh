@@ -19,6 +19,20 @@ run 0 convert net.pnnx.param alone.param; err "there is no parameter file next t
 gone alone.bin
 run 3 info net.pnnx.param --params missing.bin
 
+# Without weights there is an archive nevertheless, which PNNX itself needs: an empty one. Reading does not need it, and
+# does not look at another one of that name.
+printf '7767517\n2 1\npnnx.Input a 0 1 x #x=(1)f32\npnnx.Output b 1 0 x #x=(1)f32\n' >bare.param
+run 0 info bare.param; quiet; run 0 convert bare.param empty.param; quiet; there empty.bin
+[ "$(wc -c <empty.bin)" -eq 98 ] || bad "an empty archive of $(wc -c <empty.bin) bytes"
+run 0 info empty.param --params empty.bin; quiet
+run 0 convert bare.param named.param --out-params named.zip; quiet; same named.zip empty.bin; gone named.bin
+run 0 convert bare.param alone.param --no-params; quiet; gone alone.bin
+run 0 convert bare.param - --to pnnx; quiet
+run 0 convert bare.param bare.json; quiet; gone bare.raw; run 0 convert bare.json back.param; same back.bin empty.bin
+rm -f alone.param back.param back.bin; echo something >bare.bin
+run 0 info bare.param; quiet; run 0 check bare.param; out "no fault found"
+run 1 info bare.param --params bare.bin; err "bare.bin"
+
 # The members of an archive without its directory: fc.bias is 4 bytes, fc.weight 8.
 header() { printf 'PK\003\004\0\0\0\0\0\0\0\0\0\0'; }
 {

@@ -378,6 +378,41 @@ static void the_list_of_formats(void **state) {
     xir_diags_clear(why);
 }
 
+/* A structure that lists all its Params, none of which lacks bytes, is not completed by a file of its name: that is of
+ * something else. */
+static void a_stale_file_is_not_looked_at(void **state) {
+    (void)state;
+    static const char *const stale[] = { "json", "pnnx" };
+    static const char none[] = "7767517\n2 1\npnnx.Input a 0 1 x #x=(1)f32\npnnx.Output b 1 0 x #x=(1)f32\n";
+    char found[PATH_MAX];
+    size_t size;
+    for (size_t i = 0; i < COUNT(stale); i++) {
+        const char *path = scratch(i ? "stale.param" : "stale.json"), *file = scratch(i ? "stale.bin" : "stale.raw");
+        scratch_put(scratch("none.param"), none, sizeof none - 1);
+        xir_network *net = load_must(scratch("none.param"), NULL);
+        scratch_put(file, "of something else", 17);
+        const xir_save_options options = XIR_INIT(xir_save_options, .format = stale[i], .no_params = true);
+        DOES(xir_network_save(net, path, &options, why));
+        xir_network *again = load_must(path, NULL);
+        DOES(xir_network_params_file(again, stale[i], path, found, sizeof found, &size, why));
+        assert_int_equal(size, 0);
+        DOES(xir_params_file_find(ctx, stale[i], path, found, sizeof found, &size, why));
+        assert_string_equal(found, file);
+        FAILS_TO_LOAD(xir_network_load(ctx, path, &XIR_INIT(xir_load_options, .params = file), why), XIR_E_CORRUPT, "");
+        xir_network_free(net);
+        xir_network_free(again);
+    }
+    /* Params that may stay without bytes: the file has them, unless the structure states that it has none. */
+    xir_network *net = load_net(ctx);
+    for (size_t i = 0; i < LOAD_PARAMS; i++) xir_params_set_allow_no_data(value_of(net, load_params[i].id), true);
+    load_save(net, scratch("may.json"), &(xir_format_info){ .name = "json" });
+    xir_network *again = load_must(scratch("may.json"), NULL);
+    assert_true(load_is_filled(again));
+    xir_network_free(net);
+    xir_network_free(again);
+    FAILS_TO_SAVE(xir_network_params_file(NULL, "json", "x", found, 1, &size, why), XIR_E_MISSING, "a network");
+}
+
 /* ---- a parameter file next to JSON ------------------------------------------------------------------------------ */
 
 static void the_raw_file_is_found_next_to_it(void **state) {
@@ -695,6 +730,7 @@ GROUP {
         STORY(files_that_are_not_a_network),
         STORY(options_that_make_no_sense),
         STORY(the_list_of_formats),
+        STORY(a_stale_file_is_not_looked_at),
         STORY(the_raw_file_is_found_next_to_it),
         STORY(a_network_that_needs_no_bytes_has_nothing_to_warn_of),
         STORY(what_cannot_be_opened),

@@ -17,6 +17,7 @@ extern struct trouble {
     unsigned    at, calls;
     const char *hit;
     void      (*change)(void);
+    bool        no_exchange;     /* the file system has no call that exchanges names; set_fault keeps this */
 } trouble;
 
 void set_fault(int what, int error, unsigned at);

@@ -38,11 +38,12 @@ static found_key *look_up(list *l, uint32_t *recent, xir_str key) {
     return &l->items[l->n - 1];
 }
 
-void note_old_keys(loaded *l, xir_diags *why) {
+int note_old_keys(loaded *l, xir_diags *why) {
     static const char word[] = "\"_type_key\"";
     size_t size;
-    char *bytes = structure_bytes(l, &size);
-    if (!bytes) return;
+    char *bytes;
+    const int code = structure_bytes(l, &bytes, &size);
+    if (!bytes) return code;
     list found = { 0 };
     uint32_t recent[RECENT] = { 0 };
     const char *p = bytes, *end = bytes + size;
@@ -68,4 +69,5 @@ void note_old_keys(loaded *l, xir_diags *why) {
     }
     free(found.items);
     if (bytes != l->bytes) free(bytes);
+    return DONE;
 }

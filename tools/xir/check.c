@@ -6,7 +6,7 @@
 #include <string.h>
 #include "check.h"
 
-static bool              as_json;
+static bool              as_json, repairs;
 static const char       *defs, *target_word;
 static const xir_target *target;      /* of --target; NULL: not asked */
 
@@ -263,7 +263,8 @@ static int check(loaded *l, xir_diags *all) {
     progress_end();
     if (xir_diags_count(c.why)) {
         size_t size = 0;
-        char *bytes = structure_bytes(l, &size);
+        char *bytes;
+        code = structure_bytes(l, &bytes, &size);
         const xir_str all_of_it = { bytes, size };
         if (xir_format_place_findings(context, l->format->name, all_of_it, xir_str_of(l->name), c.why, all))
             code = REFUSED;
@@ -294,11 +295,21 @@ static int bind_file(loaded *l, xir_diags *all) {
     return code;
 }
 
+/* --repair: finishes a save of two files that was interrupted. */
+static int repair(const char *path, xir_diags *all) {
+    bool finished = false;
+    if (!repairs || strcmp(path, "-") == 0) return DONE;
+    if (xir_save_finish(context, path, load_args.params, &finished, all)) return code_of(all);
+    if (finished) note(all, path, "a save of this file and its parameters was interrupted, and is finished now");
+    return DONE;
+}
+
 /* A file; `j` NULL: for people. */
 static int report_file(const char *path, json_out *j) {
     loaded l = { 0 };
     xir_diags *all = new_diags();
-    int code = load_structure(&l, path, load_args.from, all);
+    int code = repair(path, all);
+    if (!code) code = load_structure(&l, path, load_args.from, all);
     const bool readable = !code;
     size_t of[3] = { 0 };   /* ORDER SEVERITY */
     if (readable) code = bind_file(&l, all);
@@ -349,6 +360,7 @@ static const option options[] = {
     { "defs", "FILE", WORD_FILE, &defs, "DeepX: a file of definitions that calls are checked against, besides those of "
       "the file; without any the executor's" },
     { "target", "NAME", WORD_CLASS, &target_word, "also whether this target runs each op" },
+    { "repair", NULL, WORD_NONE, &repairs, "first finish a save of FILE and its parameters that was interrupted" },
     BIND_OPTION,
     PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION, AS_CALLS_OPTION,
     UPSTREAM_OPTION,
@@ -361,7 +373,9 @@ const command check_command = {
     .doc = "finds all faults of networks",
     .details = "It checks the rules of validation, the output types of every op that can be inferred, and the "
                "parameters: sizes, ids and MD5. Each finding is a line on standard error, with its place; notes "
-               "say what could not be checked. With --bind the network is checked as it is for these dims.",
+               "say what could not be checked. With --bind the network is checked as it is for these dims. If a save of "
+               "FILE and its parameters was interrupted while it replaced the two files, that is an error, and --repair "
+               "finishes it.",
     .faulty = "there is an error",
     .options = options, .least = 1, .most = MANY, .run = run,
 };

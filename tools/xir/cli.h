@@ -23,6 +23,8 @@ void abandon_part(void);     /* removes it; a signal handler may call this */
 
 /* What a failed call of the library means here. */
 int exit_of(xir_status status);
+/* The same of a call that writes a network: the system refuses, or the format cannot hold it. */
+int exit_of_writing(xir_status status);
 /* The same, by the first error of a list. */
 int code_of(const xir_diags *why);
 /* "xir: out of memory", unless a finding has reported it. Returns REFUSED. */
@@ -257,6 +259,7 @@ struct loaded {
     char         *bytes;         /* all of it, if it is not regular or read as upstream   */
     size_t        size;
     xir_network  *net;
+    const file_format *written_as;   /* the network is written in this format as it is read; NULL: it is not */
     char         *params_path;   /* where parameter bytes came from; NULL: nowhere        */
     char         *params_bytes;  /* of a parameter file that is not regular               */
 };
@@ -333,15 +336,15 @@ int save(loaded *l, const char *out, const file_format *to, const xir_save_optio
 /* Whether some of its Params have no bytes and need some; whether some have bytes. */
 bool lacks_params(const xir_network *net);
 bool keeps_params(const xir_network *net);
-/* All bytes of a structure file that is text, read again if necessary; NULL if they cannot be read or the file is
- * not a text. They are the caller's to free, unless they are l->bytes. */
-char *structure_bytes(loaded *l, size_t *size);
+/* All bytes of a structure file that is text, read again if necessary; *bytes is NULL if the file is not a text, or
+ * after a failure. They are the caller's to free, unless they are l->bytes. */
+int   structure_bytes(loaded *l, char **bytes, size_t *size);
 /* Makes the bytes of a DeepX text those that the executor's own parser would print. FAULTY, with findings, if it
  * refuses a line. */
 int   read_as_upstream(loaded *l, xir_diags *why);
 
 /* Reports which old keys of classes a file has: they will be written as the new ones. */
-void note_old_keys(loaded *l, xir_diags *why);
+int   note_old_keys(loaded *l, xir_diags *why);
 
 /* What the library's writers call: `user` is a FILE. */
 bool write_to(void *user, const void *data, size_t size);

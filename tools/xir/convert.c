@@ -8,7 +8,7 @@ static int run(int n, char **operands) {
     xir_save_options o;
     int code = to ? check_save(to, out, &o) : MISUSED;
     if (code) return code;
-    loaded l = { 0 };
+    loaded l = { .written_as = to };
     code = load(&l, in, 0);
     if (!code) code = save(&l, out, to, &o);
     unload(&l);

@@ -1,5 +1,5 @@
 /* Ctrl-C, and other requests to end: the program ends at once. Files that it was writing have not replaced anything
- * yet, and are removed. */
+ * yet, and are removed. Only if two files are just being replaced, they are unfinished, and loading them says so. */
 #include <signal.h>
 #include <unistd.h>
 #include "cli.h"
@@ -21,11 +21,14 @@ static void put(const char *bytes, size_t size) {
 /* Calls only what a handler may call. */
 static void interrupted(int number) {
     static const char clear[] = "\r\033[K",
-                      sentence[] = "xir: interrupted; files that were being written are unchanged\n";
-    if (on_terminal) put(clear, sizeof clear - 1);
-    put(sentence, sizeof sentence - 1);
-    xir_abandon_saves();
+                      unchanged[] = "xir: interrupted; files that were being written are unchanged\n",
+                      unfinished[] = "xir: interrupted while two files were being replaced: xir check --repair FILE "
+                                     "finishes that\n";
+    const bool replacing = xir_abandon_saves();
     abandon_part();
+    if (on_terminal) put(clear, sizeof clear - 1);
+    if (replacing) put(unfinished, sizeof unfinished - 1);
+    else put(unchanged, sizeof unchanged - 1);
     _exit(INTERRUPTED + number);
 }
 

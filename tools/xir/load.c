@@ -85,15 +85,17 @@ static int read_stream(const char *path, const char *name, text *to) {
     return code;
 }
 
-char *structure_bytes(loaded *l, size_t *size) {
+int structure_bytes(loaded *l, char **bytes, size_t *size) {
     *size = l->size;
-    if (!l->format->text) return NULL;
-    if (l->bytes) return l->bytes;
+    *bytes = l->format->text ? l->bytes : NULL;
+    if (!l->format->text || l->bytes) return DONE;
     text all = { 0 };
     text_add(&all, "", 0);
-    if (read_stream(l->path, l->name, &all)) text_free(&all);
+    const int code = read_stream(l->path, l->name, &all);
+    if (code) text_free(&all);
     *size = all.size;
-    return all.data;
+    *bytes = all.data;
+    return code;
 }
 
 /* ---- structure ----------------------------------------------------------------------------------- */
@@ -145,7 +147,8 @@ static int open_input(loaded *l, const char *path, const char *from, xir_diags *
     text head = { 0 };
     int fd = -1;
     uint64_t total = 0;
-    int code = open_file(path, l->name, &fd, &l->regular, &total);
+    int code = standard || !xir_save_check(context, path, why) ? DONE : code_of(why);
+    if (!code) code = open_file(path, l->name, &fd, &l->regular, &total);
     text_add(&head, "", 0);
     if (!code) code = l->regular ? read_some(fd, l->name, &head, XIR_PROBE_HEAD) : read_whole(l, fd, from, &head, why);
     if (!code) code = choose_format(l, from, &head, l->regular ? total : head.size);
@@ -178,15 +181,16 @@ int load_structure(loaded *l, const char *path, const char *from, xir_diags *why
 
 /* ---- parameters ---------------------------------------------------------------------------------- */
 
-/* The parameter file that lies next to a structure file; *path is NULL without one. */
+/* The parameter file that lies next to a structure file; *path is NULL if there is none, or it belongs to something
+ * else. */
 static xir_status find_params(const loaded *l, char **path, xir_diags *why) {
     const char *word = l->format->name;
     size_t size = 0;
     *path = NULL;
-    xir_status status = l->regular ? xir_params_file_find(context, word, l->path, NULL, 0, &size, why) : XIR_OK;
+    xir_status status = l->regular ? xir_network_params_file(l->net, word, l->path, NULL, 0, &size, why) : XIR_OK;
     if (status || !size) return status;
     *path = take(size + 1, 1);
-    return xir_params_file_find(context, word, l->path, *path, size + 1, &size, why);
+    return xir_network_params_file(l->net, word, l->path, *path, size + 1, &size, why);
 }
 
 static int no_other_file(const loaded *l) {
@@ -293,9 +297,36 @@ bool keeps_params(const xir_network *net)   { return any_params(net, has); }
 
 /* ---- both ---------------------------------------------------------------------------------------- */
 
+/* Refuses, before the parameters are read, what the output format cannot hold. */
+static int check_sizes(const loaded *l, const xir_network *net, xir_diags *why) {
+    if (!l->written_as || load_args.no_params) return DONE;
+    xir_diags *said = new_diags();
+    const int code = exit_of_writing(xir_network_check_sizes(net, l->written_as->name, said));
+    for (size_t i = 0; i < xir_diags_count(said); i++) {
+        xir_diag diag = *xir_diags_at(said, i);
+        diag.file = xir_str_of(l->name);
+        xir_diags_append(why, &diag);
+    }
+    xir_diags_free(said);
+    return code;
+}
+
 static int load_pair(loaded *l, unsigned flags, bool *found, xir_diags *why) {
     int code = read_input(l, XIR_INIT(xir_load_options, .no_params = true), &l->net, why);
+    if (!code) code = check_sizes(l, l->net, why);
     if (!code && !load_args.no_params) code = load_params(l, load_args.params, flags, found, why);
+    return code;
+}
+
+/* The same of a file that has them inside: if it is large, its structure is read twice. */
+static int check_large(const loaded *l, xir_diags *why) {
+    enum { LARGE = 1 << 30 };
+    struct stat s;
+    xir_network *net = NULL;
+    if (!l->written_as || !l->regular || stat(l->path, &s) != 0 || s.st_size < LARGE) return DONE;
+    int code = read_input(l, XIR_INIT(xir_load_options, .no_params = true), &net, why);
+    if (!code) code = check_sizes(l, net, why);
+    xir_network_free(net);
     return code;
 }
 
@@ -303,7 +334,9 @@ static int load_one(loaded *l, unsigned flags, bool *found, xir_diags *why) {
     if (load_args.params) return no_other_file(l);
     xir_load_options o = options_of(l, flags);
     o.no_params = load_args.no_params;
-    int code = read_input(l, o, &l->net, why);
+    int code = check_large(l, why);
+    if (code) return code;
+    code = read_input(l, o, &l->net, why);
     if (code == FAULTY && !o.no_params)
         (void)read_input(l, XIR_INIT(xir_load_options, .no_params = true), &l->net, NULL);
     *found = code || keeps_params(l->net);

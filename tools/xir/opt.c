@@ -195,6 +195,13 @@ static xir_pipeline *parse(const file_format *to) {
     return p;
 }
 
+static bool has_no_passes(const xir_pipeline *pipeline) {
+    xir_text_buffer printed = { 0 };
+    const bool none = xir_pipeline_print(pipeline, &printed) == XIR_OK && !printed.size;
+    xir_text_free(&printed);
+    return none;
+}
+
 /* The command line makes sense so far. */
 static int optimise_file(const char *in, const char *out, const file_format *to, const xir_save_options *o,
                          xir_pass_settings *settings, json_out *j) {
@@ -207,7 +214,7 @@ static int optimise_file(const char *in, const char *out, const file_format *to,
     if (!code) code = proof_of_line(&proof, &watch);
     settings->watches = &watch;
     settings->n_watches = proof != NULL;
-    loaded l = { 0 };
+    loaded l = { .written_as = !code && has_no_passes(pipeline) ? to : NULL };
     if (!code) code = load(&l, in, 0);
     if (!code) code = optimise(&l, pipeline, settings, proof, out, j);
     if (!code && out) code = save(&l, out, to, o);

@@ -17,6 +17,8 @@ int exit_of(xir_status status) {
     }
 }
 
+int exit_of_writing(xir_status status) { return status ? REFUSED : DONE; }
+
 /* ---- memory -------------------------------------------------------------------------------------- */
 
 static atomic_bool refused;       /* the library was, at least once       */

@@ -107,11 +107,17 @@ static void warn(xir_diags *why, const char *file, const char *sentence) {
         .severity = XIR_WARNING, .file = xir_str_of(file), .byte = XIR_NO_BYTE, .message = xir_str_of(sentence) });
 }
 
+/* Returns true if the format has a parameter file for a network without parameters, and there is a place for it. */
+static bool writes_empty(const loaded *l, const char *out, const file_format *to) {
+    return to->pair_always && !load_args.no_params && (save_args.out_params || has_neighbours(out)) &&
+           !lacks_params(l->net);
+}
+
 static int write_pair(loaded *l, const char *out, const file_format *to, const xir_save_options *o, xir_diags *why) {
     char *neighbour = NULL;
     const char *params = NULL;
     xir_status named = XIR_OK;
-    if (l->params_path || keeps_params(l->net)) {
+    if (l->params_path || keeps_params(l->net) || writes_empty(l, out, to)) {
         if (!save_args.out_params && has_neighbours(out)) named = params_name(to, out, &neighbour, why);
         if (named) {
             free(neighbour);
@@ -129,17 +135,18 @@ static int write_pair(loaded *l, const char *out, const file_format *to, const x
         code = complain_of(MISUSED, out,
                            "its parameters would get the same name; --out-params sets another one");
     } else {
-        note_old_keys(l, why);   /* before the file is written over */
-        code = exit_of(write_both(l, out, params, o, why));
+        code = note_old_keys(l, why);   /* before the file is written over */
+        if (!code) code = exit_of_writing(write_both(l, out, params, o, why));
     }
     free(neighbour);
     return code;
 }
 
 static int write_one(loaded *l, const char *out, const xir_save_options *o, xir_diags *why) {
-    note_old_keys(l, why);
-    if (strcmp(out, "-") == 0) return exit_of(xir_network_write(l->net, write_to, stdout, o, why));
-    return exit_of(xir_network_save(l->net, out, o, why));
+    const int code = note_old_keys(l, why);
+    if (code) return code;
+    if (strcmp(out, "-") == 0) return exit_of_writing(xir_network_write(l->net, write_to, stdout, o, why));
+    return exit_of_writing(xir_network_save(l->net, out, o, why));
 }
 
 int save(loaded *l, const char *out, const file_format *to, const xir_save_options *o) {

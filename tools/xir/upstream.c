@@ -75,8 +75,9 @@ static void take_line(answers *a, const loaded *l, xir_str line, uint32_t number
 
 int read_as_upstream(loaded *l, xir_diags *why) {
     size_t size = 0;
-    char *bytes = structure_bytes(l, &size);
-    if (!bytes) return complain_of(REFUSED, l->name, "it cannot be read");
+    char *bytes;
+    const int code = structure_bytes(l, &bytes, &size);
+    if (!bytes) return code;
     answers a = { 0 };
     const size_t errors = xir_diags_count_of(why, XIR_ERROR);
     uint32_t number = 1;

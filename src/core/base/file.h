@@ -66,6 +66,7 @@ typedef struct file_writer {
     int          fd;         /* -1: closed                                                       */
     int          noted;      /* its slot in temp_files.h, for signals; -1: none                  */
     bool         exists;     /* the temporary file exists; if not, bytes are written to the path */
+    bool         stays_open; /* file_ready does not close it, so that its lock stays             */
     bool         placed;     /* it has replaced the old file                                     */
     xir_status   status;
     uint64_t     written;
@@ -85,12 +86,33 @@ xir_status file_open(file_writer *w, xir_context *ctx, const char *path, xir_dia
 bool       file_write(void *w, const void *data, size_t size);   /* an xir_write_fn */
 /* The same for bytes that stay where they are until file_ready, and so need not be copied. */
 bool       file_write_lasting(void *w, const void *data, size_t size);
-/* Optional steps of committing, for a caller that replaces two files. file_ready does everything but the rename, so
- * that whatever is likely to fail is done before the first name changes. file_place renames, so that nothing slow
- * happens between the two renames. */
+/* Optional steps of committing, for a caller that replaces two files (journal.h). file_ready does everything but the
+ * rename. file_place_new renames a file that must be new, and does not flush the directory. XIR_E_EXISTS, without a
+ * finding, if the target exists: then it may be called again. */
 xir_status file_ready(file_writer *w);
-xir_status file_place(file_writer *w);
+xir_status file_place_new(file_writer *w);
 xir_status file_commit(file_writer *w);
 void       file_abort(file_writer *w);
+
+/* Names of files. */
+enum { FILE_PATH_ROOM = 4096, FILE_TEMP_ROOM = FILE_PATH_ROOM + 48 };
+/* Follows the links of a path to the file that saving to it replaces, which need not exist. False with errno; ELOOP,
+ * ENAMETOOLONG. `target` has FILE_PATH_ROOM bytes. */
+bool   file_follow(const char *path, char *target);
+/* The size of the folder part of a path, with its slash; 0: the current folder. */
+size_t file_folder_size(const char *path);
+/* Returns true if a temporary file of this name belongs to a target of that name, both without folders. */
+bool   file_is_temp_of(xir_str temp, xir_str name);
+/* Removes a temporary file unless it is locked, which it is while it is written. */
+void   file_remove_left(const char *temp);
+/* Makes the names in the folder of this path durable. False with errno. Some file systems do not support that, and a
+ * folder may be writable but not readable: then it returns true. */
+bool   file_sync_folder(const char *path);
+/* Locks a file until it is closed. False: another process or another descriptor has locked it. On file systems without
+ * locks it returns true. */
+bool   file_lock(int fd);
+/* Returns true if the path leads to this file. */
+struct stat;
+bool   file_is_at(const struct stat *file, const char *path);
 
 #endif

@@ -1,6 +1,7 @@
 /* Writing files. A file appears under its name complete and flushed, or not at all: rename(2) is atomic, fsync(2)
  * before it prevents a name without bytes after a crash, and fsync on the directory makes the new name durable. A
- * killed process leaves at most a file ".xir-….tmp", which the next save of the same file removes.
+ * killed process leaves at most a file ".xir-….tmp", which the next save of the same file removes. Two files that
+ * belong together are replaced by journal.c.
  *
  * Every system call may be interrupted or do less than asked; the code handles both. */
 #define _FILE_OFFSET_BITS 64
@@ -24,9 +25,7 @@ enum {
                                  calls of 1 MiB at almost twice the speed of calls of 64 KiB                        */
     QUEUED = 4 << 20,         /* the same with bytes that are written from where they lie,    */
     PIECES = 256,             /* in so many pieces; Linux takes 1024                          */
-    PATH_ROOM = PATH_MAX,
     MOST_LINKS = 40,          /* as in the kernel                                             */
-    TEMP_ROOM = 48,           /* the longest name of a temporary file                         */
     TRIES = 100
 };
 
@@ -70,7 +69,9 @@ static bool is_lost(file_writer *w, const void *data) {
 
 /* ---- the temporary file ----------------------------------------------------------------------------------------- */
 
-static size_t dir_size(const char *path) {   /* with its slash; 0: the current one */
+_Static_assert(FILE_PATH_ROOM == PATH_MAX, "a path has as many bytes as the system takes");
+
+size_t file_folder_size(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? (size_t)(slash - path) + 1 : 0;
 }
@@ -95,9 +96,9 @@ static bool dress_like(int fd, const struct stat *old) {
     return done == 0;
 }
 
-static bool same_file(const struct stat *a, const char *path) {
+bool file_is_at(const struct stat *file, const char *path) {
     struct stat b;
-    return stat(path, &b) == 0 && a->st_dev == b.st_dev && a->st_ino == b.st_ino;
+    return stat(path, &b) == 0 && file->st_dev == b.st_dev && file->st_ino == b.st_ino;
 }
 
 /* A temporary file is named after its target and locked while it is written. So a save can find files that killed saves
@@ -106,29 +107,41 @@ enum { SLOTS = 8 };
 
 /* The i-th name. Those after the slots are random, for directories in which all slots are kept in use. */
 static void name_temp(const file_writer *w, char *temp, unsigned i) {
-    const size_t dir = dir_size(w->target);
+    const size_t dir = file_folder_size(w->target);
     const char *name = w->target + dir;
     const unsigned long long hash = hash_bytes(0, name, strlen(name)), number = i < SLOTS ? i : some_number();
     memcpy(temp, w->target, dir);
     snprintf(temp + dir, w->temp_size - dir, ".xir-%016llx-%llx.tmp", hash, number);
 }
 
-/* Returns false if another process has locked the file. On file systems without locks no process has. */
-static bool lock_file(int fd) {
+bool file_is_temp_of(xir_str temp, xir_str name) {
+    static const char suffix[] = ".tmp";
+    enum { SUFFIX = sizeof suffix - 1, MOST_DIGITS = 16 };
+    char prefix[32];
+    const unsigned long long hash = hash_bytes(0, name.data, name.size);
+    const size_t n = (size_t)snprintf(prefix, sizeof prefix, ".xir-%016llx-", hash);
+    const size_t digits = temp.size > n + SUFFIX ? temp.size - n - SUFFIX : 0;
+    if (!digits || digits > MOST_DIGITS || memcmp(temp.data, prefix, n) != 0) return false;
+    for (size_t i = n; i < n + digits; i++)
+        if (!memchr("0123456789abcdef", temp.data[i], 16)) return false;
+    return memcmp(temp.data + n + digits, suffix, SUFFIX) == 0;
+}
+
+bool file_lock(int fd) {
     int done;
     do done = flock(fd, LOCK_EX | LOCK_NB);
     while (done != 0 && errno == EINTR);
     return done == 0 || errno != EWOULDBLOCK;
 }
 
-/* Removes a temporary file unless it is locked. To test that, it locks the file itself, so it may also remove a file
- * whose writer is about to lock it. The writer then notices. */
-static void remove_left(const char *temp) {
+/* To test the lock, it locks the file itself, so it may also remove a file whose writer is about to lock it. The writer
+ * then notices. */
+void file_remove_left(const char *temp) {
     struct stat st;
     int fd = open(temp, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
     if (fd < 0) return;
     const bool left = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && flock(fd, LOCK_EX | LOCK_NB) == 0;
-    if (left && same_file(&st, temp)) (void)unlink(temp);
+    if (left && file_is_at(&st, temp)) (void)unlink(temp);
     (void)close(fd);
 }
 
@@ -138,7 +151,7 @@ static bool open_temp(file_writer *w, mode_t mode) {
     do w->fd = open(w->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
     while (w->fd < 0 && errno == EINTR);
     if (w->fd < 0) return false;
-    if (lock_file(w->fd) && (fstat(w->fd, &st) != 0 || st.st_nlink > 0)) return true;
+    if (file_lock(w->fd) && (fstat(w->fd, &st) != 0 || st.st_nlink > 0)) return true;
     (void)close(w->fd);   /* a remover mistook it for an abandoned file and unlinks it */
     w->fd = -1;
     errno = EEXIST;
@@ -146,10 +159,10 @@ static bool open_temp(file_writer *w, mode_t mode) {
 }
 
 static void make_temp(file_writer *w, const struct stat *old) {
-    char slot[PATH_ROOM + TEMP_ROOM];
+    char slot[FILE_TEMP_ROOM];
     for (unsigned i = 0; i < SLOTS; i++) {
         name_temp(w, slot, i);
-        remove_left(slot);
+        file_remove_left(slot);
     }
     for (unsigned i = 0; w->fd < 0 && i < SLOTS + TRIES; i++) {
         name_temp(w, w->temp, i);
@@ -166,21 +179,21 @@ static void make_temp(file_writer *w, const struct stat *old) {
 
 /* ---- opening ---------------------------------------------------------------------------------------------------- */
 
-/* Follows links to the first name that is not a link or does not exist. The system follows the rest of the path. */
-static bool follow_links(file_writer *w) {
-    char link[PATH_ROOM];
-    size_t size = strlen(w->path);
-    if (size < PATH_ROOM) memcpy(w->target, w->path, size + 1);
-    for (int i = 0; i < MOST_LINKS && size < PATH_ROOM; i++) {
-        ssize_t n = readlink(w->target, link, sizeof link);
+/* Stops at the first name that is not a link or does not exist. The system follows the rest of the path. */
+bool file_follow(const char *path, char *target) {
+    char link[FILE_PATH_ROOM];
+    size_t size = strlen(path);
+    if (size < FILE_PATH_ROOM) memcpy(target, path, size + 1);
+    for (int i = 0; i < MOST_LINKS && size < FILE_PATH_ROOM; i++) {
+        ssize_t n = readlink(target, link, sizeof link);
         if (n < 0) return errno == EINVAL || errno == ENOENT;   /* not a link; does not exist */
-        size_t keep = n > 0 && link[0] == '/' ? 0 : dir_size(w->target);
+        size_t keep = n > 0 && link[0] == '/' ? 0 : file_folder_size(target);
         size = keep + (size_t)n;
-        if (size >= PATH_ROOM) continue;
-        memcpy(w->target + keep, link, (size_t)n);
-        w->target[size] = '\0';
+        if (size >= FILE_PATH_ROOM) continue;
+        memcpy(target + keep, link, (size_t)n);
+        target[size] = '\0';
     }
-    errno = size < PATH_ROOM ? ELOOP : ENAMETOOLONG;
+    errno = size < FILE_PATH_ROOM ? ELOOP : ENAMETOOLONG;
     return false;
 }
 
@@ -190,39 +203,52 @@ static void open_directly(file_writer *w) {
     if (w->fd < 0) write_fail(w, "open");
 }
 
-static void open_for(file_writer *w) {
-    struct stat old;
-    bool there = stat(w->path, &old) == 0;
-    if (!there && errno != ENOENT) {
+/* Refuses what cannot be written. *there: the path exists, as `old` says. */
+static bool examine(file_writer *w, struct stat *old, bool *there) {
+    *there = stat(w->path, old) == 0;
+    if (!*there && errno != ENOENT) {
         write_fail(w, "open");
-        return;
+        return false;
     }
-    if (there && S_ISDIR(old.st_mode)) {
+    if (*there && S_ISDIR(old->st_mode)) {
         errno = EISDIR;
         write_fail(w, "write");
-        return;
+        return false;
     }
-    if (there && !S_ISREG(old.st_mode)) {
-        open_directly(w);
-        return;
-    }
-    if (!follow_links(w)) {
+    return true;
+}
+
+static bool find_target(file_writer *w) {
+    if (!file_follow(w->path, w->target)) {
         write_fail(w, "follow the link");
+        return false;
+    }
+    if (w->target[file_folder_size(w->target)] != '\0') return true;
+    errno = *w->path ? EISDIR : ENOENT;
+    write_fail(w, "write");
+    return false;
+}
+
+/* Links of /proc lead to files that may no longer have a name: those can only be written in place. But a file that is
+ * replaced or removed just now also seems to be another one, so that is examined again. */
+static void open_for(file_writer *w) {
+    enum { LOOKS = 8 };
+    struct stat old;
+    bool there;
+    for (int i = 0; i < LOOKS; i++) {
+        if (!examine(w, &old, &there)) return;
+        if (there && !S_ISREG(old.st_mode)) break;
+        if (!find_target(w)) return;
+        if (there && !file_is_at(&old, w->target)) continue;
+        make_temp(w, there ? &old : NULL);
         return;
     }
-    if (w->target[dir_size(w->target)] == '\0') {
-        errno = *w->path ? EISDIR : ENOENT;
-        write_fail(w, "write");
-        return;
-    }
-    /* Links of /proc lead to files that may no longer have a name: those can only be written in place. */
-    if (there && !same_file(&old, w->target)) open_directly(w);
-    else make_temp(w, there ? &old : NULL);
+    open_directly(w);
 }
 
 xir_status file_open(file_writer *w, xir_context *ctx, const char *path, xir_diags *why) {
-    *w = (file_writer){ .ctx = ctx, .why = why, .path = path, .fd = -1, .noted = -1, .target_size = PATH_ROOM,
-                       .temp_size = PATH_ROOM + TEMP_ROOM };
+    *w = (file_writer){ .ctx = ctx, .why = why, .path = path, .fd = -1, .noted = -1, .target_size = FILE_PATH_ROOM,
+                       .temp_size = FILE_TEMP_ROOM };
     w->pieces = mem_new(context_alloc(ctx), BUFFERS);
     w->block = w->pieces ? (char *)(w->pieces + PIECES) : NULL;
     w->target = mem_new(context_alloc(ctx), w->target_size);
@@ -306,30 +332,37 @@ static bool sync_file(int fd) {
 xir_status file_ready(file_writer *w) {
     if (w->status != XIR_OK || w->fd < 0 || !flush(w)) return w->status;
     if (!sync_file(w->fd)) return write_fail(w, "flush");
+    if (w->stays_open) return XIR_OK;
     int fd = w->fd;
     w->fd = -1;
     if (close(fd) != 0 && errno != EINTR) return write_fail(w, "close");
     return XIR_OK;
 }
 
-static xir_status flush_dir(file_writer *w) {
-    size_t dir = dir_size(w->target);
-    w->target[dir] = '\0';
+bool file_sync_folder(const char *path) {
+    char folder[FILE_TEMP_ROOM] = ".";
+    const size_t size = file_folder_size(path);
+    if (size >= sizeof folder) return true;
+    if (size) memcpy(folder, path, size);
+    if (size) folder[size] = '\0';
     int fd;
-    do fd = open(dir ? w->target : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    do fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     while (fd < 0 && errno == EINTR);
-    if (fd < 0 && errno == EACCES) return XIR_OK;   /* writable but not readable: cannot be flushed */
-    bool done = fd >= 0 && sync_file(fd);
-    int error = errno;
-    if (fd >= 0) (void)close(fd);
-    if (done) return XIR_OK;
-    return file_fail(w->why, XIR_E_IO, w->path, XIR_NO_BYTE,
-        "replaced, but a crash may still bring the old file back: cannot flush its directory: %s", strerror(error));
+    if (fd < 0) return errno == EACCES;   /* writable but not readable: cannot be flushed */
+    const bool done = sync_file(fd);
+    const int error = errno;
+    (void)close(fd);
+    errno = error;
+    return done;
 }
 
-xir_status file_place(file_writer *w) {
-    if (!w->block || file_ready(w) != XIR_OK || !w->exists) return w->status;
-    if (rename(w->temp, w->target) != 0) return write_fail(w, "put the new file in place");
+static xir_status flush_dir(file_writer *w) {
+    if (file_sync_folder(w->target)) return XIR_OK;
+    return file_fail(w->why, XIR_E_IO, w->path, XIR_NO_BYTE,
+        "replaced, but a crash may still bring the old file back: cannot flush its directory: %s", strerror(errno));
+}
+
+static xir_status note_placed(file_writer *w) {
     w->exists = false;
     w->placed = true;
     temp_file_forget(w->noted);
@@ -337,8 +370,21 @@ xir_status file_place(file_writer *w) {
     return XIR_OK;
 }
 
+static xir_status place(file_writer *w) {
+    if (!w->block || file_ready(w) != XIR_OK || !w->exists) return w->status;
+    return rename(w->temp, w->target) == 0 ? note_placed(w) : write_fail(w, "put the new file in place");
+}
+
+xir_status file_place_new(file_writer *w) {
+    if (!w->block || file_ready(w) != XIR_OK || !w->exists) return w->status;
+    if (renameat2(AT_FDCWD, w->temp, AT_FDCWD, w->target, RENAME_NOREPLACE) == 0) return note_placed(w);
+    if (errno == EEXIST) return XIR_E_EXISTS;
+    const bool supported = errno != EINVAL && errno != ENOSYS && errno != ENOTSUP && errno != EPERM;
+    return supported ? write_fail(w, "put the new file in place") : place(w);
+}
+
 xir_status file_commit(file_writer *w) {
-    if (file_place(w) == XIR_OK && w->placed) w->status = flush_dir(w);
+    if (place(w) == XIR_OK && w->placed) w->status = flush_dir(w);
     discard(w);
     forget(w);
     return w->status;

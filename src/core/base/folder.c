@@ -1,5 +1,4 @@
-/* See folder.h. A folder can't be renamed onto another one, so the old one gets another name first; if anything fails
- * then, it gets its own back. A killed process leaves at most folders ".NAME.xir-….tmp". */
+/* See folder.h. A killed process leaves at most a folder ".NAME.xir-….tmp". */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,16 +11,43 @@
 
 enum { MORE = 64, TRIES = 100 };
 
+static const char marker[] = ".xir-", suffix[] = ".tmp";
+
 static xir_status fail(folder_writer *f, xir_status code, const char *what) {
     if (f->status) return f->status;
     return f->status = file_fail(f->why, code, f->target, XIR_NO_BYTE, "%s: %s", what, strerror(errno));
 }
 
+/* ---- names ------------------------------------------------------------------------------------------------------ */
+
 /* ".X.data.xir-PID-N.tmp" next to X.data. */
 static void name_next_to(const folder_writer *f, char *out, unsigned number) {
-    const char *slash = strrchr(f->target, '/'), *last = slash ? slash + 1 : f->target;
-    snprintf(out, f->room, "%.*s.%s.xir-%ld-%u.tmp", (int)(last - f->target), f->target, last, (long)getpid(), number);
+    const size_t n = file_folder_size(f->target);
+    snprintf(out, f->room, "%.*s.%s%s%ld-%u%s", (int)n, f->target, f->target + n, marker, (long)getpid(), number,
+             suffix);
 }
+
+static size_t count_digits(const char *p, const char *end) {
+    size_t n = 0;
+    while (p + n < end && p[n] >= '0' && p[n] <= '9') n++;
+    return n;
+}
+
+bool folder_is_temp_of(xir_str temp, xir_str name) {
+    const size_t n = 1 + name.size;
+    const char *p = temp.data, *end = p + temp.size;
+    if (temp.size < n + sizeof marker - 1 || *p != '.' || memcmp(p + 1, name.data, name.size) != 0) return false;
+    if (memcmp(p + n, marker, sizeof marker - 1) != 0) return false;
+    p += n + sizeof marker - 1;
+    const size_t process = count_digits(p, end);
+    p += process;
+    if (!process || p == end || *p++ != '-') return false;
+    const size_t number = count_digits(p, end);
+    p += number;
+    return number && (size_t)(end - p) == sizeof suffix - 1 && memcmp(p, suffix, sizeof suffix - 1) == 0;
+}
+
+/* ---- folders that exist ----------------------------------------------------------------------------------------- */
 
 static bool next_entry(DIR *d, xir_str *name) {
     const struct dirent *e;
@@ -33,56 +59,65 @@ static bool next_entry(DIR *d, xir_str *name) {
     return e;
 }
 
-/* Removes a folder with its files; it has no others than those of a writer. */
-static void remove_folder(const char *path) {
-    char file[PATH_MAX];
+static bool is_own_file(DIR *d, xir_str name, folder_own_fn *is_own) {
+    struct stat st;
+    return fstatat(dirfd(d), name.data, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) && is_own(name);
+}
+
+void folder_remove(const char *path, folder_own_fn *is_own) {
     xir_str name;
-    DIR *d = opendir(path);
-    while (d && next_entry(d, &name))
-        if (snprintf(file, sizeof file, "%s/%.*s", path, (int)name.size, name.data) < (int)sizeof file)
-            (void)unlink(file);
-    if (d) closedir(d);
+    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *d = fd < 0 ? NULL : fdopendir(fd);
+    if (!d) {
+        if (fd >= 0) (void)close(fd);
+        return;
+    }
+    while (next_entry(d, &name))
+        if (is_own_file(d, name, is_own)) (void)unlinkat(dirfd(d), name.data, 0);
+    closedir(d);
     (void)rmdir(path);
 }
 
-/* Whether the path is free, or a folder that may be replaced. */
-static bool may_replace(folder_writer *f, bool *exists) {
-    struct stat st, file;
+bool folder_may_replace(const char *path, folder_own_fn *is_own, xir_status *status, xir_diags *why) {
+    struct stat st;
     xir_str name;
-    *exists = lstat(f->target, &st) == 0;
-    if (!*exists) return errno == ENOENT || fail(f, XIR_E_IO, "cannot examine it") == XIR_OK;
+    *status = XIR_OK;
+    if (lstat(path, &st) != 0) {
+        if (errno != ENOENT)
+            *status = file_fail(why, XIR_E_IO, path, XIR_NO_BYTE, "cannot examine it: %s", strerror(errno));
+        return !*status;
+    }
     if (!S_ISDIR(st.st_mode)) {
-        f->status = file_fail(f->why, XIR_E_EXISTS, f->target, XIR_NO_BYTE, "it exists and is not a folder");
+        *status = file_fail(why, XIR_E_EXISTS, path, XIR_NO_BYTE, "it exists and is not a folder");
         return false;
     }
-    DIR *d = opendir(f->target);
-    if (!d) return fail(f, XIR_E_IO, "cannot read the folder") == XIR_OK;
-    while (!f->status && next_entry(d, &name)) {
-        const bool plain = fstatat(dirfd(d), name.data, &file, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(file.st_mode);
-        if (plain && f->is_own(name)) continue;
-        f->status = file_fail(f->why, XIR_E_EXISTS, f->target, XIR_NO_BYTE, "the folder has something else: '%.*s'. It "
-                              "is not replaced", (int)(name.size < 100 ? name.size : 100), name.data);
+    DIR *d = opendir(path);
+    if (!d) {
+        *status = file_fail(why, XIR_E_IO, path, XIR_NO_BYTE, "cannot read the folder: %s", strerror(errno));
+        return false;
     }
+    while (!*status && next_entry(d, &name))
+        if (!is_own_file(d, name, is_own))
+            *status = file_fail(why, XIR_E_EXISTS, path, XIR_NO_BYTE, "the folder has something else: '%.*s'. It is "
+                                "not replaced", (int)(name.size < 100 ? name.size : 100), name.data);
     closedir(d);
-    return !f->status;
+    return !*status;
 }
 
-xir_status folder_open(folder_writer *f, xir_context *ctx, const char *path, bool (*is_own)(xir_str name),
-                       xir_diags *why) {
+/* ---- writing one ------------------------------------------------------------------------------------------------ */
+
+xir_status folder_open(folder_writer *f, xir_context *ctx, const char *path, folder_own_fn *is_own, xir_diags *why) {
     size_t n = strlen(path);
-    bool exists;
     while (n > 1 && path[n - 1] == '/') n--;
     *f = (folder_writer){ .ctx = ctx, .why = why, .room = 2 * n + MORE, .is_own = is_own };
     f->target = mem_new(context_alloc(ctx), f->room);
     f->temp = mem_new(context_alloc(ctx), f->room);
-    f->old = mem_new(context_alloc(ctx), f->room);
-    if (!f->target || !f->temp || !f->old) return f->status = diag_memory(why);
+    if (!f->target || !f->temp) return f->status = diag_memory(why);
     memcpy(f->target, path, n);
     f->target[n] = '\0';
-    if (!may_replace(f, &exists)) return f->status;
+    if (!folder_may_replace(f->target, is_own, &f->status, why)) return f->status;
     for (unsigned i = 0; i < TRIES && !f->made; i++) {
-        name_next_to(f, f->temp, 2 * i);
-        name_next_to(f, f->old, 2 * i + 1);
+        name_next_to(f, f->temp, i);
         f->made = mkdir(f->temp, 0777) == 0;
         if (!f->made && errno != EEXIST) break;
     }
@@ -101,48 +136,16 @@ xir_status folder_write(folder_writer *f, xir_str name, const void *data, size_t
     return f->status = file_commit(&w);
 }
 
-/* Makes the new name durable. Some file systems do not support that, and a folder may be writable but not readable. */
-static bool flush_parent(const folder_writer *f) {
-    const char *slash = strrchr(f->target, '/');
-    char dir[PATH_MAX] = ".";
-    const int n = slash ? (int)(slash - f->target) + 1 : 0;
-    if (n && snprintf(dir, sizeof dir, "%.*s", n, f->target) >= (int)sizeof dir) return true;
-    const int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return errno == EACCES;
-    const bool done = fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS;
-    const int error = errno;
-    (void)close(fd);
-    errno = error;
-    return done;
+xir_status folder_ready(folder_writer *f) {
+    if (!f->status) (void)folder_may_replace(f->target, f->is_own, &f->status, f->why);
+    return f->status;
 }
 
-xir_status folder_place(folder_writer *f) {
-    bool exists;
-    if (f->status || !may_replace(f, &exists)) return f->status;
-    if (exists && rename(f->target, f->old) != 0) return fail(f, XIR_E_IO, "cannot rename the old folder");
-    f->replaced = exists;
-    if (rename(f->temp, f->target) != 0) return fail(f, XIR_E_IO, "cannot rename the new folder");
-    f->placed = true;
-    return flush_parent(f) ? XIR_OK : fail(f, XIR_E_IO, "cannot flush the folder that it is in");
-}
-
-static void forget(folder_writer *f) {
+void folder_close(folder_writer *f) {
+    if (!f->ctx) return;
     const xir_allocator *alloc = context_alloc(f->ctx);
+    if (f->made) folder_remove(f->temp, f->is_own);
     mem_free(alloc, f->target, f->room);
     mem_free(alloc, f->temp, f->room);
-    mem_free(alloc, f->old, f->room);
     *f = (folder_writer){ .status = f->status };
-}
-
-void folder_commit(folder_writer *f) {
-    if (f->replaced) remove_folder(f->old);
-    forget(f);
-}
-
-void folder_abort(folder_writer *f) {
-    if (!f->ctx) return;
-    if (f->placed) (void)rename(f->target, f->temp);
-    if (f->replaced) (void)rename(f->old, f->target);
-    if (f->made) remove_folder(f->temp);
-    forget(f);
 }

@@ -104,15 +104,9 @@ static bool refuse(named_fault *fault, xir_status status, const char *what) {
 
 static bool no_memory(named_fault *fault) { return refuse(fault, XIR_E_MEMORY, ""); }
 
-/* The length of the folder part of a path, with its slash; 0: the current folder. */
-static size_t folder_size(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? (size_t)(slash - path) + 1 : 0;
-}
-
 static bool open_folder(named_files *f, named_fault *fault) {
     if (f->folder >= 0) return true;
-    size_t n = folder_size(f->path);
+    size_t n = file_folder_size(f->path);
     char *folder = mem_new(f->alloc, n + 2);
     if (!folder) return no_memory(fault);
     memcpy(folder, n ? f->path : ".", n ? n : 1);
@@ -152,7 +146,7 @@ static blob *take_file(named_files *f, const char *location, int fd, named_fault
     buffer path;
     blob *whole = NULL;
     buffer_init(&path, f->alloc);
-    buffer_put(&path, f->path, folder_size(f->path));
+    buffer_put(&path, f->path, file_folder_size(f->path));
     buffer_put(&path, location, strlen(location) + 1);
     if (path.failed) {
         (void)close(fd);

@@ -30,8 +30,14 @@ void temp_file_forget(int slot) {
     if (slot >= 0) atomic_store(&slots[slot].state, SLOT_FREE);
 }
 
-void xir_abandon_saves(void) {
+static atomic_int journals;
+
+void temp_files_journal_begins(void) { atomic_fetch_add(&journals, 1); }
+void temp_files_journal_ends(void)   { atomic_fetch_sub(&journals, 1); }
+
+bool xir_abandon_saves(void) {
     for (int i = 0; i < SLOTS; i++) {
         if (atomic_load(&slots[i].state) == SLOT_FULL) (void)unlink(slots[i].path);
     }
+    return atomic_load(&journals) > 0;
 }

@@ -9,4 +9,9 @@
 int  temp_file_note(const char *path);
 void temp_file_forget(int slot);   /* accepts -1 */
 
+/* While a journal is on disk, its two files are not noted, and xir_abandon_saves returns true. Calls of both are
+ * counted. */
+void temp_files_journal_begins(void);
+void temp_files_journal_ends(void);
+
 #endif

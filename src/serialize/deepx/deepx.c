@@ -39,7 +39,7 @@ static xir_probe_grade probe(const xir_probe *file, void *user) {
 const format format_deepx = {
     .name = "deepx", .meaning = "DeepX IR", .suffixes = "ir dxir", .traits = XIR_FORMAT_TEXT | XIR_FORMAT_DIALECT,
     .probe = probe, .read = deepx_read, .write = deepx_write, .find_places = deepx_find_places,
-    .params_found = DEEPX_FOLDER "/", .params_written = DEEPX_FOLDER "/", .load_params = deepx_load_params,
-    .read_params = deepx_read_params, .has_files = deepx_has_files, .is_own_file = deepx_is_own_file,
-    .write_folder = deepx_write_folder,
+    .params_found = DEEPX_FOLDER "/", .params_written = DEEPX_FOLDER "/", .makes_params = true,
+    .load_params = deepx_load_params, .read_params = deepx_read_params, .has_files = deepx_has_files,
+    .is_own_file = deepx_is_own_file, .write_folder = deepx_write_folder,
 };

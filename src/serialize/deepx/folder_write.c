@@ -1,4 +1,5 @@
-/* Writing the folder of a program: a .shape and a .data of each tensor that a call reads. */
+/* Writing the folder of a program: a .shape and a .data of each tensor that a call reads. All tensors are checked
+ * before the first file is written. */
 #include <stdio.h>
 #include "deepx/folder.h"
 
@@ -63,20 +64,56 @@ static bool put_shape(buffer *out, const char *element, const xir_type *type, in
     return fits;
 }
 
+/* A tensor, and the stem of its files. */
+typedef struct tensor { const xir_op *op; const xir_value *value; xir_str stem; } tensor;
+
 typedef struct putting {
     const format_writing *how;
     folder_writer        *to;
-    text_table            files;      /* name -> index in `values` */
-    const xir_value     **values;
+    text_table            files;      /* stem -> index in `tensors` */
+    tensor               *tensors;
     size_t                n, room;
     buffer                name, text;
 } putting;
 
-static bool note_file(putting *p, const xir_allocator *alloc, xir_str stem, const xir_value *v) {
-    if (!mem_reserve(alloc, (void **)&p->values, &p->room, p->n + 1, sizeof *p->values) ||
-        !text_table_add(&p->files, stem, (uint32_t)p->n)) return false;
-    p->values[p->n++] = v;
+static bool note_tensor(putting *p, const xir_allocator *alloc, const tensor *t) {
+    if (!mem_reserve(alloc, (void **)&p->tensors, &p->room, p->n + 1, sizeof *p->tensors) ||
+        !text_table_add(&p->files, t->stem, (uint32_t)p->n)) return false;
+    p->tensors[p->n++] = *t;
     return true;
+}
+
+/* Makes the text of the .shape. */
+static xir_status make_shape(putting *p, const xir_op *op, const xir_type *type) {
+    int64_t elements = 0;
+    const char *element = word_of(op->net, xir_type_element(type));
+    if (!element || !xir_type_rank(type) || xir_type_elements(type, &elements))
+        return refuse(p->how, XIR_E_UNSUPPORTED, op, "its tensor has a type that a .shape does not say");
+    p->text.size = 0;
+    const bool fits = put_shape(&p->text, element, type, elements);
+    if (p->text.failed) return diag_memory(p->how->why);
+    return fits ? XIR_OK : refuse(p->how, XIR_E_LIMIT, op, "the strides of its tensor do not fit into 64 bits");
+}
+
+/* Lists a tensor. A file that an earlier call reads too must have the same one. */
+static xir_status check_tensor(putting *p, const xir_op *op, const xir_value *v) {
+    const format_writing *how = p->how;
+    const xir_type *type = xir_value_type(v);
+    xir_str path;
+    int64_t elements = 0;
+    (void)deepx_reads_files(op, &path);
+    const tensor t = { op, v, deepx_file_name(path) };
+    if (!t.stem.size || named_file_refuses(t.stem))
+        return refuse(how, XIR_E_UNSUPPORTED, op, "its path has no file name");
+    const xir_status status = make_shape(p, op, type);
+    if (status) return status;
+    if (!xir_params_has_data(v) && !xir_type_elements(type, &elements) && elements)
+        return refuse(how, XIR_E_MISSING, op, "its tensor has no bytes");
+    const uint32_t *known = text_table_find(&p->files, t.stem);
+    const xir_value *other = known ? p->tensors[*known].value : NULL;
+    if (other && xir_type_equal(xir_value_type(other), type) && xir_params_equal(other, v)) return XIR_OK;
+    if (known) return refuse(how, XIR_E_EXISTS, op, "another call reads another tensor from a file of its name");
+    return note_tensor(p, &op->net->ctx->alloc, &t) ? XIR_OK : diag_memory(how->why);
 }
 
 static xir_status put_file(putting *p, xir_str stem, const char *suffix, const void *data, size_t size) {
@@ -87,32 +124,15 @@ static xir_status put_file(putting *p, xir_str stem, const char *suffix, const v
     return folder_write(p->to, (xir_str){ p->name.data, p->name.size }, data, size);
 }
 
-/* One tensor. A file that an earlier call reads too must have the same one. */
-static xir_status put_tensor(putting *p, const xir_op *op, const xir_value *v) {
-    const format_writing *how = p->how;
-    xir_str path;
+static xir_status put_tensor(putting *p, const tensor *t) {
     uint64_t size = 0;
+    const void *data = xir_params_data(t->value, &size);
     int64_t elements = 0;
-    (void)deepx_reads_files(op, &path);
-    const xir_str stem = deepx_file_name(path);
-    const xir_type *type = xir_value_type(v);
-    const char *element = word_of(op->net, xir_type_element(type));
-    if (!stem.size || named_file_refuses(stem)) return refuse(how, XIR_E_UNSUPPORTED, op, "its path has no file name");
-    if (!element || !xir_type_rank(type) || xir_type_elements(type, &elements))
-        return refuse(how, XIR_E_UNSUPPORTED, op, "its tensor has a type that a .shape does not say");
-    const void *data = xir_params_data(v, &size);
-    if (!data && elements) return refuse(how, XIR_E_MISSING, op, "its tensor has no bytes");
-    const uint32_t *known = text_table_find(&p->files, stem);
-    if (known && xir_type_equal(xir_value_type(p->values[*known]), type) && xir_params_equal(p->values[*known], v))
-        return XIR_OK;
-    if (known) return refuse(how, XIR_E_EXISTS, op, "another call reads another tensor from a file of its name");
-    if (!note_file(p, &op->net->ctx->alloc, stem, v)) return diag_memory(how->why);
-    p->text.size = 0;
-    const bool fits = put_shape(&p->text, element, type, elements);
-    if (p->text.failed) return diag_memory(how->why);
-    if (!fits) return refuse(how, XIR_E_LIMIT, op, "the strides of its tensor do not fit into 64 bits");
-    const xir_status status = put_file(p, stem, DEEPX_SHAPE_SUFFIX, p->text.data, p->text.size);
-    return status ? status : put_file(p, stem, DEEPX_DATA_SUFFIX, data, (size_t)size);
+    xir_status status = make_shape(p, t->op, xir_value_type(t->value));
+    if (!status && !data && !xir_type_elements(xir_value_type(t->value), &elements) && elements)    /* lost since */
+        status = refuse(p->how, XIR_E_MISSING, t->op, "its tensor has no bytes");
+    if (!status) status = put_file(p, t->stem, DEEPX_SHAPE_SUFFIX, p->text.data, p->text.size);
+    return status ? status : put_file(p, t->stem, DEEPX_DATA_SUFFIX, data, (size_t)size);
 }
 
 xir_status deepx_write_folder(xir_network *net, const format_writing *how, folder_writer *to) {
@@ -123,10 +143,11 @@ xir_status deepx_write_folder(xir_network *net, const format_writing *how, folde
     buffer_init(&p.text, &net->ctx->alloc);
     for (const xir_op *op = net->first; op && !status; op = op->next) {
         const xir_value *v = params_of(op);
-        if (v) status = put_tensor(&p, op, v);
+        if (v) status = check_tensor(&p, op, v);
     }
+    for (size_t i = 0; i < p.n && !status; i++) status = put_tensor(&p, &p.tensors[i]);
     text_table_free(&p.files);
-    mem_free(&net->ctx->alloc, (void *)p.values, p.room * sizeof *p.values);
+    mem_free(&net->ctx->alloc, p.tensors, p.room * sizeof *p.tensors);
     buffer_free(&p.name);
     buffer_free(&p.text);
     return status;

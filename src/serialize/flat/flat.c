@@ -1,4 +1,5 @@
 /* FlatBuffers as a format. */
+#include "flat/build.h"
 #include "flat/flat.h"
 #include "flat/wire.h"
 #include "raw/payload.h"
@@ -46,6 +47,7 @@ static bool may_begin(const uint8_t *head, size_t size) {
 
 const format format_flat = {
     .name = "fb", .meaning = "FlatBuffers network", .suffixes = "fb", .traits = XIR_FORMAT_ALIGNS, .probe = probe,
+    .most_params = FLAT_MOST_BYTES,
     .may_begin = may_begin, .read = flat_read, .compare_claims = payload_compare_size, .write = flat_write,
     .read_part = flat_read_part, .write_part = flat_write_part,
 };

@@ -254,9 +254,10 @@ static xir_status prepare(flat_writer *w) {
     uint64_t end;
     const format_writing *how = w->how;
     xir_status status = how->no_params ? payload_plan_none(&w->plan, w->net, how->why)
-                                       : payload_plan_make(&w->plan, w->net, how->path, how->why);
+                                       : payload_plan_list(&w->plan, w->net, how->path, how->why);
     if (status) return status;
-    if (!measure(w, &end)) return w->b.status;
+    if (!measure(w, &end)) return w->b.status;    /* before any parameter is read for the digest */
+    if (!how->no_params && (status = payload_plan_digest(&w->plan)) != XIR_OK) return status;
     if (!take_memory(w)) return diag_memory(w->how->why);
     build(w);
     if (flat_failed(w)) {

@@ -1,6 +1,5 @@
 /* The public functions for JSON. Each connects a sink or a source to the codec. */
 #include "codec/given.h"
-#include "file.h"
 #include "format.h"
 #include "json/json.h"
 #include "raw/payload.h"
@@ -186,34 +185,6 @@ xir_network *xir_json_read(xir_context *ctx, xir_str json, xir_str name, xir_dia
     if (ok) return net;
     xir_network_free(net);
     return NULL;
-}
-
-/* ---- files ------------------------------------------------------------------------------------------------- */
-
-xir_network *xir_json_load(xir_context *ctx, const char *path, xir_diags *why) {
-    blob *file = file_read(ctx, path, why);
-    if (!file) return NULL;
-    xir_network *net = xir_json_read(ctx, (xir_str){ (const char *)file->bytes, (size_t)file->size },
-                                     xir_str_of(path), why);
-    blob_release(file);
-    return net;
-}
-
-xir_status xir_json_save(xir_network *net, const char *path, unsigned flags, xir_diags *why) {
-    if (!net) return diag_null(why, "network");
-    xir_status status = flags & XIR_SAVE_UNCHECKED ? XIR_OK : xir_network_validate(net, why);
-    if (status) return status;
-    file_writer w;
-    status = file_open(&w, net->ctx, path, why);
-    if (status) return status;
-    net->no_md5 = flags & XIR_SAVE_NO_MD5;
-    status = write_json(net, flags & XIR_SAVE_INDENT ? 4 : 0, file_write, &w, why);
-    net->no_md5 = false;
-    if (status) {
-        file_abort(&w);
-        return w.status ? w.status : status;
-    }
-    return file_commit(&w);
 }
 
 /* ---- the format ---------------------------------------------------------------------------------------------- */

@@ -383,7 +383,7 @@ static bool may_begin(const uint8_t *head, size_t size) {
 }
 
 const format format_msgpack = {
-    .name = "imodel", .meaning = "MessagePack network", .suffixes = "imodel msg",
+    .name = "imodel", .meaning = "MessagePack network", .suffixes = "imodel msg", .most_param = UINT32_MAX,
     .probe = probe, .may_begin = may_begin, .read = read_network,
     .compare_claims = payload_compare_size, .write = write_network, .read_part = read_part, .write_part = write_part,
 };

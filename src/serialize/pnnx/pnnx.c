@@ -93,6 +93,6 @@ const format format_pnnx = {
     .name = "pnnx", .meaning = "PNNX graph with an archive of weights", .suffixes = "pnnx.param param",
     .traits = XIR_FORMAT_TEXT | XIR_FORMAT_DIALECT, .probe = probe, .may_begin = may_begin, .read = pnnx_read,
     .write = pnnx_write, .params_found = "pnnx.bin bin", .params_written = "pnnx.bin bin",
-    .load_params = pnnx_load_params, .read_params = pnnx_read_params, .params_may_begin = pnnx_params_may_begin,
-    .write_params = pnnx_write_params, .find_places = find_places,
+    .params_always = true, .load_params = pnnx_load_params, .read_params = pnnx_read_params,
+    .params_may_begin = pnnx_params_may_begin, .write_params = pnnx_write_params, .find_places = find_places,
 };

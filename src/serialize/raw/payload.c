@@ -52,7 +52,7 @@ static bool some_have_bytes(const xir_network *net) {
     return v;
 }
 
-xir_status payload_plan_make(payload_plan *p, xir_network *net, const char *path, xir_diags *why) {
+xir_status payload_plan_list(payload_plan *p, xir_network *net, const char *path, xir_diags *why) {
     *p = (payload_plan){ .list = { .net = net, .why = why, .path = path, .wide_ids = true } };
     bool any = false;
     if (some_have_bytes(net) && !net_walk_params(net, has_bytes, &any) && !any)
@@ -65,7 +65,16 @@ xir_status payload_plan_make(payload_plan *p, xir_network *net, const char *path
     p->as_walked = true;
     for (size_t i = 0; i < p->n && p->as_walked; i++) p->as_walked = p->list.ranks[i].index == i;
     p->silent = has_no_digest(net);
-    return p->list.status = payload_digest(net, &p->params_bytes, &p->params_md5, p->hex, why);
+    return XIR_OK;
+}
+
+xir_status payload_plan_digest(payload_plan *p) {
+    return p->list.status = payload_digest(p->list.net, &p->params_bytes, &p->params_md5, p->hex, p->list.why);
+}
+
+xir_status payload_plan_make(payload_plan *p, xir_network *net, const char *path, xir_diags *why) {
+    const xir_status status = payload_plan_list(p, net, path, why);
+    return status ? status : payload_plan_digest(p);
 }
 
 xir_status payload_plan_none(payload_plan *p, xir_network *net, xir_diags *why) {

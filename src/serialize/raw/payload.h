@@ -28,6 +28,9 @@ typedef struct payload_plan {
  * params_md5 stay unchanged; if only some lack bytes that they need, the result is XIR_E_MISSING. Free it whether or
  * not this succeeds. `path` is for findings. */
 xir_status payload_plan_make(payload_plan *p, xir_network *net, const char *path, xir_diags *why);
+/* The same in two steps: the list, without reading any bytes, then size and digest. */
+xir_status payload_plan_list(payload_plan *p, xir_network *net, const char *path, xir_diags *why);
+xir_status payload_plan_digest(payload_plan *p);
 /* The same if only the structure is written: n is 0, and size and digest are as if the payloads were written. */
 xir_status payload_plan_none(payload_plan *p, xir_network *net, xir_diags *why);
 void       payload_plan_free(payload_plan *p);

@@ -1,7 +1,8 @@
-/* A program is saved with the folder of its tensors while the system refuses: text and folder are both the old ones or
- * both the new ones, nothing temporary is left, and one finding says why. The folder's new name is durable before the
- * text's. */
+/* A program is saved with the folder of its tensors while the system refuses, or kills the process: text and folder are
+ * both the old ones or both the new ones, or loading says that the save is unfinished. Nothing temporary is left, and
+ * one finding says why. */
 #include "support/faults.h"
+#include <sys/wait.h>
 #include "support/load_net.h"
 #include "support/skips.h"
 
@@ -72,7 +73,7 @@ static void any_call_of_a_save_may_fail(void **state) {
             assert_int_equal(xir_diags_count(why), status != XIR_OK);
             xir_diags_clear(why);
             assert_int_equal(letter_in(text_path), status == XIR_OK || replaced ? 'n' : 'o');
-            const bool stays = !over && strcmp(trouble.hit, "unlink") == 0;   /* a file that cannot be removed */
+            const bool stays = !over && strstr("unlink unlinkat rmdir open lstat", trouble.hit);   /* what it removes */
             assert_in_range(scratch_count_in(target), 2, 2 + stays);
             assert_int_equal(scratch_count_in(data_path), 2);
             failed += status != XIR_OK;
@@ -83,12 +84,12 @@ static void any_call_of_a_save_may_fail(void **state) {
     xir_network_free(new);
 }
 
-/* Between the two renames, of the folder and of the text, the folder's directory is flushed. */
-static void the_folder_is_durable_before_the_text(void **state) {
+/* The record of the save is durable before the first of the two gets its name. */
+static void the_journal_is_durable_before_the_folder(void **state) {
     (void)state;
     if (!HAVE_FAULTS) SKIP("system calls are intercepted on x86-64 alone");
     xir_network *net = load_must(scratch("new.ir"), NULL);
-    unsigned renames = 0, flushed_between = 0;
+    unsigned renames = 0, flushed = 0, placed = 0;
     for (unsigned at = 1;; at++) {
         make_target();
         set_fault(GO_ON, 0, at);
@@ -96,11 +97,62 @@ static void the_folder_is_durable_before_the_text(void **state) {
         trouble.on = false;
         if (!trouble.hit) break;
         renames += strcmp(trouble.hit, "rename") == 0;
-        flushed_between += renames == 3 && strcmp(trouble.hit, "fsync") == 0;
+        placed += strcmp(trouble.hit, "renameat2") == 0;
+        flushed += renames == 2 && placed == 1 && strcmp(trouble.hit, "fsync") == 0;
     }
-    assert_int_equal(renames, 4);      /* two files of the folder, the folder, the text */
-    assert_int_equal(flushed_between, 1);
+    assert_int_equal(renames, 4);    /* two files of the folder; the folder and the text, which are new */
+    assert_int_equal(placed, 3);     /* the journal; the same two, which find nothing to exchange names with */
+    assert_int_equal(flushed, 1);
     xir_network_free(net);
+}
+
+/* A save is killed at each call in turn. */
+static void kill_everywhere(xir_network *old, xir_network *new) {
+    unsigned olds = 0, news = 0, unfinished = 0;
+    bool over = false;
+    for (unsigned at = 1; !over; at++) {
+        make_target();
+        set_fault(GO_ON, 0, 0);
+        assert_int_equal(save(old, text_path), XIR_OK);
+        trouble.on = false;
+        fflush(NULL);
+        const pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            set_fault(KILL, 0, at);
+            _exit(xir_network_save(new, text_path, &XIR_INIT(xir_save_options, .unchecked = true), NULL) ? 1 : 0);
+        }
+        int status;
+        waitpid(child, &status, 0);
+        over = WIFEXITED(status);
+        const bool finish = xir_save_check(ctx, text_path, why) != XIR_OK;
+        if (finish) {
+            bool finished;
+            check_finding(XIR_E_CORRUPT, "was interrupted: xir check --repair ");
+            DOES(xir_save_finish(ctx, text_path, NULL, &finished, why));
+            assert_int_equal(scratch_count_in(target), 2);
+            unfinished++;
+        }
+        const char letter = letter_in(text_path);
+        assert_int_equal(scratch_count_in(data_path), 2);
+        if (letter == 'o') assert_int_equal(news + unfinished, 0);
+        if (finish) assert_int_equal(letter, 'n');
+        olds += letter == 'o';
+        news += letter == 'n' && !finish;
+    }
+    assert_true(olds > 10 && news > 1 && unfinished > 3);
+}
+
+static void a_killed_save_can_be_finished(void **state) {
+    (void)state;
+    if (!HAVE_FAULTS) SKIP("system calls are intercepted on x86-64 alone");
+    xir_network *old = load_must(scratch("old.ir"), NULL), *new = load_must(scratch("new.ir"), NULL);
+    kill_everywhere(old, new);
+    trouble.no_exchange = true;
+    kill_everywhere(old, new);
+    trouble.no_exchange = false;
+    xir_network_free(old);
+    xir_network_free(new);
 }
 
 static void a_place_that_cannot_be_written(void **state) {
@@ -130,7 +182,8 @@ static int begin(void **state) {
 GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_call_of_a_save_may_fail),
-        cmocka_unit_test(the_folder_is_durable_before_the_text),
+        cmocka_unit_test(the_journal_is_durable_before_the_folder),
+        cmocka_unit_test(a_killed_save_can_be_finished),
         cmocka_unit_test(a_place_that_cannot_be_written),
     };
     return cmocka_run_group_tests(tests, begin, group_end);

@@ -16,7 +16,8 @@
 struct trouble trouble;
 
 void set_fault(int what, int error, unsigned at) {
-    trouble = (struct trouble){ .on = true, .what = what, .error = error, .at = at };
+    trouble = (struct trouble){ .on = true, .what = what, .error = error, .at = at,
+                                .no_exchange = trouble.no_exchange };
 }
 
 #if HAVE_FAULTS
@@ -89,6 +90,17 @@ int close(int fd) {
     return -1;
 }
 int rename(const char *from, const char *to) { PLAIN(rename), from, to); }
+int renameat2(int a, const char *from, int b, const char *to, unsigned how) {
+    if (suffers("renameat2") == FAIL) return -1;
+    if (!trouble.no_exchange) return (int)syscall(SYS_renameat2, a, from, b, to, how);
+    errno = EINVAL;
+    return -1;
+}
+int mkdir(const char *path, mode_t mode) { PLAIN(mkdir), path, mode); }
+int rmdir(const char *path) { PLAIN(rmdir), path); }
+int unlinkat(int folder, const char *path, int how) { PLAIN(unlinkat), folder, path, how); }
+int lstat(const char *path, struct stat *st) { PLAIN(lstat), path, st); }
+int lstat64(const char *path, struct stat64 *st) { PLAIN(lstat), path, st); }
 int flock(int fd, int how) { PLAIN(flock), fd, how); }
 int unlink(const char *path) { PLAIN(unlink), path); }
 int fchmod(int fd, mode_t mode) { PLAIN(fchmod), fd, mode); }
