@@ -435,6 +435,12 @@ bool       node_axes_in(xir_node *at, const xir_value *v, xir_str order, int64_t
 bool row_back_results(xir_node *at, xir_op *op);
 
 /* foreign.c: the value that stands for v as an input of a foreign op. */
+/* Returns true if a Cast of x to the type of y changes elements in their places. Otherwise it also moves them, as the
+ * letters say, or pads them: the candidate has not made anything. */
+bool       node_casts_in_place(xir_node *at, const xir_value *x, const xir_value *y);
+/* Sets axes[k] to the axis of x that becomes axis k of y, which the letters say if each axis of both has its own.
+ * Returns false for other ranks. */
+bool       node_cast_axes(const xir_value *x, const xir_value *y, int64_t axes[8]);
 xir_value *foreign_input(xir_node *at, xir_value *v);
 
 /* own.c: an attribute of an op of XIR as a file would have it; NULL if the class has none of this name, or it is
