@@ -19,6 +19,13 @@ xir_status onnx_settle_types(xir_pass *pass);   /* back_ends.c: quantised values
 /* The version of ONNX's own operator set in the network. */
 int64_t onnx_target(const xir_node *at);
 
+/* ---- versions (back_version.c) ---- */
+
+/* The least version that has operators for an op of XIR, or 0. */
+int64_t onnx_needs(const xir_op *op);
+/* Returns true if the version of the network has operators for the node's op. */
+bool    onnx_is_new_enough(xir_node *at);
+
 /* ---- element types (back_types.c) ---- */
 
 /* The number of an element type in ONNX (TensorProto.DataType); -1: it has none. */

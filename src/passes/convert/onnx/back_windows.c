@@ -255,10 +255,10 @@ bool onnx_back_grid_sample(xir_node *at) {
     static const char *const pads[][2] = { { "ZEROS", "zeros" }, { "BORDER", "border" },
                                            { "REFLECTION", "reflection" } };
     const int64_t version = onnx_target(at);
-    if (version < 16) return xir_node_unsupported(at, "GridSample, which needs version 16");
+    if (!onnx_is_new_enough(at)) return false;
     xir_value *x = onnx_map_input(at);
     if (!x) return false;
-    if (v_rank(x) != 4 && (version < 20 || v_rank(x) != 5))
+    if (v_rank(x) != 4 && v_rank(x) != 5)
         return xir_node_unsupported(at, "a map of %zu dims", v_rank(x));
     xir_value *grid = grid_of(at, v_rank(x));
     xir_set sets[] = { WORD("mode", XIR_STR("")), WORD("padding_mode", XIR_STR("")),
