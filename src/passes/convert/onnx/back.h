@@ -32,8 +32,11 @@ bool    onnx_is_new_enough(xir_node *at);
 int64_t onnx_code_of(xir_node *at, const xir_type *element);
 /* Whether an operator, "Add", takes these elements at this version; `key` may have the dialect's prefix. */
 bool onnx_takes(const char *key, int64_t version, const xir_type *element);
-/* Returns an element type that has all numbers of this one and that the operator takes, or NULL if there is none. */
-const xir_type *onnx_wider(xir_node *at, const char *key, const xir_type *element);
+/* Returns true if a list of words, each between spaces, has this one. */
+bool onnx_has_name(const char *names, const char *name);
+/* Returns the elements with which an operator computes: these or, if it does not take them or ONNX Runtime does not
+ * compute with them, a type that has all their numbers. NULL if there is none (back_kernels.c). */
+const xir_type *onnx_element_for(xir_node *at, const char *key, const xir_type *element);
 /* The dialect's check, and on the way back the elements that an operator takes. */
 bool onnx_check_both(xir_node *at);
 
@@ -49,8 +52,8 @@ xir_status      onnx_finish(xir_network *net, bool *changed);
 /* ---- operators (back_calls.c) ---- */
 
 /* Makes an operator, by its key, with the types of the node's outputs, and gives its results to the node. Absent
- * inputs at the end are left out. Where the operator does not take the elements of the input `of`, it computes with
- * wider ones, between Casts. */
+ * inputs at the end are left out. Where the operator has no elements such as those of the input `of`, it computes with
+ * wider ones, between Casts, as far as this input and later ones have such elements. */
 bool onnx_calls(xir_node *at, const char *key, xir_values inputs, xir_sets sets);
 bool onnx_calls_on(xir_node *at, const char *key, size_t of, xir_values inputs, xir_sets sets);
 /* Names the outputs of an operator that the node does not give: those that the standard requires are not absent, even
@@ -101,7 +104,8 @@ size_t onnx_channels_of(const xir_value *v);
 xir_value *onnx_weight(xir_node *at, const char *name);
 
 #define ONNX_WAYS_BACK(WAY) \
-    WAY(cast) WAY(clip) WAY(gelu) WAY(shrink) WAY(add) WAY(logic) WAY(div) WAY(equal) WAY(compare) WAY(extreme2)      \
+    WAY(unary) WAY(cast) WAY(clip) WAY(gelu) WAY(shrink) WAY(add) WAY(logic) WAY(div) WAY(equal) WAY(compare)        \
+    WAY(extreme2)                                                                                                    \
     WAY(mod) WAY(mul) WAY(pow) WAY(prelu) WAY(where) WAY(copy) WAY(softplus)                                         \
     WAY(constant_of_shape) WAY(range) WAY(shape) WAY(join) WAY(depth_to_space) WAY(expand) WAY(pad) WAY(reshape)      \
     WAY(slice) WAY(split) WAY(squeeze) WAY(tile) WAY(transpose)                                                      \

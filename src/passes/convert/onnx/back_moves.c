@@ -268,6 +268,7 @@ bool onnx_back_depth_to_space(xir_node *at) {
     xir_value *x = onnx_map_input(at);
     if (!x) return false;
     if (v_rank(x) != 4) return xir_node_unsupported(at, "a map of %zu dims", v_rank(x));
+    if (!v_is_real(x)) return xir_node_unsupported(at, "integers, of which ONNX Runtime has no kernel");
     return onnx_becomes_map(at, INS(x), SETS(INT("blocksize", xir_node_int(at, "upscale_factor", 1)),
                                              WORD("mode", XIR_STR("CRD"))));
 }
