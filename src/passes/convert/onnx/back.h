@@ -40,14 +40,20 @@ const xir_type *onnx_element_for(xir_node *at, const char *key, const xir_type *
 /* The dialect's check, and on the way back the elements that an operator takes. */
 bool onnx_check_both(xir_node *at);
 
-/* ---- quantised numbers (back_quantised.c) ---- */
+/* ---- quantised numbers (back_pairs.c) ---- */
 
-/* How an op with quantised values becomes operators; NULL: it has none. */
-xir_convert_fn *onnx_pairs(const xir_node *at);
-/* Whether a node only stands between a quantised value and its integers; such nodes go at the end, or, if other ops
- * stay, become BitCasts. */
-bool            onnx_is_view(const xir_op *op);
-xir_status      onnx_finish(xir_network *net, bool *changed);
+/* Sets the ways in which an op with quantised values becomes operators, to be tried in order, and returns their number:
+ * 0 for other ops. */
+size_t         onnx_quantised_ways(xir_node *at, xir_convert_fn *out[2]);
+/* The last way: as pairs. */
+xir_convert_fn onnx_back_pairs;
+/* A constant between DequantizeLinear and its op, with its axes in another order; NULL if x is something else, or after
+ * a failure (back_quantised.c). */
+xir_value     *onnx_turned_constant(xir_node *at, xir_value *x, const xir_ints *order);
+/* Returns true if a node only stands between a quantised value and its integers. Such nodes are removed at the end or,
+ * if other ops stay, become BitCasts (back_ends.c). */
+bool           onnx_is_view(const xir_op *op);
+xir_status     onnx_finish(xir_network *net, bool *changed);
 
 /* ---- operators (back_calls.c) ---- */
 

@@ -25,7 +25,7 @@ bool onnx_back_cast(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *y = xir_op_output(at->op, 0);
     if (!x) return false;
     if (xir_type_is_quantized(v_element(x)) || xir_type_is_quantized(v_element(y)))
-        return onnx_pairs(at)(at);
+        return onnx_back_pairs(at);
     if (!node_casts_in_place(at, x, y)) return false;
     const int64_t code = onnx_code_of(at, v_element(y));
     if (code < 0) return xir_node_unsupported(at, "elements that ONNX does not have");

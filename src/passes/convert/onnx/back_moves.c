@@ -59,7 +59,8 @@ bool onnx_back_transpose(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (!x || !xir_node_items(at, "dims", &dims) || !axes_from_start(at, "attribute/dims", v_rank(x), &dims))
         return false;
-    return onnx_becomes(at, INS(x), SETS(LIST("perm", &dims)));
+    xir_value *turned = onnx_turned_constant(at, x, &dims);
+    return turned ? xir_node_result(at, 0, turned) : onnx_becomes(at, INS(x), SETS(LIST("perm", &dims)));
 }
 
 /* A size of -1 keeps a dim, as 1 does for ONNX. */
