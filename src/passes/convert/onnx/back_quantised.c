@@ -212,7 +212,8 @@ xir_value *onnx_turned_constant(xir_node *at, xir_value *x, const xir_ints *orde
     return op ? xir_op_output(op, 0) : NULL;
 }
 
-xir_value *linear_wide(xir_node *at, xir_value *v) {
+/* Any value as reals of 64 bits. */
+static xir_value *wide_of(xir_node *at, xir_value *v) {
     linear t;
     if (linear_is(v)) return linear_read(at, v, &t) ? linear_real64(at, v, &t) : NULL;
     return xir_node_cast(at, v, linear_reals(at, XIR_FLOAT_FP64));
@@ -255,7 +256,7 @@ static xir_value *stored_whole(xir_node *at, xir_value *whole, const linear *t, 
 
 xir_value *linear_rounded(xir_node *at, xir_value *v, const linear *t, bool full) {
     const xir_type *wide = linear_reals(at, XIR_FLOAT_FP64);
-    xir_value *x = linear_wide(at, v);
+    xir_value *x = wide_of(at, v);
     if (xir_node_failed(at) || !x) return NULL;
     xir_value *q = xir_node_quotient(at, x, linear_along(at, x, t, wide, t->scales));
     return stored_whole(at, make_rounded(at, q), t, full || !t->sign ? t->least : -t->most);

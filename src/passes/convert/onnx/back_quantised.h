@@ -39,10 +39,9 @@ xir_value *linear_along(xir_node *at, const xir_value *v, const linear *t, const
 /* The zero points as reals. */
 double *linear_zeros(xir_node *at, const linear *t);
 
-/* Quantised numbers as reals of 32 bits, of 64 bits; and any value as reals of 64 bits. */
+/* Quantised numbers as reals of 32 bits, and of 64 bits. */
 xir_value *linear_real(xir_node *at, xir_value *q, const linear *t);
 xir_value *linear_real64(xir_node *at, xir_value *q, const linear *t);
-xir_value *linear_wide(xir_node *at, xir_value *v);
 
 /* Reals of 32 bits by QuantizeLinear with these scales: half to even, full range. */
 xir_value *linear_quantised_by(xir_node *at, xir_value *x, const linear *t, const double *scales);
