@@ -67,6 +67,19 @@ static bool is_quantised_case(const char *text) {
     return strstr(text, "Quant") || strstr(text, "QLinear") || strstr(text, "Integer") || strstr(text, "QGemm");
 }
 
+/* DequantizeLinear takes what QuantizeLinear gives, and not a copy of it. */
+static void check_pairs(const onnx_case *c, const xir_network *net) {
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
+        if (!xir_str_equal(xir_class_key(xir_op_class(op)), XIR_STR("onnx::Identity"))) continue;
+        const xir_op *from = xir_value_op(xir_op_input(op, 0));
+        const bool made = from && xir_str_equal(xir_class_key(xir_op_class(from)), XIR_STR("onnx::QuantizeLinear"));
+        for (const xir_use *use = xir_value_uses(xir_op_output(op, 0)); made && use; use = xir_use_next(use)) {
+            if (xir_str_equal(xir_class_key(xir_op_class(xir_use_op(use))), XIR_STR("onnx::DequantizeLinear")))
+                fail_msg("%s: there is a copy inside of a pair", c->part[0]);
+        }
+    }
+}
+
 static void cases_go_there_and_back(void **state) {
     (void)state;
     static const int versions[] = { 11, 13, 17, 21 };
@@ -93,6 +106,7 @@ static void cases_go_there_and_back(void **state) {
                 xir_network_free(back);
                 continue;
             }
+            check_pairs(&c, back);
             xir_diags_clear(why);
             xir_network *read = way_through_file(back, "onnx", xir_dialect_check);
             if (!read) fail_msg("%s, %s: %s", c.part[0], how, way_first_message());
@@ -370,6 +384,21 @@ static void results_are_rounded_once(void **state) {
     for (size_t i = 0; i < COUNT(cases); i++) compute_again(cases[i]);
 }
 
+/* The letters of a Cast may say that axes change places; its scales then lie along another axis. */
+static void casts_may_move_elements(void **state) {
+    (void)state;
+    static const char *const cases[] = {
+        "Cast(" SCALED(q8) " NHWC 1x1x2x2 = 1 2 -128 4) target_dtype=(fp32 NCHW 1x2x1x2) -> fp32 NCHW 1x2x1x2",
+        "Cast(q8{@scales([axis=3]0.5,0.25)} NHWC 1x1x2x2 = 1 2 3 4) target_dtype=(fp32 NCHW 1x2x1x2) -> fp32 NCHW 1x2x1x2",
+        "Cast(q8{@scales([axis=3]0.5,0.25)} NHWC 1x1x2x2 = 1 2 3 4) target_dtype=(fp16 NCHW 1x2x1x2) -> fp16 NCHW 1x2x1x2",
+        "Cast(fp32 NHWC 1x1x2x2 = 1 2 3.3 -4) target_dtype=(q8{@scales([axis=1]0.5,0.25)} NCHW 1x2x1x2) -> "
+            "q8{@scales([axis=1]0.5,0.25)} NCHW 1x2x1x2",
+        "Cast(" SCALED(q8) " NHWC 1x1x2x2 = 1 2 -128 4) target_dtype=(qu8{@scales([axis=-1]0.25) [7]} NCHW 1x2x1x2) -> "
+            "qu8{@scales([axis=-1]0.25) [7]} NCHW 1x2x1x2",
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) compute_again(cases[i]);
+}
+
 /* A part of the network stays: quantised values keep their types, and BitCasts stand between them and operators. */
 static void parts_stay(void **state) {
     (void)state;
@@ -419,6 +448,7 @@ GROUP {
         cmocka_unit_test(what_stays_has_a_reason),
         cmocka_unit_test(moved_integers_stay),
         cmocka_unit_test(results_are_rounded_once),
+        cmocka_unit_test(casts_may_move_elements),
         cmocka_unit_test(parts_stay),
     };
     return _cmocka_run_group_tests("onnx_pairs", tests, COUNT(tests), group_begin, group_end);
