@@ -28,7 +28,7 @@ bool    onnx_is_new_enough(xir_node *at);
 
 /* ---- element types (back_types.c) ---- */
 
-/* The number of an element type in ONNX (TensorProto.DataType); -1: it has none. */
+/* The number of an element type in ONNX (TensorProto.DataType); -1: it has none, or memory is out. */
 int64_t onnx_code_of(xir_node *at, const xir_type *element);
 /* Whether an operator, "Add", takes these elements at this version; `key` may have the dialect's prefix. */
 bool onnx_takes(const char *key, int64_t version, const xir_type *element);

@@ -9,7 +9,8 @@ int64_t onnx_code_of(xir_node *at, const xir_type *element) {
         const element_code *code = element_code_at(&element_codes_onnx, i);
         if (!code || code->kind == ELEMENT_NONE || code->numbers > 1) continue;
         const xir_type *type = element_code_type(at->c->ctx, code);
-        if (type && xir_type_equal(type, element)) return (int64_t)i;
+        if (!type) return node_no_memory(at), -1;
+        if (xir_type_equal(type, element)) return (int64_t)i;
     }
     return -1;
 }

@@ -2,6 +2,7 @@
  * ones, and xir_onnx_rename_captures gives them. */
 #include <xir/onnx.h>
 #include "cases.h"
+#include "passes/convert/scarce_dialect.h"
 #include "passes/convert/way_back.h"
 #include "source_tags.h"
 
@@ -129,11 +130,27 @@ static void what_is_no_graph_is_not_renamed(void **state) {
     xir_network_free(net);
 }
 
+/* ---- memory ----------------------------------------------------------------------------------------------------- */
+
+static void prepare(want *w) {
+    static const char *const lines[] = { INNER, OUTER, MODEL };
+    static onnx_case c;
+    case_all_bodies()->n = 0;
+    for (size_t i = 0; i < COUNT(lines); i++) (void)case_read(&c, lines[i]);
+    w->net = case_network_in(w->ctx, &c);
+    assert_int_equal(xir_pass_run(w->net, "to-xir", NULL, NULL, w->why), XIR_OK);
+    xir_diags_clear(w->why);
+}
+
+static const char *pass_name(void) { return "xir-to-onnx"; }
+
 GROUP {
+    (void)test_checking;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_follow_into_graphs),
         cmocka_unit_test(a_graph_is_renamed),
         cmocka_unit_test(what_is_no_graph_is_not_renamed),
+        cmocka_unit_test(test_converting),
     };
     return RUN_GROUP(tests);
 }
