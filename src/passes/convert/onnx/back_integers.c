@@ -128,7 +128,7 @@ static bool give_integers(xir_node *at, size_t i, xir_value *v, bool limited) {
     linear t;
     if (xir_node_failed(at) || !v || !linear_read(at, old, &t)) return false;
     if (v_rank(v) != v_rank(old)) return xir_node_unsupported(at, "output %zu has other dims with integers", i);
-    if (limited && t.sign) v = xir_node_make(at, "ClampScalar", INS(v), SETS(REAL("min", -t.most)));
+    if (limited && t.sign) v = linear_clamped(at, v, -t.most, t.most);
     return v && xir_node_result(at, i, linear_view(at, v, t.element));
 }
 
@@ -215,8 +215,7 @@ static bool clamped(xir_node *at) {
     if (!bounds_of(at, &low, &high)) return xir_node_unsupported(at, "this form of it");
     if (!stored_number(at, &t, low, &low) || !stored_number(at, &t, high, &high)) return false;
     if (low <= t.least && high >= t.most) return xir_node_result(at, 0, x);   /* all integers are within the bounds */
-    x = xir_node_make(at, "ClampScalar", INS(linear_stored(at, x, &t)), SETS(REAL("min", low), REAL("max", high)));
-    return give_integers(at, 0, x, false);
+    return give_integers(at, 0, linear_clamped(at, linear_stored(at, x, &t), low, high), false);
 }
 
 xir_convert_fn *onnx_on_integers(xir_node *at) {

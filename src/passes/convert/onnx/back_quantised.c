@@ -237,6 +237,14 @@ static bool exceeds_floats(const linear *t) {
     return false;
 }
 
+xir_value *linear_clamped(xir_node *at, xir_value *v, double low, double high) {
+    const bool single = (double)(float)low == low && (double)(float)high == high;
+    if (!v || xir_node_failed(at)) return NULL;
+    if (single) return xir_node_make(at, "ClampScalar", INS(v), SETS(REAL("min", low), REAL("max", high)));
+    v = xir_node_make(at, "Maximum", INS(v, xir_node_scalar(at, v_element(v), low)), NO_SETS);
+    return v ? xir_node_make(at, "Minimum", INS(v, xir_node_scalar(at, v_element(v), high)), NO_SETS) : NULL;
+}
+
 /* Integers as reals of 64 bits, without the zero point, as the type's numbers: clamped, and stored. QuantizeLinear
  * gives them back from their multiples of the scale, so that a reader finds the type, unless these are not floats. */
 static xir_value *stored_whole(xir_node *at, xir_value *whole, const linear *t, double least) {
@@ -244,7 +252,7 @@ static xir_value *stored_whole(xir_node *at, xir_value *whole, const linear *t, 
     if (xir_node_failed(at) || !whole || !wide || !real) return NULL;
     if (t->any_zero) whole = xir_node_sum(at, whole, linear_along(at, whole, t, wide, linear_zeros(at, t)), 1, 1);
     if (t->bits <= 16) whole = xir_node_cast(at, whole, real);   /* more runtimes have a Clip of them */
-    whole = whole ? xir_node_make(at, "ClampScalar", INS(whole), SETS(REAL("min", least), REAL("max", t->most))) : NULL;
+    whole = linear_clamped(at, whole, least, t->most);
     if (!whole) return NULL;
     if (!linear_can_write(at, t) || exceeds_floats(t))
         return linear_view(at, xir_node_cast(at, whole, t->stored), t->element);

@@ -43,6 +43,8 @@ double *linear_zeros(xir_node *at, const linear *t);
 xir_value *linear_real(xir_node *at, xir_value *q, const linear *t);
 xir_value *linear_real64(xir_node *at, xir_value *q, const linear *t);
 
+/* Numbers within bounds, of which attributes of XIR's ops only hold floats. */
+xir_value *linear_clamped(xir_node *at, xir_value *v, double low, double high);
 /* Reals of 32 bits by QuantizeLinear with these scales: half to even, full range. */
 xir_value *linear_quantised_by(xir_node *at, xir_value *x, const linear *t, const double *scales);
 /* Reals rounded half away from zero, as XIR stores results; `full`: with the least integer. */

@@ -379,6 +379,9 @@ static void results_are_rounded_once(void **state) {
             "q8{@scales([axis=-1]1)} * 3 = 0 1 0",
         "Cast(fp32 * 3 = 3.4e38 -3.4e38 1e37) target_dtype=(q8{@scales([axis=-1]10633823966279326983230456482242756608)} * 3)"
             " -> q8{@scales([axis=-1]10633823966279326983230456482242756608)} * 3 = 32 -32 1",
+        "Cast(fp64 * 2 = 1e30 -1e30) target_dtype=(" SCALED(q32) " * 2) -> " SCALED(q32) " * 2 = 2147483647 -2147483647",
+        "Max(" SCALED(q32) " - 2x2 = -2147483648 -2147483648 3 4) dim=1 -> " SCALED(q32) " - 2 = -2147483647 4",
+        "ReLU(" SCALED(q32) " * 3 = -5 16777217 2147483647) max_value=8388608.5 -> " SCALED(q32) " * 3",
         "Cast(fp32 * 1 = inf) target_dtype=(" SCALED(q8) " * 1) -> " SCALED(q8) " * 1 = 127",
     };
     for (size_t i = 0; i < COUNT(cases); i++) compute_again(cases[i]);
