@@ -243,7 +243,7 @@ static bool is_plain(xir_node *at) {
  * far, `otherwise` is one (NULL: that the format has no operation). */
 static bool run_rest(conversion *c, const convert_class *cls, xir_node *at, char reason[300], const char *otherwise) {
     xir_convert_fn *rest;
-    for (size_t i = 0; at->fate != NODE_NO_MEMORY && (rest = convert_rest(c->back.to, at, i)); i++)
+    for (size_t i = 0; (rest = convert_rest(c->back.to, at, i)) && at->fate != NODE_NO_MEMORY; i++)
         if (attempt(at, cls, rest, NULL, reason)) return true;
     if (at->fate == NODE_NO_MEMORY) return false;
     at->fate = NODE_STAYS;

@@ -381,6 +381,10 @@ void              conversion_forget(conversion *c, const xir_op *op);
 /* Makes Params of the list learned for an op; NULL: out of memory. */
 xir_value        *conversion_known_params(conversion *c, const xir_op *op);
 
+/* quantised.c: the constant of this name that an op of one output computes from constants. NULL: it is not computed, or
+ * memory is out, which c->no_memory says. */
+xir_value *conversion_run_constant(conversion *c, const xir_op *op, xir_str name);
+
 /* stayed.c: notes that a node stays; false: out of memory. Then the report: the causes, and how many nodes stay. */
 bool       stayed_add(conversion *c, const xir_node *at);
 xir_status stayed_report(conversion *c);
@@ -440,6 +444,12 @@ xir_value *row_back_input(xir_node *at, size_t i);
 xir_value *node_in_order(xir_node *at, xir_value *v, xir_str letters);
 /* For each letter of an order the axis of v; *same: they are in this order. False: the node is kept. */
 bool       node_axes_in(xir_node *at, const xir_value *v, xir_str order, int64_t axes[8], bool *same);
+/* Returns true if a Cast of x to the type of y changes elements in their places. Otherwise it also moves them, as the
+ * letters say, or pads them: the candidate has not made anything. */
+bool       node_casts_in_place(xir_node *at, const xir_value *x, const xir_value *y);
+/* Sets axes[k] to the axis of x that becomes axis k of y, which the letters say if each axis of both has its own.
+ * Returns false for other ranks. */
+bool       node_cast_axes(const xir_value *x, const xir_value *y, int64_t axes[8]);
 /* Gives the node the outputs of a foreign op, feature maps in the order that the node's outputs have. */
 bool row_back_results(xir_node *at, xir_op *op);
 

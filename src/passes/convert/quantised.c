@@ -159,24 +159,29 @@ static xir_value *by_letters(conversion *c, const xir_value *v) {
     return c->no_memory ? NULL : made;
 }
 
-/* The same for a matrix, with its elements moved, if there is room for them. */
-static xir_value *moved_constant(conversion *c, xir_value *v) {
-    xir_op *op = xir_value_op(v);
+xir_value *conversion_run_constant(conversion *c, const xir_op *op, xir_str name) {
     xir_array *array = NULL;
     uint64_t bytes;
-    if (!op || !xir_op_is(op, xir_transpose_class()) || !c->ctx->run_op) return NULL;
-    const xir_value *from = xir_op_input(op, 0);
-    if (!xir_value_is_params(from) || !xir_params_has_data(from)) return NULL;
-    if (xir_type_bytes(xir_value_type(v), &bytes) || bytes > converted_left(c)) return NULL;
+    const xir_type *type = xir_value_type(xir_op_output(op, 0));
+    if (!c->ctx->run_op || xir_type_bytes(type, &bytes) || bytes > converted_left(c)) return NULL;
     const xir_status status = c->ctx->run_op(op, &array, 1, c->within, NULL);
     if (status == XIR_E_MEMORY) c->no_memory = true;
     if (status == XIR_E_CANCELLED) c->cancelled = true;
     if (status) return NULL;
-    xir_value *made = xir_params_from_array(c->net, xir_value_name(from), array);
+    xir_value *made = xir_params_from_array(c->net, name, array);
     c->bytes.constants += bytes;
     xir_array_free(array);
-    if ((!made || xir_value_set_type(made, xir_value_type(v)))) c->no_memory = true;
+    if (!made || xir_value_set_type(made, type)) c->no_memory = true;
     return c->no_memory ? NULL : made;
+}
+
+/* The same for a matrix, with its elements moved, if there is room for them. */
+static xir_value *moved_constant(conversion *c, xir_value *v) {
+    xir_op *op = xir_value_op(v);
+    if (!op || !xir_op_is(op, xir_transpose_class())) return NULL;
+    const xir_value *from = xir_op_input(op, 0);
+    if (!xir_value_is_params(from) || !xir_params_has_data(from)) return NULL;
+    return conversion_run_constant(c, op, xir_value_name(from));
 }
 
 static xir_value *weights_of(conversion *c, const xir_op *op, xir_value *q) {

@@ -67,6 +67,38 @@ xir_value *node_in_order(xir_node *at, xir_value *v, xir_str order) {
     return same ? v : xir_node_transposed(at, v, axes, order.size, order.size > 2 ? letters : NULL);
 }
 
+/* Returns true if each axis of v has a letter of its own. */
+static bool names_all(const xir_layout *layout, size_t rank) {
+    if (!layout || xir_layout_rank(layout) != rank) return false;
+    for (size_t k = 0; k < rank; k++) {
+        const char letter = xir_layout_axis(layout, k);
+        if (letter == '*' || xir_layout_index(layout, letter) != (int64_t)k) return false;
+    }
+    return true;
+}
+
+bool node_cast_axes(const xir_value *x, const xir_value *y, int64_t axes[8]) {
+    const xir_layout *from = xir_type_layout(xir_value_type(x)), *to = xir_type_layout(xir_value_type(y));
+    const size_t rank = xir_type_rank(xir_value_type(x));
+    if (rank > 8 || xir_type_rank(xir_value_type(y)) != rank) return false;
+    bool named = names_all(from, rank) && names_all(to, rank);
+    for (size_t k = 0; named && k < rank; k++) named = xir_layout_has(from, xir_layout_axis(to, k));
+    for (size_t k = 0; k < rank; k++) axes[k] = named ? xir_layout_index(from, xir_layout_axis(to, k)) : (int64_t)k;
+    return true;
+}
+
+bool node_casts_in_place(xir_node *at, const xir_value *x, const xir_value *y) {
+    int64_t axes[8];
+    const size_t rank = xir_type_rank(xir_value_type(x));
+    bool same = node_cast_axes(x, y, axes);
+    for (size_t k = 0; same && k < rank; k++) {
+        const int64_t was = xir_type_dim(xir_value_type(x), (int64_t)k, false),
+                      now = xir_type_dim(xir_value_type(y), (int64_t)k, false);
+        same = axes[k] == (int64_t)k && (was == now || was < 0 || now < 0);
+    }
+    return same || xir_node_unsupported(at, "a cast that moves elements");
+}
+
 xir_value *row_back_input(xir_node *at, size_t i) {
     const xir_str order = i < at->to->n_slots ? at->to->slots[i].order : (xir_str){ NULL, 0 };
     return node_in_order(at, xir_node_optional_input(at, i), order);

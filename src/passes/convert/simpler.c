@@ -57,10 +57,30 @@ static bool relu(xir_node *at) {
     return xir_node_becomes(at, "ClampScalar", INS(y), SETS(REAL("max", most)));
 }
 
+/* A Cast that also moves elements, as the letters of its type say: a Transpose, and a Cast that does not. */
+static bool moving_cast(xir_node *at) {
+    int64_t axes[8];
+    char letters[9] = "";
+    bool same = true;
+    xir_value *x = xir_node_input(at, 0), *y = xir_op_output(at->op, 0);
+    if (!x) return false;
+    const xir_layout *layout = xir_type_layout(xir_value_type(y));
+    const bool tiled = xir_type_is_layouted(xir_value_type(x)) || xir_type_is_layouted(xir_value_type(y));
+    if (tiled || !layout || !node_cast_axes(x, y, axes)) return xir_node_unsupported(at, "another number of dims");
+    for (size_t i = 0; i < v_rank(x); i++) {
+        letters[i] = xir_layout_axis(layout, i);
+        same &= axes[i] == (int64_t)i;
+    }
+    if (same) return xir_node_unsupported(at, "elements in their places");
+    x = xir_node_transposed(at, x, axes, v_rank(x), letters);
+    return xir_node_result(at, 0, xir_node_cast(at, x, v_element(y)));
+}
+
 /* `few`: for formats with few operations only. Others have their own for most of these classes. */
 typedef struct formula { const char *cls; xir_convert_fn *make; bool few; } formula;
 static const formula formulas[] = {
     { "SiLU", silu },
+    { "Cast", moving_cast },
     { "Add",  sum },
     { "SwapOrder", swapped },
     { "Hardsigmoid", hardsigmoid },

@@ -253,10 +253,7 @@ bool deepx_back_where(xir_node *at) {
 bool deepx_back_cast(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     const xir_type *type = deepx_result(at);
-    if (!x) return false;
-    bool same = v_rank(x) == xir_type_rank(type);
-    for (size_t i = 0; same && i < v_rank(x); i++) same = v_dim(x, i) == xir_type_dim(type, (int64_t)i, false);
-    if (!same) return xir_node_unsupported(at, "a cast that moves elements");
+    if (!x || !node_casts_in_place(at, x, xir_op_output(at->op, 0))) return false;
     if (xir_type_equal(v_element(x), xir_type_element(type))) return xir_node_becomes(at, "Copy", INS(x), NO_SETS);
     return deepx_gives(at, "T", INS(x), NULL);
 }

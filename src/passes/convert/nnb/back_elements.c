@@ -261,7 +261,7 @@ static bool holds_all(const xir_value *from, const xir_value *to) {
 static bool cast(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *old = xir_op_output(at->op, 0);
     if (!x) return false;
-    if (!same_dims(x, old)) return xir_node_unsupported(at, "a cast that moves elements");
+    if (!node_casts_in_place(at, x, old)) return false;
     if (is_fixed(old) || (is_fixed(x) && is_real(old))) return calls_on(at, "nnb::Identity", x);
     if (is_fixed(x)) x = xir_node_cast(at, x, xir_type_float(xir_node_context(at), XIR_FLOAT_FP32));
     if (!x) return false;

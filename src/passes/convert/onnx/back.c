@@ -20,12 +20,17 @@ static bool has_operators(const xir_network *net) {
     return false;
 }
 
-/* Operators that are there already keep their version. */
+/* Operators that are there already keep their version. Otherwise it is the least one, from the usual one on, that has
+ * operators for all ops. */
 static int64_t version_for(xir_pass *pass) {
     const xir_network *net = xir_pass_network(pass);
     const int64_t wanted = xir_pass_int(pass, "opset");
-    if (has_operators(net)) return wanted ? wanted : onnx_version(net, (xir_str){ NULL, 0 });
-    return wanted ? wanted : ONNX_USUAL_BACK;
+    int64_t version = ONNX_USUAL_BACK;
+    if (wanted) return wanted;
+    if (has_operators(net)) return onnx_version(net, (xir_str){ NULL, 0 });
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op))
+        if (onnx_needs(op) > version) version = onnx_needs(op);
+    return version;
 }
 
 /* The version of the format that came with a version of the operator set. */
@@ -94,7 +99,7 @@ static const xir_pass_option options[] = {
     { "custom", XIR_PASS_BOOL, "false", "what ONNX has no operators for becomes nodes in the domain icraft.xir" },
     { "all-custom", XIR_PASS_BOOL, "false", "every op becomes such a node, and the same op again when it is read" },
     { "opset", XIR_PASS_INT, "0", "the version of the operator set, 11 to 21; 0: that of the network's operators of "
-                                  "ONNX, or 13" },
+                                  "ONNX, or the least from 13 on that all ops need" },
 };
 
 extern const xir_dialect_decl dialect_onnx;

@@ -14,35 +14,52 @@ enum { ONNX_OLDEST_BACK = 11, ONNX_NEWEST_BACK = 21, ONNX_USUAL_BACK = 13 };
 extern const xir_pass_decl pass_xir_to_onnx;
 xir_status onnx_begin_back(xir_pass *pass);
 xir_status onnx_end_back(xir_pass *pass);   /* back_names.c */
+xir_status onnx_rename_captures(xir_pass *pass);   /* back_captures.c */
 xir_status onnx_settle_types(xir_pass *pass);   /* back_ends.c: quantised values, operator sets */
 /* The version of ONNX's own operator set in the network. */
 int64_t onnx_target(const xir_node *at);
 
+/* ---- versions (back_version.c) ---- */
+
+/* The least version that has operators for an op of XIR, or 0. */
+int64_t onnx_needs(const xir_op *op);
+/* Returns true if the version of the network has operators for the node's op. */
+bool    onnx_is_new_enough(xir_node *at);
+
 /* ---- element types (back_types.c) ---- */
 
-/* The number of an element type in ONNX (TensorProto.DataType); -1: it has none. */
+/* The number of an element type in ONNX (TensorProto.DataType); -1: it has none, or memory is out. */
 int64_t onnx_code_of(xir_node *at, const xir_type *element);
 /* Whether an operator, "Add", takes these elements at this version; `key` may have the dialect's prefix. */
 bool onnx_takes(const char *key, int64_t version, const xir_type *element);
-/* Returns an element type that has all numbers of this one and that the operator takes, or NULL if there is none. */
-const xir_type *onnx_wider(xir_node *at, const char *key, const xir_type *element);
+/* Returns true if a list of words, each between spaces, has this one. */
+bool onnx_has_name(const char *names, const char *name);
+/* Returns the elements with which an operator computes: these or, if it does not take them or ONNX Runtime does not
+ * compute with them, a type that has all their numbers. NULL if there is none (back_kernels.c). */
+const xir_type *onnx_element_for(xir_node *at, const char *key, const xir_type *element);
 /* The dialect's check, and on the way back the elements that an operator takes. */
 bool onnx_check_both(xir_node *at);
 
-/* ---- quantised numbers (back_quantised.c) ---- */
+/* ---- quantised numbers (back_pairs.c) ---- */
 
-/* How an op with quantised values becomes operators; NULL: it has none. */
-xir_convert_fn *onnx_pairs(const xir_node *at);
-/* Whether a node only stands between a quantised value and its integers; such nodes go at the end, or, if other ops
- * stay, become BitCasts. */
-bool            onnx_is_view(const xir_op *op);
-xir_status      onnx_finish(xir_network *net, bool *changed);
+/* Sets the ways in which an op with quantised values becomes operators, to be tried in order, and returns their number:
+ * 0 for other ops. */
+size_t         onnx_quantised_ways(xir_node *at, xir_convert_fn *out[2]);
+/* The last way: as pairs. */
+xir_convert_fn onnx_back_pairs;
+/* A constant between DequantizeLinear and its op, with its axes in another order; NULL if x is something else, or after
+ * a failure (back_quantised.c). */
+xir_value     *onnx_turned_constant(xir_node *at, xir_value *x, const xir_ints *order);
+/* Returns true if a node only stands between a quantised value and its integers. Such nodes are removed at the end or,
+ * if other ops stay, become BitCasts (back_ends.c). */
+bool           onnx_is_view(const xir_op *op);
+xir_status     onnx_finish(xir_network *net, bool *changed);
 
 /* ---- operators (back_calls.c) ---- */
 
 /* Makes an operator, by its key, with the types of the node's outputs, and gives its results to the node. Absent
- * inputs at the end are left out. Where the operator does not take the elements of the input `of`, it computes with
- * wider ones, between Casts. */
+ * inputs at the end are left out. Where the operator has no elements such as those of the input `of`, it computes with
+ * wider ones, between Casts, as far as this input and later ones have such elements. */
 bool onnx_calls(xir_node *at, const char *key, xir_values inputs, xir_sets sets);
 bool onnx_calls_on(xir_node *at, const char *key, size_t of, xir_values inputs, xir_sets sets);
 /* Names the outputs of an operator that the node does not give: those that the standard requires are not absent, even
@@ -93,7 +110,8 @@ size_t onnx_channels_of(const xir_value *v);
 xir_value *onnx_weight(xir_node *at, const char *name);
 
 #define ONNX_WAYS_BACK(WAY) \
-    WAY(cast) WAY(clip) WAY(gelu) WAY(shrink) WAY(add) WAY(logic) WAY(div) WAY(equal) WAY(compare) WAY(extreme2)      \
+    WAY(unary) WAY(cast) WAY(clip) WAY(gelu) WAY(shrink) WAY(add) WAY(logic) WAY(div) WAY(equal) WAY(compare)        \
+    WAY(extreme2)                                                                                                    \
     WAY(mod) WAY(mul) WAY(pow) WAY(prelu) WAY(where) WAY(copy) WAY(softplus)                                         \
     WAY(constant_of_shape) WAY(range) WAY(shape) WAY(join) WAY(depth_to_space) WAY(expand) WAY(pad) WAY(reshape)      \
     WAY(slice) WAY(split) WAY(squeeze) WAY(tile) WAY(transpose)                                                      \

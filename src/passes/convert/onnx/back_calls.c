@@ -41,14 +41,14 @@ static bool give(xir_node *at, xir_op *op) {
 }
 
 /* The operator on wider elements. */
-static bool calls_wider(xir_node *at, const char *key, const xir_type *own, const xir_type *wide, xir_values inputs,
-                        xir_sets sets) {
+static bool calls_wider(xir_node *at, const char *key, size_t of, const xir_type *own, const xir_type *wide,
+                        xir_values inputs, xir_sets sets) {
     xir_value **in = node_take(at, (inputs.size + 1) * sizeof *in);
     const xir_type **types = node_take(at, (at->n_out + 1) * sizeof *types);
     if (!in || !types) return node_no_memory(at);
     for (size_t i = 0; i < inputs.size; i++) {
         in[i] = inputs.data[i];
-        if (in[i] && xir_type_equal(v_element(in[i]), own)) in[i] = xir_node_cast(at, in[i], wide);
+        if (i >= of && in[i] && xir_type_equal(v_element(in[i]), own)) in[i] = xir_node_cast(at, in[i], wide);
     }
     for (size_t i = 0; i < at->n_out; i++) {
         types[i] = xir_value_type(xir_op_output(at->op, (int64_t)i));
@@ -71,8 +71,8 @@ bool onnx_calls_on(xir_node *at, const char *key, size_t of, xir_values inputs, 
     if (onnx_is_cut(at)) return xir_node_unsupported(at, "requantisation");
     inputs = without_end(inputs);
     const xir_type *own = of < inputs.size && inputs.data[of] ? v_element(inputs.data[of]) : NULL;
-    const xir_type *wide = own && !onnx_takes(key, onnx_target(at), own) ? onnx_wider(at, key, own) : NULL;
-    if (wide) return calls_wider(at, key, own, wide, inputs, sets);
+    const xir_type *wide = own ? onnx_element_for(at, key, own) : NULL;
+    if (wide && !xir_type_equal(wide, own)) return calls_wider(at, key, of, own, wide, inputs, sets);
     return give(at, xir_node_make_foreign(at, key, inputs, sets, NULL, 0));
 }
 

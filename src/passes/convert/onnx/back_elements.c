@@ -12,24 +12,21 @@ bool onnx_back_copy(xir_node *at) {
     return onnx_becomes(at, INS(x), NO_SETS);
 }
 
-static bool same_axes(const xir_value *a, const xir_value *b) {
-    const xir_layout *x = xir_type_layout(xir_value_type(a)), *y = xir_type_layout(xir_value_type(b));
-    if (v_rank(a) != v_rank(b)) return false;
-    for (size_t i = 0; i < v_rank(a); i++) {
-        if (v_dim(a, i) != v_dim(b, i)) return false;
-        const char was = x && i < xir_layout_rank(x) ? xir_layout_axis(x, i) : '*',
-                   now = y && i < xir_layout_rank(y) ? xir_layout_axis(y, i) : '*';
-        if (was != now && was != '*' && now != '*') return false;
-    }
-    return true;
+/* A function without attributes. */
+bool onnx_back_unary(xir_node *at) {
+    xir_str other;
+    xir_value *x = xir_node_input(at, 0);
+    if (!own_is_default(at->op, 0, &other))
+        return xir_node_unsupported(at, "%.*s has another value than its default", (int)other.size, other.data);
+    return x && onnx_becomes(at, INS(x), NO_SETS);
 }
 
 bool onnx_back_cast(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *y = xir_op_output(at->op, 0);
     if (!x) return false;
     if (xir_type_is_quantized(v_element(x)) || xir_type_is_quantized(v_element(y)))
-        return onnx_pairs(at)(at);
-    if (!same_axes(x, y)) return xir_node_unsupported(at, "a cast that moves elements");
+        return onnx_back_pairs(at);
+    if (!node_casts_in_place(at, x, y)) return false;
     const int64_t code = onnx_code_of(at, v_element(y));
     if (code < 0) return xir_node_unsupported(at, "elements that ONNX does not have");
     return onnx_becomes(at, INS(x), SETS(INT("to", code)));
@@ -55,6 +52,12 @@ bool onnx_back_clip(xir_node *at) {
     const double least = xir_node_real(at, hard ? "min_val" : "min", -INFINITY),
                  most = xir_node_real(at, hard ? "max_val" : "max", INFINITY);
     if (isnan(least) || isnan(most)) return xir_node_unsupported(at, "bounds that are not numbers");
+    const bool wide = xir_type_storage_bits(v_element(x)) > (v_is_real(x) ? 32 : 16);
+    if (wide && onnx_target(at) < 12) {   /* ONNX Runtime has a Clip of double since version 12 */
+        x = xir_node_make(at, "Maximum", INS(x, xir_node_scalar(at, v_element(x), least)), NO_SETS);
+        x = x ? xir_node_make(at, "Minimum", INS(x, xir_node_scalar(at, v_element(x), most)), NO_SETS) : NULL;
+        return x && xir_node_result(at, 0, x);
+    }
     return onnx_becomes(at, INS(x, bound(at, v_element(x), least, true), bound(at, v_element(x), most, false)),
                         NO_SETS);
 }
@@ -171,6 +174,23 @@ static bool by_fraction(xir_node *at, xir_value *x, double divisor) {
     return q && xir_node_result(at, 0, xir_node_cast(at, q, v_element(x)));
 }
 
+/* Integers of 64 bits without a sign, of which ONNX Runtime 1.20 has no Div, by a constant of powers of two. */
+static bool shifts(xir_node *at, xir_value *x) {
+    const xir_integer_type *whole = xir_integer_type_of(xir_type_object(v_element(x)));
+    xir_ints list;
+    if (!whole || whole->sign || xir_type_storage_bits(v_element(x)) != 64) return false;
+    if (!xir_node_has(at, 1) || !xir_node_is_constant(at, 1) || !xir_node_ints(at, 1, &list)) return false;
+    const xir_ints dims = xir_node_dims(at, xir_node_input(at, 1));
+    double *exponents = onnx_reals(at, (int64_t)list.n);
+    for (size_t i = 0; exponents && i < list.n; i++) {
+        const uint64_t v = (uint64_t)list.v[i];
+        if (!v || v & (v - 1)) return false;
+        exponents[i] = __builtin_ctzll(v);
+    }
+    xir_value *by = exponents ? xir_node_constant(at, v_element(x), &dims, exponents, list.n) : NULL;
+    return by && onnx_calls(at, "onnx::BitShift", INS(x, by), SETS(WORD("direction", XIR_STR("RIGHT"))));
+}
+
 bool onnx_back_div(xir_node *at) {
     const bool scalar = node_is_class(at, "DivideScalar");
     const double divisor = xir_node_real(at, "divisor", 1);
@@ -181,6 +201,7 @@ bool onnx_back_div(xir_node *at) {
     else y = xir_node_input(at, 1);
     if (!y) return false;
     const bool down = xir_node_is(at, "rounding_mode", "FLOOR"), exact = xir_node_is(at, "rounding_mode", "NONE");
+    if (!scalar && v_is_integer(x) && shifts(at, x)) return true;
     if (v_is_integer(x)) return down ? floor_of_integers(at, x, y) : onnx_becomes(at, INS(x, y), NO_SETS);
     if (exact) return onnx_becomes(at, INS(x, y), NO_SETS);
     /* with 64 bits, since a quotient that is rounded to an integer first is another one */

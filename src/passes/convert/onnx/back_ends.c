@@ -1,6 +1,6 @@
 /* The end of the way back, when all ops are nodes: quantised values are the integers that they store, as ONNX has them;
  * and the operator sets say the library's own domain, if there are nodes of it. */
-#include "convert/onnx/back.h"
+#include "convert/onnx/back_quantised.h"
 #include "convert/onnx/custom.h"
 #include "convert/onnx/onnx.h"
 
@@ -44,6 +44,65 @@ static xir_status store_all(xir_pass *pass) {
 
 /* ---- views ------------------------------------------------------------------------------------------------------ */
 
+bool onnx_is_view(const xir_op *op) {
+    if (!xir_str_equal(xir_class_key(xir_op_class(op)), XIR_STR("onnx::Identity")) || xir_op_input_count(op) != 1)
+        return false;
+    const xir_value *x = xir_op_input(op, 0), *y = xir_op_output(op, 0);
+    return x && y && linear_is(x) != linear_is(y);
+}
+
+/* In a network of which ops stay, a view is XIR's op for it. */
+static xir_status as_bit_cast(xir_network *net, xir_op *op) {
+    xir_context *ctx = xir_network_context(net);
+    xir_value *x = xir_op_input(op, 0), *y = xir_op_output(op, 0);
+    const xir_type *type = xir_value_type(y);
+    int64_t dims[64];
+    const size_t rank = xir_type_rank(type);
+    if (rank > COUNT(dims)) return XIR_OK;
+    for (size_t i = 0; i < rank; i++) dims[i] = xir_type_dim(type, (int64_t)i, false);
+    xir_bit_cast_attrs attrs = xir_bit_cast_init();
+    const xir_type *known = xir_type_tensor(ctx, xir_type_element(type), xir_type_layout(type), dims, rank);
+    attrs.target_dtype = xir_type_as_tensor(known);
+    if (!known) return XIR_E_MEMORY;
+    xir_op *made = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, xir_bit_cast_class()),
+        .attrs = &attrs, .inputs = &x, .n_inputs = 1, .types = &type, .n_types = 1, .id = XIR_NO_ID, .before = op));
+    if (!made) return XIR_E_MEMORY;
+    xir_value *v = xir_op_output(made, 0);
+    xir_status status = xir_value_set_name(v, xir_value_name(y));
+    if (!status) status = xir_value_replace(y, v);
+    return status ? status : xir_op_erase(op);
+}
+
+/* Returns true for what no op uses since others have taken its input: a view, or the reals of a constant. */
+static bool is_left_over(const xir_op *op) {
+    const bool reals = xir_str_equal(xir_class_key(xir_op_class(op)), XIR_STR("onnx::DequantizeLinear")) &&
+                       xir_op_input(op, 0) && xir_value_is_params(xir_op_input(op, 0));
+    return (reals || onnx_is_view(op)) && !xir_value_uses(xir_op_output(op, 0));
+}
+
+xir_status onnx_finish(xir_network *net, bool *changed) {
+    bool whole = true, any = false;
+    xir_status status = XIR_OK;
+    for (xir_op *op = xir_network_last(net), *prev; op && !status; op = prev) {
+        prev = xir_op_prev(op);
+        if (!is_left_over(op)) continue;
+        status = xir_op_erase(op);
+        *changed = true;
+    }
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
+        const bool end = xir_op_is(op, xir_input_class()) || xir_op_is(op, xir_output_class());
+        whole &= end || xir_class_is_opaque(xir_op_class(op));
+        any |= onnx_is_view(op);
+    }
+    for (xir_op *op = xir_network_first(net), *next; op && any && !whole && !status; op = next) {
+        next = xir_op_next(op);
+        if (!onnx_is_view(op)) continue;
+        status = as_bit_cast(net, op);
+        *changed = true;
+    }
+    return status;
+}
+
 /* Enters the results of the network; false without memory. */
 static bool note_results(const xir_network *net, pointer_table *results) {
     const xir_op *out = xir_network_output_op(net);
@@ -76,8 +135,8 @@ static xir_status drop_views(xir_pass *pass) {
     pointer_table results;
     pointer_table_init(&results, context_alloc(xir_pass_context(pass)));
     xir_status status = note_results(net, &results) ? XIR_OK : XIR_E_MEMORY;
-    for (xir_op *op = xir_network_first(net), *next; op && !status; op = next) {
-        next = xir_op_next(op);
+    for (xir_op *op = xir_network_last(net), *prev; op && !status; op = prev) {   /* a view of a view before that */
+        prev = xir_op_prev(op);
         if (onnx_is_view(op)) status = drop_view(pass, op, &results);
     }
     pointer_table_free(&results);

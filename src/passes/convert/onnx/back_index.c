@@ -43,15 +43,12 @@ bool onnx_back_gather_nd(xir_node *at) {
 
 bool onnx_back_scatter_nd(xir_node *at) {
     static const char *const words[][2] = { { "ADD", "add" }, { "MUL", "mul" }, { "MAX", "max" }, { "MIN", "min" } };
-    const int64_t version = onnx_target(at);
     xir_value *x = xir_node_input(at, 0), *index = onnx_long(at, xir_node_input(at, 1)), *more = xir_node_input(at, 2);
     xir_set how = WORD("reduction", XIR_STR("none"));
     size_t n = 0;
-    if (!x || !index || !more) return false;
+    if (!x || !index || !more || !onnx_is_new_enough(at)) return false;
     for (size_t i = 0; i < COUNT(words); i++) {
         if (!xir_node_is(at, "reduction", words[i][0])) continue;
-        if (version < (i < 2 ? 16 : 18))
-            return xir_node_unsupported(at, "this reduction, which needs version %d", i < 2 ? 16 : 18);
         how.text = xir_str_of(words[i][1]);
         n = 1;
     }
@@ -71,7 +68,7 @@ bool onnx_back_top_k(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *k = in_one_dim(at, onnx_long(at, xir_node_input(at, 1)));
     if (!x || !k || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -1), v_rank(x), &axis)) return false;
     const xir_type *own = v_element(x), *whole = xir_type_sint(at->c->ctx, 64),
-                   *wide = onnx_takes("TopK", onnx_target(at), own) ? own : onnx_wider(at, "TopK", own);
+                   *wide = onnx_element_for(at, "TopK", own);
     if (!whole) return node_no_memory(at);
     if (!wide) return xir_node_unsupported(at, "elements that TopK does not take");
     const xir_type *type = xir_value_type(xir_op_output(at->op, 0));

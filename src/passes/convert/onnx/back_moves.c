@@ -9,14 +9,10 @@
 bool onnx_back_reshape(xir_node *at) {
     xir_ints shape;
     xir_value *x = xir_node_input(at, 0), *y = xir_op_output(at->op, 0);
-    const bool can_say = onnx_target(at) >= 14;
-    if (!x) return false;
+    if (!x || !onnx_is_new_enough(at)) return false;
     if (xir_node_has(at, 1)) {
         xir_value *dims = onnx_long(at, xir_node_input(at, 1));
-        const xir_ints own = xir_node_dims(at, x);
-        if (!can_say && product_of(&own, 0, own.n) == 0)
-            return xir_node_unsupported(at, "no elements, in computed dims, which needs version 14");
-        return onnx_becomes(at, INS(x, dims), (xir_sets){ &(xir_set)INT("allowzero", 1), can_say ? 1 : 0 });
+        return onnx_becomes(at, INS(x, dims), (xir_sets){ &(xir_set)INT("allowzero", 1), onnx_target(at) >= 14 });
     }
     if (!xir_node_items(at, "shape", &shape)) return xir_node_unsupported(at, "its shape is missing");
     bool zero = false, kept = true;
@@ -29,7 +25,7 @@ bool onnx_back_reshape(xir_node *at) {
     }
     if (!zero || kept) return onnx_becomes(at, INS(x, xir_node_integers(at, &shape)), NO_SETS);
     if (rest < shape.n && v_dim(y, rest) >= 0) shape.v[rest] = v_dim(y, rest), rest = shape.n;
-    if (!can_say || rest < shape.n) return xir_node_unsupported(at, "a dim of 0 elements");
+    if (rest < shape.n) return xir_node_unsupported(at, "a dim of 0 elements");
     return onnx_becomes(at, INS(x, xir_node_integers(at, &shape)), SETS(INT("allowzero", 1)));
 }
 
@@ -63,7 +59,8 @@ bool onnx_back_transpose(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (!x || !xir_node_items(at, "dims", &dims) || !axes_from_start(at, "attribute/dims", v_rank(x), &dims))
         return false;
-    return onnx_becomes(at, INS(x), SETS(LIST("perm", &dims)));
+    xir_value *turned = onnx_turned_constant(at, x, &dims);
+    return turned ? xir_node_result(at, 0, turned) : onnx_becomes(at, INS(x), SETS(LIST("perm", &dims)));
 }
 
 /* A size of -1 keeps a dim, as 1 does for ONNX. */
@@ -272,6 +269,7 @@ bool onnx_back_depth_to_space(xir_node *at) {
     xir_value *x = onnx_map_input(at);
     if (!x) return false;
     if (v_rank(x) != 4) return xir_node_unsupported(at, "a map of %zu dims", v_rank(x));
+    if (!v_is_real(x)) return xir_node_unsupported(at, "integers, of which ONNX Runtime has no kernel");
     return onnx_becomes_map(at, INS(x), SETS(INT("blocksize", xir_node_int(at, "upscale_factor", 1)),
                                              WORD("mode", XIR_STR("CRD"))));
 }

@@ -1,6 +1,6 @@
 /* What a network needs before it can be a graph of ONNX, in which a value is its name: each name is unique, and what
  * has none gets one. Inputs and results of the network keep theirs. A result is a value of its own that a node
- * makes. Nodes may have no name, but no two of them have the same. */
+ * makes. Nodes have names too, and no two of them the same. */
 #include <stdio.h>
 #include "convert/onnx/back.h"
 #include "convert/onnx/onnx.h"
@@ -78,16 +78,14 @@ static bool copy_results(naming *n) {
 
 /* ---- nodes ------------------------------------------------------------------------------------------------------ */
 
-/* Whether an op becomes a node that has a name. */
-static bool is_named_node(const naming *n, const xir_op *op) {
-    return xir_op_name(op).size && op != xir_network_input_op(n->net) && op != xir_network_output_op(n->net);
+static bool is_node(const naming *n, const xir_op *op) {
+    return op != xir_network_input_op(n->net) && op != xir_network_output_op(n->net);
 }
 
 /* Gives an op the name "NAME.k", which no other has. */
-static bool rename_op(naming *n, xir_op *op) {
+static bool rename_op(naming *n, xir_op *op, xir_str own) {
     enum { MOST_NAME = 200 };
     char text[MOST_NAME + 1 + NUMBER_ROOM];
-    const xir_str own = xir_op_name(op);
     const int most = (int)(own.size < MOST_NAME ? own.size : MOST_NAME);
     const int size = snprintf(text, sizeof text, "%.*s.", most, own.data);
     if (xir_op_set_name(op, text_table_unused(&n->op_names, text, (size_t)size, &n->op_number))) return failed(n);
@@ -95,16 +93,33 @@ static bool rename_op(naming *n, xir_op *op) {
     return text_table_add(&n->op_names, xir_op_name(op), 1) || failed(n);
 }
 
+/* An op without a name gets that of its first result: ONNX Runtime names what it fuses after a node, and refuses two
+ * of one name. */
+static bool name_op(naming *n, xir_op *op) {
+    const xir_str result = xir_op_output_count(op) ? xir_value_name(xir_op_output(op, 0)) : XIR_STR("");
+    const xir_str name = result.size ? result : XIR_STR("node");
+    if (text_table_find(&n->op_names, name)) return rename_op(n, op, name);
+    if (xir_op_set_name(op, name)) return failed(n);
+    xir_pass_changed(n->pass, 1);
+    return text_table_add(&n->op_names, xir_op_name(op), 1) || failed(n);
+}
+
 /* The first op of a name keeps it. All names are in the table first, with 0 until an op of that name is met: so a new
  * name is not that of a later op. */
 static bool name_ops(naming *n) {
-    for (const xir_op *op = xir_network_first(n->net); op; op = xir_op_next(op))
-        if (is_named_node(n, op) && !text_table_add(&n->op_names, xir_op_name(op), 0)) return failed(n);
+    for (const xir_op *op = xir_network_first(n->net); op; op = xir_op_next(op)) {
+        const bool named = is_node(n, op) && xir_op_name(op).size;
+        if (named && !text_table_add(&n->op_names, xir_op_name(op), 0)) return failed(n);
+    }
     for (xir_op *op = xir_network_first(n->net); op; op = xir_op_next(op)) {
-        uint32_t *met = is_named_node(n, op) ? text_table_find(&n->op_names, xir_op_name(op)) : NULL;
-        if (!met) continue;
+        if (!is_node(n, op)) continue;
+        if (!xir_op_name(op).size) {
+            if (!name_op(n, op)) return false;
+            continue;
+        }
+        uint32_t *met = text_table_find(&n->op_names, xir_op_name(op));
         if (!*met) *met = 1;
-        else if (!rename_op(n, op)) return false;
+        else if (!rename_op(n, op, xir_op_name(op))) return false;
     }
     return true;
 }
@@ -141,6 +156,7 @@ xir_status onnx_end_back(xir_pass *pass) {
     pointer_table_init(&n.named, alloc);
     pointer_table_init(&n.results, alloc);
     const bool done = !onnx_settle_types(pass) && copy_results(&n) && name_all(&n) && name_ops(&n) &&
+        !onnx_rename_captures(pass) &&
         !xir_network_set_text(n.net, XIR_TEXT_FRAMEWORK, XIR_STR("ONNX")) &&
         !xir_network_set_text(n.net, XIR_TEXT_FRAMEWORK_VERSION, (xir_str){ text, (size_t)size });
     text_table_free(&n.names);

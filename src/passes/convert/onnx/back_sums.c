@@ -69,9 +69,10 @@ bool onnx_back_softmax(xir_node *at) {
 
 /* ---- products --------------------------------------------------------------------------------------------------- */
 
-/* x k + b as Gemm, where these are matrices and a row. */
+/* x k + b as Gemm, where these are real matrices and a row: ONNX Runtime has no Gemm of integers. */
 static bool is_gemm(const xir_value *x, const xir_value *k, const xir_value *b) {
-    return v_rank(x) == 2 && v_rank(k) == 2 && v_rank(b) == 1 && (v_dim(b, 0) == v_dim(k, 1) || v_dim(b, 0) == 1);
+    return v_is_real(x) && v_rank(x) == 2 && v_rank(k) == 2 && v_rank(b) == 1 &&
+           (v_dim(b, 0) == v_dim(k, 1) || v_dim(b, 0) == 1);
 }
 
 bool onnx_back_matmul(xir_node *at) {

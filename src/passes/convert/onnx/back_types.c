@@ -1,5 +1,4 @@
-/* Which elements ONNX's operators take, by the version of the operator set, as far as the way back makes them. What an
- * operator does not take is computed with wider elements, if there are some. */
+/* Which elements ONNX's operators take, by the version of the operator set, as far as the way back makes them. */
 #include <stdio.h>
 #include "convert/onnx/back.h"
 #include "convert/onnx/onnx.h"
@@ -10,7 +9,8 @@ int64_t onnx_code_of(xir_node *at, const xir_type *element) {
         const element_code *code = element_code_at(&element_codes_onnx, i);
         if (!code || code->kind == ELEMENT_NONE || code->numbers > 1) continue;
         const xir_type *type = element_code_type(at->c->ctx, code);
-        if (type && xir_type_equal(type, element)) return (int64_t)i;
+        if (!type) return node_no_memory(at), -1;
+        if (xir_type_equal(type, element)) return (int64_t)i;
     }
     return -1;
 }
@@ -72,7 +72,7 @@ static const char *letters_of(const xir_type *element) {
     return bits == 8 ? whole->sign ? "sc" : "vc" : "";
 }
 
-static bool has_name(const char *names, const char *name) {
+bool onnx_has_name(const char *names, const char *name) {
     const size_t n = strlen(name);
     for (const char *p = names; (p = strstr(p, name)); p += n) if (p[-1] == ' ' && p[n] == ' ') return true;
     return false;
@@ -81,7 +81,7 @@ static bool has_name(const char *names, const char *name) {
 /* Integers of 4 bits, which version 21 gave to some operators. */
 static bool takes_nibbles(const char *name, int64_t version, const xir_type *element) {
     return version >= 21 && xir_type_kind_of(element) == XIR_TYPE_INTEGER && xir_type_storage_bits(element) == 4 &&
-           has_name(" Cast DequantizeLinear Identity QuantizeLinear Reshape Shape Squeeze Transpose Unsqueeze ", name);
+           onnx_has_name(" Cast DequantizeLinear Identity QuantizeLinear Reshape Shape Squeeze Transpose Unsqueeze ", name);
 }
 
 bool onnx_takes(const char *key, int64_t version, const xir_type *element) {
@@ -89,33 +89,8 @@ bool onnx_takes(const char *key, int64_t version, const xir_type *element) {
     if (takes_nibbles(name, version, element)) return true;
     const char *all = version >= 13 ? "fhiusvb" : "fiusvb";
     for (size_t i = 0; i < COUNT(rows); i++)
-        if (rows[i].since <= version && has_name(rows[i].names, name)) all = rows[i].elements;
+        if (rows[i].since <= version && onnx_has_name(rows[i].names, name)) all = rows[i].elements;
     return *own && strpbrk(own, all);
-}
-
-/* Operators whose results are some of their operands, or whole numbers of few bits: reals of 64 bits have them all. */
-static bool is_exact_in_reals(const char *name, uint64_t bits) {
-    if (strcmp(name, "Conv") == 0 || strcmp(name, "ConvTranspose") == 0) return bits <= 16;
-    return has_name(" Max Min Clip Relu ReduceMax ReduceMin MaxPool Neg ", name) && bits <= 32;
-}
-
-const xir_type *onnx_wider(xir_node *at, const char *key, const xir_type *element) {
-    xir_context *ctx = at->c->ctx;
-    const char *name = strncmp(key, "onnx::", 6) == 0 ? key + 6 : key, *own = letters_of(element);
-    const uint64_t bits = xir_type_storage_bits(element);
-    const bool real = xir_type_kind_of(element) == XIR_TYPE_FLOAT;
-    const xir_type *const types[] = { xir_type_sint(ctx, 32), xir_type_sint(ctx, 64),
-                                      xir_type_float(ctx, XIR_FLOAT_FP32), xir_type_float(ctx, XIR_FLOAT_FP64) };
-    for (size_t i = 0; i < COUNT(types); i++) if (!types[i]) return node_no_memory(at), NULL;
-    if (!*own || strcmp(name, "Cast") == 0) return NULL;
-    for (size_t i = 0; i < COUNT(types); i++) {
-        const bool to_real = i >= 2;
-        if (!onnx_takes(name, onnx_target(at), types[i])) continue;
-        if (real ? to_real && bits <= (i == 2 ? 16U : 32U) : to_real ? i == 3 && is_exact_in_reals(name, bits)
-                                                          : bits < (i ? 64U : 32U) || (*own == 'u' && bits < 64 && i))
-            return types[i];
-    }
-    return NULL;
 }
 
 /* ---- the check -------------------------------------------------------------------------------------------------- */

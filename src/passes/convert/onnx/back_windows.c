@@ -202,11 +202,24 @@ static xir_value *sizes_of(xir_node *at, xir_value *x, const xir_ints *spatial, 
     return make_list(at, &all);
 }
 
+/* The op on elements with which Resize computes. */
+static bool resize_wider(xir_node *at, const xir_type *wide) {
+    xir_value *x = xir_op_input(at->op, 0), *in[] = { xir_node_cast(at, x, wide), xir_node_optional_input(at, 1) };
+    xir_op *op = xir_node_failed(at) ? NULL : node_remade(at, in, in[1] ? 2 : 1);
+    return op && xir_node_result(at, 0, xir_node_cast(at, xir_op_output(op, 0), v_element(x)));
+}
+
 /* Half-pixel centres; the nearest cell is floor(x + 0.5). */
 bool onnx_back_resize(xir_node *at) {
     const bool up = node_is_class(at, "Upsample");
-    xir_value *x = onnx_map_input(at), *computed = up || !x ? NULL : xir_node_optional_input(at, 1);
+    const xir_str word = xir_node_text(at, "interpolation", "");
+    const bool near = xir_str_equal(word, XIR_STR("NEAREST")) || xir_str_equal(word, XIR_STR("INTER_NEAREST"));
+    xir_value *x = xir_node_input(at, 0), *computed;
     xir_ints spatial = { NULL, 0 };
+    const xir_type *wide = near && x ? onnx_element_for(at, "Resize", v_element(x)) : NULL;
+    if (wide && !xir_type_equal(wide, v_element(x))) return resize_wider(at, wide);
+    x = onnx_map_input(at);
+    computed = up || !x ? NULL : xir_node_optional_input(at, 1);
     if (xir_node_failed(at) || !x) return false;
     const xir_layout *own = xir_type_layout(xir_value_type(xir_op_input(at->op, 0)));
     if (up) {
@@ -233,9 +246,7 @@ bool onnx_back_resize(xir_node *at) {
         const xir_ints none = { &(int64_t){ 0 }, 1 };
         in[1] = in[2] = xir_node_filled(at, xir_type_float(at->c->ctx, XIR_FLOAT_FP32), &none, 0);
     }
-    const xir_str word = xir_node_text(at, "interpolation", "");
-    const bool near = xir_str_equal(word, XIR_STR("NEAREST")) || xir_str_equal(word, XIR_STR("INTER_NEAREST")),
-               cubic = xir_str_equal(word, XIR_STR("BICUBIC")), corners = xir_node_bool(at, "align_corners", false);
+    const bool cubic = xir_str_equal(word, XIR_STR("BICUBIC")), corners = xir_node_bool(at, "align_corners", false);
     xir_set sets[] = { WORD("mode", xir_str_of(near ? "nearest" : cubic ? "cubic" : "linear")),
                        WORD("coordinate_transformation_mode", xir_str_of(corners ? "align_corners" : "half_pixel")),
                        WORD("nearest_mode", XIR_STR("round_prefer_ceil")) };
@@ -255,10 +266,10 @@ bool onnx_back_grid_sample(xir_node *at) {
     static const char *const pads[][2] = { { "ZEROS", "zeros" }, { "BORDER", "border" },
                                            { "REFLECTION", "reflection" } };
     const int64_t version = onnx_target(at);
-    if (version < 16) return xir_node_unsupported(at, "GridSample, which needs version 16");
+    if (!onnx_is_new_enough(at)) return false;
     xir_value *x = onnx_map_input(at);
     if (!x) return false;
-    if (v_rank(x) != 4 && (version < 20 || v_rank(x) != 5))
+    if (v_rank(x) != 4 && v_rank(x) != 5)
         return xir_node_unsupported(at, "a map of %zu dims", v_rank(x));
     xir_value *grid = grid_of(at, v_rank(x));
     xir_set sets[] = { WORD("mode", XIR_STR("")), WORD("padding_mode", XIR_STR("")),

@@ -316,9 +316,10 @@ static bool become_custom(xir_node *at) {
 /* With `custom`, what nothing else converts. A part of an op is never such a node: the whole op is one. */
 xir_convert_fn *onnx_rest(xir_node *at, size_t i) {
     const xir_pass *pass = xir_node_pass(at);
-    xir_convert_fn *pairs = onnx_pairs(at);
-    if (pairs && !i) return pairs;
-    return i == (pairs != NULL) && pass && !at->depth && xir_pass_bool(pass, "custom") ? become_custom : NULL;
+    xir_convert_fn *ways[2];
+    const size_t n = onnx_quantised_ways(at, ways);
+    if (i < n) return ways[i];
+    return i == n && pass && !at->depth && xir_pass_bool(pass, "custom") ? become_custom : NULL;
 }
 
 xir_convert_fn *onnx_instead(xir_node *at) {

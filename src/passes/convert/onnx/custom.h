@@ -32,8 +32,8 @@ bool onnx_is_custom(const xir_op *op);
 
 xir_convert_fn onnx_custom;   /* the node becomes an op of XIR */
 
-/* What the way back does with an op that no row converts: pairs (back_quantised.c), and with the option `custom` a
- * node. */
+/* What the way back does with an op that no row converts: the ways of quantised numbers (back_pairs.c), and with
+ * the option `custom` a node. */
 xir_convert_fn *onnx_rest(xir_node *at, size_t i);
 /* With the option `all-custom`, every op is a node of this kind. */
 xir_convert_fn *onnx_instead(xir_node *at);

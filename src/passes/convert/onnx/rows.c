@@ -20,8 +20,11 @@
 #define MS(type, in, out, attributes, cls, hook)       MS_SAME(type, in, out, attributes, cls, ms_##hook)
 #define NCHWC(type, in, attributes) \
     { XIR_CONVERT_HEAD, "onnx::com.microsoft.nchwc." type, in, "1", attributes, NULL, NULL, onnx_ms_nchwc }
-#define SAME(type, cls)                                ROW(type, "1", "1", "consumed_inputs:I<6", cls, NULL)
-#define SINCE(version, type, cls)                      ROW(type, "1", "1", ">=" #version, cls, NULL)
+/* Functions of each element. */
+#define UNARY(type, attributes, cls) \
+    { XIR_CONVERT_HEAD, "onnx::" type, "1", "1", attributes, cls, NULL, NULL, cls, onnx_back_unary }
+#define SAME(type, cls)                                UNARY(type, "consumed_inputs:I<6", cls)
+#define SINCE(version, type, cls)                      UNARY(type, ">=" #version, cls)
 /* Version 18 turned the axes into an input; for ReduceSum version 13 did. */
 #define REDUCE(type, cls, hook) \
     BY_HOOK(type, "1-2", "1", "axes:I<18 keepdims:i noop_with_empty_axes:i>=18", cls, hook)

@@ -197,12 +197,7 @@ bool pnnx_back_cast(xir_node *at) {
     const xir_type *to = v_element(xir_op_output(at->op, 0));
     const char *word = pnnx_element_word(at, to);
     if (!x || !word) return xir_node_unsupported(at, "elements that PyTorch does not have");
-    const xir_layout *a = xir_type_layout(xir_value_type(x)), *b =
-        xir_type_layout(xir_value_type(xir_op_output(at->op, 0)));
-    for (size_t i = 0; a && b && i < v_rank(x); i++) {   /* a Cast may also permute */
-        const char was = xir_layout_axis(a, i), now = xir_layout_axis(b, i);
-        if (was != now && was != '*' && now != '*') return xir_node_unsupported(at, "elements in another order");
-    }
+    if (!node_casts_in_place(at, x, xir_op_output(at->op, 0))) return false;
     return xir_node_becomes_foreign(at, INS(x), SETS(XIR_SETB("copy", false), WORD("dtype", xir_str_of(word))));
 }
 

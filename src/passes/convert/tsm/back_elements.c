@@ -119,16 +119,13 @@ static bool dequantised(xir_node *at, const xir_value *x, const xir_type *to) {
 bool tsm_back_cast(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     const xir_type *to = tsm_type(at, 0);
-    if (!x) return false;
+    if (!x || !node_casts_in_place(at, x, xir_op_output(at->op, 0))) return false;
     if (xir_type_is_quantized(v_element(x))) return dequantised(at, x, to);
     const int64_t dtype = tsm_dtype(at, xir_type_element(to));
     if (!dtype || !tsm_dtype(at, v_element(x)))
         return xir_node_unsupported(at, "elements that TensorStack does not have");
     if (xir_type_kind_of(xir_type_element(to)) == XIR_TYPE_BOOL)
         return xir_node_unsupported(at, "numbers as truth, of which TenniS keeps the low byte");
-    bool same = xir_type_rank(to) == v_rank(x);
-    for (size_t i = 0; same && i < v_rank(x); i++) same = xir_type_dim(to, (int64_t)i, false) == v_dim(x, i);
-    if (!same) return xir_node_unsupported(at, "other dims");
     /* what short integers cannot hold is their least or greatest number, of which TenniS keeps the lower bits */
     const xir_integer_type *integer = v_is_real(x) ? xir_integer_type_of(xir_type_object(xir_type_element(to))) : NULL;
     const int bits = (int)xir_type_storage_bits(xir_type_element(to));

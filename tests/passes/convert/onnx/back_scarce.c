@@ -48,19 +48,24 @@ static void going_whole(want *w) {
     if (strstr(w->result, "onnx::Conv\n") == NULL) fail_msg("it is not converted:\n%s", w->result);
 }
 
-/* Gives the input and the results of a network a quantised type. */
-static void quantise(xir_network *net) {
-    xir_context *of = xir_network_context(net);
+static const xir_type *quantised_element(xir_context *of) {
     const xir_scales *scales = xir_scales_from(of, (double[]){ 0.5 }, 1, -1);
     const int64_t zero = 3;
-    const xir_type *element = scales ? xir_type_quantized(of, scales, &zero, 1, xir_type_uint(of, 8), NULL) : NULL;
-    xir_value *const values[] = { xir_op_output(xir_network_input_op(net), 0),
-                                  xir_op_input(xir_network_output_op(net), 0) };
-    for (size_t i = 0; i < 2; i++) {
-        const xir_type *type = element ? xir_type_with_element(of, xir_value_type(values[i]), element, NULL) : NULL;
-        assert_non_null(type);
-        assert_int_equal(xir_value_set_type(values[i], type), XIR_OK);
-    }
+    return scales ? xir_type_quantized(of, scales, &zero, 1, xir_type_uint(of, 8), NULL) : NULL;
+}
+
+static void set_element(xir_value *v, const xir_type *element) {
+    xir_context *of = xir_network_context(xir_value_network(v));
+    const xir_type *type = element ? xir_type_with_element(of, xir_value_type(v), element, NULL) : NULL;
+    assert_non_null(type);
+    assert_int_equal(xir_value_set_type(v, type), XIR_OK);
+}
+
+/* Gives the input and the results of a network a quantised type. */
+static void quantise(xir_network *net) {
+    const xir_type *element = quantised_element(xir_network_context(net));
+    set_element(xir_op_output(xir_network_input_op(net), 0), element);
+    set_element(xir_op_input(xir_network_output_op(net), 0), element);
 }
 
 /* Every op as a node of our own, with an attribute of each kind, and back. */
@@ -101,9 +106,34 @@ static void going_quantised(want *w) {
     if (strstr(w->result, "onnx::QuantizeLinear\n") == NULL) fail_msg("it is not converted:\n%s", w->result);
 }
 
+/* Quantised numbers that are computed as integers, and a constant that is turned as it is stored. */
+static void quantise_all(xir_network *net) {
+    static const uint8_t bytes[36] = { 1, 2, 3 };
+    const xir_type *element = quantised_element(xir_network_context(net));
+    xir_op *output = xir_network_output_op(net);
+    xir_value *k = xir_op_input(xir_op_next(xir_network_first(net)), 1);
+    for (xir_op *op = xir_network_first(net); op != output; op = xir_op_next(op))
+        set_element(xir_op_output(op, 0), element);
+    set_element(k, element);
+    assert_int_equal(xir_params_set_copy(k, bytes, sizeof bytes), XIR_OK);
+}
+
+static void going_as_integers(want *w) {
+    IN_PLENTY(w, w->net = story_net_in(w->ctx, "x: NCHW 1 2 6 6; k: params HWIO 3 3 2 2; c = Conv2d x k;"
+        "m = MaxPool2d c [pool_height=2 pool_width=2]; r = ReLU m; p = Pad r [padding=0,0,0,0,1,1,1,1];"
+        "o = Transpose p [dims=0,2,3,1 layout=@layout(NHWC)]; out o"));
+    assert_non_null(w->net);
+    IN_PLENTY(w, quantise_all(w->net));
+    TRY_LOOSELY(w, xir_pass_run(w->net, "xir-to-onnx", NULL, NULL, w->why));
+    IN_PLENTY(w, w->result = classes_of(w->net));
+    if (strstr(w->result, "onnx::MaxPool\nonnx::Clip\nonnx::Pad\n") == NULL)
+        fail_msg("it is not converted:\n%s", w->result);
+}
+
 SCARCE_TEST(going_to_own_nodes)
 SCARCE_TEST(coming_from_own_nodes)
 SCARCE_TEST(going_quantised)
+SCARCE_TEST(going_as_integers)
 SCARCE_TEST(going_back)
 SCARCE_TEST(going_whole)
 
@@ -112,6 +142,7 @@ GROUP {
         cmocka_unit_test(test_going_to_own_nodes),
         cmocka_unit_test(test_coming_from_own_nodes),
         cmocka_unit_test(test_going_quantised),
+        cmocka_unit_test(test_going_as_integers),
         cmocka_unit_test(test_going_back),
         cmocka_unit_test(test_going_whole),
         cmocka_unit_test(test_converting),

@@ -67,6 +67,19 @@ static bool is_quantised_case(const char *text) {
     return strstr(text, "Quant") || strstr(text, "QLinear") || strstr(text, "Integer") || strstr(text, "QGemm");
 }
 
+/* DequantizeLinear takes what QuantizeLinear gives, and not a copy of it. */
+static void check_pairs(const onnx_case *c, const xir_network *net) {
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
+        if (!xir_str_equal(xir_class_key(xir_op_class(op)), XIR_STR("onnx::Identity"))) continue;
+        const xir_op *from = xir_value_op(xir_op_input(op, 0));
+        const bool made = from && xir_str_equal(xir_class_key(xir_op_class(from)), XIR_STR("onnx::QuantizeLinear"));
+        for (const xir_use *use = xir_value_uses(xir_op_output(op, 0)); made && use; use = xir_use_next(use)) {
+            if (xir_str_equal(xir_class_key(xir_op_class(xir_use_op(use))), XIR_STR("onnx::DequantizeLinear")))
+                fail_msg("%s: there is a copy inside of a pair", c->part[0]);
+        }
+    }
+}
+
 static void cases_go_there_and_back(void **state) {
     (void)state;
     static const int versions[] = { 11, 13, 17, 21 };
@@ -93,6 +106,7 @@ static void cases_go_there_and_back(void **state) {
                 xir_network_free(back);
                 continue;
             }
+            check_pairs(&c, back);
             xir_diags_clear(why);
             xir_network *read = way_through_file(back, "onnx", xir_dialect_check);
             if (!read) fail_msg("%s, %s: %s", c.part[0], how, way_first_message());
@@ -119,8 +133,11 @@ static xir_network *net_of(op_case *c, const char *text) {
     static op_counts counts;
     counts.out = stderr;
     if (!op_case_begin(c, text, "pairs.c", __LINE__, &counts)) fail_msg("%s: %s", text, c->t.fault);
-    xir_op *op = op_case_add(c);
-    assert_non_null(op);
+    /* its types need not follow from those of its inputs */
+    xir_op *op = xir_network_add(c->net, &XIR_INIT(xir_op_desc,
+        .cls = c->cls, .attrs = c->body, .inputs = c->inputs, .n_inputs = c->n_inputs, .types = c->outputs,
+        .n_types = c->n_outputs, .name = XIR_STR("op"), .id = XIR_NO_ID));
+    if (!op) fail_msg("%s: %s", text, way_first_message());
     assert_non_null(xir_output(xir_at_end(c->net), XIR_VALUES(xir_op_output(op, 0))));
     return c->net;
 }
@@ -143,7 +160,7 @@ static void versions_have_their_forms(void **state) {
         { "Cast(fp32 * 2) target_dtype=(" SCALED(q16) " * 2) -> " SCALED(q16) " * 2", 13, 0, 0 },
         { "Quantize(fp32 * 2) target_dtype=(" SCALED(qu8) " * 2) rounding=HALF_EVEN full_range=true -> " SCALED(qu8) " * 2",
           11, 0, 1 },
-        { "ReLU(" SCALED(q8) " * 2) -> " SCALED(q8) " * 2",                          13, 1, 1 },
+        { "ReLU(" SCALED(q8) " * 2) alpha=0.5 -> " SCALED(q8) " * 2",                13, 1, 1 },
         { "Transpose(" SCALED(q8) " ** 2x3) dims=[1,0] layout=@layout(**) -> " SCALED(q8) " ** 3x2", 13, 0, 0 },
         { "BitCast(" SCALED(q8) " * 2) target_dtype=(i8 * 2) -> i8 * 2",             13, 0, 0 },
     };
@@ -157,35 +174,16 @@ static void versions_have_their_forms(void **state) {
         if (read != cases[i].read || written != cases[i].written)
             fail_msg("%s, version %d: expected %zu and %zu, found %zu and %zu", cases[i].text, cases[i].version,
                      cases[i].read, cases[i].written, read, written);
+        for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {   /* all have zero points */
+            const bool pair = xir_str_equal(xir_class_key(xir_op_class(op)), XIR_STR("onnx::DequantizeLinear")) ||
+                              xir_str_equal(xir_class_key(xir_op_class(op)), XIR_STR("onnx::QuantizeLinear"));
+            if (pair && (xir_op_input_count(op) != 3 || !xir_op_input(op, 2)))
+                fail_msg("%s: there is no zero point", cases[i].text);
+        }
         assert_int_equal(count_quantised(net), 0);
         assert_int_equal(xir_dialect_check(net, why), XIR_OK);
         op_case_end(&c);
     }
-}
-
-static void what_stays_has_a_reason(void **state) {
-    (void)state;
-    static const struct { const char *text, *options, *part; } cases[] = {
-        { "Cast(" SCALED(q3) " * 2) target_dtype=(fp32 * 2) -> fp32 * 2", "opset=21", "integers of 3 bits" },
-        { "Cast(" SCALED(q4) " * 2) target_dtype=(fp32 * 2) -> fp32 * 2", "opset=20", "integers of 4 bits" },
-        { "Cast(" SCALED(q40) " * 2) target_dtype=(fp32 * 2) -> fp32 * 2", "opset=21", "integers of 40 bits" },
-        { "Cast(n8{@norm_ratios([axis=-1]2*0.5)} * 2) target_dtype=(fp32 * 2) -> fp32 * 2", "opset=21", "another kind" },
-        { "Quantize(fp32 * 2) target_dtype=(" SCALED(q8) " * 2) rounding=HALF_EVEN -> " SCALED(q8) " * 2", "opset=21",
-          "without the least integer" },
-        { "Quantize(fp32 * 2) target_dtype=(" SCALED(q16) " * 2) rounding=HALF_EVEN full_range=true -> " SCALED(q16) " * 2",
-          "opset=20", "16 bits" },
-    };
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        op_case c;
-        xir_network *net = net_of(&c, cases[i].text);
-        if (!runs(net, "xir-to-onnx", cases[i].options)) fail_msg("%s: %s", cases[i].text, way_first_message());
-        assert_false(way_is_whole(net, true));
-        if (!strstr(way_first_message(), cases[i].part))
-            fail_msg("%s: expected '%s', found '%s'", cases[i].text, cases[i].part, way_first_message());
-        CHECK_SOUND(net);
-        op_case_end(&c);
-    }
-    xir_diags_clear(why);
 }
 
 /* What is computed after the way there and back is what the executor computes before. */
@@ -215,6 +213,122 @@ static void compute_again(const char *text) {
     xir_array_free(y);
     xir_network_free(made);
     op_case_end(&c);
+}
+
+#define ZEROS(bits)    #bits "{@scales([axis=-1]0.5) [5]}"
+
+/* What needs no reals: the operator, whether there is a Clip, and nothing else. */
+static void integers_are_computed_as_they_are(void **state) {
+    (void)state;
+    static const struct { const char *text, *key; size_t clips; } cases[] = {
+        { "MaxPool2d(" SCALED(q8) " NHWC 1x1x4x1 = -128 -128 3 -7) pool_height=1 pool_width=2 stride_width=2 -> "
+              SCALED(q8) " NHWC 1x1x2x1 = -127 3", "MaxPool", 1 },
+        { "MaxPool2d(" ZEROS(qu8) " NHWC 1x1x4x1 = 0 0 3 255) pool_height=1 pool_width=2 stride_width=2 -> "
+              ZEROS(qu8) " NHWC 1x1x2x1 = 0 255", "MaxPool", 0 },
+        { "MaxPool1d(" ZEROS(q8) " NWC 1x3x1 = -128 -9 4) pool_width=2 pad_left=1 -> " ZEROS(q8) " NWC 1x3x1", "MaxPool", 1 },
+        { "Max(" SCALED(q8) " - 2x2 = -128 -128 3 4) dim=1 -> " SCALED(q8) " - 2 = -127 4", "ReduceMax", 1 },
+        { "Min(" ZEROS(qu8) " - 2x2 = 9 8 3 4) dim=1 -> " ZEROS(qu8) " - 2 = 8 3", "ReduceMin", 0 },
+        { "ReLU(" SCALED(q8) " * 4 = -128 -1 0 127) -> " SCALED(q8) " * 4 = 0 0 0 127", "Clip", 1 },
+        { "ReLU(" ZEROS(q8) " * 4 = -128 4 5 6) -> " ZEROS(q8) " * 4 = 5 5 5 6", "Clip", 1 },
+        { "ReLU(q8{@scales([axis=-1]0.5) [-128]} * 3 = -128 -127 6) -> q8{@scales([axis=-1]0.5) [-128]} * 3 = -127 -127 6",
+          "Clip", 1 },
+        { "ReLU(" ZEROS(qu8) " * 4 = 0 4 5 255) max_value=6 -> " ZEROS(qu8) " * 4 = 5 5 5 17", "Clip", 1 },
+        { "ReLU(q8{@scales([axis=-1]0.3)} * 3 = -5 1 9) max_value=1 -> q8{@scales([axis=-1]0.3)} * 3 = 0 1 3", "Clip", 1 },
+        { "ReLU(" SCALED(qu8) " * 2 = 0 255) -> " SCALED(qu8) " * 2 = 0 255", NULL, 0 },
+        { "ClampScalar(" SCALED(q8) " * 3 = -128 0 9) min=-1.2 max=1.2 -> " SCALED(q8) " * 3 = -2 0 2", "Clip", 1 },
+        { "ClampScalar(" SCALED(q8) " * 2 = -128 9) max=1.2 -> " SCALED(q8) " * 2 = -127 2", "Clip", 1 },
+        { "Hardtanh(" ZEROS(qu8) " * 3 = 0 5 255) -> " ZEROS(qu8) " * 3 = 3 5 7", "Clip", 1 },
+        { "Pad(" ZEROS(q8) " * 2 = -128 3) padding=[1,1] -> " ZEROS(q8) " * 4 = 5 -127 3 5", "Pad", 1 },
+        { "Pad(" SCALED(q8) " * 2 = -128 3) padding=[1,1] value=2 -> " SCALED(q8) " * 4 = 4 -127 3 4", "Pad", 1 },
+        { "Pad(" SCALED(q8) " * 2 = -128 3) padding=[1,1] -> " SCALED(q8) " * 4 = 0 -128 3 0", "Pad", 0 },
+        { "Copy(" SCALED(q8) " * 2 = -128 3) -> " SCALED(q8) " * 2 = -128 3", NULL, 0 },
+        { "ScatterND(" SCALED(q8) " * 3 = -128 1 2, param i64 ** 1x1 = 1, " SCALED(q8) " * 1 = -128) -> "
+              SCALED(q8) " * 3 = -128 -128 2", "ScatterND", 0 },
+        { "Resize(" SCALED(q8) " NCHW 1x1x1x2 = -128 3) dsize=[1,4] interpolation=INTER_NEAREST -> "
+              SCALED(q8) " NCHW 1x1x1x4 = -128 -128 3 3", "Resize", 0 },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        op_case c;
+        char options[40], key[40];
+        for (int version = 13; version <= 21; version += 4) {
+            xir_network *net = net_of(&c, cases[i].text);
+            const bool clip = cases[i].key && strcmp(cases[i].key, "Clip") == 0;
+            const size_t expected = (cases[i].key != NULL) + (clip ? 0 : cases[i].clips) + 2;
+            snprintf(options, sizeof options, "opset=%d,strict", version);
+            snprintf(key, sizeof key, "onnx::%s", cases[i].key ? cases[i].key : "");
+            if (!runs(net, "xir-to-onnx", options)) fail_msg("%s: %s", cases[i].text, way_first_message());
+            size_t n = 0;   /* without Transposes of the maps */
+            for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op))
+                n += !xir_str_equal(xir_class_key(xir_op_class(op)), XIR_STR("onnx::Transpose"));
+            /* an input that is the result is copied under its name */
+            const size_t copies = cases[i].key ? 0 : count(net, "onnx::Identity");
+            const bool whole = n - copies == expected && (!cases[i].key || count(net, key) == 1) &&
+                               count(net, "onnx::Clip") == cases[i].clips;
+            if (!whole) fail_msg("%s, version %d: %zu operators", cases[i].text, version, n);
+            op_case_end(&c);
+        }
+        compute_again(cases[i].text);
+    }
+}
+
+/* A quantised constant is moved as it is stored: there is nothing between it and DequantizeLinear, nor after that. */
+static void constants_are_moved_as_integers(void **state) {
+    (void)state;
+    static const struct { const char *text; int64_t axis; const char *integers; } cases[] = {
+        { "Conv2d(" SCALED(q8) " NCHW 1x2x1x1 = 3 -4, param q8{@scales([axis=3]0.5,0.25,1)} HWIO 1x1x2x3 = 1 2 3 4 5 -128) -> "
+              SCALED(q8) " NCHW 1x3x1x1", 0, "1 4 2 5 3 -128" },
+        { "Conv2d(" SCALED(q8) " NCHW 1x2x1x1 = 3 -4, param " SCALED(q8) " HWIO 1x1x2x3 = 1 2 3 4 5 -128) -> fp32 NCHW 1x3x1x1",
+          -1, "1 4 2 5 3 -128" },
+        { "ConvTranspose2d(" SCALED(q8) " NCHW 1x2x1x1 = 3 -4, param " SCALED(q8) " HWOI 1x1x3x2 = 1 2 3 4 5 -128) -> "
+              "fp32 NCHW 1x3x1x1", -1, "1 3 5 2 4 -128" },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        op_case c;
+        xir_network *net = net_of(&c, cases[i].text);
+        if (!runs(net, "xir-to-onnx", "opset=13,strict")) fail_msg("%s: %s", cases[i].text, way_first_message());
+        if (count(net, "onnx::Transpose") || count(net, "onnx::Identity"))
+            fail_msg("%s: a constant is turned", cases[i].text);
+        assert_int_equal(count(net, "onnx::DequantizeLinear"), 2);
+        for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
+            const xir_value *v = xir_op_input_count(op) ? xir_op_input(op, 0) : NULL;
+            if (!v || !xir_value_is_params(v)) continue;
+            const xir_any *axis = xir_op_extra(op) ? xir_map_find(xir_op_extra(op), XIR_STR("axis")) : NULL;
+            assert_true(xir_str_equal(xir_class_key(xir_op_class(op)), XIR_STR("onnx::DequantizeLinear")));
+            assert_int_equal(axis ? axis->as.integer : -1, cases[i].axis);
+            char text[80] = "";
+            const int8_t *bytes = xir_params_data(v, NULL);
+            for (size_t k = 0, n = 0; k < 6; k++)
+                n += (size_t)snprintf(text + n, sizeof text - n, "%s%d", k ? " " : "", bytes[k]);
+            assert_string_equal(text, cases[i].integers);
+        }
+        op_case_end(&c);
+        compute_again(cases[i].text);
+    }
+}
+
+static void what_stays_has_a_reason(void **state) {
+    (void)state;
+    static const struct { const char *text, *options, *part; } cases[] = {
+        { "Cast(" SCALED(q3) " * 2) target_dtype=(fp32 * 2) -> fp32 * 2", "opset=21", "integers of 3 bits" },
+        { "Cast(" SCALED(q4) " * 2) target_dtype=(fp32 * 2) -> fp32 * 2", "opset=20", "integers of 4 bits" },
+        { "Cast(" SCALED(q40) " * 2) target_dtype=(fp32 * 2) -> fp32 * 2", "opset=21", "integers of 40 bits" },
+        { "Cast(n8{@norm_ratios([axis=-1]2*0.5)} * 2) target_dtype=(fp32 * 2) -> fp32 * 2", "opset=21", "another kind" },
+        { "Quantize(fp32 * 2) target_dtype=(" SCALED(q8) " * 2) rounding=HALF_EVEN -> " SCALED(q8) " * 2", "opset=21",
+          "without the least integer" },
+        { "Quantize(fp32 * 2) target_dtype=(" SCALED(q16) " * 2) rounding=HALF_EVEN full_range=true -> " SCALED(q16) " * 2",
+          "opset=20", "16 bits" },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        op_case c;
+        xir_network *net = net_of(&c, cases[i].text);
+        if (!runs(net, "xir-to-onnx", cases[i].options)) fail_msg("%s: %s", cases[i].text, way_first_message());
+        assert_false(way_is_whole(net, true));
+        if (!strstr(way_first_message(), cases[i].part))
+            fail_msg("%s: expected '%s', found '%s'", cases[i].text, cases[i].part, way_first_message());
+        CHECK_SOUND(net);
+        op_case_end(&c);
+    }
+    xir_diags_clear(why);
 }
 
 /* Integers that are moved stay as they are, also the least one and those that no float has. */
@@ -265,7 +379,25 @@ static void results_are_rounded_once(void **state) {
             "q8{@scales([axis=-1]1)} * 3 = 0 1 0",
         "Cast(fp32 * 3 = 3.4e38 -3.4e38 1e37) target_dtype=(q8{@scales([axis=-1]10633823966279326983230456482242756608)} * 3)"
             " -> q8{@scales([axis=-1]10633823966279326983230456482242756608)} * 3 = 32 -32 1",
+        "Cast(fp64 * 2 = 1e30 -1e30) target_dtype=(" SCALED(q32) " * 2) -> " SCALED(q32) " * 2 = 2147483647 -2147483647",
+        "Max(" SCALED(q32) " - 2x2 = -2147483648 -2147483648 3 4) dim=1 -> " SCALED(q32) " - 2 = -2147483647 4",
+        "ReLU(" SCALED(q32) " * 3 = -5 16777217 2147483647) max_value=8388608.5 -> " SCALED(q32) " * 3",
         "Cast(fp32 * 1 = inf) target_dtype=(" SCALED(q8) " * 1) -> " SCALED(q8) " * 1 = 127",
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) compute_again(cases[i]);
+}
+
+/* The letters of a Cast may say that axes change places; its scales then lie along another axis. */
+static void casts_may_move_elements(void **state) {
+    (void)state;
+    static const char *const cases[] = {
+        "Cast(" SCALED(q8) " NHWC 1x1x2x2 = 1 2 -128 4) target_dtype=(fp32 NCHW 1x2x1x2) -> fp32 NCHW 1x2x1x2",
+        "Cast(q8{@scales([axis=3]0.5,0.25)} NHWC 1x1x2x2 = 1 2 3 4) target_dtype=(fp32 NCHW 1x2x1x2) -> fp32 NCHW 1x2x1x2",
+        "Cast(q8{@scales([axis=3]0.5,0.25)} NHWC 1x1x2x2 = 1 2 3 4) target_dtype=(fp16 NCHW 1x2x1x2) -> fp16 NCHW 1x2x1x2",
+        "Cast(fp32 NHWC 1x1x2x2 = 1 2 3.3 -4) target_dtype=(q8{@scales([axis=1]0.5,0.25)} NCHW 1x2x1x2) -> "
+            "q8{@scales([axis=1]0.5,0.25)} NCHW 1x2x1x2",
+        "Cast(" SCALED(q8) " NHWC 1x1x2x2 = 1 2 -128 4) target_dtype=(qu8{@scales([axis=-1]0.25) [7]} NCHW 1x2x1x2) -> "
+            "qu8{@scales([axis=-1]0.25) [7]} NCHW 1x2x1x2",
     };
     for (size_t i = 0; i < COUNT(cases); i++) compute_again(cases[i]);
 }
@@ -274,7 +406,7 @@ static void results_are_rounded_once(void **state) {
 static void parts_stay(void **state) {
     (void)state;
     op_case c;
-    xir_network *net = net_of(&c, "ReLU(" SCALED(q8) " * 2 = -3 4) -> " SCALED(q8) " * 2 = 0 4");
+    xir_network *net = net_of(&c, "ReLU(" SCALED(q8) " * 2 = -3 4) alpha=0.5 -> " SCALED(q8) " * 2 = -2 4");
     xir_op *output = xir_network_output_op(net);
     xir_value *q = xir_op_input(output, 0);
     const xir_type *had = xir_value_type(q);
@@ -314,9 +446,12 @@ GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cases_go_there_and_back),
         cmocka_unit_test(versions_have_their_forms),
+        cmocka_unit_test(integers_are_computed_as_they_are),
+        cmocka_unit_test(constants_are_moved_as_integers),
         cmocka_unit_test(what_stays_has_a_reason),
         cmocka_unit_test(moved_integers_stay),
         cmocka_unit_test(results_are_rounded_once),
+        cmocka_unit_test(casts_may_move_elements),
         cmocka_unit_test(parts_stay),
     };
     return _cmocka_run_group_tests("onnx_pairs", tests, COUNT(tests), group_begin, group_end);

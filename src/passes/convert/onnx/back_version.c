@@ -1,0 +1,59 @@
+/* The least version of the operator set that has operators for an op. Only what a form of the op needs beyond the
+ * oldest version counts; where an older version has another form for the same, hooks choose it. */
+#include "convert/onnx/back.h"
+
+/* Returns true for a dim of 0 that is not the dim of x in its place, which a 0 stands for before version 14. */
+static bool has_new_zero(const xir_op *op) {
+    const xir_reshape_attrs *a = op->attrs;
+    const xir_value *x = xir_op_input(op, 0);
+    for (size_t i = 0; i < a->shape.size; i++)
+        if (a->shape.data[i] == 0 && !(i < v_rank(x) && v_dim(x, i) == 0)) return true;
+    return false;
+}
+
+static bool has_no_elements(const xir_value *v) {
+    for (size_t i = 0; i < v_rank(v); i++) if (v_dim(v, i) == 0) return true;
+    return false;
+}
+
+static int64_t version_of_form(const xir_op *op) {
+    const xir_value *x = xir_op_input_count(op) ? xir_op_input(op, 0) : NULL;
+    if (!x || !xir_type_as_tensor(xir_value_type(x))) return 0;
+    if (xir_op_is(op, xir_grid_sample_class())) return v_rank(x) > 4 ? 20 : 16;
+    if (xir_op_is(op, xir_reshape_class()))   /* allowzero */
+        return (xir_op_input(op, 1) ? has_no_elements(x) : has_new_zero(op)) ? 14 : 0;
+    if (xir_op_is(op, xir_scatter_nd_class())) {
+        const xir_scatter_reduction how = ((const xir_scatter_nd_attrs *)op->attrs)->reduction;
+        return how == XIR_SCATTER_NONE ? 0 : how == XIR_SCATTER_ADD || how == XIR_SCATTER_MUL ? 16 : 18;
+    }
+    return 0;
+}
+
+/* Integers of 4 bits; and numbers of 16 bits that are stored half to even, for which there is no arithmetic. */
+static int64_t version_of_elements(const xir_op *op, const xir_value *v) {
+    if (!v || !xir_type_as_tensor(xir_value_type(v))) return 0;
+    const xir_type_kind kind = xir_type_kind_of(v_element(v));
+    const uint64_t bits = xir_type_storage_bits(v_element(v));
+    if ((kind == XIR_TYPE_QUANTIZED || kind == XIR_TYPE_INTEGER) && bits == 4) return 21;
+    const bool even = xir_op_is(op, xir_quantize_class()) &&
+                      ((const xir_quantize_attrs *)op->attrs)->rounding == XIR_TIES_HALF_EVEN;
+    return even && kind == XIR_TYPE_QUANTIZED && bits == 16 && v == xir_op_output(op, 0) ? 21 : 0;
+}
+
+int64_t onnx_needs(const xir_op *op) {
+    int64_t most = version_of_form(op);
+    const size_t n = xir_op_input_count(op);
+    for (size_t i = 0; i < n + xir_op_output_count(op); i++) {
+        const int64_t own = version_of_elements(op, i < n ? xir_op_input(op, (int64_t)i)
+                                                          : xir_op_output(op, (int64_t)(i - n)));
+        if (own > most) most = own;
+    }
+    return most;
+}
+
+bool onnx_is_new_enough(xir_node *at) {
+    const int64_t needs = onnx_needs(at->op);
+    const xir_str name = xir_node_type(at);
+    return needs <= onnx_target(at) || xir_node_unsupported(at, "this form of %.*s, which needs version %lld",
+                                                            (int)name.size, name.data, (long long)needs);
+}
