@@ -105,6 +105,7 @@ static uint64_t bits(void) {
 }
 
 uint64_t chance(uint64_t n) { return bits() % n; }
+void     chance_begin(uint64_t n) { seed = n * 0xD1342543DE82EF95u; }
 
 int64_t some_number(void) {
     switch (chance(4)) {

@@ -28,6 +28,8 @@ bool refuse_end(void);
  * every run. */
 uint64_t chance(uint64_t n);
 int64_t  some_number(void);
+/* The random numbers from here on depend on `n` alone. */
+void     chance_begin(uint64_t n);
 
 /* Calls `work` with a context whose n-th allocation from then on fails, for n from 0 until `work` returns true.
  * Nothing may leak, and results of earlier calls must still hold. */

@@ -112,7 +112,10 @@ xir_value *xir_node_product(xir_node *at, xir_value *lhs, xir_value *rhs) {
 }
 
 xir_value *xir_node_scaled(xir_node *at, xir_value *x, double factor) {
-    return x ? xir_node_product(at, x, xir_node_scalar(at, v_element(x), factor)) : NULL;
+    if (!x) return NULL;
+    if (!node_has_number(v_element(x), factor))
+        return xir_node_unsupported(at, "a factor that is not one of the integers"), NULL;
+    return xir_node_product(at, x, xir_node_scalar(at, v_element(x), factor));
 }
 
 xir_value *xir_node_quotient(xir_node *at, xir_value *lhs, xir_value *rhs) {

@@ -40,11 +40,10 @@ bool simpler_sinh(xir_node *at) {
 /* From which number on a real has no fraction, 0 for formats of less than 32 bits, and a power of two that its elements
  * hold: the product of the least number and its square is above 1. */
 static bool real_of(xir_node *at, const xir_value *x, double *exact, double *large) {
-    const xir_float_type *real = x ? xir_float_type_of(xir_type_object(v_element(x))) : NULL;
-    if (xir_node_failed(at) || !real) return false;
-    const bool wide = real->format == XIR_FLOAT_BF16 || real->format == XIR_FLOAT_TF32;   /* exponents of fp32 */
-    *exact = real->format == XIR_FLOAT_FP64 ? 0x1p52 : real->format == XIR_FLOAT_FP32 ? 0x1p23 : 0;
-    *large = *exact == 0x1p52 ? 0x1p1000 : *exact > 0 || wide ? 0x1p120 : 0x1p14;
+    if (xir_node_failed(at) || !x || xir_type_kind_of(v_element(x)) != XIR_TYPE_FLOAT) return false;
+    const element_format f = element_format_of(v_element(x));
+    *exact = f.mantissa >= 23 ? ldexp(1, (int)f.mantissa) : 0;
+    *large = ldexp(1, (1 << (f.exponent - 2)) + (int)f.mantissa / 2 + 1);
     return true;
 }
 

@@ -78,7 +78,8 @@ static bool take_new(pointer_table *left, end_values *to, xir_value *v) {
     return true;
 }
 
-/* Appends names if their order is not that of the text, or if the text has others. Inputs that no call uses are not in the text. */
+/* Appends names if their order is not that of the text, or if the text has others. Inputs that no call uses are not in
+ * the text. */
 static bool put_names(buffer *out, const end_values *own, const end_values *text, bool others, pointer_table *left) {
     size_t used = 0;
     bool same = true;
@@ -99,7 +100,7 @@ static bool put_names(buffer *out, const end_values *own, const end_values *text
     return true;
 }
 
-/* Returns true if tensors that are no results exist at the end, too. */
+/* Returns true if other tensors than the results exist at the end. */
 static bool has_others(const xir_network *net, pointer_table *results, bool *ok) {
     text_table last;
     bool others = false;

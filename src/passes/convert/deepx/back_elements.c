@@ -254,6 +254,7 @@ bool deepx_back_cast(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     const xir_type *type = deepx_result(at);
     if (!x || !node_casts_in_place(at, x, xir_op_output(at->op, 0))) return false;
+    if (v_is_open(xir_op_output(at->op, 0))) return xir_node_unsupported(at, "open dims");
     if (xir_type_equal(v_element(x), xir_type_element(type))) return xir_node_becomes(at, "Copy", INS(x), NO_SETS);
     return deepx_gives(at, "T", INS(x), NULL);
 }

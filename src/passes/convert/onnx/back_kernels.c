@@ -56,7 +56,7 @@ static bool is_same_bits(const char *name) {
 /* Returns true if integers of `room` bits with a sign stand for all elements. */
 static bool holds_integers(const char *name, const xir_type *element, uint64_t room) {
     const uint64_t bits = xir_type_storage_bits(element);
-    if (xir_type_kind_of(element) == XIR_TYPE_BOOL) return strcmp(name, "Where") == 0;
+    if (xir_type_kind_of(element) == XIR_TYPE_BOOL) return onnx_has_name(" Where ReduceMax ReduceMin ", name);
     return xir_type_kind_of(element) == XIR_TYPE_INTEGER && (bits < room || (bits == room && is_same_bits(name)));
 }
 
@@ -66,12 +66,22 @@ static bool holds_reals(const char *name, const xir_type *element, bool single) 
     return xir_type_kind_of(element) == XIR_TYPE_INTEGER && is_exact_in_reals(name, bits, single);
 }
 
+/* Returns true if the greatest or least of no integers or bools may be wanted, which wider ones have another value for.
+ * */
+static bool may_reduce_nothing(xir_node *at, const char *name, const xir_type *element) {
+    const xir_value *x = xir_op_input(at->op, 0);
+    bool any = false;
+    for (size_t i = 0; x && i < v_rank(x); i++) any |= v_dim(x, i) < 1;
+    return any && onnx_has_name(" ReduceMax ReduceMin ", name) && xir_type_kind_of(element) != XIR_TYPE_FLOAT;
+}
+
 const xir_type *onnx_element_for(xir_node *at, const char *key, const xir_type *element) {
     xir_context *ctx = at->c->ctx;
     const char *name = strncmp(key, "onnx::", 6) == 0 ? key + 6 : key;
     const int64_t version = onnx_target(at);
     const bool takes = onnx_takes(name, version, element);
-    if (takes && runs(name, element)) return element;
+    if (takes && (runs(name, element) || may_reduce_nothing(at, name, element))) return element;
+    if (may_reduce_nothing(at, name, element)) return NULL;
     const xir_type *const types[] = { xir_type_sint(ctx, 32), xir_type_sint(ctx, 64),
                                       xir_type_float(ctx, XIR_FLOAT_FP32), xir_type_float(ctx, XIR_FLOAT_FP64) };
     for (size_t i = 0; i < COUNT(types); i++) if (!types[i]) return node_no_memory(at), NULL;

@@ -226,9 +226,9 @@ xir_value *pnnx_constant(xir_node *at, xir_value *v) {
     const xir_ints one = { (int64_t[]){ 1 }, 1 };
     const bool plain = v_rank(v) > 0;
     xir_value *data = plain ? v : make_reshaped(at, v, &one);
-    const xir_type *stored = data ? xir_value_type(data) : NULL;
-    xir_op *op = stored ? xir_node_make_foreign(at, "pnnx::pnnx.Attribute", none, SETS(OBJ("@data", data)), &stored, 1)
-                        : NULL;
+    if (!data || !xir_value_is_params(data)) return NULL;   /* its element has a scale for each place */
+    const xir_type *stored = xir_value_type(data);
+    xir_op *op = xir_node_make_foreign(at, "pnnx::pnnx.Attribute", none, SETS(OBJ("@data", data)), &stored, 1);
     if (!op || plain) return op ? xir_op_output(op, 0) : NULL;
     op = xir_node_make_foreign(at, "pnnx::Tensor.select", INS(xir_op_output(op, 0)),
                                SETS(INT("dim", 0), INT("index", 0)), &type, 1);

@@ -36,6 +36,12 @@ bool tsm_back_reduce(xir_node *at) {
     return tsm_gives(at, "tsm::squeeze", INS(x), SETS(LIST("axes", &left)));
 }
 
+/* -x; of an integer -1 - x, which each of them has. */
+static xir_value *reversed(xir_node *at, xir_value *x) {
+    return v_is_integer(x) ? xir_node_sum(at, xir_node_scalar(at, v_element(x), -1), x, 1, -1)
+                           : xir_node_unary(at, "Neg", x);
+}
+
 /* The greatest of -x, as the least of x; the place of the least one is not that of NaN. */
 static bool least_of(xir_node *at, xir_value *x) {
     const bool index = tsm_is_class(at, "Argmin"), sign = v_is_integer(x) && xir_integer_type_of(xir_type_object(
@@ -44,11 +50,11 @@ static bool least_of(xir_node *at, xir_value *x) {
     const xir_sets sets = xir_node_attr(at, "dim")
         ? SETS(INT("dim", xir_node_int(at, "dim", 0)), INT("keepdim", xir_node_bool(at, "keepdim", false)))
         : SETS(INT("keepdim", xir_node_bool(at, "keepdim", false)));
-    xir_value *y = xir_node_unary(at, "Neg", x);
+    xir_value *y = reversed(at, x);
     if (index) y = xir_node_make(at, "Where", INS(y, xir_node_scalar(at, v_element(x), -INFINITY),
                                                   xir_node_make(at, "Equal", INS(x, x), NO_SETS)), NO_SETS);
     x = xir_node_make(at, index ? "Argmax" : "Max", INS(y), sets);
-    return x && xir_node_result(at, 0, index ? x : xir_node_unary(at, "Neg", x));
+    return x && xir_node_result(at, 0, index ? x : reversed(at, x));
 }
 
 /* max, which is also the least with two changes of sign; argmax, whose indices have 32 bits. Over all dims they are
