@@ -1,8 +1,8 @@
 /* Saving over an existing file, by every way of saving, while the system fails. strace kills the program at each system
  * call of the saving in turn, and makes each of them fail in turn. In other runs file sizes are limited, or writes take
  * only some bytes. Afterwards the file is the old one or the new one, byte for byte; failures are reported; and no
- * temporary file stays except after a kill. A pair is the old one or the
- * new one, or loading it fails and says that its save is unfinished; finishing it then gives the new one.
+ * temporary file stays except after a kill. A pair is the old one or the new one, or loading it fails and says that its
+ * save is unfinished; finishing it then gives the new one.
  *
  * This program is its own victim: `serialize_crash crash save KIND FOLDER` saves once. XIR_CRASH=1 in the environment
  * tries more errors at more calls. Without strace, or if nothing may be traced, only the tests without it run. */
@@ -80,8 +80,6 @@ static const way all_ways[] = {
     { "onnx-pair",     save_external, { "net.onnx", "net.onnx.data" }, .onnx = true },
 #ifdef XIR_PROGRAM
     { "program",        NULL,     { "net.json", "net.raw" } },
-    { "program-imodel", NULL,     { "net.imodel" } },
-    { "program-fb",     NULL,     { "net.fb" } },
 #endif
 };
 
@@ -450,12 +448,20 @@ static bool may_be_absent(const call *c) {
     return is_of(CANNOT_FAIL, c->name) || is_of(MEMORY, c->name);
 }
 
+/* These leave all files as they are: a kill there leaves what a kill at the next call leaves. */
+#define READS "read pread64 lseek fstat newfstatat stat lstat statx access faccessat2 readlink getrandom getcwd uname"
+
 typedef struct phases { size_t before, between, unfinished, after, absent; } phases;
 
 static void kill_at_each(const scene *s, const calls *c) {
     phases p = { 0 };
     char words[100];
+    size_t kills = 0;
     for (size_t i = 0; i < c->n; i++) {
+        const char *name = c->of[i].name;
+        const bool last = i + 1 == c->n;
+        if (!last && (is_of(READS, name) || is_of(CANNOT_FAIL, name) || is_of(MEMORY, name))) continue;
+        kills++;
         int status = disturb(s, &c->of[i], "signal=KILL", words, sizeof words);
         for (int again = 0; again < 3 && WIFEXITED(status); again++)
             status = disturb(s, &c->of[i], "signal=KILL", words, sizeof words);
@@ -471,8 +477,8 @@ static void kill_at_each(const scene *s, const calls *c) {
         else p.before++;
     }
     printf("%-15s %3zu kills: %zu before there was a temporary file, %zu before the first rename, %zu unfinished, "
-           "%zu after\n", s->way->name, c->n, p.before, p.between, p.unfinished, p.after);
-    assert_true(p.before > 0 && p.between > 3 && p.after > 0 && p.absent * 8 < c->n);
+           "%zu after\n", s->way->name, kills, p.before, p.between, p.unfinished, p.after);
+    assert_true(p.before > 0 && p.between > 3 && p.after > 0 && p.absent * 8 < kills);
     assert_true((p.unfinished > 2) == (s->n > 1));
 }
 
@@ -484,11 +490,11 @@ static bool has_failed(const char *error, const char *name) {
 }
 
 static void fail_each(const scene *s, const calls *c) {
-    static const char *const errors[] = { "EIO", "ENOMEM", "ENOSPC", "EINTR", "EDQUOT", "EROFS" };
+    static const char *const errors[] = { "EIO", "ENOMEM", "EINTR", "ENOSPC", "EDQUOT", "EROFS" };
     bool more = getenv("XIR_CRASH") != NULL;
     size_t reported = 0, survived = 0, renames;
     char words[100], what[40];
-    for (size_t e = 0; e < (more ? COUNT(errors) : OFTEN(20) < 20 ? 1 : 4); e++) {
+    for (size_t e = 0; e < (more ? COUNT(errors) : OFTEN(20) < 20 ? 1 : 3); e++) {
         snprintf(what, sizeof what, "error=%s", errors[e]);
         for (size_t i = 0; i < c->n; i++) {
             if (!has_failed(errors[e], c->of[i].name)) continue;

@@ -69,7 +69,9 @@ static bool is_kind(const xir_any *any, char kind) {
     case 'n': return any->kind == XIR_ANY_NULL;
     case 'b': return any->kind == XIR_ANY_BOOL;
     case 'i': return any->kind == XIR_ANY_INT;
-    case 'f': return any->kind == XIR_ANY_REAL || any->kind == XIR_ANY_PARAMS;   /* inf and nan are Params */
+    /* inf and nan are Params or words */
+    case 'f': return any->kind == XIR_ANY_REAL || any->kind == XIR_ANY_PARAMS ||
+                     (any->kind == XIR_ANY_TEXT && node_real_word(any->as.text, &(double){ 0 }));
     /* a text that is not UTF-8 is kept as bytes */
     case 's': return any->kind == XIR_ANY_TEXT || any->kind == XIR_ANY_PARAMS;
     case 't': return any->kind == XIR_ANY_PARAMS || any->kind == XIR_ANY_MAP;    /* sparse */

@@ -321,6 +321,8 @@ const char *node_input_words(const xir_node *at, size_t i, char room[80]);
 bool        node_find_inputs(xir_node *at);
 /* The number in a file's attribute, or `otherwise`. */
 double      node_any_real(const xir_any *any, double otherwise);
+/* Reads a word with which texts write a real that is not finite: inf, nan, nan.0, with a sign or without. */
+bool        node_real_word(xir_str text, double *out);
 
 /* row.c: the texts of rows. Reads the next attribute of the list; false at the end, or if the text is malformed: then
  * *text is not at its end. */

@@ -40,7 +40,10 @@ static bool set_of_any(xir_node *at, const xir_field *f, const xir_any *any, xir
     case XIR_ANY_INT:  *s = (xir_set)XIR_SETI(s->name, any->as.integer); return true;
     case XIR_ANY_BOOL: *s = (xir_set)XIR_SETI(s->name, any->as.boolean); return true;
     case XIR_ANY_REAL: *s = (xir_set)XIR_SETR(s->name, any->as.real);    return true;
-    case XIR_ANY_TEXT: *s = (xir_set)XIR_SETE(s->name, any->as.text);    return true;
+    case XIR_ANY_TEXT:     /* a word for a real, or an enumerator */
+        if (f->kind == XIR_KIND_REAL) *s = (xir_set)XIR_SETR(s->name, node_any_real(any, 0));
+        else *s = (xir_set)XIR_SETE(s->name, any->as.text);
+        return true;
     case XIR_ANY_PARAMS:   /* an object if XIR's field is one, else a number */
         if (f->kind == XIR_KIND_PARAMS) *s = (xir_set)XIR_SETO(s->name, any->as.params);
         else *s = (xir_set)XIR_SETR(s->name, node_any_real(any, 0));

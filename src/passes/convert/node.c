@@ -319,14 +319,24 @@ bool xir_node_bool(const xir_node *at, const char *name, bool otherwise) {
     return xir_node_int(at, name, otherwise) != 0;
 }
 
-/* Reals that JSON can't represent are kept as Params. */
+bool node_real_word(xir_str text, double *out) {
+    static const struct { const char *word; double value; } words[] = {
+        { "inf", INFINITY }, { "-inf", -INFINITY }, { "nan", NAN }, { "-nan", NAN }, { "nan.0", NAN }, { "-nan.0", NAN },
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (xir_str_equal(text, xir_str_of(words[i].word))) return *out = words[i].value, true;
+    return false;
+}
+
+/* Reals that JSON can't represent are kept as Params, or are words. */
 double node_any_real(const xir_any *a, double otherwise) {
     const xir_type *element;
     const void *bytes;
     if (a && a->kind == XIR_ANY_REAL) return a->as.real;
     if (a && a->kind == XIR_ANY_INT) return (double)a->as.integer;
     if (a && a->kind == XIR_ANY_BOOL) return a->as.boolean;
-    if (one_element(a, &element, &bytes)) elements_to_reals(element, bytes, 0, 1, &otherwise);
+    if (a && a->kind == XIR_ANY_TEXT) node_real_word(a->as.text, &otherwise);
+    else if (one_element(a, &element, &bytes)) elements_to_reals(element, bytes, 0, 1, &otherwise);
     return otherwise;
 }
 

@@ -1,7 +1,8 @@
-/* The order of inputs and results. A text has none of its own: inputs come as calls use them, results as calls make
- * them. Where the order of the network is another one, two words in the metadata of the first call say it,
- * "xir.inputs=x,z" and "xir.outputs=y,a". DeepX ignores such words. Names that do not fit are passed over, so that
- * words about another network do no harm. */
+/* The order of inputs and results. A text has none of its own: inputs come as calls use them, and all tensors that
+ * exist at the end are results, as calls make them. Where the network is another one, two words in the metadata of the
+ * first call say it, "xir.inputs=x,z" and "xir.outputs=y,a": other inputs follow these, other tensors are not results.
+ * DeepX ignores such words. Names that do not fit are passed over, and so are words of which none fits: words about
+ * another network do no harm. */
 #include <stdlib.h>
 #include "deepx/order.h"
 
@@ -37,9 +38,10 @@ static xir_str words_of(const xir_network *net, const char *key) {
     return meta && meta->kind == XIR_ANY_TEXT ? deepx_meta_value(meta->as.text, key) : (xir_str){ NULL, 0 };
 }
 
-xir_status deepx_order_names(const xir_network *net, bool inputs, void *items, size_t n, size_t size,
+xir_status deepx_order_names(const xir_network *net, bool inputs, void *items, size_t *count, size_t size,
                              deepx_name_of *name_of) {
     const xir_allocator *alloc = &net->alloc;
+    const size_t n = *count;
     xir_str words = words_of(net, inputs ? INPUTS : OUTPUTS);
     text_table places;
     char *from = items;
@@ -55,11 +57,13 @@ xir_status deepx_order_names(const xir_network *net, bool inputs, void *items, s
         memcpy(to + taken++ * size, from + *place * size, size);
         *place = UINT32_MAX;
     }
-    for (size_t i = 0; i < n && ok; i++) {
+    const bool others = inputs || !taken;
+    for (size_t i = 0; i < n && others && ok; i++) {
         const uint32_t *place = text_table_find(&places, name_of(from + i * size));
         if (*place == i) memcpy(to + taken++ * size, from + i * size, size);
     }
-    if (ok && taken == n) memcpy(items, to, n * size);
+    if (ok) memcpy(items, to, taken * size);
+    if (ok) *count = taken;
     mem_free(alloc, to, n * size);
     text_table_free(&places);
     return ok ? XIR_OK : XIR_E_MEMORY;

@@ -7,10 +7,10 @@
 /* Returns true if a call writes a value and none deletes or renames its tensor. */
 bool deepx_stays(const xir_value *v);
 
-/* Sorts `n` items of `size` bytes each by the words of a network that has been read: those that the words name come
- * first, in that order, then the others as they are. XIR_E_MEMORY. */
+/* Sorts `*n` items of `size` bytes each by the words of a network that has been read: those that the words name come
+ * first, in that order, then other inputs as they are; other results are left out. XIR_E_MEMORY. */
 typedef xir_str deepx_name_of(const void *item);
-xir_status deepx_order_names(const xir_network *net, bool inputs, void *items, size_t n, size_t size,
+xir_status deepx_order_names(const xir_network *net, bool inputs, void *items, size_t *n, size_t size,
                              deepx_name_of *name_of);
 
 /* Appends the words for an order that the text would not have by itself; *differs if there are any. XIR_E_MEMORY. */

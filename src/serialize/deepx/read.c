@@ -53,7 +53,7 @@ static bool find_alive(deepx_reader *r, dialect_list *out) {
         sorted = sorted && (out->size == 1 || by_place(place - 1, place) < 0);
     }
     if (!sorted) qsort(out->data, out->size, sizeof(xir_value *), by_place);
-    return !deepx_order_names(r->d.net, false, out->data, out->size, sizeof(xir_value *), name_of_value) ||
+    return !deepx_order_names(r->d.net, false, out->data, &out->size, sizeof(xir_value *), name_of_value) ||
            trace_memory(&r->d.trace);
 }
 
@@ -120,7 +120,7 @@ static bool find_inputs(deepx_reader *r, dialect_list *out) {
         *made = 1;
     }
     text_table_free(&names);
-    ok = ok && !deepx_order_names(r->d.net, true, out->data, out->size, sizeof(deepx_missing), name_of_missing);
+    ok = ok && !deepx_order_names(r->d.net, true, out->data, &out->size, sizeof(deepx_missing), name_of_missing);
     return (ok || trace_memory(&r->d.trace)) && !dialect_failed(&r->d);
 }
 

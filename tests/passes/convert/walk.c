@@ -76,10 +76,11 @@ static const xir_object *scalar_of(size_t i) {
     return i < COUNT(some_reals) ? (const xir_object *)xir_scalar_real(ctx, some_reals[i]) : NULL;
 }
 
-/* The tensor type or element type with other elements. */
+/* The tensor type or element type with other elements; NULL for scales and other objects. */
 static const xir_object *type_like(const xir_object *was, size_t i) {
     const xir_type *type = (const xir_type *)was;
-    if (i >= AS_IS) return NULL;
+    const xir_str key = xir_class_key(xir_object_class(was));
+    if (i >= AS_IS || key.size < 4 || memcmp(key.data + key.size - 4, "Type", 4) != 0) return NULL;
     if (!xir_type_as_tensor(type)) return is_plain(type) ? (const xir_object *)type_of(i) : NULL;
     return (const xir_object *)xir_type_with_element(ctx, type, type_of(i), why);
 }

@@ -158,15 +158,11 @@ bool pnnx_to(xir_node *at) {
     return xir_node_result(at, 0, xir_node_cast(at, x, to));
 }
 
-/* A value given as a number, a word (inf, -inf) or an input, in the elements of x. */
+/* A value given as a number or an input, in the elements of x. */
 static xir_value *filler(xir_node *at, size_t i, const char *name, const xir_value *x) {
     if (!x) return NULL;
     if (xir_node_has(at, i)) return xir_node_cast(at, xir_node_input(at, i), v_element(x));
-    double v = xir_node_real(at, name, 0);
-    if (xir_node_is(at, name, "inf")) v = INFINITY;
-    else if (xir_node_is(at, name, "-inf")) v = -INFINITY;
-    else if (*xir_node_text(at, name, "").data) return xir_node_unsupported(at, "the value is a text"), NULL;
-    return xir_node_scalar(at, v_element(x), v);
+    return xir_node_scalar(at, v_element(x), xir_node_real(at, name, 0));
 }
 
 /* Every element becomes the value. */

@@ -248,6 +248,11 @@ static xir_value *make_binary(xir_node *at, binary_kind kind, xir_value *a, xir_
     }
 }
 
+/* What a function is of two truths: PyTorch adds them by "or". */
+static binary_kind of_truths(binary_kind kind) {
+    return kind == ADD || kind == MAX ? OR : kind == MUL || kind == MIN ? AND : kind;
+}
+
 static term binary(parser *s, binary_kind kind, term a, term b) {
     term out;
     xir_value *v[2];
@@ -259,6 +264,7 @@ static term binary(parser *s, binary_kind kind, term a, term b) {
     if (logic && !truths && a.kind != TERM_FAILED && b.kind != TERM_FAILED)
         return of_value(make_bits(s->at, kind, a, b), is_python);
     if (!as_values(s->at, &a, &b, v)) return (term){ .kind = TERM_FAILED };
+    if (truths && !is_python) kind = of_truths(kind);
     return of_value(make_binary(s->at, kind, v[0], v[1], is_python), is_python);
 }
 
@@ -322,9 +328,10 @@ static term read_number(parser *s) {
     const size_t size = number_parse(s->p, (size_t)(s->end - s->p), &v);
     parser after = *s;
     after.p += size;
-    if (!size && s->end - s->p >= 4 && memcmp(s->p, "-inf", 4) == 0) {
-        after.p += 4;
-        v = (number){ .kind = NUMBER_REAL, .real = -INFINITY };
+    if (!size && *s->p == '-') {
+        while (++after.p < s->end && is_name(*after.p)) {}
+        v.kind = NUMBER_REAL;
+        if (!node_real_word((xir_str){ s->p, (size_t)(after.p - s->p) }, &v.real)) return failed(s, "not a number");
     }
     if (after.p == s->p || !ends(&after)) return failed(s, "not a number");
     s->p = after.p;
@@ -351,8 +358,8 @@ static term read_plain(parser *s) {
     if (xir_str_equal(name, XIR_STR("True"))) return of_number(TERM_BOOL, 1);
     if (xir_str_equal(name, XIR_STR("False"))) return of_number(TERM_BOOL, 0);
     if (xir_str_equal(name, XIR_STR("None"))) return (term){ .kind = TERM_NONE };
-    if (xir_str_equal(name, XIR_STR("inf"))) return of_number(TERM_REAL, INFINITY);
-    if (xir_str_equal(name, XIR_STR("nan"))) return of_number(TERM_REAL, NAN);
+    double real;
+    if (node_real_word(name, &real)) return of_number(TERM_REAL, real);
     if (is_unary(name) && takes(s, ',')) return call(s, name, true);   /* the converter writes log1p,@0 */
     return failed(s, "an unknown word");
 }

@@ -153,6 +153,24 @@ bool pnnx_lrn(xir_node *at) {
 
 /* ---- norms ------------------------------------------------------------------------------------------------------ */
 
+/* The norm of order p; of order 0 how many elements are not 0. */
+static xir_value *norm_over(xir_node *at, xir_value *x, double p, const xir_ints *axes, bool keep) {
+    if (xir_node_failed(at) || !x) return NULL;
+    if (p == 1) return xir_node_reduced(at, "Sum", xir_node_unary(at, "Abs", x), axes, keep);
+    if (p == 2)
+        return xir_node_unary(at, "Sqrt", xir_node_reduced(at, "Sum", xir_node_product(at, x, x), axes, keep));
+    if (isinf(p)) return xir_node_reduced(at, p > 0 ? "Max" : "Min", xir_node_unary(at, "Abs", x), axes, keep);
+    const xir_type *element = v_element(x);
+    if (p == 0) {
+        xir_value *counts = xir_node_make(at, "NotEqual", INS(x, xir_node_scalar(at, element, 0)), NO_SETS);
+        return counts ? xir_node_reduced(at, "Sum", xir_node_cast(at, counts, element), axes, keep) : NULL;
+    }
+    xir_value *power = xir_node_make(at, "Pow", INS(xir_node_unary(at, "Abs", x), xir_node_scalar(at, element, p)),
+                                     NO_SETS);
+    return xir_node_make(at, "Pow", INS(xir_node_reduced(at, "Sum", power, axes, keep),
+                                        xir_node_scalar(at, element, 1 / p)), NO_SETS);
+}
+
 /* x / max(norm, eps). */
 bool pnnx_normalize(xir_node *at) {
     xir_ints axes;
@@ -161,25 +179,10 @@ bool pnnx_normalize(xir_node *at) {
     if (!pnnx_list(at, "dim", 0, &axes)) axes = xir_node_make_ints(at, 1, 1);
     if (xir_node_failed(at)) return false;
     const double p = xir_node_real(at, "p", 2), eps = xir_node_real(at, "eps", 1e-12);
-    const xir_type *element = v_element(x);
-    xir_value *power = xir_node_make(at, "Pow", INS(xir_node_unary(at, "Abs", x), xir_node_scalar(at, element, p)),
-                                     NO_SETS);
-    xir_value *norm = xir_node_make(at, "Pow", INS(xir_node_reduced(at, "Sum", power, &axes, true),
-                                                   xir_node_scalar(at, element, 1 / p)), NO_SETS);
-    xir_value *bound = xir_node_make(at, "Maximum", INS(norm, xir_node_scalar(at, element, eps)), NO_SETS);
+    xir_value *norm = norm_over(at, x, p, &axes, true);
+    xir_value *bound = norm ? xir_node_make(at, "Maximum", INS(norm, xir_node_scalar(at, v_element(x), eps)), NO_SETS)
+                            : NULL;
     return xir_node_result(at, 0, xir_node_quotient(at, x, bound));
-}
-
-static xir_value *norm_over(xir_node *at, xir_value *x, double p, const xir_ints *axes, bool keep) {
-    if (xir_node_failed(at) || !x) return NULL;
-    if (p == 1) return xir_node_reduced(at, "Sum", xir_node_unary(at, "Abs", x), axes, keep);
-    if (p == 2)
-        return xir_node_unary(at, "Sqrt", xir_node_reduced(at, "Sum", xir_node_product(at, x, x), axes, keep));
-    const xir_type *element = v_element(x);
-    xir_value *power = xir_node_make(at, "Pow", INS(xir_node_unary(at, "Abs", x), xir_node_scalar(at, element, p)),
-                                     NO_SETS);
-    return xir_node_make(at, "Pow", INS(xir_node_reduced(at, "Sum", power, axes, keep),
-                                        xir_node_scalar(at, element, 1 / p)), NO_SETS);
 }
 
 bool pnnx_pairwise_distance(xir_node *at) {
@@ -195,10 +198,9 @@ bool pnnx_norm(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (!x) return false;
     const xir_str word = xir_node_text(at, "p", "");
-    if (word.size && !xir_str_equal(word, XIR_STR("fro")))
+    double p = xir_node_real(at, "p", 2);
+    if (word.size && !xir_str_equal(word, XIR_STR("fro")) && !node_real_word(word, &p))
         return xir_node_unsupported(at, "the norm %.*s", CLIP(word));
-    const double p = word.size ? 2 : xir_node_real(at, "p", 2);
     if (!pnnx_list(at, "dim", 0, &axes)) axes = xir_node_series(at, 0, v_rank(x));
-    if (p == 0 || isinf(p)) return xir_node_unsupported(at, "a norm of %g", p);
     return xir_node_result(at, 0, norm_over(at, x, p, &axes, xir_node_bool(at, "keepdim", false)));
 }

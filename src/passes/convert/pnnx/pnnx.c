@@ -1,6 +1,5 @@
 /* PNNX as a dialect (docs/pnnx.md): the words for its operators, and what the network needs before they are converted:
  * a tuple that is a result of the network becomes its items, and so do the results of one that is taken apart again. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "convert/pnnx/pnnx.h"
@@ -110,14 +109,6 @@ xir_status pnnx_prepare(xir_network *net, bool *changed) {
     return status;
 }
 
-/* Reals of the format are finite: its reader takes inf and nan for texts. */
-static bool is_finite(const xir_any *any) {
-    const xir_any *each = any->kind == XIR_ANY_LIST ? any->as.list.items : any;
-    const size_t n = any->kind == XIR_ANY_LIST ? any->as.list.size : 1;
-    for (size_t i = 0; i < n; i++) if (each[i].kind == XIR_ANY_REAL && !isfinite(each[i].as.real)) return false;
-    return true;
-}
-
 /* Elements that PyTorch has, and dims of 32 bits. */
 static bool is_known(xir_node *at, const xir_value *v) {
     if (!v || !xir_type_as_tensor(xir_value_type(v))) return true;
@@ -134,12 +125,6 @@ bool pnnx_check(xir_node *at) {
         if (!is_known(at, xir_op_input(at->op, (int64_t)i))) return false;
     for (size_t i = 0; i < xir_op_output_count(at->op); i++)
         if (!is_known(at, xir_op_output(at->op, (int64_t)i))) return false;
-    const xir_map *extra = xir_op_extra(at->op);
-    for (size_t i = 0; extra && i < extra->size; i++) {
-        const xir_str key = extra->entries[i].key;
-        if (!is_finite(&extra->entries[i].value))
-            return xir_node_unsupported(at, "%.*s is not finite", (int)(key.size < 60 ? key.size : 60), key.data);
-    }
     return node_ints_are_short(at);
 }
 
