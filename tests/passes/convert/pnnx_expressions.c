@@ -117,7 +117,9 @@ static void results_of_single_elements(void **state) {
         { "floor_divide(add(mul(@1,0),-7),2)", "@sint(64)", -4 }, { "remainder(add(mul(@1,0),-7),3)", "@sint(64)", 2 },
         { "fmod(add(mul(@1,0),-7),3)", "@sint(64)", -1 }, { "torch.bool(add(mul(@1,0),5))", "@bool", 1 },
         { "sqrt(add(mul(@1,0),4))", "@fp(32)", 2 }, { "round(add(mul(@1,0),4))", "@sint(64)", 4 },
-        { "add(and(@0,False),2)", "@sint(64)", 2 },
+        { "add(and(@0,False),2)", "@sint(64)", 2 }, { "add(or(@0,True),or(@0,True))", "@bool", 1 },
+        { "mul(or(@0,True),and(@0,False))", "@bool", 0 }, { "max(-inf,2.5)", "@fp(64)", 2.5 },
+        { "min(2.5,inf)", "@fp(64)", 2.5 }, { "torch.bool(nan.0)", "@bool", 1 },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         xir_array *out[1];
