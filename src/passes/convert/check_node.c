@@ -206,11 +206,18 @@ static bool count_is_sound(xir_node *at, const char *what, size_t least, size_t 
     return false;
 }
 
-/* The number of inputs without the values that graphs in attributes capture, which follow the inputs. */
+/* The number of inputs without those that stand for attributes, and without the values that graphs in attributes
+ * capture, which follow the inputs. */
 static size_t own_inputs(const xir_node *at) {
     const xir_any *captures = source_tag_find(xir_op_tags(at->op), SOURCE_CAPTURES);
     size_t n = captures && captures->kind == XIR_ANY_LIST ? captures->as.list.size : 0;
-    for (size_t i = 0; i < at->cls->n_slots; i++) if (at->cls->slots[i].is_attribute) return xir_op_input_count(at->op);
+    size_t attributes = 0, stand = 0;
+    for (size_t i = 0; i < at->cls->n_slots; i++) {
+        if (!at->cls->slots[i].is_attribute) continue;
+        attributes++;
+        stand += at->in && i < at->n_in && at->in[i].value && at->in[i].from != FROM_ATTRIBUTE;
+    }
+    if (attributes) return xir_op_input_count(at->op) - stand;
     return n > at->n_in ? 0 : at->n_in - n;
 }
 

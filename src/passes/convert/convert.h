@@ -220,7 +220,7 @@ struct xir_node {
     xir_op                *op;
     const convert_class   *cls;
     size_t                 n_in, n_out;
-    const node_input      *in;          /* by position of a row that names its inputs; NULL: the op's inputs */
+    node_input            *in;          /* by position of a row that names its inputs; NULL: the op's inputs */
     xir_op                *mark;        /* the op before those made for the node; NULL: they come first */
     xir_value            **given;       /* the replacement of each output                     */
     node_fate              fate;

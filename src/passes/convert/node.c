@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "convert/convert.h"
+#include "convert/helpers.h"
 #include "convert/opened.h"
 #include "source_tags.h"
 #include "support/numbers.h"
@@ -144,8 +145,13 @@ static const xir_list *names_in_file(const xir_node *at) {
     return names && names->kind == XIR_ANY_LIST ? &names->as.list : NULL;
 }
 
+/* An input may stand for an attribute, as the weight of several operators does: "weight" for "@weight". */
 static size_t position_named(const xir_node *at, xir_str name) {
-    for (size_t i = 0; i < at->cls->n_slots; i++) if (xir_str_equal(at->cls->slots[i].name, name)) return i;
+    for (size_t i = 0; i < at->cls->n_slots; i++) {
+        const row_input *slot = &at->cls->slots[i];
+        if (xir_str_equal(slot->name, name)) return i;
+        if (slot->is_attribute && xir_str_equal((xir_str){ slot->name.data + 1, slot->name.size - 1 }, name)) return i;
+    }
     return SIZE_MAX;
 }
 
@@ -214,11 +220,23 @@ size_t xir_node_input_named(const xir_node *at, const char *name) {
 
 bool xir_node_has(const xir_node *at, size_t i) { return node_input_at(at, i) != NULL; }
 
+/* Weights may be stored with half of the bits of the maps that they meet. */
+static xir_value *as_wide_as_first(xir_node *at, size_t i, xir_value *v) {
+    const xir_value *x = node_input_at(at, 0);
+    const bool stored = at->in && i && i < at->cls->n_slots && at->cls->slots[i].is_attribute &&
+                        at->in[i].from == FROM_ATTRIBUTE;
+    if (!stored || !x || !xir_type_as_tensor(xir_value_type(x))) return v;
+    const xir_type *half = v_element(v), *full = v_element(x);
+    const bool widens = xir_type_kind_of(half) == XIR_TYPE_FLOAT && xir_type_kind_of(full) == XIR_TYPE_FLOAT &&
+                        xir_type_storage_bits(half) == 16 && xir_type_storage_bits(full) == 32;
+    return widens ? at->in[i].value = xir_node_cast(at, v, full) : v;
+}
+
 xir_value *xir_node_input(xir_node *at, size_t i) {
     char words[80];
     if (xir_node_failed(at)) return NULL;
     xir_value *v = node_input_at(at, i);
-    if (v && xir_type_as_tensor(xir_value_type(v))) return v;
+    if (v && xir_type_as_tensor(xir_value_type(v))) return as_wide_as_first(at, i, v);
     if (!v) {
         char where[32];
         snprintf(where, sizeof where, "input/%zu", i);

@@ -15,7 +15,8 @@ static xir_probe_grade probe(const xir_probe *file, void *user) {
     enum { MAGIC = sizeof PNNX_MAGIC - 1 };
     const uint8_t *head = file->head, *end = head + file->head_size;
     (void)user;
-    bool begins = file->head_size > MAGIC && memcmp(head, PNNX_MAGIC, MAGIC) == 0 && is_line_end(head[MAGIC]);
+    if (pnnx_is_marked((const char *)head, file->head_size)) head += 3;
+    bool begins = end - head > MAGIC && memcmp(head, PNNX_MAGIC, MAGIC) == 0 && is_line_end(head[MAGIC]);
     if (!begins) return XIR_PROBE_NO;
     for (const uint8_t *p = next_line(next_line(head, end), end); p < end && *p != ' '; p++) {
         if (*p == '.' || *p == ':') return XIR_PROBE_YES;
@@ -24,7 +25,7 @@ static xir_probe_grade probe(const xir_probe *file, void *user) {
 }
 
 static bool may_begin(const uint8_t *head, size_t size) {
-    size_t i = 0;
+    size_t i = pnnx_is_marked((const char *)head, size) ? 3 : 0;
     while (i < size && (pnnx_is_blank((char)head[i]) || head[i] == '\n')) i++;
     const size_t n = size - i < sizeof PNNX_MAGIC - 1 ? size - i : sizeof PNNX_MAGIC - 1;
     return memcmp(head + i, PNNX_MAGIC, n) == 0;

@@ -13,6 +13,7 @@ bool pnnx_next_line(pnnx_text *text, xir_str *line) {
         text->p = feed ? feed + 1 : end;
         for (const char *p = start; p < end; p++) {
             if (pnnx_is_blank(*p)) continue;
+            if (*p == '#') break;   /* a comment */
             *line = (xir_str){ start, (size_t)(end - start) };
             return true;
         }
@@ -101,19 +102,32 @@ static bool check_text(pnnx_reader *r) {
     return true;
 }
 
+/* What has no place in a network is said once. */
+static bool note_comments(pnnx_reader *r, bool any) {
+    if (!any && !memmem(r->text.data, r->text.size, "\n#", 2)) return true;
+    return xir_diags_append(r->d.how->why, &(xir_diag){
+               .severity = XIR_WARNING, .file = r->d.how->name, .byte = XIR_NO_BYTE,
+               .message = XIR_STR("comments and a byte order mark are not written again") }) != XIR_E_MEMORY ||
+           trace_memory(&r->d.trace);
+}
+
+/* The counts end where a comment begins. */
 static bool read_counts(pnnx_reader *r, pnnx_text *text) {
     xir_str line = { r->text.data, 0 }, word = line;
+    const bool marked = pnnx_is_marked(r->text.data, r->text.size);
     if (pnnx_next_line(text, &line)) {
         pnnx_text words = { line.data, line.data + line.size };
         (void)pnnx_next_word(&words, &word);
     }
+    if (marked && word.size >= 3) word = (xir_str){ word.data + 3, word.size - 3 };
     if (!xir_str_equal(word, XIR_STR(PNNX_MAGIC)))
         return PNNX_FAIL(r, word.data, XIR_E_SYNTAX, "expected the number " PNNX_MAGIC ", found '%.*s'", CLIP(word));
     if (!pnnx_next_line(text, &line))
         return PNNX_FAIL(r, text->end, XIR_E_SYNTAX, "expected a line with the numbers of operators and operands");
-    pnnx_text words = { line.data, line.data + line.size };
+    const char *hash = memchr(line.data, '#', line.size);
+    pnnx_text words = { line.data, hash ? hash : line.data + line.size };
     return read_count(r, &words, "operators", &r->declared_ops) &&
-           read_count(r, &words, "operands", &r->declared_operands);
+           read_count(r, &words, "operands", &r->declared_operands) && note_comments(r, hash || marked);
 }
 
 /* ---- operators ------------------------------------------------------------------------------------------------- */

@@ -39,6 +39,7 @@ static bool read_dim(pnnx_reader *r, xir_str text, bool weight, dialect_dim *out
     if (n != text.size)
         return PNNX_FAIL(r, text.data, XIR_E_SYNTAX, "expected a dim, found '%.*s'", CLIP(text));
     if (size < 0 && weight) return PNNX_FAIL(r, text.data, XIR_E_BOUNDS, "a dim of a weight is %d", (int)size);
+    if (size < -1) return PNNX_FAIL(r, text.data, XIR_E_BOUNDS, "a dim is %d: expected ? or at least 0", (int)size);
     *same &= size == 0 ? n == 1 : size > 0 && text.data[0] != '0';
     if (size >= 0) *out = (dialect_dim){ .size = size, .has_size = true };
     return true;

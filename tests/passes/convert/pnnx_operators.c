@@ -40,6 +40,15 @@ static const pair pairs[] = {
     { "a=(4,5)f32", "y", "nn.ConvTranspose1d c 1 1 a y bias=False dilation=(1) groups=1 in_channels=4 kernel_size=(3) "
       "out_channels=2 output_padding=(0) padding=(1) stride=(2) @weight=(4,2,3)f32\n", "c.weight=(4,2,3) i=[0]",
       "Unsqueeze a,i b;ConvTranspose b,c.weight d pads=[1,1] strides=[2];Squeeze d,i y" },
+    /* a weight that is an input, or has half of the bits */
+    { "a=(2,3)f32 b=(4,3)f32", "y", "nn.Linear l 2 1 a b y bias=True in_features=3 out_features=4 @bias=(4)f32 $input=a "
+      "$weight=b\n", "l.bias=(4)", "Gemm a,b,l.bias y transB=1" },
+    { "a=(2,3)f32", "y", "nn.Linear l 1 1 a y bias=False in_features=3 out_features=4 @weight=(4,3)f16\n",
+      "l.weight=(4,3)", "Cast l.weight h to=10;Cast h w to=1;Gemm a,w y transB=1" },
+    { IMAGE, "y", "nn.Conv2d c 1 1 a y bias=False dilation=(1,1) groups=1 in_channels=4 kernel_size=(3,2) out_channels=2 "
+      "padding=(0,0) padding_mode=zeros stride=(1,1) @weight=(2,4,3,2)bf16\n", "c.weight=(2,4,3,2)",
+      "Cast c.weight h to=16;Cast h w to=1;Conv a,w y" },
+    { IMAGE, "y", "F.sigmoid s 1 1 a b\ntorch.logit l 1 1 b y eps=None\n", "", "Identity a y" },
     /* pools */
     { IMAGE, "y", "nn.MaxPool2d p 1 1 a y ceil_mode=True dilation=(1,1) kernel_size=(3,2) padding=(1,1) "
       "return_indices=False stride=(2,2)\n", "",
@@ -94,6 +103,24 @@ static const pair pairs[] = {
     { IMAGE, "y", "torch.mean r 1 1 a y dim=(1,-1) keepdim=True\n", "i=[1,3]", "ReduceMean a,i y" },
     { IMAGE, "y", "torch.sum r 1 1 a y dim=(2) keepdim=False\n", "i=[2]", "ReduceSum a,i y keepdims=0" },
     { IMAGE, "y", "torch.logsumexp r 1 1 a y dim=(1) keepdim=False\n", "i=[1]", "ReduceLogSumExp a,i y keepdims=0" },
+    /* elements by their places */
+    { "a=(3,4)f32", "y", "torch.tril t 1 1 a y diagonal=0\n", "", "Trilu a y upper=0" },
+    { "a=(2,3,4)f32", "y", "torch.triu t 1 1 a y diagonal=1\n", "k=[1]", "Squeeze k j;Trilu a,j y" },
+    { "a=(3)f32 b=(4)f32", "y", "torch.outer o 2 1 a b y\n", "i=[1]", "Unsqueeze a,i c;Mul c,b y" },
+    { "a=(3)f32 b=(4)f32", "y z", "torch.meshgrid m 2 2 a b y z indexing=ij\n", "i=[1] s=[3,4]",
+      "Unsqueeze a,i c;Expand c,s y;Expand b,s z" },
+    { "a=(3)f32 b=(4)f32", "y z", "torch.meshgrid m 2 2 a b y z indexing=xy\n", "i=[1] s=[4,3]",
+      "Expand a,s y;Unsqueeze b,i c;Expand c,s z" },
+    /* sorted elements, and truths */
+    { IMAGE, "y z", "torch.sort s 1 2 a y z descending=True dim=1\n", "k=[4]", "TopK a,k y,z axis=1" },
+    { IMAGE, "y", "torch.argsort s 1 1 a y descending=False dim=-1\n", "k=[6]", "TopK a,k b,y largest=0" },
+    { IMAGE, "y", "torch.gt g 1 1 a b other=0.0\ntorch.any n 1 1 b y dim=1 keepdim=False\n", "i=[1] o=[1]",
+      "Relu a b;ReduceMax b,i c keepdims=0;Cast c y to=9" },
+    { IMAGE, "y", "F.relu r 1 1 a b\ntorch.all n 1 1 b y dim=(1,2) keepdim=True\n", "i=[1,2]",
+      "Relu a b;ReduceMin b,i c;Cast c y to=9" },
+    /* scattered elements */
+    { "a=(5)f32 b=(2)f32", "y", "pnnx.Expression e 0 1 i expr=[3,1]\ntorch.scatter s 3 1 a i b y dim=0 $input=a "
+      "$index=i $src=b\n", "i=[3,1]", "ScatterElements a,i,b y reduction=none" },
     { IMAGE, "y", "torch.norm n 1 1 a y dim=(1) keepdim=False p=inf\n", "i=[1]", "Abs a b;ReduceMax b,i y keepdims=0" },
     { IMAGE, "y", "torch.norm n 1 1 a y dim=(1) keepdim=True p=-inf\n", "i=[1]", "Abs a b;ReduceMin b,i y" },
     { IMAGE, "y", "F.relu r 1 1 a b\ntorch.norm n 1 1 b y dim=(2) keepdim=False p=0\n", "i=[2]",

@@ -10,6 +10,7 @@
 #include <xir/pass.h>
 #include <xir/serialize.h>
 #include "passes/convert/onnx_text.h"
+#include "elements.h"
 #include "support/net.h"
 
 enum { PNNX_MOST_TEXT = 1 << 14, PNNX_MOST_ENDS = 8 };
@@ -46,12 +47,13 @@ static inline void pnnx_fill(xir_network *net) {
         snprintf(name, sizeof name, "%.*s", (int)xir_value_name(params[i]).size, xir_value_name(params[i]).data);
         DOES(xir_type_elements(type, &count));
         DOES(xir_type_bytes(type, &size));
-        const bool real = xir_type_kind_of(xir_type_element(type)) == XIR_TYPE_FLOAT;
+        const xir_type *element = xir_type_element(type);
+        const bool real = xir_type_kind_of(element) == XIR_TYPE_FLOAT;
         char *bytes = malloc(size + 8);
-        assert_true(bytes && size == (uint64_t)count * (real ? 4 : 8));
+        assert_true(bytes && (real || size == (uint64_t)count * 8));
         for (int64_t k = 0; k < count; k++) {
             const double v = number_of(name, (size_t)k);
-            if (real) ((float *)(void *)bytes)[k] = (float)v;
+            if (real) assert_true(elements_of_reals(element, &v, 1, bytes + size / (uint64_t)count * (uint64_t)k));
             else ((int64_t *)(void *)bytes)[k] = (int64_t)(1.5 + v);
         }
         DOES(xir_params_set_copy(params[i], bytes, size));

@@ -74,6 +74,7 @@ static const malformed_text table[] = {
     { OP("#0=(3x)f32"), S, 4, 23, "expected a dim, found '3x'" },
     { OP("#0=(%)f32"), S, 4, 23, "expected a dim, found '%'" },
     { OP("#0=(2147483648)f32"), B, 4, 23, "the dim '2147483648' does not fit into 32 bits" },
+    { OP("#0=(-2)f32"), B, 4, 23, "a dim is -2: expected ? or at least 0" },
     { IN "pnnx.Output o 1 0 0 #0=(x)f32\n", S, 4, 25, "expected a dim, found 'x'" },
     { "7767517\n1 1\npnnx.Input i 0 1 0 #0=()f32\n", S, 3, 23, "the shape is empty" },
 
@@ -114,6 +115,28 @@ static xir_network *read_pnnx(const char *text, size_t size) {
 static void texts_that_are_refused(void **state) {
     (void)state;
     malformed_try(table, COUNT(table), read_pnnx);
+}
+
+/* Comments and a byte order mark do not count, and are not written again. */
+static void comments_are_passed_over(void **state) {
+    (void)state;
+    static const char plain[] = "7767517\n3 2\npnnx.Input i 0 1 0 #0=(1)f32\ntorch.t t 1 1 0 1\npnnx.Output o 1 0 1\n";
+    static const char *const texts[] = {
+        "7767517\n3 2#three operators, two operands\npnnx.Input i 0 1 0 #0=(1)f32\ntorch.t t 1 1 0 1\n"
+        "pnnx.Output o 1 0 1\n",
+        "\xEF\xBB\xBF" "7767517\n3 2\npnnx.Input i 0 1 0 #0=(1)f32\ntorch.t t 1 1 0 1\npnnx.Output o 1 0 1\n",
+        "7767517\n3 2\n# an input\npnnx.Input i 0 1 0 #0=(1)f32\n  #\ntorch.t t 1 1 0 1\npnnx.Output o 1 0 1\n",
+    };
+    xir_network *expected = read_pnnx(plain, sizeof plain - 1);
+    assert_int_equal(xir_diags_count(why), 0);
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        xir_network *net = read_pnnx(texts[i], strlen(texts[i]));
+        assert_non_null(net);
+        check_finding(XIR_OK, "comments and a byte order mark are not written again");
+        assert_true(xir_network_equal(net, expected, true));
+        xir_network_free(net);
+    }
+    xir_network_free(expected);
 }
 
 static void a_zero_byte_is_refused(void **state) {
@@ -287,7 +310,8 @@ static void faults_have_lines(void **state) {
 
 GROUP {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts_that_are_refused), cmocka_unit_test(a_zero_byte_is_refused),
+        cmocka_unit_test(texts_that_are_refused), cmocka_unit_test(comments_are_passed_over),
+        cmocka_unit_test(a_zero_byte_is_refused),
         cmocka_unit_test(archives_that_do_not_fit), cmocka_unit_test(a_wrong_checksum),
         cmocka_unit_test(weights_of_one_member),  cmocka_unit_test(truncated_at_every_byte),
         cmocka_unit_test(changed_at_every_byte),  cmocka_unit_test(faults_have_lines),

@@ -144,6 +144,17 @@ bool pnnx_clamp(xir_node *at) {
     return xir_node_becomes(at, "ClampScalar", INS(x), SETS(REAL("min", least), REAL("max", greatest)));
 }
 
+/* log(x / (1 - x)), of x within eps of 0 and 1. */
+bool pnnx_logit(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    if (!x) return false;
+    if (!v_is_real(x)) x = xir_node_cast(at, x, xir_type_float(xir_node_context(at), XIR_FLOAT_FP32));
+    const double eps = xir_node_real(at, "eps", 0);
+    if (!pnnx_is_none(at, "eps"))
+        x = xir_node_make(at, "ClampScalar", INS(x), SETS(REAL("min", eps), REAL("max", 1 - eps)));
+    return xir_node_result(at, 0, xir_node_unary(at, "Log", xir_node_quotient(at, x, make_affine(at, x, -1, 1))));
+}
+
 bool pnnx_to(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (!x) return false;

@@ -167,17 +167,28 @@ bool pnnx_index_put(xir_node *at) {
                                       SETS(WORD("reduction", xir_str_of(add ? "add" : "none"))));
 }
 
-/* Elements of the source beyond the index's dims do not count. */
-bool pnnx_scatter_add(xir_node *at) {
+/* The source is a tensor or a number. Its elements beyond the index's dims do not count. */
+bool pnnx_scatter(xir_node *at) {
     int64_t axis;
-    xir_value *x = xir_node_input(at, 0), *index = xir_node_input(at, 1), *src = xir_node_input(at, 2);
-    if (!x || !pnnx_is_index(at, 1, index) || !xir_node_same_elements(at, 0, x, 2, src)) return false;
+    xir_value *x = xir_node_input(at, 0), *index = xir_node_input(at, 1), *src = xir_node_optional_input(at, 2);
+    const bool adds = xir_str_equal(xir_node_type(at), XIR_STR("torch.scatter_add"));
+    const xir_str word = xir_node_text(at, "reduce", adds ? "add" : "none");
+    if (!x || !pnnx_is_index(at, 1, index)) return false;
+    if (src && !xir_node_same_elements(at, 0, x, 2, src)) return false;
     if (!pnnx_axis(at, "dim", 0, v_rank(x), &axis)) return false;
+    const bool multiplies = xir_str_equal(word, XIR_STR("multiply"));
+    if (!multiplies && !xir_str_equal(word, XIR_STR("add")) && !xir_str_equal(word, XIR_STR("none")))
+        return xir_node_unsupported(at, "the reduction %.*s", CLIP(word));
+    if (!src) {
+        const xir_ints dims = xir_node_dims(at, index);
+        if (!xir_node_need_dims(at, index, 0, SIZE_MAX)) return false;
+        src = xir_node_filled(at, v_element(x), &dims, xir_node_real(at, "value", 0));
+    }
     for (size_t i = 0; src && i < v_rank(src) && i < v_rank(index); i++) {
         const int64_t n = v_dim(index, i);
         if (n >= 0 && n != v_dim(src, i)) src = make_part(at, src, i, 0, n, 1);
     }
-    return xir_node_result(at, 0, make_scattered(at, x, index, src, (size_t)axis, XIR_STR("add")));
+    return xir_node_result(at, 0, make_scattered(at, x, index, src, (size_t)axis, multiplies ? XIR_STR("mul") : word));
 }
 
 /* The elements at the positions where the mask holds. */

@@ -91,8 +91,8 @@ PNNX_BACKS(BACK)
     HOOK(flip) HOOK(pad) HOOK(pixel_shuffle) HOOK(pixel_unshuffle) HOOK(channel_shuffle) HOOK(fold) HOOK(unfold)       \
     HOOK(embedding) HOOK(index_select) HOOK(gather) HOOK(index) HOOK(index_put) HOOK(slice_indexes) HOOK(einsum)       \
     HOOK(matmul) HOOK(resize) HOOK(grid_sample) HOOK(affine_grid) HOOK(recurrent) HOOK(attention) HOOK(sdpa)           \
-    HOOK(cross) HOOK(like) HOOK(full) HOOK(arange) HOOK(repeat_interleave) HOOK(diag) HOOK(scatter_add)                \
-    HOOK(masked_select)
+    HOOK(cross) HOOK(like) HOOK(full) HOOK(arange) HOOK(repeat_interleave) HOOK(diag) HOOK(scatter)                    \
+    HOOK(masked_select) HOOK(sort) HOOK(any) HOOK(triangle) HOOK(meshgrid) HOOK(outer) HOOK(logit)
 #define HOOK(name) xir_convert_fn pnnx_##name;
 PNNX_HOOKS(HOOK)
 #undef HOOK

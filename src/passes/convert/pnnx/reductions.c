@@ -107,21 +107,53 @@ bool pnnx_min_max(xir_node *at) {
                          : xir_node_result(at, 1, places_of(at, most ? "Argmax" : "Argmin", x, keep));
 }
 
-bool pnnx_topk(xir_node *at) {
+/* Whether an element of a dim, or of all, is true, and whether all are. Bytes stay bytes. */
+bool pnnx_any(xir_node *at) {
+    const xir_str type = xir_node_type(at);
     xir_value *x = xir_node_input(at, 0);
-    int64_t axis;
-    if (!x || !pnnx_axis(at, "dim", -1, v_rank(x), &axis)) return false;
-    const xir_ints k = xir_node_make_ints(at, 1, xir_node_int(at, "k", 1));
-    const xir_type *element = v_element(x);
+    if (!x) return false;
+    const xir_type *byte = xir_type_uint(xir_node_context(at), 8);
+    const bool bytes = xir_type_equal(v_element(x), byte);
+    const xir_ints axes = axes_of(at, x);
+    if (xir_type_kind_of(v_element(x)) != XIR_TYPE_BOOL)
+        x = xir_node_make(at, "NotEqual", INS(x, xir_node_scalar(at, v_element(x), 0)), NO_SETS);
+    xir_value *y = xir_node_reduced(at, type.data[type.size - 1] == 'y' ? "Max" : "Min", x, &axes,
+                                    xir_node_bool(at, "keepdim", false));
+    return y && xir_node_result(at, 0, bytes ? xir_node_cast(at, y, byte) : y);
+}
+
+/* The k greatest or least elements along an axis, and where they are. */
+static bool ranked(xir_node *at, xir_value *x, int64_t axis, int64_t count, bool largest, bool sorted) {
+    const xir_str type = xir_node_type(at);
+    const xir_ints k = xir_node_make_ints(at, 1, count);
+    const xir_type *element = v_element(x), *place = xir_type_sint(xir_node_context(at), 64);
+    const bool places = xir_str_equal(type, XIR_STR("torch.argsort"));
     /* XIR's op gives positions in the elements of x */
     const bool wide = xir_type_storage_bits(element) < 32;
     if (wide) x = xir_node_cast(at, x, xir_type_float(xir_node_context(at), XIR_FLOAT_FP64));
     xir_op *op = !xir_node_failed(at) ? xir_node_make_op(at, "TopK", INS(x, xir_node_integers(at, &k)),
-                                  SETS(INT("axis", axis), INT("largest", xir_node_bool(at, "largest", true)),
-                                       INT("sorted", xir_node_bool(at, "sorted", true)))) : NULL;
+                                  SETS(INT("axis", axis), INT("largest", largest), INT("sorted", sorted))) : NULL;
     if (!op) return false;
+    if (places) return xir_node_result(at, 0, xir_node_cast(at, xir_op_output(op, 1), place));
     return xir_node_result(at, 0, xir_node_cast(at, xir_op_output(op, 0), element)) &&
-           xir_node_result(at, 1, xir_node_cast(at, xir_op_output(op, 1), xir_type_sint(xir_node_context(at), 64)));
+           xir_node_result(at, 1, xir_node_cast(at, xir_op_output(op, 1), place));
+}
+
+bool pnnx_topk(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    int64_t axis;
+    if (!x || !pnnx_axis(at, "dim", -1, v_rank(x), &axis)) return false;
+    return ranked(at, x, axis, xir_node_int(at, "k", 1), xir_node_bool(at, "largest", true),
+                  xir_node_bool(at, "sorted", true));
+}
+
+/* All of a dim. */
+bool pnnx_sort(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    int64_t axis;
+    if (!x || !pnnx_axis(at, "dim", -1, v_rank(x), &axis)) return false;
+    if (!xir_node_need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
+    return ranked(at, x, axis, v_dim(x, (size_t)axis), xir_node_bool(at, "descending", false), true);
 }
 
 bool pnnx_cumsum(xir_node *at) {

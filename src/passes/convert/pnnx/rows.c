@@ -154,12 +154,14 @@ static const xir_convert_row rows[] = {
     COMPARE("eq", "Equal"), COMPARE("ne", "NotEqual"), COMPARE("lt", "Less"), COMPARE("le", "LessEqual"),
     COMPARE("gt", "Greater"), COMPARE("ge", "GreaterEqual"),
     LOGIC("logical_and", "And"), LOGIC("logical_or", "Or"), LOGIC("logical_xor", "Xor"),
+    BY_HOOK("torch.logit", "1 input", "1", "eps:fn", "Div, Log", NULL, logit),
     WITH_BACK("torch.logical_not", "1 input", "1", "", "Not", NULL, logic, "Not", NULL),
     BITS("bitwise_and", "And, or Mod"), BITS("bitwise_or", "Or, or Mod"), BITS("bitwise_xor", "Xor, or Mod"),
     BITS("bitwise_not", "Not, or Neg"),
     BITS("bitwise_left_shift", "Pow, Multiply"), BITS("bitwise_right_shift", "Pow, Div"),
     WITH_BACK("torch.where", "1-3 condition input other", "1", "input:if other:if", "Where", NULL, where, "Where",
             pnnx_back_where),
+    BY_HOOK("torch.outer", "2 input vec2", "1", "", "Multiply", NULL, outer),
     BY_HOOK("torch.cross", "2 input other", "1", "dim:in", "Gather, Multiply, Add", NULL, cross),
 
     /* products */
@@ -256,6 +258,10 @@ static const xir_convert_row rows[] = {
             NULL),
     WITH_BACK("torch.topk", "1 input", "2", "dim:i k:i! largest:bi sorted:bi", "TopK", NULL, topk, "TopK",
             pnnx_back_topk),
+    BY_HOOK("torch.sort", "1 input", "2", "dim:i descending:bi stable:bin", "TopK", NULL, sort),
+    BY_HOOK("torch.argsort", "1 input", "1", "dim:i descending:bi stable:bin", "TopK", NULL, sort),
+    BY_HOOK("torch.any", "1 input", "1", "dim:Iin keepdim:bi", "Max", NULL, any),
+    BY_HOOK("torch.all", "1 input", "1", "dim:Iin keepdim:bi", "Min", NULL, any),
     WITH_BACK("torch.cumsum", "1 input", "1", "dim:i! dtype:sn", "CumSum", "axis=dim", cumsum, "CumSum", NULL),
     BY_HOOK("torch.cumprod", "1 input", "1", "dim:i! dtype:sn", "Slice, Multiply, Concat", NULL, cumprod),
 
@@ -300,6 +306,9 @@ static const xir_convert_row rows[] = {
     WITH_BACK("torch.roll", "1 input", "1", "dims:Iin shifts:Ii!", "Roll", NULL, roll, "Roll", pnnx_back_roll),
     BY_HOOK("torch.flip",     "1 input", "1", "dims:Ii!", "Slice", NULL, flip),
     BY_HOOK("torch.diag",     "1 input", "1", "diagonal:i", "Gather, Multiply", NULL, diag),
+    BY_HOOK("torch.tril",     "1 input", "1", "diagonal:i", "Where", NULL, triangle),
+    BY_HOOK("torch.triu",     "1 input", "1", "diagonal:i", "Where", NULL, triangle),
+    BY_HOOK("torch.meshgrid", "1-", "1-", "indexing:sn", "Expand", NULL, meshgrid),
 
     /* elements by index */
     WITH_BACK("nn.Embedding", "1 input @weight", "1",
@@ -316,7 +325,8 @@ static const xir_convert_row rows[] = {
             index_put, "ScatterND", pnnx_back_index_put),
     WITH_BACK("torch.masked_select", "2 input mask", "1", "", "NonZero, GatherND", NULL, masked_select, "NonZero",
             pnnx_back_non_zero),
-    BY_HOOK("torch.scatter_add",  "3 input index src", "1", "dim:i!", "ScatterND", NULL, scatter_add),
+    BY_HOOK("torch.scatter_add",  "3 input index src", "1", "dim:i!", "ScatterND", NULL, scatter),
+    BY_HOOK("torch.scatter", "2-3 input index src", "1", "dim:i! value:fib reduce:sn", "ScatterND", NULL, scatter),
 
     /* constants */
     WITH_BACK("torch.full", "0-1 size", "1", "dtype:sn fill_value:fib size:I", "ConstantOfShape", NULL, full,
