@@ -5,7 +5,7 @@
 #include "journal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static const char target[] = "folder/net.param";
+    static const char target[] = "folder/net.json";
     char temp[FILE_TEMP_ROOM];
     journal_found *f = malloc(sizeof *f);
     must(f != NULL);

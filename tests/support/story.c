@@ -184,9 +184,9 @@ static const xir_type *tensor(telling *t, const char *text) {
 }
 
 static void set_attr(telling *t, const xir_class *cls, void *body, xir_any *extra, const char *text) {
-    static int64_t ints[8][16];
-    static size_t lists;
-    static const xir_object *refs[8][1];
+    static _Thread_local int64_t ints[8][16];
+    static _Thread_local size_t lists;
+    static _Thread_local const xir_object *refs[8][1];
     char name[40];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "="), text);
     const char *value = text + strcspn(text, "=") + 1;

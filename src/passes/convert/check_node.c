@@ -136,11 +136,13 @@ static bool attribute_is_sound(xir_node *at, const xir_entry *e) {
     if (!find_attribute(at->cls->row, e->key, &known, &near)) {
         if (at->cls->newer) return keep_newer(at, where, "unknown attribute '%.*s'", n, e->key.data);
         const char *list = at->cls->row->attributes;
-        node_say(at, strict ? XIR_ERROR : XIR_WARNING, XIR_E_UNKNOWN, where,
+        /* operators of other domains have no versions: their attributes may be newer than the row */
+        const bool grows = at->cls->foreign;
+        node_say(at, !strict ? XIR_WARNING : grows ? XIR_NOTE : XIR_ERROR, grows ? XIR_OK : XIR_E_UNKNOWN, where,
                  "unknown attribute '%.*s'%s%.*s%s%s", n, e->key.data,
                  near.size ? "; did you mean '" : "", (int)near.size, near.size ? near.data : "", near.size ? "'?" : "",
                  near.size ? "" : list && *list ? "" : "; expected none");
-        return !strict;
+        return !strict || grows;
     }
     if (!is_any_kind(&e->value, known.kinds)) {
         node_say(at, XIR_ERROR, XIR_E_TYPE, where, "%.*s: expected %s, found %s", n, e->key.data,

@@ -72,6 +72,8 @@ bool simpler_line(xir_node *at) {
     char cls[32];
     window_sets sets = { .n = 0 };
     xir_ints dims;
+    /* some call the length W, others L */
+    const char *letters = xir_layout_has(xir_type_layout(xir_value_type(xir_op_output(at->op, 0))), 'L') ? "NCL" : "NCW";
     xir_value *x = as_rows(at, xir_node_input(at, 0), "NCW", "NCHW"), *kernel = NULL;
     const bool pool = name.data[0] != 'C', back = !pool && name.data[4] == 'T';
     if (!x || !result_dims(at, XIR_STR("NCW"), &dims) || is_cut(at))
@@ -82,7 +84,7 @@ bool simpler_line(xir_node *at) {
     if (pool) window_set(&sets, axis_words_of(2, 0)->pool, 1);
     const xir_values inputs = pool ? INS(x) : INS(x, kernel, xir_node_optional_input(at, 2));
     xir_value *y = pool || kernel ? xir_node_make(at, cls, inputs, (xir_sets){ sets.data, sets.n }) : NULL;
-    return y && give_in_order(at, xir_node_reshaped(at, y, &dims, "NCW"), XIR_STR("NCW"));
+    return y && give_in_order(at, xir_node_reshaped(at, y, &dims, letters), XIR_STR("NCW"));
 }
 
 /* ---- volumes ---------------------------------------------------------------------------------------------------- */

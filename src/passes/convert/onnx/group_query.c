@@ -23,6 +23,8 @@ typedef struct group_query {
 static bool is_refused(xir_node *at, group_query *g) {
     if (xir_node_has(at, K_SCALE) || xir_node_has(at, V_SCALE)) return !xir_node_unsupported(at, "a quantised cache");
     if (node_wants(at, 3)) return !xir_node_unsupported(at, "the products of queries and keys");
+    if (!xir_node_bool(at, "causal", true)) return !xir_node_unsupported(at, "tokens that see later ones");
+    if (xir_node_bool(at, "sliding_window_cache", false)) return !xir_node_unsupported(at, "a cache of one window");
     g->window = xir_node_int(at, "local_window_size", -1);
     g->sinks = xir_node_has(at, SINK) || xir_node_int(at, "smooth_softmax", 0) == 1;
     if (g->window < -1 || g->window == 0 || g->window > MOST_TOKENS)
@@ -96,6 +98,10 @@ static bool count_before(xir_node *at, group_query *g) {
     const xir_ints one = { (int64_t[]){ 1 }, 1 }, none = { (int64_t[]){ 0 }, 1 };
     if (xir_node_failed(at) || !total || !lengths) return false;
     const xir_type *whole = v_element(total);
+    /* some exporters write a row or a column */
+    if (v_rank(lengths) == 2 && (v_dim(lengths, 0) == 1 || v_dim(lengths, 1) == 1))
+        lengths = make_shaped(at, lengths, (int64_t[]){ -1 }, 1);
+    if (!lengths) return false;
     if (v_rank(lengths) != 1)
         return xir_node_invalid(at, XIR_E_BOUNDS, "input/5", "expected 1 dim, found %zu", v_rank(lengths));
     if (v_rank(total) > 1)

@@ -221,8 +221,8 @@ static const xir_convert_row rows[] = {
     MS     ("Attention",          "2-7", "1-2", HEADS " do_rotary:i past_present_share_buffer:i qkv_hidden_sizes:I rotary_embedding_dim:i",
             "Matmul, Attention",  attention),
     MS     ("MultiHeadAttention", "1-10", "1-4", HEADS,                              "Attention",           multi_head_attention),
-    MS     ("GroupQueryAttention", "7-14", "1-4", "do_rotary:i k_quant_type:s kv_cache_bit_width:i kv_num_heads:i! local_window_size:i num_heads:i! "
-                                                "qk_output:i rotary_interleaved:i scale:f smooth_softmax:i softcap:f v_quant_type:s", "Concat, Attention", group_query_attention),
+    MS     ("GroupQueryAttention", "7-14", "1-4", "causal:i do_rotary:i k_quant_type:s kv_cache_bit_width:i kv_num_heads:i! local_window_size:i num_heads:i! "
+                                                "qk_norm_epsilon:f qk_output:i rotary_interleaved:i scale:f sliding_window_cache:i smooth_softmax:i softcap:f v_quant_type:s", "Concat, Attention", group_query_attention),
     MS_SAME("QuantizeLinear",     "2-3", "1",   "axis:i",       "Quantize, or Div, Round, ClampScalar, Cast", quantize_linear),
     MS_SAME("DequantizeLinear",   "2-3", "1",   "axis:i",                            "Cast, or Cast, Add, Multiply", dequantize_linear),
     MS     ("QLinearAdd",         "7-8", "1",   "",                                  "Multiply, Add, Quantize, or Round, ClampScalar, Cast", qlinear_add),

@@ -27,12 +27,19 @@ static bool read_lists(xir_node *at, lists *l) {
     return !xir_node_failed(at);
 }
 
+/* The letter of an axis; those of a map without any are the ones that operations on maps expect. */
+static char letter_of(const xir_layout *layout, size_t i) {
+    bool named = false;
+    for (size_t k = 0; k < 4; k++) named |= layout && xir_layout_axis(layout, k) != '*';
+    return named ? xir_layout_axis(layout, i) : "NHWC"[i];
+}
+
 /* The result in the order NCHW, and from there. */
 static const xir_type *nchw_type(xir_node *at, const xir_value *x, int64_t channels, const xir_type *own) {
     const xir_layout *layout = xir_type_layout(own);
     int64_t h = -1, w = -1;
     for (size_t i = 0; i < 4; i++) {
-        const char c = layout ? xir_layout_axis(layout, i) : '*';
+        const char c = letter_of(layout, i);
         if (c == 'H') h = xir_type_dim(own, (int64_t)i, false);
         if (c == 'W') w = xir_type_dim(own, (int64_t)i, false);
     }
@@ -48,29 +55,33 @@ static bool give_map(xir_node *at, xir_value *y) {
     bool same = true;
     if (xir_node_failed(at) || !y) return false;
     for (size_t i = 0; i < 4; i++) {
-        letters[i] = xir_layout_axis(layout, i);
+        letters[i] = letter_of(layout, i);
         order[i] = letters[i] == 'N' ? 0 : letters[i] == 'C' ? 1 : letters[i] == 'H' ? 2 : 3;
         same &= order[i] == (int64_t)i;
     }
     return xir_node_result(at, 0, same ? y : xir_node_transposed(at, y, order, 4, letters));
 }
 
-/* x in the order NCHW; the op has letters for all axes of a map, or it stays. */
+/* x in the order NCHW; the op has letters for all axes of a map, or for none, or it stays. */
 static xir_value *map_input(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (!x || v_rank(x) != 4 || xir_type_rank(tsm_type(at, 0)) != 4)
         return xir_node_unsupported(at, "a map of other dims than four"), NULL;
     const xir_layout *in = xir_type_layout(xir_value_type(x)), *out = xir_type_layout(tsm_type(at, 0));
-    if (!in || !out) return xir_node_unsupported(at, "a map without letters"), NULL;
-    for (const char *letter = "NCHW"; *letter; letter++) {
+    static const char letters[] = "NCHW";
+    int64_t order[4];
+    bool same = true;
+    for (size_t k = 0; k < 4; k++) {
         bool seen = false, given = false;
         for (size_t i = 0; i < 4; i++) {
-            seen |= xir_layout_axis(in, i) == *letter;
-            given |= xir_layout_axis(out, i) == *letter;
+            if (letter_of(in, i) == letters[k]) seen = true, order[k] = (int64_t)i;
+            given |= letter_of(out, i) == letters[k];
         }
         if (!seen || !given) return xir_node_unsupported(at, "a map without letters"), NULL;
+        same &= order[k] == (int64_t)k;
     }
-    return tsm_short_dims(at, x) ? node_in_order(at, x, XIR_STR("NCHW")) : NULL;
+    if (!tsm_short_dims(at, x)) return NULL;
+    return same ? x : xir_node_transposed(at, x, order, 4, letters);
 }
 
 static xir_value *with_bias(xir_node *at, xir_value *y, xir_value *bias) {
