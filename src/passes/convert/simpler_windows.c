@@ -73,7 +73,8 @@ bool simpler_line(xir_node *at) {
     window_sets sets = { .n = 0 };
     xir_ints dims;
     /* some call the length W, others L */
-    const char *letters = xir_layout_has(xir_type_layout(xir_value_type(xir_op_output(at->op, 0))), 'L') ? "NCL" : "NCW";
+    const xir_type *own = xir_value_type(xir_op_output(at->op, 0));
+    const char *letters = xir_layout_has(xir_type_layout(own), 'L') ? "NCL" : "NCW";
     xir_value *x = as_rows(at, xir_node_input(at, 0), "NCW", "NCHW"), *kernel = NULL;
     const bool pool = name.data[0] != 'C', back = !pool && name.data[4] == 'T';
     if (!x || !result_dims(at, XIR_STR("NCW"), &dims) || is_cut(at))
