@@ -88,7 +88,7 @@ static void check_run(const xir_op *op, xir_status status, xir_array *const *out
 }
 
 static void try_op(pool *p, const xir_class *cls) {
-    bool wild = once_in(3), sound;
+    bool wild = once_in(3), sound = true;
     void *body = pool_body(p, cls, wild);
     xir_value *inputs[MOST_HERE];
     const xir_array *arrays[MOST_HERE];
