@@ -113,7 +113,7 @@ xir_value *xir_node_product(xir_node *at, xir_value *lhs, xir_value *rhs) {
 
 xir_value *xir_node_scaled(xir_node *at, xir_value *x, double factor) {
     if (!x) return NULL;
-    if (!node_has_number(v_element(x), factor))
+    if (!element_has(v_element(x), factor))
         return xir_node_unsupported(at, "a factor that is not one of the integers"), NULL;
     return xir_node_product(at, x, xir_node_scalar(at, v_element(x), factor));
 }
@@ -329,13 +329,6 @@ bool node_reduces_none(const xir_value *x, const xir_ints *axes) {
     bool none = false;
     for (size_t i = 0; i < axes->n; i++) none |= v_dim(x, (size_t)axes->v[i]) == 0;
     return none;
-}
-
-bool node_has_number(const xir_type *element, double v) {
-    const element_format f = element_format_of(element);
-    if (f.kind != ELEMENT_SIGNED && f.kind != ELEMENT_UNSIGNED) return true;
-    const double above = ldexp(1, f.bits - (f.kind == ELEMENT_SIGNED)), least = f.kind == ELEMENT_SIGNED ? -above : 0;
-    return v == trunc(v) && v >= least && v < above;
 }
 
 double node_least_real(const xir_type *element) {

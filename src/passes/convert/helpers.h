@@ -47,9 +47,6 @@ bool node_factors(xir_node *at, double *alpha, double *beta);
 /* Whether input i of two is one number of a constant that does not add dims to the other input. */
 bool node_is_number(xir_node *at, size_t i, double *out);
 
-/* Returns true if the elements are reals, or `v` is one of these integers: a constant of another number would be the
- * nearest one. */
-bool   node_has_number(const xir_type *element, double v);
 /* The least positive number of reals; 0 for other elements. A norm above 0 is not less. */
 double node_least_real(const xir_type *element);
 

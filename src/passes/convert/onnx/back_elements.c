@@ -124,7 +124,7 @@ static xir_value *with_factor(xir_node *at, xir_value *x, const double *factor, 
     const xir_value *y = xir_op_output(at->op, 0);
     if (!x || (n == 1 && *factor == 1)) return x;
     for (size_t i = 0; i < n; i++)
-        if (!node_has_number(v_element(x), factor[i]))
+        if (!element_has(v_element(x), factor[i]))
             return xir_node_unsupported(at, "a factor that is not one of the integers"), NULL;
     if (n == 1) return xir_node_scaled(at, x, *factor);
     xir_ints dims = xir_node_make_ints(at, v_rank(y), 1);
@@ -196,7 +196,7 @@ bool onnx_back_div(xir_node *at) {
     const double divisor = xir_node_real(at, "divisor", 1);
     xir_value *x = xir_node_input(at, 0), *y = NULL;
     if (!x) return false;
-    if (scalar && !node_has_number(v_element(x), divisor)) return by_fraction(at, x, divisor);
+    if (scalar && !element_has(v_element(x), divisor)) return by_fraction(at, x, divisor);
     if (scalar) y = xir_node_scalar(at, v_element(x), divisor);
     else y = xir_node_input(at, 1);
     if (!y) return false;

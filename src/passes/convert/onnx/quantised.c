@@ -138,7 +138,8 @@ static xir_value *source_of(xir_value *v, const xir_type *element) {
     return from && xir_type_equal(v_element(from), element) ? from : NULL;
 }
 
-static xir_value *bits_as(xir_node *at, xir_value *v, const xir_type *element) {
+xir_value *onnx_bits_as(xir_node *at, xir_value *v, const xir_type *element) {
+    if (!v || xir_type_equal(v_element(v), element)) return v;
     const xir_type *type = target_of(at, v, element);
     return type ? xir_node_make(at, "BitCast", INS(v), SETS(OBJ("target_dtype", type))) : NULL;
 }
@@ -148,7 +149,7 @@ xir_value *onnx_as_quantised(xir_node *at, xir_value *v, const xir_type *element
     at->c->quantised++;
     xir_value *from = source_of(v, element);
     if (from) return from;
-    if (!xir_value_is_params(v)) return bits_as(at, v, element);
+    if (!xir_value_is_params(v)) return onnx_bits_as(at, v, element);
     const xir_type *type = typed(at, v, element);
     xir_value *made = type ? node_alias(at, v) : NULL;
     if (!made || xir_value_set_type(made, type) || xir_value_set_name(made, xir_value_name(v)))
@@ -158,7 +159,7 @@ xir_value *onnx_as_quantised(xir_node *at, xir_value *v, const xir_type *element
 
 xir_value *onnx_as_stored(xir_node *at, xir_value *q) {
     if (xir_node_failed(at) || !q) return NULL;
-    return bits_as(at, q, xir_type_storage(v_element(q)));
+    return onnx_bits_as(at, q, xir_type_storage(v_element(q)));
 }
 
 xir_value *onnx_dequantised(xir_node *at, xir_value *q) {

@@ -13,6 +13,8 @@ bool onnx_quantiser_fits(xir_node *at, const xir_value *x, size_t scale_at, size
 const xir_type *onnx_quantised_type(xir_node *at, const xir_type *stored, const xir_value *scale, const xir_value *zero,
                                     int64_t axis);
 
+/* The stored bits of v as other elements of the same width; v itself if it has them. */
+xir_value *onnx_bits_as(xir_node *at, xir_value *v, const xir_type *element);
 /* Integers as the quantised numbers that they store, without a copy of constants. */
 xir_value *onnx_as_quantised(xir_node *at, xir_value *v, const xir_type *element);
 /* Quantised numbers as the integers that they store. */

@@ -63,7 +63,7 @@ static const xir_convert_row rows[] = {
     BY_HOOK("IsInf",           "1",   "1",   ">=10 detect_negative:i detect_positive:i", "Equal",           is_inf),
     BY_HOOK("IsNaN",           "1",   "1",   ">=9",                                  "NotEqual",        is_nan),
     BY_HOOK("Selu",            "1",   "1",   "alpha:f gamma:f consumed_inputs:I<6",  "ELU, Multiply",   selu),
-    BACK   ("Shrink",          "1",   "1",   ">=9 bias:f lambd:f",                   "Hardshrink or Softshrink", shrink, "Hardshrink Softshrink", shrink),
+    BACK   ("Shrink",          "1",   "1",   ">=9 bias:f lambd:f",                   "Hardshrink, Softshrink or Where", shrink, "Hardshrink Softshrink", shrink),
     BY_HOOK("ThresholdedRelu", "1",   "1",   "alpha:f",                              "Greater, Where",  thresholded_relu),
     BY_HOOK("Swish",           "1",   "1",   ">=24 alpha:f",                         "SiLU, or Multiply, Sigmoid", swish),
 

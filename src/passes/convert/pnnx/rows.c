@@ -359,7 +359,7 @@ const xir_dialect_decl dialect_pnnx = {
     XIR_DIALECT_HEAD("pnnx::", "PNNX"), .pass = "pnnx-to-xir", .rows = rows, .n_rows = COUNT(rows),
     .node = "operator", .nodes = "/ops/", .sources = "or that of a pnnx.Input", .operators = "set of operators",
     .number = pnnx_number, .split = pnnx_split_key, .is_pure = pnnx_is_pure, .check = pnnx_check,
-    .prepare = pnnx_prepare,
+    .prepare = pnnx_prepare, .grows = true,
     .spelled = pnnx_spelled,
     .back = &pass_xir_to_pnnx, .before_back = "layout{to=nchw}", .constant = pnnx_constant, .finish = pnnx_finish,
 };
