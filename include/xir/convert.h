@@ -214,8 +214,8 @@ XIR_API xir_status xir_dialect_register(xir_context *ctx, const xir_dialect_decl
 XIR_API const xir_dialect_decl *xir_dialect_find(xir_context *ctx, xir_str key);
 XIR_API const xir_dialect_decl *xir_dialect_at(xir_context *ctx, size_t i);
 /* Writes the pipeline that `xir opt` runs by default before it writes a format: xir_default_pipeline, and, if the
- * format "pnnx" has a dialect "pnnx::" with a way back, the passes of that. Writes at most `size` bytes, always
- * terminated, and returns the length of the whole text. */
+ * operators of the format "pnnx" have a dialect "pnnx::" with a way back, the passes of that. Writes at most `size`
+ * bytes, always terminated, and returns the length of the whole text. */
 XIR_API size_t xir_pipeline_to(xir_context *ctx, const char *format, char *out, size_t size);
 
 /* ---- checking --------------------------------------------------------------------------------------------------- */
@@ -232,6 +232,11 @@ XIR_API bool xir_network_is_dialect(const xir_network *net);
  * declared types, so that one fault gives one finding. Returns the status of the first error. Networks without
  * dialect ops are XIR_OK. */
 XIR_API xir_status xir_dialect_check(const xir_network *net, xir_diags *why);
+
+/* Gives a dialect network, which should be a copy, all inputs that its conversion may give it: those that are loaded
+ * from files, and those whose numbers the format draws. Without dialect ops the network is unchanged. XIR_OK or
+ * XIR_E_MEMORY, after which the network may be partly changed. */
+XIR_API xir_status xir_dialect_add_inputs(xir_network *net);
 
 /* ---- for hooks: the node -------------------------------------------------------------------------------------------
  * After a failure all calls do nothing and return NULL, 0 or false. So a hook may go on and return what the last call

@@ -84,9 +84,14 @@ XIR_API xir_status xir_network_run(const xir_network *net, const xir_array *cons
 XIR_API xir_status xir_op_run(const xir_op *op, const xir_array *const *inputs, size_t n_inputs, xir_array **outputs,
                               size_t n_outputs, const xir_run_options *options, xir_diags *why);
 
-/* Whether the class of an op has a kernel; and the first op of a network whose class has none, NULL if all have one. */
+/* The first returns true if the class of an op has a kernel. The second returns the first op of a network, or of the
+ * body of a call in it, whose class has none; NULL if all have one. */
 XIR_API bool          xir_op_can_run(const xir_op *op);
 XIR_API const xir_op *xir_network_first_unrunnable(const xir_network *net);
+
+/* Returns the op whose kernel the calling thread runs, the innermost one; NULL if it runs none. A signal handler may
+ * call it: so a program can name the op whose kernel crashed. */
+XIR_API const xir_op *xir_run_current_op(void);
 
 /* Sets whether an op is computed in normalised numbers, because its maps have ratios and its constants are stored
  * accordingly (docs/executor.md). XIR_E_UNSUPPORTED with a finding if it is unknown what its constants contain: such an

@@ -46,7 +46,7 @@ typedef struct xir_proof_options {
 /* The state of a proof. */
 typedef struct xir_proof_state {
     uint32_t size;       /* XIR_INIT(xir_proof_state)                                              */
-    size_t   networks;   /* that were run: 0: none could be run so far; 1: nothing to compare with */
+    size_t   networks;   /* number of runs; 0: none possible yet; 1: nothing to compare with         */
     size_t   outputs;    /* arrays that were compared                                              */
     double   largest;    /* the largest difference between two numbers, NaN ignored                */
     size_t   computed;   /* ops that were computed, in all networks and samples; those of a search for the first

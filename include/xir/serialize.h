@@ -198,6 +198,7 @@ typedef struct xir_format_info {
     bool        splits;                      /* XIR_SAVE_EXTERNAL applies to it                                     */
     bool        pair_always;                 /* both files are written for a network without parameters too         */
     const char *name, *meaning, *suffixes;   /* suffixes separated by blanks                                        */
+    const char *operators;                   /* the format that has its operators, "nnb" of "c"; NULL: XIR has them   */
 } xir_format_info;
 /* Fills `out` with the i-th format of the library. XIR_E_BOUNDS past the last one, XIR_E_ABI. */
 XIR_API xir_status xir_format_at(size_t i, xir_format_info *out, xir_diags *why);

@@ -29,6 +29,10 @@ XIR_API xir_status xir_network_declare_symbol(xir_network *net, xir_str name, in
 /* The symbols that occur in the types of the network's values, in the order of their declaration. Puts the first `room`
  * into `out` and returns how many there are; SIZE_MAX if memory runs out. The names live as long as the network. */
 XIR_API size_t xir_network_symbols(const xir_network *net, xir_symbol *out, size_t room);
+/* The names that the pass `bind` accepts, each once: all declared symbols, then names that a file gives to open dims of
+ * the outputs of ops (the tag source.dims). Puts the first `room` into `out` and returns how many there are; SIZE_MAX
+ * if memory runs out. The names live as long as the network and its tags. */
+XIR_API size_t xir_network_dim_names(const xir_network *net, xir_str *out, size_t room);
 
 /* Returns the tensor type with these dims: each text is a number, an expression or "?" (unknown). Symbols that the
  * network does not have are declared. The type lives in the network. NULL with a finding if `type` is not a tensor, a

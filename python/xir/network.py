@@ -300,7 +300,7 @@ class Step(collections.namedtuple("Step", "text depth added fate runs changes ns
 class Proof(collections.namedtuple("Proof", "networks outputs largest computed reused ns")):
     """What a proof has found out.
 
-    networks  that were run; 0: none could be run, 1: there was nothing to compare with
+    networks  number of runs; 0: none possible yet, 1: nothing to compare with
     outputs   arrays that were compared
     largest   the largest difference between two numbers
     computed  ops that were computed, in all networks

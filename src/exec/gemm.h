@@ -97,7 +97,7 @@ typedef struct gemm_output {
 } gemm_output;
 /* Every element must be written. `whole`: the sums are integers. False on out of memory. */
 bool gemm_write(xir_kernel *at, size_t output, bool whole, gemm_output *out);
-/* A block of sums: those of row i are neighbours from `at` + i * row_step on. */
+/* A block of sums: row i is contiguous from at + i * row_step. */
 void gemm_put_block(const gemm_path *path, const gemm_output *out, int64_t at, int64_t row_step,
                     const gemm_block *block);
 /* n neighbours from `at` on: sums, plus a bias each unless it is NULL. */

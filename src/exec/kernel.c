@@ -408,10 +408,17 @@ xir_status kernel_store(xir_kernel *at) {
     return status;
 }
 
+static _Thread_local const xir_op *current_op __attribute__((tls_model("initial-exec")));
+
+const xir_op *xir_run_current_op(void) { return current_op; }
+
 xir_status kernel_run(xir_kernel *at) {
     xir_kernel_fn *fn = class_kernel(at->op->cls);
+    const xir_op *caller = current_op;
     if (!fn) return xir_kernel_fail(at, XIR_E_UNSUPPORTED, NULL, "the executor has no kernel for this class");
+    current_op = at->op;
     xir_status status = fn(at);
+    current_op = caller;
     if (at->status) return at->status;
     if (status == XIR_E_MEMORY) return no_memory(at);
     if (status) return xir_kernel_fail(at, status, NULL, "the kernel failed: %s", xir_status_name(status));

@@ -9,20 +9,24 @@
 
 bool xir_op_can_run(const xir_op *op) { return op && class_kernel(op->cls) != NULL; }
 
-/* Whether an op has a kernel, and if it is a call, all ops of its body. */
-static bool can_run(void *user, xir_op *op) {
+/* Returns true if an op has a kernel, and if it is a call, all ops of its body. Otherwise `lacks`, a const xir_op **,
+ * gets the innermost op that has none. */
+static bool can_run(void *lacks, xir_op *op) {
     xir_kernel_fn *kernel = class_kernel(op->cls);
     const bool is_end = op->flags & OP_CHILD && op->cls->traits & (XIR_TRAIT_SOURCE | XIR_TRAIT_SINK);
-    return is_end || (kernel && (kernel != kernel_call || op_each_child(op, can_run, user)));
+    if (is_end || (kernel && kernel != kernel_call)) return true;
+    if (kernel) return op_each_child(op, can_run, lacks);
+    *(const xir_op **)lacks = op;
+    return false;
 }
 
 const xir_op *xir_network_first_unrunnable(const xir_network *net) {
     if (!net) return NULL;
-    const xir_op *in = xir_network_input_op(net), *out = xir_network_output_op(net);
-    for (const xir_op *op = net->first; op; op = op->next) {
-        if (op != in && op != out && !can_run(NULL, (xir_op *)(uintptr_t)op)) return op;
+    const xir_op *in = xir_network_input_op(net), *out = xir_network_output_op(net), *lacks = NULL;
+    for (const xir_op *op = net->first; op && !lacks; op = op->next) {
+        if (op != in && op != out) (void)can_run(&lacks, (xir_op *)(uintptr_t)op);
     }
-    return NULL;
+    return lacks;
 }
 
 /* What becomes of an op: decided before the run, if values are known. */

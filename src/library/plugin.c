@@ -111,8 +111,8 @@ static xir_status read_plugin(const xir_plugin *said, const char *path, xir_plug
     size_t strange = sized_beyond(said, sizeof *out, said->size);
     if (strange < said->size) {
         return fail(why, path, XIR_E_UNSUPPORTED,
-                    "the plug-in asks for what a newer library has: something is at byte %zu of its "
-                    "description, %zu are known", strange, sizeof *out);
+                    "the plug-in sets a member that this version does not know: byte %zu of its description is set, "
+                    "its size here is %zu", strange, sizeof *out);
     }
     *out = (xir_plugin){ 0 };
     memcpy(out, said, said->size < sizeof *out ? said->size : sizeof *out);
@@ -157,7 +157,7 @@ static bool kernel_at(const xir_plugin *p, size_t i, xir_plugin_kernel *out) {
 static xir_status check_infer(const xir_plugin *p, size_t i, const char *path, xir_diags *why) {
     xir_plugin_infer infer;
     if (!infer_at(p, i, &infer)) {
-        return fail(why, path, XIR_E_UNSUPPORTED, "inference %zu of the plug-in asks for what a newer library has", i);
+        return fail(why, path, XIR_E_UNSUPPORTED, "inference %zu of the plug-in sets a member that this version does not know", i);
     }
     if (!infer.cls || !infer.cls() || !infer.infer) {
         return fail(why, path, XIR_E_INVALID, "inference %zu of the plug-in is NULL", i);
@@ -171,7 +171,7 @@ static xir_status check_infer(const xir_plugin *p, size_t i, const char *path, x
 static xir_status check_kernel(const xir_plugin *p, size_t i, const char *path, xir_diags *why) {
     xir_plugin_kernel kernel;
     if (!kernel_at(p, i, &kernel)) {
-        return fail(why, path, XIR_E_UNSUPPORTED, "kernel %zu of the plug-in asks for what a newer library has", i);
+        return fail(why, path, XIR_E_UNSUPPORTED, "kernel %zu of the plug-in sets a member that this version does not know", i);
     }
     if (kernel.cls && kernel.cls() && kernel.run) return XIR_OK;
     return fail(why, path, XIR_E_INVALID, "kernel %zu of the plug-in is NULL", i);
@@ -185,19 +185,20 @@ static xir_status check_plugin(const xir_plugin *p, const char *path, xir_diags 
     }
     if (!p->name || !*p->name) return fail(why, path, XIR_E_INVALID, "the plug-in has no name");
     if (p->n_classes && !p->classes)
-        return fail(why, path, XIR_E_INVALID, "the plug-in lists %zu classes at NULL", p->n_classes);
+        return fail(why, path, XIR_E_INVALID, "the list of classes of the plug-in is NULL, but its length is %zu", p->n_classes);
     if (p->n_infers && !p->infers)
-        return fail(why, path, XIR_E_INVALID, "the plug-in lists %zu inferences at NULL", p->n_infers);
+        return fail(why, path, XIR_E_INVALID, "the list of inferences of the plug-in is NULL, but its length is %zu", p->n_infers);
     if (p->n_kernels && !p->kernels)
-        return fail(why, path, XIR_E_INVALID, "the plug-in lists %zu kernels at NULL", p->n_kernels);
+        return fail(why, path, XIR_E_INVALID, "the list of kernels of the plug-in is NULL, but its length is %zu", p->n_kernels);
     for (size_t l = 0; l < LISTS; l++) {
         listed list = list_of(p, l);
         if (list.n && !list.items) {
-            return fail(why, path, XIR_E_INVALID, "the plug-in lists %zu %s at NULL", list.n, lists[l].nouns);
+            return fail(why, path, XIR_E_INVALID, "the list of %s of the plug-in is NULL, but its length is %zu",
+                        lists[l].nouns, list.n);
         }
     }
     if (p->n_targets && !p->targets) {
-        return fail(why, path, XIR_E_INVALID, "the plug-in lists %zu targets at NULL", p->n_targets);
+        return fail(why, path, XIR_E_INVALID, "the list of targets of the plug-in is NULL, but its length is %zu", p->n_targets);
     }
     for (size_t i = 0; i < p->n_classes; i++) {
         if (!p->classes[i] || !p->classes[i]())

@@ -54,6 +54,7 @@ struct format {
     const char *meaning;     /* "FlatBuffers network"                                                         */
     const char *suffixes;    /* of file names, separated by blanks: "imodel msg"                              */
     unsigned    traits;      /* XIR_FORMAT_…                                                                  */
+    const char *operators;   /* of a dialect: the format that they are of; NULL: this one                     */
     const xir_format_decl *decl;   /* of a registered format; NULL: one of the library                        */
     xir_probe_grade (*probe)(const xir_probe *file, void *user);
     /* False: `read` refuses what begins with these bytes, whatever follows them. There are a few thousand at least, and

@@ -35,12 +35,13 @@ bool format_at(xir_context *ctx, size_t i, format *out) {
 xir_status xir_context_format_at(xir_context *ctx, size_t i, xir_format_info *out, xir_diags *why) {
     format f;
     if (!format_at(ctx, i, &f)) return diag_fail(why, XIR_E_BOUNDS, XIR_STR(""), "there is no format %zu", i);
+    const bool dialect = f.traits & XIR_FORMAT_DIALECT;
     const xir_format_info info = {
         .name = f.name, .meaning = f.meaning, .suffixes = f.suffixes, .reads = f.read, .writes = f.write,
         .pair = f.params_found, .text = f.traits & XIR_FORMAT_TEXT, .indents = f.traits & XIR_FORMAT_INDENTS,
-        .aligns = f.traits & XIR_FORMAT_ALIGNS, .dialect = f.traits & XIR_FORMAT_DIALECT,
+        .aligns = f.traits & XIR_FORMAT_ALIGNS, .dialect = dialect,
         .plains = f.traits & XIR_FORMAT_PLAINS, .splits = f.traits & XIR_FORMAT_SPLITS,
-        .pair_always = f.params_always };
+        .pair_always = f.params_always, .operators = f.operators ? f.operators : dialect ? f.name : NULL };
     return sized_fill(SIZED(xir_format_info, suffixes), out, &info, why);
 }
 
@@ -177,7 +178,7 @@ static xir_status check_decl(xir_context *ctx, const void *const *items, size_t 
     }
     *name = decl->name;
     if (sized_beyond(decl, sizeof *decl, decl->size) < decl->size) {
-        return diag_fail(why, XIR_E_UNSUPPORTED, XIR_STR(""), "the format %s asks for what a newer library has",
+        return diag_fail(why, XIR_E_UNSUPPORTED, XIR_STR(""), "the format %s sets a member that this version does not know",
                          decl->name);
     }
     if (!decl->doc || !has_words(decl->suffixes)) {

@@ -27,7 +27,7 @@ printf '\200\200' >net.imodel; run 1 show net.imodel; err "net.imodel@0x"
 run 1 convert net.imodel o.json; gone o.json
 cp small.json net.onnx; run 0 show --compact net.onnx; same out small.json
 printf '\010\010' >net.onnx; run 1 show net.onnx; err "net.onnx@0x2: the model has no graph"
-run 3 convert small.json o.onnx; err "ops are not operators of ONNX"; gone o.onnx
+run 3 convert small.json o.onnx; err "ONNX has no operator for "; gone o.onnx
 run 3 convert small.json o.json --to onnx; gone o.json
 run 2 convert small.json o.xyz; err "the name does not tell the format"; gone o.xyz
 printf '\357\273\277{}' >bom.json; run 1 show bom.json; err "byte order mark"

@@ -28,7 +28,7 @@ run 0 convert chain.onnx o.onnx; quiet; run 0 diff --params --ids chain.onnx o.o
 run 0 convert o.onnx - --to onnx <o.onnx; same out o.onnx
 run 0 convert o.onnx o.onnx --lazy; run 0 convert o.onnx again.onnx; same o.onnx again.onnx
 run 3 convert "$data/small.json" small.onnx; gone small.onnx
-err "small.onnx: 5 ops are not operators of ONNX (icraft::xir::Conv2d"; err "xir opt converts those that it can, with to-xir and xir-to-onnx"
+err "small.onnx: ONNX has no operator for 5 ops: icraft::xir::Conv2d"; err "xir opt converts those that it can, with to-xir and xir-to-onnx"
 run 3 convert --no-params chain.onnx bare.onnx; err "has no bytes, and ONNX has them inside"; gone bare.onnx
 run 0 convert chain.onnx zero.json; sed -i 's/"name":"small"/"name":"a\\u0000b"/' zero.json
 run 3 convert zero.json zero.onnx; err "the name 'a' of the network has a zero byte"; gone zero.onnx

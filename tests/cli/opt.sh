@@ -50,8 +50,11 @@ run 2 opt nowhere.json --threads x; err "--threads takes a number from 1 on, not
 run 2 opt nowhere.json --prove --seed x; err "--seed takes a number, not 'x'"
 run 2 opt nowhere.json --prove --tolerance -1; err "--tolerance takes a number above 0, not '-1'"
 run 2 opt nowhere.json --prove --input x=; err "--input takes NAME=FILE.npy, not 'x='"
-run 3 opt nowhere.json --prove --input x; err "x: cannot"
-run 3 opt "$small" --prove --input x=nowhere.npy; err "nowhere.npy"
+run 3 opt "$small" --prove --input x; err "x: cannot"
+run 3 opt "$small" --prove --input 0=nowhere.npy; err "nowhere.npy"
+run 2 opt "$small" --prove --input x=nowhere.npy; err "the network has no input 'x'"
+run 2 opt "$small" --dump-dir -; err "--dump-dir takes a folder, which - is not"
+run 2 opt "$small" --reproduce -; err "--reproduce takes a file, not standard output"
 run 2 opt "$small" --disable dec; err "there is no pass 'dec', which the settings disable; did you mean 'dce'?"
 run 2 opt "$small" --require nobody; err "there is no pass 'nobody', which the settings require"
 run 2 opt "$small" --set fold.limt=3; err "the pass fold has no option 'limt'; did you mean 'limit'?"
@@ -75,7 +78,10 @@ run 0 opt digits.fb again.fb --prove; quiet                         # nothing is
 run 0 diff digits.fb again.fb --params
 run 1 opt "$digits" --prove --input "image=$SRC/examples/models/digits_inputs.npy"; err "nothing was proven"; err "[1,1,8,8], found an array of @fp(32) [64,1,8,8]"
 run 0 opt "$digits" --prove --each --input "$SRC/examples/models/digits_inputs.npy"; quiet; out "proven: "
-run 1 opt "$digits" --prove --input "picture=$SRC/examples/models/digits_inputs.npy"; err "an array was given for the input 'picture'"
+run 2 opt "$digits" --prove --input "picture=$SRC/examples/models/digits_inputs.npy"; err "the network has no input 'picture'; the network's inputs are: image"
+for input in image 0; do
+    run 0 opt "$digits" --prove --each --input "$input=$SRC/examples/models/digits_inputs.npy"; quiet; out "proven: "
+done
 run 1 opt "$digits" --prove --passes "dce"; silent; err "nothing was proven: no network could be run"
 run 1 opt "$digits" --input-shape image=64,3,8,8; err "image"
 
@@ -107,7 +113,7 @@ run 0 opt "$pnnx" pnnx.fb --prove; quiet; out "proven: "; run 0 check pnnx.fb; q
 run 0 opt "$digits" json.fb --prove --json; quiet; there json.fb
 json 'd["output"] == "json.fb" and d["proof"]["networks"] > 2 and d["proof"]["outputs"] > 0 and d["proof"]["largest"] < 1e-4'
 json 'd["proof"]["computed"] > 17 and d["proof"]["reused"] > 0 and d["proof"]["ns"] > 0'
-run 1 opt "$digits" no.fb --prove --tolerance 1e-12 --json; gone no.fb; json 'd["exit_code"] == 1 and any("this repeats" in f["message"] for f in d["findings"])'
+run 1 opt "$digits" no.fb --prove --tolerance 1e-12 --json; gone no.fb; json 'd["exit_code"] == 1 and any("--reproduce FILE keeps" in f["message"] for f in d["findings"])'
 run 1 opt "$digits" --prove --passes "dce" --json; json 'len(d["findings"]) > 1 and d["proof"]["networks"] == 0'
 run 2 opt "$small" - --json; json 'd["exit_code"] == 2'; err "--json and the network cannot both go to standard output"
 run 2 opt "$small" --passes "fodl" --json; json '"passes" not in d and d["findings"][0]["line"] == 1 and d["findings"][0]["column"] == 1'
@@ -118,17 +124,27 @@ run 0 check dumps/02-to-xir.json
 run 1 diff dumps/00-start.json dumps/02-to-xir.json
 run 3 opt "$digits" --dump-dir "$small"; err "cannot"
 
-# ---- a failure keeps what reproduces it
-run 1 opt "$digits" out.fb --prove --tolerance 1e-12; silent; gone out.fb; there out.failed.json; there out.failed.raw
+# ---- a failure keeps what reproduces it, if that is asked for
+run 1 opt "$digits" out.fb --prove --tolerance 1e-12 --dump-dir more; silent; gone out.fb
+gone out.failed.json; gone more/failed.json
+err "note: --reproduce FILE keeps the network before this pass, and prints the command that repeats the failure"
+not_err "this repeats"
+run 1 opt "$digits" out.fb --prove --tolerance 1e-12 --reproduce out.failed.json; silent; gone out.fb
+there out.failed.json; there out.failed.raw
+not_err "--reproduce FILE"
 err "the network is not proven to compute the same after this pass:"; err "the first value that differs is"; err "xir opt out.failed.json --passes "
 cp err first
 command=$(sed -n 's/.*this repeats the failure: xir opt //p' err)
 eval "run 1 opt $command"
 err "the network is not proven to compute the same after this pass:"
 [ "$(sed -n 's/: the network is not proven.*//p' err)" = "$(sed -n 's/: the network is not proven.*//p' first)" ] || bad "another pass fails"
-run 1 opt "$digits" --prove --tolerance 1e-12; not_err "this repeats"     # no folder was given
 run 1 opt "$digits" --prove --tolerance 1e-12 --reproduce kept.imodel; err "xir opt kept.imodel"; there kept.imodel
-run 1 opt "$digits" --prove --tolerance 1e-12 --dump-dir more; there more/failed.json
+# a wrong name of an input is seen before any pass, and before any parameter: the files have none
+mkdir bare && cp "$small" bare/small.json
+run 2 opt bare/small.json typo.fb --input-shape imgae=1,8,8,3 --reproduce typo.json; lines err 1
+gone typo.fb; gone typo.json
+run 2 opt "$digits" typo.fb --input-shape imgae=1,1,8,8; gone typo.fb; lines err 1
+err "$digits: --input-shape imgae=1,1,8,8: the network has no input 'imgae'; did you mean 'image'?"
 
 # ---- passes of plug-ins run if they are named
 custompass=$BUILD/plugins/custompass.so

@@ -51,6 +51,31 @@ run 0 convert kind.json other.json; same other.json kind.json
 run 1 convert --plugin "$flatten" kind.json other.json; err "/ops/1/start: expected a number, found a text"
 run 1 diff --plugin "$flatten" net.json start.json; out "~ start: 1 -> 9"
 
+# An op whose inference gives a wrong number of types is named with its class.
+faulty=$modules/faulty.so
+sed -e 's/whatever::Flatten","compile_target":"@hostt",\(.*\)"name":"","op_id":1/whatever::Flatten","compile_target":"@hostt",\1"name":"bad","op_id":1/' -e 's/"start":1,//' -e 's/\[1,48\]/[1,4,4,3]/g; s/@layout(\*\*)/@layout(NHWC)/g' net.json >bad.json
+for row in None,0,types Two,2,types; do
+    class=${row%%,*} row=${row#*,}
+    sed "s/whatever::Flatten/faulty::$class/" bad.json >wrong.json
+    grep -q "faulty::$class" wrong.json || bad "no op of faulty::$class"
+    run 1 check --plugin "$faulty" wrong.json
+    err "/ops/1: faulty::$class 'bad': its inference gives ${row%,*} types: expected 1, one for each output of the class"
+    run 1 opt --plugin "$faulty" --passes infer wrong.json; err "faulty::$class 'bad': its inference gives ${row%,*} types"
+done
+
+# If a kernel crashes, the program names the op, and ends as a crash ends a program. A sanitizer has its own handlers.
+ulimit -c 0
+crashes() {
+    class=$1 signal=$2
+    sed "s/whatever::Flatten/faulty::$class/" bad.json >wrong.json
+    ran="xir run faulty::$class"
+    { "$XIR" run --plugin "$faulty" wrong.json >out 2>err; code=$?; } 2>shell
+    grep -q Sanitizer err && return
+    [ $code -eq $((128 + signal)) ] || bad "$ran: exit code $code, not that of signal $signal"
+    silent; err "xir: the kernel of faulty::$class 'bad' crashed"
+}
+crashes Abort 6; crashes Write 11; crashes Deep 11
+
 # If a file is not a plug-in, nothing else is done, and the exit code is not that of an invalid network.
 printf 'text' >text.so
 mkdir folder.so

@@ -43,8 +43,10 @@ run 3 run small.json --compare nowhere; err "nowhere/output_0.npy"
 # Inputs from files: by name, or the only one.
 { printf '\223NUMPY\001\000\166\000'; printf '%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 8, 8, 3), }"; floats 192; } >zeros.npy
 run 0 run small.json --input zeros.npy --output z; quiet
-run 2 run small.json --input nobody=zeros.npy; err "--input nobody=zeros.npy: expected the name of an input"
-err "found 'nobody'"
+run 2 run small.json --input nobody=zeros.npy; err "--input nobody=zeros.npy: the network has no input 'nobody'"
+run 0 run small.json --input 0=zeros.npy; quiet
+run 2 run small.json --input 1=zeros.npy; err "the network has no input '1'"
+run 2 run small.json --input =zeros.npy; err "--input takes NAME=FILE.npy, not '=zeros.npy'"
 cp zeros.npy odd=zeros.npy; run 0 run small.json --input odd=zeros.npy; quiet
 run 2 run small.json --input zeros.npy --input zeros.npy; err "twice"
 npy short.npy '<f4' '(1,)' '\000\000\000\000'
@@ -74,8 +76,10 @@ out "a/b  @fp(32) * [3]"; out "a_b  @bf(16) * [2]"
 [ "$(ls two | tr '\n' ' ')" = "a_b.npy a_b_1.npy " ] || bad "other files: $(ls two)"
 npy expected.npy '<f4' '(3,)' '\000\000\200\077\000\000\000\100\000\000\000\000'; same two/a_b.npy expected.npy
 npy expected.npy '<f4' '(2,)' '\000\000\200\277\000\000\000\100'; same two/a_b_1.npy expected.npy
+run 0 run two.json --input 0=x.npy --input 1=y.npy --output by_position; quiet; same by_position/a_b.npy two/a_b.npy
+run 2 run two.json --input x=x.npy --input 0=x.npy; err "--input gives 'x' twice"
 run 2 run two.json --input x=x.npy; err "there is no --input for 'x=y'"
-run 2 run two.json --input z=x.npy; err "expected the name of an input (the network's inputs are: x, x=y), found 'z'"
+run 2 run two.json --input z=x.npy; err "the network has no input 'z'; the network's inputs are: x, x=y"
 run 2 run two.json --input x.npy; err "--input takes NAME=FILE, not 'x.npy'; the network's inputs are: x, x=y"
 run 0 run two.json; quiet; out "a/b  @fp(32) * [1]"
 

@@ -91,7 +91,7 @@ run 0 stats "$open" --json; json 'd["total"]["unknown_ops"]["multiply_adds"] > 0
 run 0 stats "$open" --json --bind batch=2; quiet; json '"unknown_ops" not in d["total"] and d["peak"]["exact"]'
 cp out bound
 run 0 stats "$open" --json --input-shape image=2,1,4,4; quiet; same out bound
-run 1 stats "$open" --input-shape nothing=2,1,4,4; err "there is no input 'nothing', but 'image'"
+run 2 stats "$open" --input-shape nothing=2,1,4,4; err "the network has no input 'nothing'; the network's inputs are: image"
 run 2 stats "$open" --input-shape 3; err "--input-shape takes NAME=D,D,..., not '3'"
 printf '\010\010\102\002\020\021\072\030\012\014\012\001x\022\001y\042\004Nope\132\003\012\001x\142\003\012\001y' >nope.onnx
 run 0 stats nope.onnx; out "ops            3, converted in part"; err "Nope"

@@ -60,8 +60,27 @@ err "/ops/2/shape: icraft::xir::Reshape 'r': input has 8 elements: expected a mu
 run 1 check open.json --bind batch=65; out "open.json: 1 error"
 err "open.json: bind: dims: expected values of 'batch' within 1..64, found 65"
 run 2 check open.json --bind batch; err "--bind takes NAME=N or NAME=A..B, not 'batch'"; silent
-run 1 check open.json six.json --bind bach=3 --json
+run 2 check open.json six.json --bind bach=3 --json
+err "open.json: --bind bach=3: the network has no open dim 'bach'; did you mean 'batch'?"
 json '[i["findings"][0]["file"] for i in d] == ["open.json", "six.json"] and not any(i["complete"] for i in d)'
+
+# A name that the network does not have, or a malformed value, is a wrong command line, before any parameter and pass.
+for command in "opt open.json no.json" "opt open.json no.json --passes dce" "run open.json" "stats open.json" \
+        "trace open.json x"; do
+    run 2 $command --bind bach=3; silent; lines err 1
+    err "open.json: --bind bach=3: the network has no open dim 'bach'; did you mean 'batch'?"
+    run 2 $command --bind nothing=3; err "'nothing'; the network's open dims are: batch, width"
+    run 2 $command --bind batch=3x; err "--bind takes NAME=N or NAME=A..B, not 'batch=3x'"
+done
+for command in "opt open.json no.json" "stats open.json" "trace open.json x"; do
+    run 2 $command --input-shape xx=4,10; silent; lines err 1
+    err "open.json: --input-shape xx=4,10: the network has no input 'xx'; did you mean 'x'?"
+    run 2 $command --input-shape x=4,1o; err "--input-shape takes NAME=D,D,..., not 'x=4,1o'"
+    run 2 $command --input-shape x=4,10:fp23; err "found 'fp23'; did you mean 'fp32'?"
+done
+gone no.json
+run 2 opt four.json no.json --bind batch=3 --reproduce kept.json; gone kept.json; gone no.json
+run 0 opt all.json again.json; run 2 opt all.json no.json --bind batch=3; err "'batch'; it has none"
 
 # Random inputs: symbols are 1, and expressions follow.
 run 0 run open.json; quiet; out "[1,2]"

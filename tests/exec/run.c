@@ -3,6 +3,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <xir/region.h>
 #include "support/op_case.h"
 #include "support/own.h"
 
@@ -194,6 +195,26 @@ static void an_op_without_a_kernel_is_named(void **state) {
     check_finding(XIR_E_UNSUPPORTED, "icraft::xir::HardOp 'hard': the executor has no kernel for this class");
     assert_int_equal(xir_op_run(hard, NULL, 0, out, 1, NULL, why), XIR_E_MISSING);
     check_finding(XIR_E_MISSING, "there is no array for the input");
+}
+
+/* Not the call, which has a kernel. */
+static void an_op_of_a_body_without_a_kernel_is_named(void **state) {
+    (void)state;
+    xir_value *x = xir_input(XIR_AT(net), "x", FP32("*", 2));
+    xir_op *hard =
+        xir_network_add(net, &(xir_op_desc)DESC(hard_op, INPUTS(x), TYPES(FP32("*", 2)), .name = XIR_STR("hard")));
+    xir_value *y = xir_build_relu(XIR_AT(net), xir_op_output(hard, 0), "r");
+    xir_output(XIR_AT(net), XIR_VALUES(y));
+    xir_op *call = xir_outline(net, (xir_op *[]){ hard, xir_value_op(y) }, 2, NULL);
+    xir_op *outer = xir_outline(net, &call, 1, NULL);
+    assert_non_null(outer);
+    assert_true(xir_op_can_run(outer));
+    const xir_op *lacks = xir_network_first_unrunnable(net);
+    CHECK_STR(xir_op_name(lacks), "hard");
+    assert_ptr_not_equal(lacks, outer);
+    assert_int_equal(run_on(array(FP32("*", 2), "1 2"), 1), XIR_E_UNSUPPORTED);
+    CHECK_STR(xir_diags_at(why, 0)->path, "/ops/1/body/1/body/1");
+    check_finding(XIR_E_UNSUPPORTED, "icraft::xir::HardOp 'hard': the executor has no kernel for this class");
 }
 
 static void every_op_has_a_kernel(void **state) {
@@ -613,6 +634,7 @@ GROUP {
         STORY(inputs_and_params_may_go_straight_out), STORY(open_dims_are_inferred_op_by_op),
         STORY(dims_may_depend_on_numbers),            STORY(a_type_that_the_network_says_is_kept),
         STORY(a_type_that_cannot_be_is_refused),      STORY(an_op_without_a_kernel_is_named),
+        STORY(an_op_of_a_body_without_a_kernel_is_named),
         STORY(every_op_has_a_kernel),                 STORY(classes_without_kernels),
         STORY(rules_see_the_same_constants_in_a_run),
         STORY(tiles_are_not_run),

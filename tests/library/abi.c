@@ -121,7 +121,7 @@ static const handed structs[] = {
     TAKEN(xir_save_options,  flags,     save),
     GROWN(xir_pass_settings, n_watches, threads, false, settings),
     TAKEN(xir_pass_watch,    options,   watches),
-    GROWN(xir_draw_options, n_data, diff,   false,   draw),
+    GROWN(xir_draw_options, n_data, user,   false,   draw),
     GROWN(xir_run_options,   user,      max_memory, false, run_network),
     GROWN(xir_proof_options, relative,  max_memory, false, prove),
     TAKEN(xir_proof_input,   array,     prove_on),
@@ -129,8 +129,8 @@ static const handed structs[] = {
     TAKEN(xir_op_desc,       n_named,   add_op),
     GROWN(xir_limits,        max_bytes, max_converted, false, set_limits),
     GROWN(xir_limits,        max_bytes, max_converted, true, get_limits),
-    FILLED(xir_format_info,  suffixes,  get_format),
-    GROWN(xir_proof_state,   largest,   n_dims,  true,  get_state),
+    GROWN(xir_format_info,   suffixes,  operators, true, get_format),
+    GROWN(xir_proof_state,   largest,   n_dims,      true,  get_state),
     FILLED(xir_pass_watch,   options,   get_watch),
     FILLED(xir_work,         element_ops, get_work),
     TAKEN(xir_liveness_options, n_order, live),
@@ -232,7 +232,7 @@ static void a_larger_struct_is_refused_if_the_rest_is_not_zero(void **state) {
             make(h, room, h->size + 64, 0);
             room[at] = 1;
             snprintf(sentence, sizeof sentence,
-                     "%s asks for what a newer library has: something is at byte %u of it, %u are known", h->name, at, h->size);
+                     "%s sets a member that this version does not know: byte %u is set, its size here is %u", h->name, at, h->size);
             gives(h, room, XIR_E_UNSUPPORTED, sentence);
         }
     }
@@ -312,7 +312,7 @@ static void items_are_spaced_by_the_size_of_the_first(void **state) {
     assert_true(counts[0] == 2 && counts[1] == 2);
     two[1].more = 1;
     assert_int_equal(xir_pipeline_run(p, net, &set, NULL, why), XIR_E_UNSUPPORTED);
-    check_finding(XIR_E_UNSUPPORTED, "xir_pass_watch asks for what a newer library has");
+    check_finding(XIR_E_UNSUPPORTED, "xir_pass_watch sets a member that this version does not know");
     two[1].watch.size = sizeof(xir_pass_watch);
     assert_int_equal(xir_pipeline_run(p, net, &set, NULL, why), XIR_E_ABI);
     check_finding(XIR_E_ABI, "item 1 of an array of xir_pass_watch has a size of 40 bytes, the first has 48");
@@ -326,7 +326,7 @@ static void items_are_spaced_by_the_size_of_the_first(void **state) {
     xir_proof_free(proof);
     inputs[1].more = 1;
     assert_null(xir_proof_new(ctx, &o, why));
-    check_finding(XIR_E_UNSUPPORTED, "xir_proof_input asks for what a newer library has");
+    check_finding(XIR_E_UNSUPPORTED, "xir_proof_input sets a member that this version does not know");
     inputs[1].input.size = 0;
     assert_null(xir_proof_new(ctx, &o, why));
     check_finding(XIR_E_ABI, "item 1 of an array of xir_proof_input has a size of 0 bytes, the first has 32");
@@ -354,11 +354,11 @@ static void rows_of_classes_may_be_larger(void **state) {
     static wide_decl wide = { { XIR_ABI, sizeof(wide_decl), sizeof(wide_row), &rows[0].row }, 0 };
     rows[2].more = 1;
     assert_int_equal(xir_class_register(ctx, &wide.decl, why), XIR_E_UNSUPPORTED);
-    check_finding(XIR_E_UNSUPPORTED, "class test::Pair asks for what a newer library has");
+    check_finding(XIR_E_UNSUPPORTED, "class test::Pair sets a member that this version does not know");
     rows[2].more = 0;
     wide.more = 1;
     assert_int_equal(xir_class_register(ctx, &wide.decl, why), XIR_E_UNSUPPORTED);
-    check_finding(XIR_E_UNSUPPORTED, "class test::Pair asks for what a newer library has");
+    check_finding(XIR_E_UNSUPPORTED, "class test::Pair sets a member that this version does not know");
     wide.more = 0;
     assert_null(xir_class_find(ctx, XIR_STR("test::Pair")));
     DOES(xir_class_register(ctx, &wide.decl, why));
@@ -405,7 +405,7 @@ static void options_of_passes_may_be_larger(void **state) {
     pass.decl.option_size = sizeof *options;
     options[1].more = 1;
     assert_int_equal(xir_pass_register(ctx, &pass.decl, why), XIR_E_UNSUPPORTED);
-    check_finding(XIR_E_UNSUPPORTED, "the pass wide asks for what a newer library has");
+    check_finding(XIR_E_UNSUPPORTED, "the pass wide sets a member that this version does not know");
     options[1].more = 0;
     pass.more = 1;
     assert_int_equal(xir_pass_register(ctx, &pass.decl, why), XIR_E_UNSUPPORTED);
@@ -449,11 +449,11 @@ static void rows_of_patterns_and_rules_may_be_larger(void **state) {
                             .rows = &pattern_rows[0].row, .n_rows = 2 }, 0 };
     pattern_rows[1].more = 1;
     assert_null(xir_pattern_new(ctx, &wide.decl, why));
-    check_finding(XIR_E_UNSUPPORTED, "pattern 'wide', row 1: it asks for what a newer library has");
+    check_finding(XIR_E_UNSUPPORTED, "pattern 'wide', row 1: it sets a member that this version does not know");
     pattern_rows[1].more = 0;
     wide.more = 1;
     assert_null(xir_pattern_new(ctx, &wide.decl, why));
-    check_finding(XIR_E_UNSUPPORTED, "the pattern asks for what a newer library has");
+    check_finding(XIR_E_UNSUPPORTED, "the pattern sets a member that this version does not know");
     wide.more = 0;
     wide.decl.row_size = offsetof(xir_pattern_row, type) - 1;   /* less than any caller has */
     assert_null(xir_pattern_new(ctx, &wide.decl, why));
@@ -468,7 +468,7 @@ static void rows_of_patterns_and_rules_may_be_larger(void **state) {
     assert_true(counts[0] == 1 && counts[1] == 1);
     rules[1].more = 1;
     assert_int_equal(xir_network_rewrite(net, &rules[0].rule, 2, sizeof *rules, 0, NULL, why), XIR_E_UNSUPPORTED);
-    check_finding(XIR_E_UNSUPPORTED, "rule 1 asks for what a newer library has");
+    check_finding(XIR_E_UNSUPPORTED, "rule 1 sets a member that this version does not know");
     assert_int_equal(xir_network_rewrite(net, &rules[0].rule, 2, 0, 0, NULL, why), XIR_E_ABI);
     check_finding(XIR_E_ABI, "expected a rule of sizeof(xir_rule) bytes, found 0");
     xir_pattern_free(pattern);

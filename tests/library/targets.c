@@ -110,7 +110,7 @@ static const struct { const char *what; xir_target_row row; xir_status status; c
     { "tiles",     ROW("own::X", "x", .tiles = below),               XIR_E_INVALID, "sizes of tiles and a 0" },
     { "cores",     ROW("own::X", "x", .cores = "a,b"),               XIR_E_INVALID, "names of cores" },
     { "no cores",  ROW("own::X", "x", .cores = ""),                  XIR_E_INVALID, "names of cores" },
-    { "NULL rules", ROW("own::X", "x", .n_rules = 1),                XIR_E_INVALID, "target own::X has 1 rules at NULL" },
+    { "NULL rules", ROW("own::X", "x", .n_rules = 1),                XIR_E_INVALID, "target own::X: the list of rules is NULL, but its length is 1" },
     { "rule size", ROW("own::X", "x", .rules = hollow, .n_rules = 1), XIR_E_INVALID, "1 rules of another size" },
     { "no rule",   ROW("own::X", "x", XIR_TARGET_RULES(hollow)),     XIR_E_INVALID, "rule 0 of target own::X is about n" },
     { "no needs",  ROW("own::X", "x", XIR_TARGET_RULES(silent)),     XIR_E_INVALID, "does not tell what it needs" },
@@ -150,7 +150,7 @@ static void rows_are_checked(void **state) {
     assert_int_equal(xir_target_register(with, NULL, 1, why), XIR_E_INVALID);
     static const struct { xir_target_row row; uint64_t later[2]; } longer = {
         { .abi = XIR_ABI, .size = sizeof longer, .key = "own::X", .name = "x", .doc = "x" }, { 0, 1 } };
-    check_refused(with, &longer.row, XIR_E_UNSUPPORTED, "asks for what a newer library has");
+    check_refused(with, &longer.row, XIR_E_UNSUPPORTED, "sets a member that this version does not know");
     const xir_target_row *const fine[] = { &plain };
     assert_int_equal(xir_target_register(with, fine, 1, why), XIR_OK);
     assert_int_equal(xir_target_register(with, fine, 1, why), XIR_E_EXISTS);
@@ -398,12 +398,12 @@ static void ops_of_an_accelerator_belong_in_its_networks(void **state) {
     assert_non_null(xir_output(xir_at_end(net), XIR_VALUES(y)));
     assert_int_equal(xir_network_validate(net, why), XIR_E_INVALID);
     check_finding(XIR_E_INVALID,
-                  "the op is for acme::NpuTarget: expected it as the network's ai_target too, which is not set");
+                  "the op targets acme::NpuTarget, but the network has no ai_target: expected the same");
     assert_false(xir_network_has_ai_target(net));
     DOES(xir_network_set_ai_target(net, xir_network_ai_target(net)));   /* the one of new networks, now on purpose */
     assert_true(xir_network_has_ai_target(net));
     assert_int_equal(xir_network_validate(net, why), XIR_E_INVALID);
-    check_finding(XIR_E_INVALID, "the op is for acme::NpuTarget, its network for icraft::xir::BuyiTarget");
+    check_finding(XIR_E_INVALID, "the op targets acme::NpuTarget, but its network targets icraft::xir::BuyiTarget");
     DOES(xir_network_set_ai_target(net, at.target));
     xir_diags_clear(why);
     assert_int_equal(xir_network_validate(net, why), XIR_OK);
@@ -547,7 +547,7 @@ static void bad_plugins_leave_no_target(void **state) {
     (void)state;
     static const struct { const char *way; xir_status status; const char *sentence; } ways[] = {
         { "no targets", XIR_E_UNKNOWN, "class acme::Twice infers on acme::NpuTarget, which is not a registered target" },
-        { "NULL",       XIR_E_INVALID, "lists 2 targets at NULL" },
+        { "NULL",       XIR_E_INVALID, "the list of targets of the plug-in is NULL, but its length is 2" },
         { "a NULL",     XIR_E_INVALID, "target 1 is NULL" },
         { "twice",      XIR_E_EXISTS,  "is taken by acme::NpuTarget" },
         { "again",      XIR_E_EXISTS,  "inference of acme::Twice on npu has been registered already" },

@@ -312,7 +312,8 @@ static int report_file(const char *path, json_out *j) {
     if (!code) code = load_structure(&l, path, load_args.from, all);
     const bool readable = !code;
     size_t of[3] = { 0 };   /* ORDER SEVERITY */
-    if (readable) code = bind_file(&l, all);
+    if (readable) code = check_names(l.net, l.name);
+    if (readable && !code) code = bind_file(&l, all);
     if (readable && !code) code = check(&l, all);
     for (int i = 0; i < 3; i++) of[i] = xir_diags_count_of(all, (xir_severity)i);
     const size_t said = findings_of(XIR_ERROR);   /* complaints */

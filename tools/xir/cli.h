@@ -21,6 +21,13 @@ void end_on_signals(void);
 void note_part(const char *path);
 void abandon_part(void);     /* removes it; a signal handler may call this */
 
+/* From now on, if a kernel crashes, the program names its op before the system ends it. The second is for a handler of
+ * a signal that means a crash. */
+void name_crashes(void);
+void end_crashed(int signal_number);
+/* Writes to stderr from a signal handler; what is not ASCII, or drives a terminal, becomes \xNN. */
+void signal_put(xir_str s);
+
 /* What a failed call of the library means here. */
 int exit_of(xir_status status);
 /* The same of a call that writes a network: the system refuses, or the format cannot hold it. */
@@ -242,8 +249,6 @@ typedef xir_format_info file_format;
 const file_format *format_named(const char *word);   /* complains                                        */
 /* By content, then by name; NULL: neither tells. */
 const file_format *format_of(const void *head, size_t size, uint64_t total, const char *path);
-/* "X.failed.json" for "X.json" and "failed.json". */
-char         *sibling(const char *path, const char *suffix);
 const char   *suffix_of(const char *path);           /* after the last dot of the last name             */
 const char   *format_words(void);
 /* "json, pnnx": the formats for which a question is true, for sentences about options. */
@@ -352,9 +357,27 @@ bool write_to(void *user, const void *data, size_t size);
 /* "#17" is the id of an op; false: another word. */
 bool read_op_id(const char *word, int64_t *id);
 
+/* ---- names of inputs and dims ---------------------------------------------------------------------- */
+
+extern word_list bind_words, shape_words, input_words;
+
+/* Returns true if options name inputs or open dims. */
+bool has_names(void);
+/* Compares these names with a structure, before parameters are read and passes run. MISUSED after a complaint: the
+ * network does not have a name. `file` is the network's. */
+int  check_names(const xir_network *net, const char *file);
+
+/* Complains about a word of --input that makes no sense without a network. */
+int     check_inputs(void);
+/* Splits a word of --input: the name of an input, or its position; and its file, which is the rest of the word. */
+xir_str input_name(const xir_network *net, const char *word, const char **file);
+/* A number below n. */
+bool    read_position(xir_str word, size_t n, size_t *out);
+/* Reads an array of a file: .npy, or a tensor of TensorStack. NULL with *code and a finding. */
+xir_array *read_array(const char *path, int *code, xir_diags *why);
+
 /* ---- open dims ------------------------------------------------------------------------------------- */
 
-extern word_list bind_words;
 /* Adds the value for bind.dims, "a=1;b=2..3", ended by NUL; empty without the option. False: a word makes no sense. */
 bool  binds_of_line(text *out);
 /* Complains about a word that makes no sense. */
@@ -371,10 +394,11 @@ int   bind_network(xir_network *net, xir_diags *why);
     { "bind", "NAME=N[..M]", WORD_TEXT, &bind_words,                                                                  \
       "a number, or fewer values, for an open dim with a name (the pass bind)", .many = true }
 
-extern word_list shape_words;
 /* The same for to-xir.input-shape: "x=1,3;y=2:fp32". */
 bool  shapes_of_line(text *out);
 int   check_shapes(void);
+/* An element type as input-shape has it, "fp32"; false: no word means it. */
+bool  put_element(text *t, const xir_type *element);
 /* Runs the pass to-xir with these shapes. */
 int   convert_network(xir_network *net, xir_diags *why);
 #define INPUT_SHAPE_OPTION                                                                                            \

@@ -29,7 +29,7 @@ static void note_exchanged(const xir_diff_counts *n) {
     xir_str x = xir_op_name(n->exchanged_a[0]), y = xir_op_name(n->exchanged_a[1]);
     xir_diags *why = new_diags();
     xir_diags_add(why, XIR_NOTE, XIR_OK, XIR_STR(""), "'%.*s' and '%.*s' look as if their names were exchanged; "
-                  "--ignore names matches ops by what they are", shown(x), x.data, shown(y), y.data);
+                  "--ignore names matches ops by structure", shown(x), x.data, shown(y), y.data);
     say(why);
     xir_diags_free(why);
 }

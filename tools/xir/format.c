@@ -68,14 +68,3 @@ const char *suffix_of(const char *path) {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
     return dot && dot != name ? dot + 1 : name + strlen(name);
 }
-
-char *sibling(const char *path, const char *suffix) {
-    size_t stem = strlen(path);
-    const char *old = suffix_of(path);
-    if (*old) stem = (size_t)(old - path) - 1;
-    text t = { 0 };
-    text_add(&t, path, stem);
-    text_put(&t, ".");
-    text_put(&t, suffix);
-    return t.data;
-}

@@ -313,20 +313,25 @@ static int check_sizes(const loaded *l, const xir_network *net, xir_diags *why) 
 
 static int load_pair(loaded *l, unsigned flags, bool *found, xir_diags *why) {
     int code = read_input(l, XIR_INIT(xir_load_options, .no_params = true), &l->net, why);
+    if (!code) code = check_names(l->net, l->name);
     if (!code) code = check_sizes(l, l->net, why);
     if (!code && !load_args.no_params) code = load_params(l, load_args.params, flags, found, why);
     return code;
 }
 
-/* The same of a file that has them inside: if it is large, its structure is read twice. */
-static int check_large(const loaded *l, xir_diags *why) {
+/* The same of a file that has them inside: its structure is read twice if it is large, or if options name parts. */
+static int check_structure(const loaded *l, xir_diags *why) {
     enum { LARGE = 1 << 30 };
     struct stat s;
     xir_network *net = NULL;
-    if (!l->written_as || !l->regular || stat(l->path, &s) != 0 || s.st_size < LARGE) return DONE;
-    int code = read_input(l, XIR_INIT(xir_load_options, .no_params = true), &net, why);
-    if (!code) code = check_sizes(l, net, why);
+    const bool large = l->written_as && l->regular && stat(l->path, &s) == 0 && s.st_size >= LARGE;
+    if (!large && !has_names()) return DONE;
+    xir_diags *said = new_diags();   /* the whole file has the same findings */
+    int code = DONE;
+    if (!read_input(l, XIR_INIT(xir_load_options, .no_params = true), &net, said)) code = check_names(net, l->name);
+    if (net && !code && large) code = check_sizes(l, net, why);
     xir_network_free(net);
+    xir_diags_free(said);
     return code;
 }
 
@@ -334,7 +339,7 @@ static int load_one(loaded *l, unsigned flags, bool *found, xir_diags *why) {
     if (load_args.params) return no_other_file(l);
     xir_load_options o = options_of(l, flags);
     o.no_params = load_args.no_params;
-    int code = check_large(l, why);
+    int code = check_structure(l, why);
     if (code) return code;
     code = read_input(l, o, &l->net, why);
     if (code == FAULTY && !o.no_params)

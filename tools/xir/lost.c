@@ -49,34 +49,19 @@ static const char *find_path(uintptr_t at, char line[ROOM]) {
     return path;
 }
 
-static void put(const char *bytes, size_t size) {
-    ssize_t n = write(STDERR_FILENO, bytes, size);
-    (void)n;   /* there is no other place to report it */
-}
-
-/* As findings print it, but everything that is not ASCII is escaped. */
-static void put_path(const char *path) {
-    for (; *path; path++) {
-        const unsigned char c = (unsigned char)*path;
-        const char escaped[] = { '\\', 'x', "0123456789abcdef"[c >> 4], "0123456789abcdef"[c & 15] };
-        if (c < 0x20 || c >= 0x7F) put(escaped, sizeof escaped);
-        else put(path, 1);
-    }
-}
 
 void say_lost(const void *address) {
     static const char sentence[] = ": a file was made shorter while it was mapped\n";
     static char line[ROOM];
     const char *path = find_path((uintptr_t)address, line);
-    put_path(path ? path : "xir");
-    put(sentence, sizeof sentence - 1);
+    signal_put(xir_str_of(path ? path : "xir"));
+    signal_put((xir_str){ sentence, sizeof sentence - 1 });
 }
 
 static void on_bus_error(int signal_number, siginfo_t *info, void *where) {
     (void)where;
     if (info->si_code != BUS_ADRERR) {
-        signal(signal_number, SIG_DFL);
-        raise(signal_number);
+        end_crashed(signal_number);
         return;
     }
     say_lost(info->si_addr);
@@ -85,6 +70,6 @@ static void on_bus_error(int signal_number, siginfo_t *info, void *where) {
 }
 
 void watch_for_losses(void) {
-    const struct sigaction on_loss = { .sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO };
+    const struct sigaction on_loss = { .sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO | SA_ONSTACK };
     sigaction(SIGBUS, &on_loss, NULL);
 }

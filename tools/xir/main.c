@@ -86,6 +86,7 @@ static void occupy_standard_files(void) {
 int main(int argc, char **argv) {
     watch_for_losses();
     end_on_signals();
+    name_crashes();
     occupy_standard_files();
     signal(SIGPIPE, SIG_IGN);   /* a closed pipe is a failed write: exit 3 */
     int code = close_output(start(argc ? argc - 1 : 0, argv + (argc > 0)));

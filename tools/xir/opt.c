@@ -1,7 +1,6 @@
 /* xir opt: reads a network, runs passes over it, writes the result. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include "opt.h"
 
 static const char *passes_text, *reproduce;
@@ -75,14 +74,11 @@ void put_report(json_out *j, const xir_pass_report *report) {
 
 /* ---- running ------------------------------------------------------------------------------------- */
 
-/* The file that keeps the network before a failing pass: the one that the user names, else one among the dumps, else
- * one next to the output. NULL: none. The caller's to free. */
-static char *place_of_failure(const char *out) {
-    struct stat s;
-    if (reproduce) return join(reproduce, "");
-    if (settings_args.dump_dir) return join(settings_args.dump_dir, "/failed.json");
-    if (!out || strcmp(out, "-") == 0 || (stat(out, &s) == 0 && !S_ISREG(s.st_mode))) return NULL;
-    return sibling(out, "failed.json");
+/* A pass has failed: how the network before it can be kept. */
+static void note_reproducer(xir_status status, xir_diags *why) {
+    if (reproduce || status == XIR_E_MEMORY || status == XIR_E_IO) return;
+    xir_diags_add(why, XIR_NOTE, XIR_OK, XIR_STR(""),
+                  "--reproduce FILE keeps the network before this pass, and prints the command that repeats the failure");
 }
 
 /* Findings about nodes are about the file, and name it; findings about ops are about the result of the passes. */
@@ -162,6 +158,7 @@ static int optimise(loaded *l, const xir_pipeline *pipeline, const xir_pass_sett
     }
     progress_begin("optimising", l->name);
     xir_status status = run_passes(pipeline, l->net, settings, report, why);
+    if (status) note_reproducer(status, why);
     if (!status && out) status = xir_network_validate(l->net, why);
     progress_end();
     if (with_times && to) print_report(report, to);
@@ -207,20 +204,19 @@ static int optimise_file(const char *in, const char *out, const file_format *to,
                          xir_pass_settings *settings, json_out *j) {
     xir_pipeline *pipeline = parse(to);
     int code = pipeline ? DONE : MISUSED;
-    char *failed = place_of_failure(out);
-    settings->reproduce = failed;
     xir_proof *proof = NULL;
     xir_pass_watch watch;
-    if (!code) code = proof_of_line(&proof, &watch);
-    settings->watches = &watch;
-    settings->n_watches = proof != NULL;
+    if (!code) code = proof_check_line();
     loaded l = { .written_as = !code && has_no_passes(pipeline) ? to : NULL };
     if (!code) code = load(&l, in, 0);
+    if (!code) code = proof_of_line(l.net, &proof, &watch);
+    settings->reproduce = reproduce;
+    settings->watches = &watch;
+    settings->n_watches = proof != NULL;
     if (!code) code = optimise(&l, pipeline, settings, proof, out, j);
     if (!code && out) code = save(&l, out, to, o);
     unload(&l);
     proof_free(proof);
-    free(failed);
     xir_pipeline_free(pipeline);
     return code;
 }
@@ -234,6 +230,8 @@ static int run(int n, char **operands) {
     if (!code && as_json && out && strcmp(out, "-") == 0) {
         code = complain(MISUSED, "--json and the network cannot both go to standard output");
     }
+    if (!code && reproduce && strcmp(reproduce, "-") == 0)
+        code = complain(MISUSED, "--reproduce takes a file, not standard output");
     if (!code) code = limit_constants();
     if (!code && !settings_of_line(&settings)) code = MISUSED;
     if (!code) code = threads_of_line(&settings.threads);
@@ -261,7 +259,7 @@ static const option options[] = {
     CONSTANT_OPTIONS,
     PROVE_OPTIONS,
     { "reproduce", "FILE", WORD_FILE, &reproduce,
-      "the file that keeps the network before a failing pass (OUT.failed.json, or D/failed.json)" },
+      "if a pass fails, save the network before it to this file, and print the command that repeats the failure" },
     { "provenance", NULL, WORD_NONE, &with_provenance,
       "keep in tags (source.ops, source.values) which ops and values of IN those of OUT stand for" },
     { "time", NULL, WORD_NONE, &with_times, "print what each pass changed and how long it took" },
@@ -277,8 +275,7 @@ const command opt_command = {
     .name = "opt", .operands = "IN [OUT]", .is = WORD_FILE,
     .doc = "runs passes over a network and writes the result",
     .details = "Formats are detected as by xir convert. Without OUT nothing is written. OUT is written only if "
-               "every pass succeeded and the network is valid. If a pass fails, the network before it is kept, and "
-               "a note has the command that repeats the failure.",
+               "every pass succeeded and the network is valid.",
     .faulty = "IN is invalid, a pass failed, or nothing was proven",
     .options = options, .least = 1, .most = 2, .run = run,
 };

@@ -33,8 +33,10 @@ typedef struct settings_options {
 } settings_options;
 extern settings_options settings_args;
 
-/* The proof that the command line asks for, NULL if it asks for none, and its watch. */
-int  proof_of_line(xir_proof **out, xir_pass_watch *watch);
+/* Checks the options of a proof, before anything is read. */
+int  proof_check_line(void);
+/* The proof of a network that the command line asks for, NULL if it asks for none, and its watch. */
+int  proof_of_line(const xir_network *net, xir_proof **out, xir_pass_watch *watch);
 /* If the weights of a network that is to be proven are all zeros: a copy with other weights, and a proof of its own for
  * it with its watch. Otherwise both are NULL. */
 int  proof_filled(const xir_network *net, xir_network **copy, xir_proof **out, xir_pass_watch *watch);
@@ -47,8 +49,9 @@ void proof_free(xir_proof *proof);   /* accepts NULL */
 #define PROVE_OPTIONS                                                                                                 \
     { "prove", NULL, WORD_NONE, &prove_args.prove,                                                                    \
       "run the network after every pass that changed it, on the same inputs, and compare the outputs" },              \
-    { "input", "NAME=F.npy", WORD_FILE, &prove_args.inputs,                                                           \
-      "an input of --prove, by name or position; the others are random", .many = true },                              \
+    { "input", "NAME=F.npy", WORD_FILE, &input_words,                                                                 \
+      "an input of --prove, by its name or position, also a tensor F.t of TensorStack; just F.npy if there is one "   \
+      "input; the others are random", .many = true },                                                                 \
     { "each", NULL, WORD_NONE, &prove_args.each, "inputs of --prove hold many along their first dim: run each" },     \
     { "seed", "N", WORD_TEXT, &prove_args.seed, "the seed of the random inputs (0)" },                                \
     { "tolerance", "T", WORD_TEXT, &prove_args.tolerance,                                                             \
@@ -59,7 +62,6 @@ void proof_free(xir_proof *proof);   /* accepts NULL */
 
 typedef struct prove_options {
     bool        prove, each;
-    word_list   inputs;
     const char *seed, *tolerance;
 } prove_options;
 extern prove_options prove_args;

@@ -20,16 +20,15 @@ static void spell(const char *name, const char *argument) {
     text_put(&spelled, "'");
 }
 
-/* NAME=FILE; a FILE alone is for the first input. */
-static int load_input(const char *word) {
-    const char *equals = strchr(word, '='), *file = equals ? equals + 1 : word;
-    if (equals == word || !*file) return complain(MISUSED, "--input takes NAME=FILE.npy, not '%s'", word);
+static int load_input(const xir_network *net, const char *word) {
+    const char *file;
+    const xir_str called = input_name(net, word, &file);
     xir_diags *why = new_diags();
-    xir_array *array = xir_array_load_npy(context, file, why);
-    int code = array ? DONE : code_of(why);
+    int code;
+    xir_array *array = read_array(file, &code, why);
     if (array) {
-        char *name = join(equals ? word : "0", "");
-        if (equals) name[equals - word] = '\0';
+        char *name = take(called.size + 1, 1);
+        memcpy(name, called.data, called.size);
         inputs = resize(inputs, (n_inputs + 1) * sizeof *inputs);
         inputs[n_inputs++] = XIR_INIT(xir_proof_input, .name = name, .array = array);
         spell("input", word);
@@ -73,12 +72,11 @@ static int another_proof(xir_proof **out, xir_pass_watch *watch) {
     return DONE;
 }
 
-int proof_of_line(xir_proof **out, xir_pass_watch *watch) {
+int proof_check_line(void) {
     options = XIR_INIT(xir_proof_options);
-    *out = NULL;
     if (!prove_args.prove) {
-        if (!prove_args.inputs.n && !prove_args.each && !prove_args.seed && !prove_args.tolerance &&
-            !work_args.max_memory) return DONE;
+        if (!input_words.n && !prove_args.each && !prove_args.seed && !prove_args.tolerance && !work_args.max_memory)
+            return DONE;
         return complain(MISUSED, "--input, --each, --seed, --tolerance and --max-memory need --prove");
     }
     text_put(&spelled, "--prove");
@@ -86,7 +84,14 @@ int proof_of_line(xir_proof **out, xir_pass_watch *watch) {
     if (!code) code = max_work_of_line(&options.max_work);
     if (!code) code = max_memory_of_line(&options.max_memory);
     if (!code) code = threads_of_line(&options.threads);
-    for (size_t i = 0; !code && i < prove_args.inputs.n; i++) code = load_input(prove_args.inputs.items[i]);
+    return code ? code : check_inputs();
+}
+
+int proof_of_line(const xir_network *net, xir_proof **out, xir_pass_watch *watch) {
+    int code = DONE;
+    *out = NULL;
+    if (!prove_args.prove) return DONE;
+    for (size_t i = 0; !code && i < input_words.n; i++) code = load_input(net, input_words.items[i]);
     if (code) return code;
     options.inputs = inputs;
     options.n_inputs = n_inputs;
@@ -163,5 +168,5 @@ void proof_free(xir_proof *proof) {
     inputs = NULL;
     n_inputs = 0;
     text_free(&spelled);
-    free((void *)prove_args.inputs.items);
+    free((void *)input_words.items);
 }

@@ -56,6 +56,10 @@ static bool take_argument(const option *o, const char *equals, int argc, char **
         return false;
     }
     const char *argument = equals ? equals + 1 : argv[++*i];
+    if (o->is == WORD_FOLDER && strcmp(argument, "-") == 0) {
+        complain(MISUSED, "--%s takes a folder, which - is not: ./- is the folder of that name", o->name);
+        return false;
+    }
     if (o->many) words_add(o->to, argument);
     else *(const char **)o->to = argument;
     return true;

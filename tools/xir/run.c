@@ -63,7 +63,7 @@ static int compute(loaded *l, ports *in, ports *out, uint64_t seed, xir_run_opti
     if (code) return code;
     ports_make(in, xir_network_inputs(l->net, NULL, 0));
     xir_network_inputs(l->net, in->values, in->n);
-    code = inputs_read(in, why);
+    code = inputs_read(l->net, in, why);
     if (!code) code = inputs_type(in, why);
     if (!code) code = inputs_convert(l->net, in, why);
     if (!code) code = inputs_draw(l->net, in, seed, options, why);
@@ -112,8 +112,8 @@ static int run(int n, char **operands) {
     }
     xir_run_options options = XIR_INIT(xir_run_options);
     if (memory) options.memory = note_memory;
-    if (max_work_of_line(&options.max_work) || max_memory_of_line(&options.max_memory) ||
-        threads_of_line(&options.threads)) return MISUSED;
+    if (check_binds() || check_inputs() || max_work_of_line(&options.max_work) ||
+        max_memory_of_line(&options.max_memory) || threads_of_line(&options.threads)) return MISUSED;
     loaded l = { 0 };
     json_out j = { 0 };
     json_open(&j, NULL, '{');
@@ -130,15 +130,15 @@ static int run(int n, char **operands) {
     }
     text_free(&j.t);
     unload(&l);
-    free((void *)run_args.inputs.items);
+    free((void *)input_words.items);
     free((void *)bind_words.items);
     return code;
 }
 
 static const option options[] = {
-    { "input", "NAME=F.npy", WORD_FILE, &run_args.inputs,
-      "the array of an input, also a tensor F.t of TensorStack; just F.npy if there is one input; an input that the "
-      "file gives a default may have one, too", .many = true },
+    { "input", "NAME=F.npy", WORD_FILE, &input_words,
+      "the array of an input, by its name or position, also a tensor F.t of TensorStack; just F.npy if there is one "
+      "input; an input that the file gives a default may have one, too", .many = true },
     BIND_OPTION,
     { "each", NULL, WORD_NONE, &run_args.each, "inputs hold many along their first dim: run each, join the outputs" },
     { "seed", "N", WORD_TEXT, &seed_word, "without inputs: the seed of the random ones (0)" },

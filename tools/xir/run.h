@@ -13,7 +13,6 @@ typedef struct ports {
 } ports;
 
 typedef struct run_options {
-    word_list   inputs;                    /* NAME=FILE                       */
     const char *out_dir, *compare_dir;     /* NULL: not asked                 */
     bool        each;                      /* inputs hold many: run each      */
 } run_options;
@@ -22,13 +21,10 @@ extern run_options run_args;
 /* What a failed computation means: what the executor cannot compute is a matter of the network. */
 int exit_of_run(xir_status status);
 
-/* Reads an array of a file; NULL with *code and a finding. */
-xir_array *read_array(const char *path, int *code, xir_diags *why);
-
 /* Makes inputs of Params that are the defaults of inputs, where --input gives them another value. */
 int inputs_take_defaults(xir_network *net);
 /* Reads the arrays that --input names. */
-int inputs_read(ports *in, xir_diags *why);
+int inputs_read(const xir_network *net, ports *in, xir_diags *why);
 /* Decides the types of the arrays; those that no --input names get random numbers later. */
 int inputs_type(ports *in, xir_diags *why);
 /* Converts a network of foreign operations; the arrays say which dims and elements its inputs have. */

@@ -2,7 +2,6 @@
  * foreign network leaves dims or elements open, they are those of the arrays. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "run.h"
 
 /* ---- files ------------------------------------------------------------------------------------------ */
@@ -32,21 +31,13 @@ xir_array *read_array(const char *path, int *code, xir_diags *why) {
 
 /* ---- arrays ----------------------------------------------------------------------------------------- */
 
-/* Which input a word NAME=FILE is for, and where the file's name begins; a bare FILE is for the only one. -1: none. */
-static int64_t which_input(const ports *in, const char *word, const char **file) {
-    int64_t best = -1;
-    size_t longest = 0;
-    for (size_t i = 0; i < in->n; i++) {
-        xir_str name = xir_value_name(in->values[i]);
-        bool fits = strlen(word) > name.size && name.size >= longest && word[name.size] == '=' &&
-            memcmp(word, name.data, name.size) == 0;
-        if (!name.size || !fits) continue;
-        best = (int64_t)i;
-        longest = name.size;
-    }
-    *file = best >= 0 ? word + longest + 1 : word;
-    if (best >= 0 || in->n != 1) return best;
-    return strchr(word, '=') && access(word, F_OK) != 0 ? -1 : 0;   /* the name of a file may have a '=' */
+/* Which input a word of --input is for, and its file; SIZE_MAX: none yet. */
+static size_t which_input(const xir_network *net, const ports *in, const char *word, const char **file) {
+    const xir_str name = input_name(net, word, file);
+    size_t position;
+    for (size_t i = 0; i < in->n; i++)
+        if (name.size && xir_str_equal(xir_value_name(in->values[i]), name)) return i;
+    return read_position(name, in->n, &position) ? position : SIZE_MAX;
 }
 
 /* Elements that .npy files do not have: they come as float32 or as wider integers. */
@@ -83,24 +74,6 @@ static int recast(xir_array **array, const xir_type *like, xir_diags *why) {
     return exit_of_run(status);
 }
 
-static int no_such_input(const ports *in, const char *word) {
-    text names = { 0 };
-    for (size_t i = 0; i < in->n; i++) {
-        xir_str name = xir_value_name(in->values[i]);
-        text_put(&names, i ? ", " : "");
-        if (name.size) text_add(&names, name.data, name.size);
-        else text_put(&names, "one without a name, for which FILE is enough");
-    }
-    text_add(&names, "", 1);
-    const char *end = strchr(word, '=');
-    int code = end ? complain(MISUSED, "--input %s: expected the name of an input (the network's inputs are: %s), "
-                              "found '%.*s'", word, names.data, (int)(end - word), word)
-                   : complain(MISUSED, "--input takes NAME=FILE, not '%s'; the network's inputs are: %s", word,
-                              names.data);
-    text_free(&names);
-    return code;
-}
-
 int inputs_take_defaults(xir_network *net) {
     const size_t n = xir_network_params(net, NULL, 0);
     xir_value **params = take(n + 1, sizeof *params);
@@ -109,8 +82,8 @@ int inputs_take_defaults(xir_network *net) {
     for (size_t i = 0; i < n && !code; i++) {
         const xir_str name = xir_value_name(params[i]);
         bool named = false;
-        for (size_t k = 0; k < run_args.inputs.n && name.size && !named; k++) {
-            const char *word = run_args.inputs.items[k];
+        for (size_t k = 0; k < input_words.n && name.size && !named; k++) {
+            const char *word = input_words.items[k];
             named = strlen(word) > name.size && word[name.size] == '=' && memcmp(word, name.data, name.size) == 0;
         }
         if (named && xir_params_is_default(params[i]) && !xir_params_make_input(params[i]))
@@ -120,11 +93,12 @@ int inputs_take_defaults(xir_network *net) {
     return code;
 }
 
-int inputs_read(ports *in, xir_diags *why) {
-    for (size_t i = 0; i < run_args.inputs.n; i++) {
-        const char *file;
-        int64_t k = which_input(in, run_args.inputs.items[i], &file);
-        if (k < 0) return no_such_input(in, run_args.inputs.items[i]);
+int inputs_read(const xir_network *net, ports *in, xir_diags *why) {
+    for (size_t i = 0; i < input_words.n; i++) {
+        const char *word = input_words.items[i], *file;
+        const size_t k = which_input(net, in, word, &file);
+        if (k == SIZE_MAX)
+            return complain(MISUSED, "--input %s: the network has this input only after its conversion", word);
         xir_str name = xir_value_name(in->values[k]);
         if (in->arrays[k]) return complain(MISUSED, "--input gives '%.*s' twice", (int)name.size, name.data);
         int code;
@@ -143,7 +117,7 @@ int inputs_type(ports *in, xir_diags *why) {
             in->types[i] = xir_array_type(in->arrays[i]);
             continue;
         }
-        if (run_args.inputs.n) return complain(MISUSED, "there is no --input for '%.*s'", (int)name.size, name.data);
+        if (input_words.n) return complain(MISUSED, "there is no --input for '%.*s'", (int)name.size, name.data);
         if (!xir_type_as_tensor(type)) {
             return complain(FAULTY, "input '%.*s' is not a tensor: there are no random numbers for it",
                             (int)name.size, name.data);
@@ -191,21 +165,6 @@ int inputs_draw(const xir_network *net, ports *in, uint64_t seed, xir_run_option
 
 /* ---- a foreign network ------------------------------------------------------------------------------ */
 
-/* An element type as input-shape has it, "fp32"; false: no word means it. */
-static bool put_element(text *t, const xir_type *element) {
-    static const char *const words[] = {
-        [XIR_FLOAT_FP16] = "fp16", [XIR_FLOAT_BF16] = "bf16", [XIR_FLOAT_TF32] = "tf32", [XIR_FLOAT_FP32] = "fp32",
-        [XIR_FLOAT_FP64] = "fp64",
-    };
-    const xir_float_type *real = xir_float_type_of(xir_type_object(element));
-    const xir_integer_type *whole = xir_integer_type_of(xir_type_object(element));
-    const char *word = real && (size_t)real->format < sizeof words / sizeof *words ? words[real->format] : NULL;
-    if (xir_type_kind_of(element) == XIR_TYPE_BOOL) word = "bool";
-    if (whole) text_printf(t, ":%c%d", whole->sign ? 'i' : 'u', (int)xir_type_storage_bits(element));
-    else if (word) text_printf(t, ":%s", word);
-    return whole || word;
-}
-
 /* The options of a conversion that knows the dims of the arrays, and the elements of inputs without a type:
  * input-shape="x=1,3;y=2:fp32". With --each an input without a type takes one at a time. */
 static char *shapes_of(const ports *in) {
@@ -225,7 +184,9 @@ static char *shapes_of(const ports *in) {
         for (size_t k = 0; k < rank; k++)
             text_printf(&t, k ? ",%lld" : "%lld",
                         run_args.each && !typed && k == 0 ? 1LL : (long long)xir_type_dim(type, (int64_t)k, false));
-        if (!typed && !put_element(&t, xir_type_element(type))) t.size = before;
+        if (typed) continue;
+        text_put(&t, ":");
+        if (!put_element(&t, xir_type_element(type))) t.size = before;
     }
     if (t.size) text_put(&t, "\"");
     text_add(&t, "", 1);

@@ -31,8 +31,8 @@ xir_status sized_take(sized s, void *out, const void *given, xir_diags *why) {
     size_t strange = sized_beyond(given, s.known, size);
     if (strange < size) {
         return xir_diags_add(why, XIR_ERROR, XIR_E_UNSUPPORTED, XIR_STR(""),
-                             "%s asks for what a newer library has: something is at "
-                             "byte %zu of it, %u are known", s.name, strange, s.known);
+                             "%s sets a member that this version does not know: byte %zu is set, its size "
+                             "here is %u", s.name, strange, s.known);
     }
     memcpy(out, given, size < s.known ? size : s.known);
     return XIR_OK;

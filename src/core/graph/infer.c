@@ -84,6 +84,14 @@ static xir_status no_memory(xir_infer *at) {
     return diag_memory(at->why);
 }
 
+/* Refuses a number of types that is not that of the class's outputs. */
+static xir_status check_results(xir_infer *at) {
+    const class_more *more = at->cls->more;
+    if (at->cls->many_outputs || at->n_out == more->n_outputs) return XIR_OK;
+    return xir_infer_fail(at, XIR_E_INVALID, NULL, "its inference gives %zu type%s: expected %" PRIu32
+                          ", one for each output of the class", at->n_out, at->n_out == 1 ? "" : "s", more->n_outputs);
+}
+
 xir_status infer_run(xir_infer *at) {
     const xir_class *cls = at->cls;
     unsigned kind = xir_target_kind_of(at->target);
@@ -96,7 +104,8 @@ xir_status infer_run(xir_infer *at) {
     xir_status status = alone ? check_target(at) : infer_check(at);
     if (!status) status = rule_run(at, fn);
     if ((at->pool->symbols || at->pool->forgot) && expr_no_memory(at->pool)) status = no_memory(at);
-    return status ? status : at->status;
+    if (!status) status = at->status;
+    return status ? status : check_results(at);
 }
 
 xir_status xir_infer_as_host(xir_infer *at) {

@@ -19,7 +19,7 @@ static xir_status check_beyond(const xir_class_decl *decl, xir_diags *why) {
         strange = sized_beyond(w.at, sizeof *row, w.size) < w.size;
     }
     if (!strange) return XIR_OK;
-    return diag_fail(why, XIR_E_UNSUPPORTED, XIR_STR(""), "class %s asks for what a newer library has",
+    return diag_fail(why, XIR_E_UNSUPPORTED, XIR_STR(""), "class %s sets a member that this version does not know",
                      decl->rows->name ? decl->rows->name : "?");
 }
 

@@ -11,7 +11,7 @@ typedef struct infer_work_seen {
     uint64_t multiply_adds, element_ops;
     uint64_t parts;          /* bit i: it has said how much of input i is read              */
     uint64_t part_bytes;     /* that is read of these inputs                                */
-    uint32_t wrong;          /* 1 + an input of which it said more than there is, or twice  */
+    uint32_t wrong;          /* 1 + index of an input that the rule counts twice or beyond its end; 0: none */
     bool     open;           /* it has asked for an unknown dim                             */
     bool     part_open;      /* so it had when it said how much is read                     */
     bool     said;           /* it has given a result,                                      */

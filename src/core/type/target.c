@@ -162,8 +162,8 @@ static xir_status read_row(const xir_target_row *row, size_t i, xir_target_row *
     }
     size_t beyond = sized_beyond(row, sizeof *out, row->size);
     if (beyond < row->size) {
-        return fail(why, XIR_E_UNSUPPORTED, "target %zu asks for what a newer library has: something is at byte "
-                    "%zu of its row, %zu are known", i, beyond, sizeof *out);
+        return fail(why, XIR_E_UNSUPPORTED, "target %zu sets a member that this version does not know: byte %zu of "
+                    "its row is set, its size here is %zu", i, beyond, sizeof *out);
     }
     memset(out, 0, sizeof *out);
     memcpy(out, row, row->size < sizeof *out ? row->size : sizeof *out);
@@ -173,8 +173,8 @@ static xir_status read_row(const xir_target_row *row, size_t i, xir_target_row *
 static xir_status check_rules(const xir_target_row *row, xir_diags *why) {
     if (!row->n_rules) return XIR_OK;
     if (!row->rules || row->rule_size != sizeof *row->rules) {
-        return fail(why, XIR_E_INVALID, "target %.80s has %zu rules %s", row->key, row->n_rules,
-                    row->rules ? "of another size" : "at NULL");
+        return fail(why, XIR_E_INVALID, row->rules ? "target %.80s has %zu rules of another size"
+                    : "target %.80s: the list of rules is NULL, but its length is %zu", row->key, row->n_rules);
     }
     for (size_t i = 0; i < row->n_rules; i++) {
         const xir_target_rule *rule = &row->rules[i];
@@ -258,7 +258,7 @@ static xir_status stage_row(class_stage *stage, const xir_target_row *row, size_
 }
 
 xir_status targets_stage(class_stage *stage, const xir_target_row *const *rows, size_t n, xir_diags *why) {
-    if (n && !rows) return fail(why, XIR_E_INVALID, "%zu targets are listed at NULL", n);
+    if (n && !rows) return fail(why, XIR_E_INVALID, "the list of targets is NULL, but its length is %zu", n);
     for (size_t i = 0; i < n; i++) {
         xir_target_row row;
         xir_status status = read_row(rows[i], i, &row, why);

@@ -2,6 +2,8 @@
 #include "symbols.h"
 #include <stdio.h>
 #include "diagnose.h"
+#include "hash.h"
+#include "source_tags.h"
 #include "types.h"
 
 /* ---- walking ----------------------------------------------------------------------------------------------------- */
@@ -78,6 +80,34 @@ size_t xir_network_symbols(const xir_network *net, xir_symbol *out, size_t room)
         if (m.used[i] && n++ < room) out[n - 1] = (xir_symbol){ s->name, s->least, s->most };
     }
     mem_free(&net->alloc, m.used, declared + 1);
+    return n;
+}
+
+/* The names that a file gives to the open dims of a value; false without memory. */
+static bool add_dim_names(text_table *names, const xir_value *v) {
+    const xir_tensor_type *tensor = xir_type_as_tensor(v->type);
+    const xir_any *tag = tensor ? source_tag_find(xir_value_tags(v), SOURCE_DIMS) : NULL;
+    const size_t n = tag && tag->kind == XIR_ANY_LIST ? tag->as.list.size : 0;
+    for (size_t k = 0; k < n && k < tensor->shape.size; k++) {
+        const xir_any *name = &tag->as.list.items[k];
+        const bool counts = tensor->shape.data[k] == XIR_UNKNOWN_DIM && name->kind == XIR_ANY_TEXT;
+        if (counts && name->as.text.size && !text_table_add(names, name->as.text, 0)) return false;
+    }
+    return true;
+}
+
+size_t xir_network_dim_names(const xir_network *net, xir_str *out, size_t room) {
+    text_table names;
+    const symbol *s;
+    bool ok = true;
+    if (!net) return 0;
+    text_table_init(&names, &net->alloc);
+    for (size_t i = 0; ok && (s = symbol_at(&net->pool, i)); i++) ok = text_table_add(&names, s->name, 0);
+    for (xir_op *op = net->first; ok && op; op = op->next)
+        for (uint32_t i = 0; ok && i < op->n_outputs; i++) ok = add_dim_names(&names, &op_outputs(op)[i]);
+    const size_t n = ok ? names.n : SIZE_MAX;
+    for (size_t i = 0; ok && i < n && i < room; i++) out[i] = (xir_str){ names.items[i].text, names.items[i].size };
+    text_table_free(&names);
     return n;
 }
 

@@ -73,8 +73,8 @@ static xir_status check_ratios(const xir_type *type, xir_str path, xir_diags *wh
     }
     int64_t dim = xir_type_dim(type, axis, true);
     if (dim < 0 || (uint64_t)dim == n) return XIR_OK;
-    return diag_fail(why, XIR_E_INVALID, path, "axis %" PRId64 " has %" PRId64 " elements and %zu norm ratios",
-                     axis, dim, n);
+    return diag_fail(why, XIR_E_INVALID, path, "axis %" PRId64 " has %" PRId64 " elements: expected a norm ratio for "
+                     "each of them, found %zu", axis, dim, n);
 }
 
 static xir_status check_type_itself(checker *c, const xir_type *type, xir_str path, xir_diags *why) {
@@ -192,9 +192,9 @@ static xir_status check_target(checker *c, const xir_op *op, xir_str path, xir_d
     const xir_str at = place_under(&p, path, "/compile_target", 0);
     if (!xir_network_has_ai_target(c->net))
         return diag_fail(why, XIR_E_INVALID, at,
-                         "the op is for %.*s: expected it as the network's ai_target too, which is not set",
+                         "the op targets %.*s, but the network has no ai_target: expected the same",
                          WHOLE(own->cls->key));
-    return diag_fail(why, XIR_E_INVALID, at, "the op is for %.*s, its network for %.*s", WHOLE(own->cls->key),
+    return diag_fail(why, XIR_E_INVALID, at, "the op targets %.*s, but its network targets %.*s", WHOLE(own->cls->key),
                      WHOLE(other->cls->key));
 }
 

@@ -109,8 +109,8 @@ xir_status convert_check_size(const void *decl, size_t least, size_t known, cons
     for (size_t i = known; i < head->size; i++) {
         if (!((const char *)decl)[i]) continue;
         return diag_fail(why, XIR_E_UNSUPPORTED, XIR_STR(""),
-                         "a %s asks for what only a newer library has: byte %zu is set, %zu "
-                         "bytes are known", what, i, known);
+                         "a %s sets a member that this version does not know: byte %zu is set, its size here "
+                         "is %zu", what, i, known);
     }
     return XIR_OK;
 }

@@ -8,14 +8,14 @@
 
 /* ---- texts ------------------------------------------------------------------------------------------------------ */
 
-/* Takes the next part of "a=1,2;b=3", up to `separator`: a name and a value. */
+/* Takes the next part of "a=1,2;b=3", up to `separator`: a name, which may contain '=', and a value. */
 static bool next_part(xir_str *rest, char separator, xir_str *name, xir_str *value) {
     if (!rest->size) return false;
-    size_t n = 0, eq = 0;
+    size_t n = 0, eq;
     while (n < rest->size && rest->data[n] != separator) n++;
-    while (eq < n && rest->data[eq] != '=') eq++;
-    *name = (xir_str){ rest->data, eq };
-    *value = eq < n ? (xir_str){ rest->data + eq + 1, n - eq - 1 } : (xir_str){ rest->data + n, 0 };
+    for (eq = n; eq > 0 && rest->data[eq - 1] != '=';) eq--;   /* where the value begins */
+    *name = (xir_str){ rest->data, eq ? eq - 1 : n };
+    *value = eq ? (xir_str){ rest->data + eq, n - eq } : (xir_str){ rest->data + n, 0 };
     size_t used = n < rest->size ? n + 1 : n;
     *rest = (xir_str){ rest->data + used, rest->size - used };
     return true;

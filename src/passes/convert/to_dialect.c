@@ -42,9 +42,17 @@ xir_status xir_dialect_pass_run(xir_pass *at) {
     return status;
 }
 
+/* The format that the operators of a format are of; of an unknown one, itself. */
+static const char *operators_of(xir_context *ctx, const char *format) {
+    xir_format_info f = XIR_INIT(xir_format_info);
+    for (size_t i = 0; xir_context_format_at(ctx, i, &f, NULL) == XIR_OK; i++)
+        if (strcmp(f.name, format) == 0) return f.operators ? f.operators : format;
+    return format;
+}
+
 size_t xir_pipeline_to(xir_context *ctx, const char *format, char *out, size_t size) {
     char prefix[64];
-    const int n = snprintf(prefix, sizeof prefix, "%s::-", format);   /* any class */
+    const int n = snprintf(prefix, sizeof prefix, "%s::-", operators_of(ctx, format));   /* any class */
     const xir_dialect_decl *d = n > 0 && n < (int)sizeof prefix ? xir_dialect_find(ctx, xir_str_of(prefix)) : NULL;
     const xir_pass_decl *back = d ? convert_back(d) : NULL;
     const char *before = back ? convert_before_back(d) : NULL;

@@ -32,11 +32,21 @@ static xir_status choose(xir_pass *at, bool chosen) {
 
 /* A network of a dialect that needs it gets its structure first: the shapes of inputs that it only then has may be
  * given, too. */
-static xir_status prepare(xir_pass *at, bool *prepared) {
-    const xir_op *op = xir_network_first(at->net);
+static xir_status prepare(xir_network *net, bool *prepared) {
+    const xir_op *op = xir_network_first(net);
     *prepared = false;
     while (op && !xir_class_is_dialect(xir_op_class(op))) op = xir_op_next(op);
-    return op ? convert_prepare(dialect_of_class(xir_op_class(op)), at->net, prepared) : XIR_OK;
+    return op ? convert_prepare(dialect_of_class(xir_op_class(op)), net, prepared) : XIR_OK;
+}
+
+xir_status xir_dialect_add_inputs(xir_network *net) {
+    const xir_any yes = xir_any_bool(true);
+    const xir_str drawn = source_tag_key(SOURCE_RANDOM_INPUTS);
+    bool prepared;
+    xir_status status = net ? xir_network_set_tag(net, drawn, &yes) : XIR_OK;
+    if (net && !status) status = prepare(net, &prepared);
+    const xir_status after = net ? xir_network_set_tag(net, drawn, NULL) : XIR_OK;
+    return status ? status : after;
 }
 
 /* Inputs with a default become constants. */
@@ -66,7 +76,7 @@ static xir_status convert(xir_pass *at) {
     xir_status status = how_quantised(at, &arithmetic);
     if (!status) status = fix_defaults(at);
     if (!status) status = name_dims(at, &named);
-    if (!status && xir_pass_text(at, "input-shape").size) status = prepare(at, &prepared);
+    if (!status && xir_pass_text(at, "input-shape").size) status = prepare(at->net, &prepared);
     if (!status) status = convert_fix_inputs(at, &fixed);
     if (status) return status == XIR_E_MEMORY ? diag_memory(at->why) : status;
     conversion_begin(&c, at->net, at->why);

@@ -1,5 +1,5 @@
 /* Windows that slide over the last dims of an input whose channels come second, as convolutions and pools of foreign
- * formats have them; and the attributes by which XIR's ops say the same. */
+ * formats have them; and the corresponding XIR attributes. */
 #ifndef PASSES_CONVERT_WINDOWS_H
 #define PASSES_CONVERT_WINDOWS_H
 

@@ -5,7 +5,7 @@
 
 bool name_exists(const xir_value *v) { return value_more_of(v) && value_more_of(v)->name->size; }
 
-/* Whether a name extends another: a conversion calls an op that it adds around "c" for example "c.Conv2d". */
+/* Returns true if `name` was derived from `from`: a conversion calls an op that it adds around "c" "c.Conv2d". */
 static bool is_made_from(xir_str name, xir_str from) {
     return from.size && name.size > from.size + 1 && name.data[from.size] == '.' &&
            memcmp(name.data, from.data, from.size) == 0;

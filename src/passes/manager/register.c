@@ -96,8 +96,8 @@ static xir_status check_pass(xir_context *ctx, const void *const *items, size_t 
                          "options", decl->name, PIPELINE_OPTIONS);
     }
     if (asks_for_more(decl)) {
-        return diag_fail(why, XIR_E_UNSUPPORTED, XIR_STR(""), "the pass %s asks for what a newer library has",
-                         decl->name);
+        return diag_fail(why, XIR_E_UNSUPPORTED, XIR_STR(""), "the pass %s sets a member that this version does not "
+                         "know", decl->name);
     }
     for (size_t i = 0; i < decl->n_options; i++) {
         xir_status status = check_option(decl, i, why);

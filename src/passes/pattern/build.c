@@ -102,7 +102,7 @@ xir_part *xir_part_new(xir_parts *of, const xir_pattern_row *row, size_t row_siz
     if (row_size < SIZE_TO(xir_pattern_row, where_value))
         return fail(of, XIR_E_ABI, "expected a row of sizeof(xir_pattern_row) bytes, found %zu", row_size);
     if (row_size > sizeof *row && sized_beyond(row, sizeof *row, row_size) < row_size)
-        return fail(of, XIR_E_UNSUPPORTED, "part %u asks for what a newer library has", of->n);
+        return fail(of, XIR_E_UNSUPPORTED, "part %u sets a member that this version does not know", of->n);
     xir_pattern_row known;
     memset(&known, 0, sizeof known);
     memcpy(&known, row, row_size < sizeof known ? row_size : sizeof known);

@@ -139,7 +139,7 @@ static xir_status take_type(making *mk, const xir_pattern_row *r, node *n) {
 static xir_status take_row(making *mk, size_t *edges) {
     xir_pattern_row known;
     const xir_pattern_row *r = &known;
-    if (!read_row(mk, &known)) return refuse(mk, XIR_E_UNSUPPORTED, "it asks for what a newer library has");
+    if (!read_row(mk, &known)) return refuse(mk, XIR_E_UNSUPPORTED, "it sets a member that this version does not know");
     node *n = &mk->p->nodes[mk->row];
     *n = (node){ .kind = (uint8_t)r->kind, .output = r->output, .commutes = r->commutes, .optional = r->optional,
                  .tests_value = r->uses || r->element || r->type || r->where_value, .traits = r->traits,
@@ -245,7 +245,7 @@ bool pattern_take_decl(xir_pattern_decl *out, const xir_pattern_decl *decl, xir_
         return false;
     }
     if (sized_beyond(decl, sizeof *decl, decl->size) < decl->size) {
-        diag_fail(why, XIR_E_UNSUPPORTED, XIR_STR(""), "the pattern asks for what a newer library has");
+        diag_fail(why, XIR_E_UNSUPPORTED, XIR_STR(""), "the pattern sets a member that this version does not know");
         return false;
     }
     memset(out, 0, sizeof *out);

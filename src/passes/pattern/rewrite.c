@@ -384,7 +384,8 @@ static xir_status read_rules(xir_rule *out, const xir_rule *rules, size_t n, siz
     for (size_t i = 0; i < n; i++) {
         const char *rule = (const char *)rules + i * size;
         if (size > sizeof *out && sized_beyond(rule, sizeof *out, size) < size) {
-            return diag_fail(why, XIR_E_UNSUPPORTED, XIR_STR(""), "rule %zu asks for what a newer library has", i);
+            return diag_fail(why, XIR_E_UNSUPPORTED, XIR_STR(""),
+                             "rule %zu sets a member that this version does not know", i);
         }
         memset(&out[i], 0, sizeof *out);
         memcpy(&out[i], rule, size < sizeof *out ? size : sizeof *out);

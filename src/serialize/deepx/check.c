@@ -398,7 +398,8 @@ static void check_op(checking *c, const xir_op *op) {
 
 /* ---- definitions ------------------------------------------------------------------------------------------------ */
 
-/* A definition that an earlier one always precedes is never chosen. Only the first of a name are compared. */
+/* A definition is unreachable if an earlier one accepts every call that it would. Only the first of a name are
+ * compared. */
 static bool includes(const deepx_definition *a, const deepx_definition *b) {
     bool all = a->n_args == b->n_args && a->n_rets == b->n_rets && xir_str_equal(a->author, b->author);
     for (size_t i = 0; all && i < a->n_args + a->n_rets; i++) all = type_fits(b->slots[i], a->slots[i]);
@@ -415,8 +416,8 @@ static void check_definition(checking *c, const deepx_definition *def) {
         snprintf(path, sizeof path, "/defs/%" PRIu32, def->number);
         const bool same = includes(def, d);
         say(c, same ? XIR_ERROR : XIR_WARNING, same ? XIR_E_EXISTS : XIR_OK, path,
-            same ? "'%.*s' is defined twice with the same types" : "this definition of '%.*s' is never chosen: the one "
-            "before accepts all that it accepts", CLIP(def->name));
+            same ? "'%.*s' is defined twice with the same types" : "this definition of '%.*s' is unreachable: an earlier "
+            "one accepts every call that it would", CLIP(def->name));
         return;
     }
 }

@@ -25,7 +25,7 @@ bool deepx_is_own_file(xir_str name) {
 }
 
 static xir_status refuse(const format_writing *how, xir_status code, const xir_op *op, const char *what) {
-    return file_fail(how->why, code, how->path, XIR_NO_BYTE, "op %" PRId64 " %.*s: %s", op->id, CLIP(op->cls->key),
+    return file_fail(how->why, code, how->path, XIR_NO_BYTE, "op %" PRId64 " (%.*s): %s", op->id, CLIP(op->cls->key),
                      what);
 }
 

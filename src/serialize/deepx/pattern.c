@@ -1,7 +1,7 @@
 /* See pattern.h. */
 #include "deepx/pattern.h"
 
-/* What a hole takes. Each takes as many bytes as it can, and none is empty. */
+/* What a hole matches. Holes match greedily and never match nothing. */
 typedef enum hole_kind {
     HOLE_PLAIN,     /* the name of a tensor, a number or a word                */
     HOLE_LIST,      /* such texts apart by blanks, in []                       */
@@ -54,7 +54,7 @@ static const char *hole_end(unsigned kind, const char *p, const char *end) {
     return p;
 }
 
-/* The type is so far before the value as in the line that became the pattern. */
+/* The type precedes the value by the same offset as in the pattern's line. */
 static void fill_slot(deepx_slot *slot, const char *value, size_t size) {
     const size_t before = slot->whole.size - slot->value.size;
     slot->type.data = slot->whole.data = value - before;
@@ -118,7 +118,7 @@ bool deepx_read_alike(deepx_patterns *p, xir_str text, deepx_line *out) {
 
 /* ---- a line that becomes a pattern ------------------------------------------------------------------------------ */
 
-/* A pattern that is being made: what stays is so far gathered up to `at`. */
+/* A pattern that is being made. `at`: the end of the text copied so far. */
 typedef struct making { deepx_pattern *m; const char *at, *end; size_t size; } making;
 
 static bool add_text(making *k, const char *to, uint8_t *size) {

@@ -1,6 +1,6 @@
-/* What the executor's own parser makes of a line (array2d/deepx at 6bdfc47): it cuts and trims, looks words up exactly,
- * and refuses only a line without an arrow and numbers without digits. docs/deepx.md lists where that differs from what
- * the line says. */
+/* Emulates the executor's parser (array2d/deepx at 6bdfc47): it cuts and trims, looks words up exactly, and refuses
+ * only a line without an arrow and numbers without digits. docs/deepx.md lists where that differs from what the line
+ * says. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>

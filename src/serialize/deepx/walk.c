@@ -71,7 +71,7 @@ static const char *skip_plain(const char *p, const char *end) {
     return p;
 }
 
-/* The size of the character at p that a line may contain; 0: it must not. */
+/* Length of the character at p; 0 if it is not allowed in a line. */
 static size_t character_size(const char *p, const char *end) {
     const unsigned char c = (unsigned char)*p;
     if (c >= 0x80) return utf8_length(p, end);

@@ -54,7 +54,7 @@ static bool note_names(deepx_wrap *w) {
         if (!v) return refuse(w, "a result is absent%.*s", XIR_STR(""));
         if (!place) return memory(w);
         if (!*place) return refuse_parameter(w, xir_value_name(v));
-        if (*place != i + 1) return refuse(w, "'%.*s' is twice a result", xir_value_name(v));
+        if (*place != i + 1) return refuse(w, "result '%.*s' appears twice", xir_value_name(v));
     }
     return true;
 }

@@ -129,7 +129,7 @@ static bool put_op(writer *w, const xir_op *op, bool last) {
     const xir_map *tags = xir_op_tags(op);
     const xir_any *lines = w->file ? DEEPX_TAG_OF(tags, DEEPX_TAG_BEFORE) : NULL;
     const xir_str before = lines && lines->kind == XIR_ANY_TEXT ? lines->as.text : (xir_str){ "", 0 };
-    if (!deepx_is_op(op)) return refuse(w, "its class, %.*s, is not a function of DeepX", op->cls->key);
+    if (!deepx_is_op(op)) return refuse(w, "DeepX has no function for this class%.*s", XIR_STR(""));
     if (!check_names(w, op)) return false;
     buffer_put(&w->p.out, before.data, before.size);
     const size_t begin = w->p.out.size;
@@ -210,7 +210,7 @@ static bool put_block(writer *w) {
     for (const xir_op *op = w->net->first; op && ok; op = op->next) {
         w->at = op;
         if (!deepx_is_op(op)) {
-            ok = is_end(op) ? put_end(w, op) : refuse(w, "its class, %.*s, is not a function of DeepX", op->cls->key);
+            ok = is_end(op) ? put_end(w, op) : refuse(w, "DeepX has no function for this class%.*s", XIR_STR(""));
         } else if ((ok = check_names(w, op)) && deepx_wrap_has(&wrap, op)) {
             buffer_str(&w->p.out, "    ");
             ok = deepx_print_op(&w->p, op);
@@ -227,7 +227,7 @@ static xir_status finish(writer *w) {
     xir_status status = w->p.out.failed ? XIR_E_MEMORY : w->p.status;
     if (status == XIR_E_MEMORY) diag_memory(w->how->why);
     else if (status && w->at)
-        file_fail(w->how->why, status, w->how->path, XIR_NO_BYTE, "op %" PRId64 " %.*s: %s", w->at->id,
+        file_fail(w->how->why, status, w->how->path, XIR_NO_BYTE, "op %" PRId64 " (%.*s): %s", w->at->id,
                   CLIP(w->at->cls->key), w->p.fault);
     else if (status) file_fail(w->how->why, status, w->how->path, XIR_NO_BYTE, "%s", w->p.fault);
     else if (w->stopped) status = XIR_E_IO;

@@ -9,7 +9,7 @@ bool dialect_is_known(const xir_op *op, xir_str prefix) {
     return xir_str_equal(key, XIR_STR("icraft::xir::Input")) || xir_str_equal(key, XIR_STR("icraft::xir::Output"));
 }
 
-bool dialect_has_all(const xir_network *net, xir_str prefix, const char *what, const char *advice,
+bool dialect_has_all(const xir_network *net, xir_str prefix, const char *format, const char *noun, const char *advice,
                      char out[DIALECT_OTHERS]) {
     enum { NAMED = 6 };
     const xir_class *named[NAMED];
@@ -24,10 +24,10 @@ bool dialect_has_all(const xir_network *net, xir_str prefix, const char *what, c
         n_ops++;
     }
     if (!n_ops) return true;
-    const char *const plural = n_ops == 1 ? "" : "s";
-    at = (size_t)snprintf(out, DIALECT_OTHERS, "%zu op%s %s not %s (", n_ops, plural, *plural ? "are" : "is", what);
+    at = (size_t)snprintf(out, DIALECT_OTHERS, "%s has no %s for %zu op%s: ", format, noun, n_ops,
+                          n_ops == 1 ? "" : "s");
     for (size_t i = 0; i < n; i++)
         at += (size_t)snprintf(out + at, DIALECT_OTHERS - at, "%s%.*s", i ? ", " : "", CLIP_TO(named[i]->key, 30));
-    snprintf(out + at, DIALECT_OTHERS - at, "%s): %s", more ? ", …" : "", advice);
+    snprintf(out + at, DIALECT_OTHERS - at, "%s; %s", more ? ", …" : "", advice);
     return false;
 }

@@ -8,10 +8,10 @@
 bool dialect_is_known(const xir_op *op, xir_str prefix);
 
 /* Whether all ops between Input and Output are opaque, with keys that have a prefix, "pnnx::". Otherwise `out` is a
- * sentence that names the classes of the others: "2 ops are not WHAT (icraft::xir::Tanh): ADVICE". `what` and `advice`
- * are short texts. */
+ * sentence that names the classes of the others: "FORMAT has no NOUN for 2 ops: icraft::xir::Tanh; ADVICE". These are
+ * short texts. */
 enum { DIALECT_OTHERS = 512 };
-bool dialect_has_all(const xir_network *net, xir_str prefix, const char *what, const char *advice,
+bool dialect_has_all(const xir_network *net, xir_str prefix, const char *format, const char *noun, const char *advice,
                      char out[DIALECT_OTHERS]);
 
 #endif

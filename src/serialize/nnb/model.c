@@ -104,7 +104,7 @@ static bool take_head(nnb_model *m) {
 
 static bool check_classes(nnb_model *m) {
     char sentence[DIALECT_OTHERS];
-    return dialect_has_all(m->net, XIR_STR("nnb::"), "functions of NNabla", "convert the network to them first",
+    return dialect_has_all(m->net, XIR_STR("nnb::"), "NNabla", "function", "convert the network to them first",
                            sentence) || nnb_refuse(m, XIR_E_UNSUPPORTED, "%s", sentence);
 }
 

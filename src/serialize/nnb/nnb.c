@@ -32,5 +32,5 @@ const format format_nnb = {
 
 const format format_c = {
     .name = "c", .meaning = "NNabla binary as an array in C", .suffixes = "c",
-    .traits = XIR_FORMAT_DIALECT, .write = nnb_write_source,
+    .traits = XIR_FORMAT_DIALECT, .operators = "nnb", .write = nnb_write_source,
 };

@@ -1,5 +1,5 @@
-/* Shared by the files that write ONNX. A model is walked twice, by the same functions: the first walk refuses what ONNX
- * cannot hold and records the size of every message, in the order in which messages begin; the second one puts the
+/* Shared by the files that write ONNX. A model is written in two passes, by the same functions: the first validates it
+ * and records the size of every message, in the order in which messages begin; the second one puts the
  * bytes out. So the two cannot disagree, and no message is ever held. */
 #ifndef SERIALIZE_ONNX_WRITE_H
 #define SERIALIZE_ONNX_WRITE_H

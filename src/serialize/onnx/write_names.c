@@ -105,7 +105,7 @@ static bool check_captures(proto_writer *w, const xir_op *op) {
 static bool refuse_others(proto_writer *w) {
     char sentence[DIALECT_OTHERS];
     w->at = NULL;
-    return dialect_has_all(w->net, PREFIX, "operators of ONNX",
+    return dialect_has_all(w->net, PREFIX, "ONNX", "operator",
                            "xir opt converts those that it can, with to-xir and xir-to-onnx", sentence) ||
            proto_refuse(w, XIR_E_UNSUPPORTED, "%s", sentence);
 }

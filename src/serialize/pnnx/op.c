@@ -61,7 +61,7 @@ static bool make_table(pnnx_reader *r) {
 }
 
 static void warn(pnnx_reader *r, const pnnx_item *item, const char *what) {
-    enum { COUNTED = 100 };   /* only so many findings get a line, since lines are counted from the beginning */
+    enum { COUNTED = 100 };   /* at most so many findings get line numbers: each costs a scan from the start */
     char text[200];
     const xir_str name = item->kind == PNNX_SLOT ? item->value : item->key;
     if (diag_is_counted(r->d.how->why, XIR_WARNING, XIR_OK)) return;

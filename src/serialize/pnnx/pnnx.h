@@ -153,7 +153,7 @@ bool pnnx_keep(pnnx_reader *r);
 
 /* ---- printing -------------------------------------------------------------------------------------------------- */
 
-/* Prints operators; reading prints those that it compares with the file. */
+/* Prints operators; also used by the reader to compare with its input. */
 typedef struct pnnx_printer {
     buffer        out;
     arena         scratch;

@@ -91,7 +91,7 @@ static bool check_op(pnnx_writer *w, const xir_op *op) {
  * refuse. */
 static bool check(pnnx_writer *w) {
     char sentence[DIALECT_OTHERS];
-    if (!dialect_has_all(w->net, XIR_STR("pnnx::"), "operators of PNNX",
+    if (!dialect_has_all(w->net, XIR_STR("pnnx::"), "PNNX", "operator",
                          "xir opt converts those that it can, with to-xir and xir-to-pnnx", sentence))
         return pnnx_refuse(&w->p, XIR_E_UNSUPPORTED, "%s", sentence);
     for (const xir_op *op = w->net->first; op; op = op->next)

@@ -1,5 +1,5 @@
-/* Writing a module, alone or in a container. The nodes are walked twice: dry, for all that is refused, then to be
- * written; those of a container once more before, for its size. */
+/* Writing a module, alone or in a container. Two passes over the nodes: validate, then write. Those of a
+ * container are walked once more before, for its size. */
 #include <stdarg.h>
 #include "tsm/write.h"
 

@@ -169,7 +169,8 @@ static item *find_item(const items *of, xir_str name) {
     return low < of->n && xir_str_equal(of->v[low].name, name) ? &of->v[low] : NULL;
 }
 
-/* As the tag says; what it does not name follows. A name that it has again is of a parameter that was not read. */
+/* Parameters named by the tag come first, then the others. A name in its list `again` is of a parameter that was not
+ * read. */
 static bool reorder(tsm_writer *w, const tsm_out_node *n, items *of) {
     const xir_any *order = tsm_kept(n, "order", XIR_ANY_LIST), *again = tsm_kept(n, "again", XIR_ANY_LIST);
     const size_t n_again = again ? again->as.list.size : 0;

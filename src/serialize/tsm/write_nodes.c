@@ -17,7 +17,7 @@ static bool is_output(const xir_op *op) { return tsm_is(op->cls->key, "icraft::x
 
 static bool check_classes(tsm_writer *w) {
     char sentence[DIALECT_OTHERS];
-    return dialect_has_all(w->net, XIR_STR("tsm::"), "operators of TensorStack", "convert the network to them first",
+    return dialect_has_all(w->net, XIR_STR("tsm::"), "TensorStack", "operator", "convert the network to them first",
                            sentence) || tsm_refuse(w, XIR_E_UNSUPPORTED, "%s", sentence);
 }
 

@@ -75,6 +75,25 @@ static void expressions_follow_the_ops(void **state) {
     xir_network_free(net);
 }
 
+/* The names that the pass bind takes: symbols, then names that a file gives to dims. */
+static void names_of_dims_are_listed_once(void **state) {
+    (void)state;
+    xir_network *net = open_net();
+    const xir_any items[] = { xir_any_text(XIR_STR("n")), xir_any_text(XIR_STR("batch")), xir_any_null() };
+    const xir_any list = xir_any_list(items, 3);
+    DOES(xir_network_declare_symbol(net, XIR_STR("unused"), 1, 2, why));
+    xir_op *tap = xir_network_add(net, &(xir_op_desc)DESC(hard_op, INPUTS(xir_op_output(xir_network_op_at(net, 2), 0)),
+                                                           TYPES(FP32("***", -1, -1, 3))));
+    DOES(xir_value_set_tag(xir_op_output(tap, 0), XIR_STR("source.dims"), &list));
+    xir_str names[8];
+    assert_int_equal(xir_network_dim_names(net, NULL, 0), 5);
+    assert_int_equal(xir_network_dim_names(net, names, 8), 5);
+    static const char *const expected[] = { "batch", "height", "width", "unused", "n" };
+    for (size_t i = 0; i < 5; i++) CHECK_STR(names[i], expected[i]);
+    assert_int_equal(xir_network_dim_names(NULL, names, 8), 0);
+    xir_network_free(net);
+}
+
 static void dims_below_minus_one_are_refused(void **state) {
     (void)state;
     xir_network *net = open_net();
@@ -650,6 +669,7 @@ static void random_graphs_agree_with_every_binding(void **state) {
 GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(expressions_follow_the_ops),
+        cmocka_unit_test(names_of_dims_are_listed_once),
         cmocka_unit_test(dims_below_minus_one_are_refused),
         cmocka_unit_test(wrong_texts_are_refused),
         cmocka_unit_test(dims_that_are_never_equal_are_findings),

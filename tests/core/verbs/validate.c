@@ -108,6 +108,9 @@ static void element_null(xir_network *net) {
 static void ratios_too_few(xir_network *net) {
     give_type(net, 3, quantized((const double[]){ 1, 2, 3 }, 3, -1, xir_type_sint(ctx, 8)), "NHWC", DIMS(1, 8, 8, 4));
 }
+static void one_ratio_for_all(xir_network *net) {
+    give_type(net, 3, quantized((const double[]){ 2 }, 1, -1, xir_type_sint(ctx, 8)), "NHWC", DIMS(1, 8, 8, 4));
+}
 static void ratios_along_no_axis(xir_network *net) {
     give_type(net, 3, quantized((const double[]){ 1, 2, 3, 4 }, 4, 4, xir_type_sint(ctx, 8)), "NHWC", DIMS(1, 8, 8, 4));
 }
@@ -186,7 +189,8 @@ static const struct { const char *what; breakage *make; xir_status status; const
     RULE(unit_without_its_axis,      XIR_E_INVALID, "/ops/2/outputs/0/dtype", "C"),
     RULE(unit_is_not_the_dim,        XIR_E_INVALID, "/ops/2/outputs/0/dtype", "8"),
     RULE(element_null,               XIR_E_MISSING, "/ops/2/outputs/0/dtype", "attribute element_dtype of icraft::xir::TensorType is null"),
-    RULE(ratios_too_few,             XIR_E_INVALID, "/ops/2/outputs/0/dtype", "axis -1 has 4 elements and 3 norm ratios"),
+    RULE(ratios_too_few,             XIR_E_INVALID, "/ops/2/outputs/0/dtype", "axis -1 has 4 elements: expected a norm ratio for each of them, found 3"),
+    RULE(one_ratio_for_all,          XIR_E_INVALID, "/ops/2/outputs/0/dtype", "expected a norm ratio for each of them, found 1"),
     RULE(ratios_along_no_axis,       XIR_E_BOUNDS,  "/ops/2/outputs/0/dtype", "the norm ratios are along axis 4, the rank is 4"),
     RULE(weights_layout,             XIR_E_INVALID, "/ops/1/inputs/1/dtype",  "HWI"),
     RULE(params_attribute_type,      XIR_E_INVALID, "/ops/5/instr/0/dtype",   "NHW"),

@@ -183,7 +183,7 @@ static void dialects_that_are_refused(void **state) {
         { { BAD, .n_rows = 1 },                                             XIR_E_INVALID,     "no table"                 },
         { { BAD, .pass = "Bad" },                                           XIR_E_INVALID,     "not a name for a pass"     },
         { { BAD, .rows = &other, .n_rows = 1 },                             XIR_E_INVALID,     "key of a known dialect"     },
-        { { BAD, .rows = &newer[0].row, .n_rows = 1 },                      XIR_E_UNSUPPORTED, "only a newer library"     },
+        { { BAD, .rows = &newer[0].row, .n_rows = 1 },                      XIR_E_UNSUPPORTED, "this version does not know"     },
         { { BAD, .rows = uneven, .n_rows = 2 },                             XIR_E_ABI,         "the first of its table"   },
         { { XIR_DIALECT_HEAD("toy::", "x") },                               XIR_E_EXISTS,      "a dialect 'toy::' already" },
         { { XIR_DIALECT_HEAD("onnx::", "x") },                              XIR_E_EXISTS,      "a dialect 'onnx::' already" },

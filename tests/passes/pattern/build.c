@@ -244,7 +244,7 @@ static void parts_that_cannot_be_are_refused(void **state) {
     refuses_part(&strange, size, NULL, 0, XIR_E_INVALID, "part 0 has no kind");
     refuses_part(&own, size, NULL, 0, XIR_E_INVALID, "has inputs of its own");
     refuses_part(&relu, 8, NULL, 0, XIR_E_ABI, "expected a row of sizeof(xir_pattern_row) bytes, found 8");
-    refuses_part(&wide.row, sizeof wide, NULL, 0, XIR_E_UNSUPPORTED, "asks for what a newer library has");
+    refuses_part(&wide.row, sizeof wide, NULL, 0, XIR_E_UNSUPPORTED, "sets a member that this version does not know");
     refuses_part(&relu, size, many, COUNT(many), XIR_E_LIMIT, "expected at most 16 inputs, found 17");
     refuses_part(&relu, size, many, 1, XIR_E_MISSING, "part 0: input 0 is NULL");
     refuses_part(&relu, size, NULL, 1, XIR_E_MISSING, "its inputs are NULL");
@@ -273,7 +273,7 @@ static void patterns_that_cannot_be_are_refused(void **state) {
     refused(r, &with_rows, XIR_E_INVALID, "of parts has rows too");
     refused(r, &nameless, XIR_E_INVALID, "expected 1 to 64 rows");
     refused(r, &old, XIR_E_ABI, "another version of the binary interface");
-    refused(r, &wide[0], XIR_E_UNSUPPORTED, "the pattern asks for what a newer library has");
+    refused(r, &wide[0], XIR_E_UNSUPPORTED, "the pattern sets a member that this version does not know");
     refused(r, NULL, XIR_E_MISSING, "declaration");
     refused(XIR_PART(of, XIR_WITH(x), RELU, .element = "@what"), &plain, XIR_E_UNKNOWN, "row 1: '@what' is not an");
     refused(XIR_PART(of, XIR_WITH(x), XIR_ROW_OP(unknown_class)), &plain, XIR_E_UNKNOWN,

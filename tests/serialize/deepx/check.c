@@ -43,7 +43,7 @@ static const struct { const char *text, *findings; } table[] = {
     { "f(tensor<any>:A)->(tensor<float32|float64>:C)\nf(tensor<any>:B)->(tensor<float64|float32>:D)\n"
       "f(tensor<any>:A)->(tensor<float32>:C)\n",
       "/defs/1: error: 'f' is defined twice with the same types\n"
-      "/defs/2: warning: this definition of 'f' is never chosen: the one before accepts all that it accepts\n" },
+      "/defs/2: warning: this definition of 'f' is unreachable: an earlier one accepts every call that it would\n" },
     { "deepxir f(x: tensor) -> (y: tensor) {\n    exp(x)->(y)\n}\n" NEW("2", "float32", "a") "f(a)->(a)\n", "" },
     /* numbers */
     { NEW("2", "float32", "a") "uniform(var<int32>:0, var<int32>:1, var<int32>:4207496328)->(tensor<float32>:a)\n",

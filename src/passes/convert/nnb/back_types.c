@@ -44,7 +44,7 @@ static bool is_whole_number(const xir_type *element) {
     return xir_type_kind_of(element) == XIR_TYPE_INTEGER || xir_type_kind_of(element) == XIR_TYPE_BOOL;
 }
 
-/* The elements of Params as reals, in memory of `n` doubles that the caller frees; NULL if there are none. */
+/* The elements of Params as reals, as a new array of n doubles, owned by the caller; NULL if there are none. */
 static double *elements_of(typing *t, const xir_value *v, size_t n) {
     const xir_allocator *alloc = context_alloc(t->ctx);
     const void *bytes = whole_params(v);
@@ -115,7 +115,7 @@ static bool put_elements(typing *t, const xir_value *v, uint8_t *out, size_t siz
         } else if (fraction < 0) {
             const float f = (float)e[i];
             if (is_whole_number(v_element(v)) && (double)f != e[i])
-                return fail(t, XIR_E_BOUNDS, "has an integer that no float is equal to", v);
+                return fail(t, XIR_E_BOUNDS, "contains an integer that float32 cannot represent", v);
             memcpy(out + 4 * i, &f, 4);
         } else {
             const int64_t most = ((int64_t)1 << (xir_type_storage_bits(element) - 1)) - 1;

@@ -1,6 +1,6 @@
 /* What a module needs before its operators are converted, and after XIR's became operators. A packed tensor becomes
  * several values: the operator that makes it gets an output for each field, and `_field` and `_pack` disappear. An
- * input with dims but without elements gets those to which it is cast. */
+ * input without an element type takes that of its Cast. */
 #include <string.h>
 #include "convert/tsm/tsm.h"
 
