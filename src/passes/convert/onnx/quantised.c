@@ -167,12 +167,12 @@ xir_value *onnx_dequantised(xir_node *at, xir_value *q) {
     return xir_node_cast(at, q, xir_type_float(at->c->ctx, XIR_FLOAT_FP32));
 }
 
-xir_value *onnx_quantised_value(xir_node *at, xir_value *x, const xir_type *element) {
+xir_value *onnx_quantised_value(xir_node *at, xir_value *x, const xir_type *element, bool full) {
     const xir_type *type = xir_node_failed(at) || !x ? NULL : target_of(at, x, element);
     if (!type) return NULL;
     at->c->quantised++;
     return xir_node_make(at, "Quantize", INS(x), SETS(OBJ("target_dtype", type),
-                                                      WORD("rounding", XIR_STR("HALF_EVEN")), INT("full_range", 1)));
+                                                      WORD("rounding", XIR_STR("HALF_EVEN")), INT("full_range", full)));
 }
 
 /* ---- sums of products -------------------------------------------------------------------------------------------- */
@@ -253,7 +253,8 @@ bool onnx_linear_product(xir_node *at, bool conv) {
     if (!p.of_a || !p.of_b || !of_y || xir_scales_count(xir_type_scale(of_y)) > 1) return false;
     p.sums = sum_type(at, p.of_a, p.of_b, conv ? 1 : -1);
     if (!p.sums) return false;
-    return xir_node_result(at, 0, onnx_as_stored(at, onnx_quantised_value(at, product_of_types(at, &p, conv), of_y)));
+    return xir_node_result(at, 0, onnx_as_stored(at, onnx_quantised_value(at, product_of_types(at, &p, conv), of_y,
+                                                                           true)));
 }
 
 /* Integers minus a constant zero point, input `zero_at`: the scale is 1. */

@@ -21,8 +21,9 @@ xir_value *onnx_as_quantised(xir_node *at, xir_value *v, const xir_type *element
 xir_value *onnx_as_stored(xir_node *at, xir_value *q);
 /* Quantised numbers as float32. */
 xir_value *onnx_dequantised(xir_node *at, xir_value *q);
-/* Reals, or sums of products, as quantised numbers, by ONNX's rule: half to even, full range. */
-xir_value *onnx_quantised_value(xir_node *at, xir_value *x, const xir_type *element);
+/* Reals, or sums of products, as quantised numbers: half to even, in the full range, or without the least number of
+ * signed ones. */
+xir_value *onnx_quantised_value(xir_node *at, xir_value *x, const xir_type *element, bool full);
 
 /* The row of QLinearConv or QLinearMatMul, of ConvInteger or MatMulInteger, with quantised types. False if their form
  * is not plain, or after a failure. */

@@ -18,6 +18,10 @@
 /* An operator of ONNX Runtime: its set has one version. */
 #define MS_SAME(type, in, out, attributes, cls, hook)  BY_HOOK("com.microsoft." type, in, out, attributes, cls, hook)
 #define MS(type, in, out, attributes, cls, hook)       MS_SAME(type, in, out, attributes, cls, ms_##hook)
+/* QONNX's own domain, and that of Brevitas. */
+#define QONNX(type, in, attributes, cls, hook) \
+    BY_HOOK("qonnx.custom_op.general." type, in, "1", attributes, cls, hook), \
+    BY_HOOK("onnx.brevitas." type, in, "1", attributes, cls, hook)
 #define NCHWC(type, in, attributes) \
     { XIR_CONVERT_HEAD, "onnx::com.microsoft.nchwc." type, in, "1", attributes, NULL, NULL, onnx_ms_nchwc }
 /* Functions of each element. */
@@ -241,6 +245,13 @@ static const xir_convert_row rows[] = {
     NCHWC("AveragePool", "1", POOL " ceil_mode:i count_include_pad:i dilations:I"), NCHWC("GlobalMaxPool", "1", ""), NCHWC("GlobalAveragePool", "1", ""),
     NCHWC("ReorderInput", "1", "channels_last:i"), NCHWC("ReorderOutput", "1", "channels:i channels_last:i"),
     NCHWC("Upsample", "1", "coordinate_transformation_mode:s mode:s scales:I"),
+
+    /* QONNX */
+    QONNX  ("Quant",             "4",    "narrow:i rounding_mode:s signed:i",        "Quantize, Cast",      qonnx_quant),
+    QONNX  ("IntQuant",          "4",    "narrow:i rounding_mode:s signed:i",        "Quantize, Cast",      qonnx_quant),
+    QONNX  ("BipolarQuant",      "2",    "",                                         "GreaterEqual, Where", qonnx_bipolar),
+    QONNX  ("Trunc",             "5",    "rounding_mode:s",                          "Div, Add, Round, Floor, Multiply", qonnx_trunc),
+    STAYS  ("qonnx.custom_op.general.FloatQuant", "6", "1", "has_inf:i has_nan:i has_subnormal:i rounding_mode:s saturation:i"),
 
     /* subgraphs */
     BY_HOOK("If",                "1",   "0-",  "else_branch:g! then_branch:g!",                   "the nodes of a branch",                  if_),
