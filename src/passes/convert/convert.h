@@ -181,6 +181,7 @@ typedef struct conversion {
     bool              no_memory;     /* recording a list failed                               */
     bool              cyclic;        /* some ops use results of later ops                     */
     bool              reshaped;      /* options changed dims of inputs                        */
+    bool              one_more;      /* the file declares a window more than a pool has: check_types.c */
     bool              arithmetic;    /* quantised numbers are computed by ops on integers and reals */
     size_t            quantised;     /* values of quantised types that hooks have made: quantised.c */
     /* Of a check, if the format checks files itself: the ops, by number, about which it has found errors. `mute`: what

@@ -40,6 +40,12 @@ bool onnx_quantiser_fits(xir_node *at, const xir_value *x, size_t scale_at, size
     xir_value *scale = xir_node_input(at, scale_at), *zero = xir_node_optional_input(at, zero_at);
     char where[32], first[80], second[80];
     if (xir_node_failed(at) || !x || !scale) return false;
+    const xir_float_type *real = xir_float_type_of(xir_type_object(v_element(scale)));
+    if (!real || real->format == XIR_FLOAT_FP64) {   /* of which no operator has scales */
+        snprintf(where, sizeof where, "input/%zu", scale_at);
+        return xir_node_invalid(at, XIR_E_TYPE, where, "%s: expected float, found %s",
+                                node_input_words(at, scale_at, first), element_words(scale, second));
+    }
     if (!fits_axis(at, x, scale, scale_at, axis) || (zero && !fits_axis(at, x, zero, zero_at, axis))) return false;
     /* the input before the scale, unless it is real */
     if (zero && v_is_integer(x) && !xir_node_same_elements(at, scale_at - 1, x, zero_at, zero)) return false;
