@@ -155,7 +155,7 @@ static xir_value *grown(xir_node *at, xir_value *x, const xir_ints *to) {
         if (dims.v[i] != to->v[i]) ones.v[i] = to->v[i], grows = true;
     }
     if (product_of(&ones, 0, ones.n) < 0 || product_of(&ones, 0, ones.n) > NNB_MOST_LISTED)
-        return xir_node_unsupported(at, "very large dims"), NULL;
+        return xir_node_unsupported(at, "a constant of more than 2^22 elements"), NULL;
     if (own.n < to->n) x = make_reshaped(at, x, &dims);
     return grows ? xir_node_product(at, x, xir_node_filled(at, v_element(x), &ones, 1)) : x;
 }
@@ -302,7 +302,7 @@ static bool gather_elements(xir_node *at) {
     const xir_type *real = xir_type_float(xir_node_context(at), XIR_FLOAT_FP32);
     const xir_ints dims = xir_node_dims(at, index);
     const int64_t cells = product_of(&dims, 0, dims.n);
-    if (cells < 1 || cells > NNB_MOST_LISTED) return xir_node_unsupported(at, "very large dims, or none");
+    if (cells < 1 || cells > NNB_MOST_LISTED) return xir_node_unsupported(at, "no indices, or more than 2^22");
     xir_value **each = node_take(at, (dims.n + 1) * sizeof *each);
     double *own = node_take(at, (size_t)cells * sizeof *own);
     if (!each || !own || !real) return node_no_memory(at);

@@ -15,7 +15,7 @@ static xir_value *as_map(xir_node *at, xir_value *x, const map *m) {
         xir_ints dims = xir_node_dims(at, x), to = xir_node_make_ints(at, m->n + 2, 1);
         if (!to.v || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return NULL;
         to.v[0] = product_of(&dims, 0, m->base);
-        if (to.v[0] < 0) return xir_node_unsupported(at, "very large dims"), NULL;
+        if (to.v[0] < 0) return xir_node_unsupported(at, "dims whose product exceeds 63 bits"), NULL;
         for (size_t i = 1; i < to.n; i++) to.v[i] = dims.v[m->base + i - 1];
         x = make_reshaped(at, x, &to);
     }
@@ -201,7 +201,7 @@ static xir_value *pooled(xir_node *at, xir_value *x, const pool *p, const char *
     xir_ints dims = xir_node_dims(at, x), to = xir_node_make_ints(at, n + 2, 1);
     if (!to.v || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return NULL;
     to.v[0] = product_of(&dims, 0, first);
-    if (to.v[0] < 0) return xir_node_unsupported(at, "very large dims"), NULL;
+    if (to.v[0] < 0) return xir_node_unsupported(at, "dims whose product exceeds 63 bits"), NULL;
     for (size_t k = 0; k < n; k++) to.v[k + 1] = p->in[k];
     xir_value *y = xir_node_make(at, cls, INS(make_reshaped(at, x, &to)), sets);
     for (size_t k = 0; k < n; k++) dims.v[first + k] = p->out[k];

@@ -90,7 +90,8 @@ static void cubic_weights(double t, double out[4]) {
 }
 
 static xir_value *mixed(xir_node *at, xir_value *x, size_t axis, const resize_axis *a, bool cubic, bool corners) {
-    if (a->in * a->out > PNNX_MOST_LISTED) return xir_node_unsupported(at, "very large dims"), NULL;
+    if (a->in * a->out > PNNX_MOST_LISTED)
+        return xir_node_unsupported(at, "a constant of more than 2^22 elements"), NULL;
     double *matrix = node_take(at, (size_t)(a->in * a->out) * sizeof *matrix);
     if (!matrix) return node_no_memory(at), NULL;
     memset(matrix, 0, (size_t)(a->in * a->out) * sizeof *matrix);
