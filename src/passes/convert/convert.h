@@ -31,6 +31,7 @@ const char *convert_operators(const xir_dialect_decl *dialect);
 bool            convert_check(const xir_dialect_decl *dialect, xir_node *at);
 const xir_pass_decl *convert_back(const xir_dialect_decl *dialect);
 const char     *convert_before_back(const xir_dialect_decl *dialect);
+const char     *convert_formats(const xir_dialect_decl *dialect);
 xir_convert_fn *convert_function(const xir_dialect_decl *dialect, xir_node *at);
 xir_convert_fn *convert_rest(const xir_dialect_decl *dialect, xir_node *at, size_t i);
 xir_convert_fn *convert_instead(const xir_dialect_decl *dialect, xir_node *at);

@@ -75,6 +75,7 @@ const xir_pass_decl *convert_back(const xir_dialect_decl *dialect) {
 const char *convert_before_back(const xir_dialect_decl *dialect) {
     return HAS(dialect, before_back) ? dialect->before_back : NULL;
 }
+const char *convert_formats(const xir_dialect_decl *dialect) { return HAS(dialect, formats) ? dialect->formats : ""; }
 xir_convert_fn *convert_function(const xir_dialect_decl *dialect, xir_node *at) {
     return HAS(dialect, function) ? dialect->function(at) : NULL;
 }

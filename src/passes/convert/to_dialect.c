@@ -42,10 +42,26 @@ xir_status xir_dialect_pass_run(xir_pass *at) {
     return status;
 }
 
-size_t xir_pipeline_to(xir_context *ctx, const char *format, char *out, size_t size) {
+static bool has_word(const char *words, const char *word) {
+    for (size_t n; *(words += strspn(words, " ")); words += n) {
+        n = strcspn(words, " ");
+        if (xir_str_equal((xir_str){ words, n }, xir_str_of(word))) return true;
+    }
+    return false;
+}
+
+/* The dialect whose operators a format holds; NULL: it has none. */
+static const xir_dialect_decl *dialect_of_format(xir_context *ctx, const char *format) {
     char prefix[64];
     const int n = snprintf(prefix, sizeof prefix, "%s::-", format);   /* any class */
     const xir_dialect_decl *d = n > 0 && n < (int)sizeof prefix ? xir_dialect_find(ctx, xir_str_of(prefix)) : NULL;
+    for (size_t i = 0; !d && (d = xir_dialect_at(ctx, i)); i++)
+        if (!has_word(convert_formats(d), format)) d = NULL;
+    return d;
+}
+
+size_t xir_pipeline_to(xir_context *ctx, const char *format, char *out, size_t size) {
+    const xir_dialect_decl *d = dialect_of_format(ctx, format);
     const xir_pass_decl *back = d ? convert_back(d) : NULL;
     const char *before = back ? convert_before_back(d) : NULL;
     return (size_t)snprintf(out, size, "%s%s%s%s%s", xir_default_pipeline(), before ? "," : "", before ? before : "",

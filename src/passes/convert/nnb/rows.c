@@ -313,4 +313,5 @@ const xir_dialect_decl dialect_nnb = {
     .operators = "table of functions", .version = nnb_api_level, .is_pure = nnb_is_pure, .prepare = nnb_to_reals,
     .check_file = xir_nnb_check, .check = nnb_back_check,
     .back = &pass_xir_to_nnb, .before_back = "layout{to=nchw}", .begin_back = nnb_begin_back, .end_back = nnb_end_back,
+    .formats = "c",
 };

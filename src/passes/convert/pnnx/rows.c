@@ -362,4 +362,5 @@ const xir_dialect_decl dialect_pnnx = {
     .prepare = pnnx_prepare,
     .spelled = pnnx_spelled,
     .back = &pass_xir_to_pnnx, .before_back = "layout{to=nchw}", .constant = pnnx_constant, .finish = pnnx_finish,
+    .formats = "py",
 };

@@ -1,0 +1,172 @@
+/* Names and values of a network as Python's tokens. An identifier begins with a prefix, so none is a keyword, a name of
+ * Python or PyTorch, or a member of nn.Module. A literal is ASCII, so it can't end early, hide characters or change the
+ * direction of a line. */
+#include <math.h>
+#include <stdio.h>
+#include "python/python.h"
+#include "utf8.h"
+
+/* ---- identifiers ----------------------------------------------------------------------------------------------- */
+
+static bool is_plain(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+static bool is_inside(char c) { return ((unsigned char)c & 0xC0) == 0x80; }   /* a character of UTF-8 */
+
+xir_str python_identifier(python_writer *w, char prefix, xir_str name) {
+    const xir_str none = { NULL, 0 };
+    char *text = arena_take(&w->scratch, name.size + 3 + NUMBER_ROOM);
+    size_t size = 2;
+    if (!text) return none;
+    text[0] = prefix;
+    text[1] = '_';
+    for (size_t i = 0; i < name.size; i++)
+        if (!is_inside(name.data[i])) text[size++] = is_plain(name.data[i]) ? name.data[i] : '_';
+    xir_str made = { text, size };
+    if (!name.size || text_table_find(&w->taken, made)) {
+        if (name.size) text[size++] = '_';
+        made = text_table_unused(&w->taken, text, size, &w->next);
+    }
+    return text_table_add(&w->taken, made, 0) ? made : none;
+}
+
+/* ---- texts ------------------------------------------------------------------------------------------------------ */
+
+/* The character at p, which has `n` bytes. */
+static unsigned long code_of(const char *p, size_t n) {
+    unsigned long code = (unsigned char)*p & (n == 2 ? 0x1Fu : n == 3 ? 0x0Fu : 0x07u);
+    for (size_t i = 1; i < n; i++) code = code << 6 | ((unsigned char)p[i] & 0x3Fu);
+    return code;
+}
+
+static void put_char(buffer *out, char c) {
+    char escaped[8];
+    const unsigned char byte = (unsigned char)c;
+    if (c == '\'' || c == '\\') buffer_char(out, '\\');
+    if (byte >= 0x20 && byte < 0x7F) {
+        buffer_char(out, c);
+        return;
+    }
+    snprintf(escaped, sizeof escaped, "\\x%02x", byte);
+    buffer_str(out, escaped);
+}
+
+bool python_put_text(buffer *out, xir_str text) {
+    char escaped[16];
+    const char *p = text.data, *end = text.size ? p + text.size : p;
+    if (!utf8_is_text(text.data, text.size)) return false;
+    buffer_char(out, '\'');
+    while (p < end) {
+        const size_t n = (unsigned char)*p < 0x80 ? 1 : utf8_length(p, end);
+        if (n == 1) put_char(out, *p);
+        else snprintf(escaped, sizeof escaped, n < 4 ? "\\u%04lx" : "\\U%08lx", code_of(p, n));
+        if (n > 1) buffer_str(out, escaped);
+        p += n;
+    }
+    buffer_char(out, '\'');
+    return true;
+}
+
+/* ---- parameters -------------------------------------------------------------------------------------------------- */
+
+/* Words of PyTorch. */
+static const char *const words[] = {
+    "torch.float",     "torch.float32",  "torch.double",  "torch.float64", "torch.half",       "torch.float16",
+    "torch.bfloat16",  "torch.int",      "torch.int32",   "torch.long",    "torch.int64",      "torch.short",
+    "torch.int16",     "torch.int8",     "torch.uint8",   "torch.bool",    "torch.complex32",  "torch.complex64",
+    "torch.complex128", "torch.cfloat",  "torch.cdouble",
+    "torch.contiguous_format", "torch.preserve_format", "torch.channels_last", "torch.channels_last_3d",
+};
+
+static bool put_word(buffer *out, xir_str text) {
+    static const struct { const char *text, *name; } reals[] = {
+        { "inf", "inf" }, { "-inf", "-inf" }, { "nan", "nan" }, { "nan.0", "nan" }, { "-nan.0", "nan" },
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (!xir_str_equal(text, xir_str_of(words[i]))) continue;
+        buffer_put(out, text.data, text.size);
+        return true;
+    }
+    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) {
+        if (!xir_str_equal(text, xir_str_of(reals[i].text))) continue;
+        buffer_str(out, "float('");
+        buffer_str(out, reals[i].name);
+        buffer_str(out, "')");
+        return true;
+    }
+    return false;
+}
+
+static void put_real(buffer *out, double v) {
+    char digits[PNNX_FLOAT_ROOM];
+    if (isfinite(v) && !number_beyond_f32(v)) buffer_put(out, digits, pnnx_put_float(digits, (float)number_to_f32(v)));
+    else if (isfinite(v)) buffer_put(out, digits, number_put_real(digits, v));
+    else buffer_str(out, isnan(v) ? "float('nan')" : v > 0 ? "float('inf')" : "float('-inf')");
+}
+
+bool python_put_any(python_op *c, buffer *out, const xir_any *v) {
+    char digits[NUMBER_ROOM];
+    switch (v->kind) {
+    case XIR_ANY_NULL: buffer_str(out, "None"); return true;
+    case XIR_ANY_BOOL: buffer_str(out, v->as.boolean ? "True" : "False"); return true;
+    case XIR_ANY_INT:  buffer_put(out, digits, number_put_i64(digits, v->as.integer)); return true;
+    case XIR_ANY_REAL: put_real(out, v->as.real); return true;
+    case XIR_ANY_TEXT:
+        return put_word(out, v->as.text) || python_put_text(out, v->as.text) ||
+               python_refuse(c, XIR_E_INVALID, "a parameter is a text that is not UTF-8");
+    case XIR_ANY_LIST:
+        buffer_char(out, '(');
+        for (size_t i = 0; i < v->as.list.size; i++) {
+            if (v->as.list.items[i].kind == XIR_ANY_LIST)
+                return python_refuse(c, XIR_E_UNSUPPORTED, "a parameter is a list of lists");
+            if (i) buffer_str(out, ", ");
+            if (!python_put_any(c, out, &v->as.list.items[i])) return false;
+        }
+        buffer_str(out, v->as.list.size == 1 ? ",)" : ")");
+        return true;
+    default: return python_refuse(c, XIR_E_UNSUPPORTED, "a parameter is neither a number, a text nor a list of them");
+    }
+}
+
+/* ---- types ------------------------------------------------------------------------------------------------------- */
+
+/* "torch.float32" for "f32"; NULL for null. */
+static const char *element_of(xir_str name) {
+    static const struct { const char *name, *element; } elements[] = {
+        { "f32", "torch.float32" }, { "f64", "torch.float64" },     { "f16", "torch.float16" },
+        { "i64", "torch.int64" },   { "i32", "torch.int32" },       { "i16", "torch.int16" },
+        { "i8",  "torch.int8" },    { "u8",  "torch.uint8" },       { "bool", "torch.bool" },
+        { "bf16", "torch.bfloat16" }, { "c64", "torch.complex64" }, { "c128", "torch.complex128" },
+        { "c32", "torch.complex32" },
+    };
+    for (size_t i = 0; i < sizeof elements / sizeof *elements; i++)
+        if (xir_str_equal(name, xir_str_of(elements[i].name))) return elements[i].element;
+    return NULL;
+}
+
+/* From "(1,?)f32", as PNNX has it. */
+bool python_put_type(python_writer *w, buffer *out, const xir_value *v) {
+    char digits[NUMBER_ROOM];
+    pnnx_printer *p = &w->types;
+    p->out.size = 0;
+    p->status = XIR_OK;
+    if (!pnnx_has_shape(v) || !pnnx_print_type(p, v)) return false;
+    const char *close = p->out.size ? memrchr(p->out.data, ')', p->out.size) : NULL;
+    if (!close) return false;
+    const char *element = element_of((xir_str){ close + 1, p->out.size - (size_t)(close + 1 - p->out.data) });
+    pnnx_items dims = pnnx_items_of((xir_str){ p->out.data + 1, (size_t)(close - p->out.data) - 1 });
+    xir_str dim;
+    size_t n = 0;
+    if (!element) return false;
+    buffer_char(out, '(');
+    for (; close > p->out.data + 1 && pnnx_next_item(&dims, &dim); n++) {
+        if (n) buffer_str(out, ", ");
+        int32_t size;
+        if (xir_str_equal(dim, XIR_STR("?"))) buffer_str(out, "None");
+        else buffer_put(out, digits, number_put_i64(digits, pnnx_take_int(dim, &size) ? size : 0));
+    }
+    buffer_str(out, n == 1 ? ",), " : "), ");
+    buffer_str(out, element);
+    return true;
+}
