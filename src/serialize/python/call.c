@@ -102,24 +102,37 @@ void python_put_inputs(python_op *c, bool as_tensors) {
 
 /* ---- results ------------------------------------------------------------------------------------------------------- */
 
+bool python_is_unpacked(const python_op *c) {
+    const xir_use *use = c->op->n_outputs == 1 ? op_outputs(c->op)[0].uses : NULL;
+    const xir_str key = use ? use->user->cls->key : (xir_str){ NULL, 0 };
+    return xir_str_equal(key, XIR_STR("pnnx::prim::TupleUnpack")) ||
+           xir_str_equal(key, XIR_STR("pnnx::prim::ListUnpack"));
+}
+
+/* Returns true if a module or function that may give the places of its maxima gives them. */
+static bool gives_indices(const python_op *c) {
+    return c->row->results == PYTHON_INDICES && (c->op->n_outputs == 2 || python_is_unpacked(c));
+}
+
 bool python_put_targets(python_op *c, python_results results, python_kind kind) {
     const xir_op *op = c->op;
     buffer *out = &c->w->forward;
-    bool unpacks = results != PYTHON_ONE;
-    if (results == PYTHON_BY_DIM) unpacks = python_param(c, "dim");
-    if (results == PYTHON_INDICES) unpacks = op->n_outputs == 2;
-    const uint32_t most = !unpacks ? 1 : results == PYTHON_ALL ? UINT32_MAX : 2;
+    bool several = results != PYTHON_ONE;
+    if (results == PYTHON_BY_DIM) several = python_param(c, "dim");
+    if (results == PYTHON_INDICES) several = gives_indices(c);
+    const bool whole = several && python_is_unpacked(c);
+    const uint32_t most = !several ? 1 : results == PYTHON_ALL ? UINT32_MAX : 2;
     if (!op->n_outputs || op->n_outputs > most)
         return python_refuse(c, XIR_E_INVALID, "it has %u outputs, expected %s", (unsigned)op->n_outputs,
                              most == 1 ? "1" : most == 2 ? "1 or 2" : "at least 1");
     buffer_str(out, "        ");
     for (uint32_t i = 0; i < op->n_outputs; i++) {
-        if (!python_define(c->w, &op_outputs(op)[i], kind)) return false;
+        if (!python_define(c->w, &op_outputs(op)[i], whole ? PYTHON_OTHER : kind)) return false;
         const xir_str name = python_value_of(c->w, &op_outputs(op)[i])->name;
         if (i) buffer_str(out, ", ");
         buffer_put(out, name.data, name.size);
     }
-    if (unpacks && op->n_outputs == 1) buffer_str(out, results == PYTHON_ALL ? "," : ", _");
+    if (several && !whole && op->n_outputs == 1) buffer_str(out, results == PYTHON_ALL ? "," : ", _");
     buffer_str(out, " = ");
     return true;
 }
@@ -282,8 +295,9 @@ static bool check_required(python_op *c) {
     return true;
 }
 
-bool python_make_module(python_op *c, bool indices, xir_str *module) {
+bool python_make_module(python_op *c, xir_str *module) {
     python_writer *w = c->w;
+    const bool indices = gives_indices(c);
     *module = python_identifier(w, 'm', xir_op_name(c->op));
     if (!module->size) return python_no_memory(w);
     if (!check_required(c)) return false;
@@ -308,10 +322,9 @@ void python_put_module(python_op *c, xir_str module) {
 /* ---- rows ---------------------------------------------------------------------------------------------------------- */
 
 static bool write_module(python_op *c) {
-    const bool indices = c->row->results == PYTHON_INDICES && c->op->n_outputs == 2;
     xir_str module;
     bool first = true;
-    if (!python_make_module(c, indices, &module)) return false;
+    if (!python_make_module(c, &module)) return false;
     if (!python_put_targets(c, c->row->results, PYTHON_TENSOR)) return false;
     python_put_module(c, module);
     return put_args(c, 0, &first);
@@ -324,7 +337,7 @@ static bool write_call(python_op *c) {
     buffer_str(&c->w->forward, row->as ? row->as : row->type);
     buffer_char(&c->w->forward, '(');
     if (!put_args(c, 0, &first)) return false;
-    if (row->results == PYTHON_INDICES && c->op->n_outputs == 2) buffer_str(&c->w->forward, ", return_indices=True");
+    if (gives_indices(c)) buffer_str(&c->w->forward, ", return_indices=True");
     return python_put_keys(c, &c->w->forward, first);
 }
 

@@ -118,10 +118,12 @@ size_t python_input(const python_op *c, const char *name);
 void python_put_input(python_op *c, size_t i, bool as_tensor);
 /* Writes all inputs, with a comma and a blank between them. */
 void python_put_inputs(python_op *c, bool as_tensors);
+/* Returns true if the only output is a tuple or a list, which another operator takes apart. */
+bool python_is_unpacked(const python_op *c);
 /* Begins a statement of forward: the outputs as they are unpacked, and " = ". */
 bool python_put_targets(python_op *c, python_results results, python_kind kind);
 /* Writes the module's construction and its weights into __init__, and the beginning of its call into forward. */
-bool python_make_module(python_op *c, bool indices, xir_str *module);
+bool python_make_module(python_op *c, xir_str *module);
 void python_put_module(python_op *c, xir_str module);
 /* Writes the row's keywords. */
 bool python_put_keys(python_op *c, buffer *out, bool first);

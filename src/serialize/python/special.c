@@ -75,7 +75,7 @@ bool python_attention(python_op *c) {
     if (query == SIZE_MAX) return python_refuse(c, XIR_E_MISSING, "'query' is missing");
     if (key == SIZE_MAX) key = query;
     if (value == SIZE_MAX) value = key;
-    if (!python_make_module(c, false, &module) || !python_put_targets(c, PYTHON_PAIR, PYTHON_TENSOR)) return false;
+    if (!python_make_module(c, &module) || !python_put_targets(c, PYTHON_PAIR, PYTHON_TENSOR)) return false;
     python_put_module(c, module);
     python_put_input(c, query, true);
     put(c, ", ");
@@ -128,13 +128,13 @@ bool python_recurrent(python_op *c) {
     const uint32_t n_in = c->op->n_inputs, n_out = c->op->n_outputs, all = lstm ? 3 : 2;
     xir_str module;
     if (!check_cells(c)) return false;
-    if ((n_in != 1 && n_in != all) || (n_out != 1 && n_out != all))
+    if ((n_in != 1 && n_in != all) || (n_out != 1 && n_out != all) || python_is_unpacked(c))
         return python_refuse(c, XIR_E_INVALID, "it has %u inputs and %u outputs, expected 1 or %u", (unsigned)n_in,
                              (unsigned)n_out, (unsigned)all);
     const size_t x = python_input(c, "input"), h = python_input(c, "hx"), m = lstm ? python_input(c, "cx") : h;
     if (x == SIZE_MAX || (n_in > 1 && (h == SIZE_MAX || m == SIZE_MAX)))
         return python_refuse(c, XIR_E_MISSING, "an input is missing");
-    if (!python_make_module(c, false, &module)) return false;
+    if (!python_make_module(c, &module)) return false;
     put(c, "        ");
     for (uint32_t i = 0; i < n_out; i++) {
         if (!python_define(c->w, &op_outputs(c->op)[i], PYTHON_TENSOR)) return false;
