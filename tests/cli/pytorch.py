@@ -1,11 +1,12 @@
 """Modules that XIR writes for recorded networks of PNNX, computed by PyTorch: pytorch.py XIR FOLDER LIST.
 
-Each network of FOLDER/index.tsv that XIR converts whole is written as a module, which must give what `xir run` gives,
-and what was recorded: |a - b| <= 1e-5 max(1, |b|), or what rounding of float32 alone costs, the column f32_noise. LIST
-has the names of networks that are not compared, with the reason; one that is listed but passes is an error, too."""
+Each network of FOLDER/index.tsv is written as a module, as it is and after the default pipeline. The module must give
+what `xir run` gives, and what was recorded: |a - b| <= 1e-5 max(1, |b|), or what rounding of float32 alone costs, the
+column f32_noise. LIST has the names of networks that XIR does not compute; one that is listed but agrees is an error.
+Modules of these must give what was recorded, if they can be written."""
+import fnmatch
 import importlib.util
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,10 @@ import numpy
 import torch
 
 warnings.simplefilter('ignore')
+
+COMMANDS = 'convert', 'opt'
+STAYS, LACKS = 'stays', 'lacks'
+NEWER = 'scaled_dot_product_attention', 'RMSNorm', 'rms_norm'    # of PyTorch 2.0 and 2.4
 
 
 def ends(path):
@@ -69,7 +74,7 @@ def module_of(path):
 def compute(path, values):
     torch.manual_seed(0)
     with torch.no_grad():
-        return [item.numpy() for item in flat(module_of(path).Model()(*map(torch.from_numpy, values)))]
+        return [item.resolve_conj().numpy() for item in flat(module_of(path).Model()(*map(torch.from_numpy, values)))]
 
 
 def xir_run(xir, path, names, values):
@@ -84,11 +89,28 @@ def xir_run(xir, path, names, values):
         return [numpy.load(os.path.join(folder, name.replace('/', '_') + '.npy')) for name in names[1]]
 
 
+def try_module(xir, command, source, values, recorded, computed, noise):
+    with tempfile.TemporaryDirectory() as place:
+        target = os.path.join(place, 'net.py')
+        done = subprocess.run([xir, command, source, target], capture_output=True, text=True)
+        if done.returncode:
+            return 'it is not written: ' + done.stderr.strip()
+        try:
+            found = compute(target, values)
+        except AttributeError as error:
+            return LACKS if any(name in str(error) for name in NEWER) else 'it is not computed: ' + str(error)
+        except Exception as error:
+            return 'it is not computed: %s: %s' % (type(error).__name__, str(error).splitlines()[0])
+    return (compare('recorded', found, recorded, noise) or
+            (compare('xir run', found, computed, noise) if computed else None))
+
+
 def check(xir, folder, fields):
-    """None if the module agrees; otherwise the reason, which begins with 'stays', 'lacks', or anything else."""
+    """The verdict of each command: None if its module agrees, or the reason."""
     source = os.path.join(folder, fields[0] + '.pnnx.param')
     noise = float(fields[6]) if fields[6] != '-' else 0
     names = ends(source)
+    verdicts = dict.fromkeys(COMMANDS)
     for run in ('', '.2'):
         record = os.path.join(folder, fields[0] + run + '.npz')
         if not os.path.exists(record):
@@ -96,47 +118,34 @@ def check(xir, folder, fields):
         values = arrays(record, 'in')
         computed = xir_run(xir, source, names, values)
         if computed is None:
-            return 'stays: XIR does not compute it'
-        with tempfile.TemporaryDirectory() as place:
-            target = os.path.join(place, 'net.py')
-            done = subprocess.run([xir, 'convert', source, target], capture_output=True, text=True)
-            if done.returncode:
-                return 'is not written: ' + done.stderr.strip()
-            try:
-                found = compute(target, values)
-            except AttributeError as error:
-                if re.search("module 'torch.*has no attribute", str(error)):
-                    return 'lacks: ' + str(error)
-                raise
-            except Exception as error:
-                return 'is not computed: %s: %s' % (type(error).__name__, str(error).splitlines()[0])
-        reason = (compare('recorded', found, arrays(record, 'out'), noise) or
-                  compare('xir run', found, computed, noise))
-        if reason:
-            return reason
-    return None
+            found = try_module(xir, 'convert', source, values, arrays(record, 'out'), None, noise)
+            wrong = found and not found.startswith('it is not written')
+            return dict.fromkeys(COMMANDS, found if wrong else STAYS)
+        for command in COMMANDS:
+            verdicts[command] = verdicts[command] or try_module(xir, command, source, values, arrays(record, 'out'),
+                                                                computed, noise)
+    return verdicts
 
 
 def main(xir, folder, listed):
     with open(listed, encoding='utf-8') as lines:
-        known = dict(line.split(None, 1) for line in lines if line.strip() and line[0] != '#')
-    totals = {'all': 0, 'passed': 0, 'stays': 0, 'lacks': 0, 'differs': 0}
-    wrong = 0
+        known = [line.split()[1].rstrip(':') for line in lines if line.startswith('test ')]
     with open(os.path.join(folder, 'index.tsv'), encoding='utf-8') as lines:
         rows = [line.rstrip('\n').split('\t') for line in lines][1:]
+    totals = {command: dict.fromkeys((None, STAYS, LACKS, 'differs'), 0) for command in COMMANDS}
+    wrong = 0
     for fields in rows:
         if os.environ.get('XIR_PNNX_ONLY', fields[0]) != fields[0]:
             continue
-        reason = check(xir, folder, fields)
-        verdict = 'passed' if reason is None else reason.split(':')[0]
-        totals['all'] += 1
-        totals[verdict if verdict in totals else 'differs'] += 1
-        if (reason is not None) != (fields[0] in known):
-            print(fields[0], reason or 'passes, but is listed')
-            wrong += 1
-    print('PyTorch %s: %d networks, %d stay in XIR, %d need a newer PyTorch, %d compared, %d agree' % (
-        torch.__version__, totals['all'], totals['stays'], totals['lacks'], totals['passed'] + totals['differs'],
-        totals['passed']))
+        for command, reason in check(xir, folder, fields).items():
+            totals[command][reason if reason in totals[command] else 'differs'] += 1
+            expected = STAYS if any(fnmatch.fnmatch(fields[0], name) for name in known) else None
+            if reason not in (expected, LACKS):
+                print('xir %s, %s: %s' % (command, fields[0], reason or 'it agrees, but is listed'))
+                wrong += 1
+    for command, of in totals.items():
+        print('xir %s, PyTorch %s: %d networks, %d stay in XIR, %d need a newer PyTorch, %d compared, %d agree' % (
+            command, torch.__version__, sum(of.values()), of[STAYS], of[LACKS], of[None] + of['differs'], of[None]))
     return 1 if wrong else 0
 
 

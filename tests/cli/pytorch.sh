@@ -4,7 +4,7 @@
 
 "${XIR_TORCH:-false}" -c 'import torch' 2>/dev/null || skip "XIR_TORCH names no interpreter of Python with PyTorch"
 [ -d "${XIR_CORPUS-}/pnnx/values" ] || skip "XIR_CORPUS has no networks of PNNX with recorded runs"
-"$XIR_TORCH" -B "$SRC/tests/cli/pytorch.py" "$XIR" "$XIR_CORPUS/pnnx/values" "$SRC/tests/cli/data/pytorch.txt" >out 2>err ||
+"$XIR_TORCH" -B "$SRC/tests/cli/pytorch.py" "$XIR" "$XIR_CORPUS/pnnx/values" "$SRC/tests/passes/convert/pnnx_values.txt" >out 2>err ||
     bad "pytorch.py"
 cat out
 finish

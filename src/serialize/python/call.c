@@ -161,7 +161,7 @@ static bool put_args(python_op *c, size_t skipped, bool *first) {
         if (missing || w.unwritten || k < skipped) continue;
         if (!*first) buffer_str(out, ", ");
         if (gap) put_name(out, w.name);
-        if (param && !python_put_any(c, out, param)) return false;
+        if (param && !python_put_any(c, out, w.name, param)) return false;
         if (!param) python_put_input(c, i, !w.raw);
         *first = false;
     }
@@ -201,7 +201,7 @@ bool python_put_keys(python_op *c, buffer *out, bool first) {
         if (!first) buffer_str(out, ", ");
         put_name(out, w.name);
         if (is_flag) buffer_str(out, has ? "True" : "False");
-        else if (!python_put_any(c, out, param)) return false;
+        else if (!python_put_any(c, out, w.name, param)) return false;
         first = false;
     }
     return true;

@@ -252,15 +252,40 @@ static term *real_word(parser *s, xir_str word) {
 /* A number ends where an operand does. */
 static bool ends(const parser *s, const char *p) { return p == s->end || *p == ',' || *p == ')' || *p == ']'; }
 
+/* The imaginary part of a complex number, "+4.0e+00j" or "+-4.0e+00j"; 0: there is none. */
+static size_t imaginary_at(const parser *s, const char *p, xir_str *out) {
+    number v;
+    const char *first = p;
+    if (p >= s->end || (*p != '+' && *p != '-')) return 0;
+    if (*p == '+') p++;
+    *out = (xir_str){ p, number_parse(p, (size_t)(s->end - p), &v) };
+    p += out->size;
+    return out->size && p < s->end && *p == 'j' && ends(s, p + 1) ? (size_t)(p + 1 - first) : 0;
+}
+
+static term *complex_number(parser *s, xir_str real, xir_str imaginary) {
+    const size_t room = real.size + imaginary.size + sizeof "complex(, )";
+    char *text = arena_take(&s->c->w->scratch, room);
+    if (!text) return python_no_memory(s->c->w), NULL;
+    const int n = snprintf(text, room, "complex(%.*s, %.*s)", (int)real.size, real.data, (int)imaginary.size,
+                           imaginary.data);
+    return literal(s, text, (size_t)n);
+}
+
 static term *read_number(parser *s) {
     number v;
-    const char *first = s->p;
+    xir_str imaginary;
+    const char *first = s->p, *p = first + 1;
     const size_t size = number_parse(first, (size_t)(s->end - first), &v);
+    const size_t more = size ? imaginary_at(s, first + size, &imaginary) : 0;
+    if (more) {
+        s->p += size + more;
+        return complex_number(s, (xir_str){ first, size }, imaginary);
+    }
     if (size && ends(s, first + size)) {
         s->p += size;
         return literal(s, first, size);
     }
-    const char *p = first + 1;
     while (p < s->end && is_name(*p)) p++;
     term *t = *first == '-' && ends(s, p) ? real_word(s, (xir_str){ first, (size_t)(p - first) }) : NULL;
     if (!t) return s->c->w->status ? NULL : failed(s, "not a number");

@@ -72,10 +72,11 @@ static bool put_slice(python_op *c, size_t k, size_t n) {
 static bool put_subscript(python_op *c) {
     size_t at[2 * MOST_DIMS] = { 0 }, n = 1;   /* 1 + which of the lists' items is of dim i - MOST_DIMS */
     const xir_any *dims = python_param(c, "dims"), *dim = python_param(c, "dim");
-    if (dims && dims->kind == XIR_ANY_LIST) n = dims->as.list.size;
+    const bool listed = dims && dims->kind == XIR_ANY_LIST;
+    if (listed) n = dims->as.list.size;
     int64_t most = -1, least = 0;
     for (size_t k = 0; k < n; k++) {
-        const xir_any *v = dims && dims->kind == XIR_ANY_LIST ? &dims->as.list.items[k] : dim;
+        const xir_any *v = listed ? &dims->as.list.items[k] : dims ? dims : dim;
         const int64_t axis = v && v->kind == XIR_ANY_INT ? v->as.integer : v ? INT64_MAX : 0;
         if (axis >= MOST_DIMS || axis < -MOST_DIMS || at[axis + MOST_DIMS])
             return python_refuse(c, XIR_E_BOUNDS, "its dims are not different ones of a tensor");
@@ -213,7 +214,7 @@ static bool put_values(python_op *c, size_t x, size_t values) {
     if (values == SIZE_MAX && !param) return python_refuse(c, XIR_E_MISSING, "'values' are missing");
     if (!is_tensor) put(c, "torch.tensor(");
     if (values != SIZE_MAX) python_put_input(c, values, false);
-    else if (!python_put_any(c, out_of(c), param)) return false;
+    else if (!python_put_any(c, out_of(c), XIR_STR("values"), param)) return false;
     if (is_tensor) return true;
     put(c, ", dtype=");
     python_put_input(c, x, true);
@@ -233,7 +234,7 @@ bool python_index_put(python_op *c) {
     if (!put_values(c, x, values)) return false;
     if (accumulate) {
         put(c, ", accumulate=");
-        if (!python_put_any(c, out_of(c), accumulate)) return false;
+        if (!python_put_any(c, out_of(c), XIR_STR("accumulate"), accumulate)) return false;
     }
     put(c, ")\n");
     return true;

@@ -105,27 +105,45 @@ static void put_real(buffer *out, double v) {
     else buffer_str(out, isnan(v) ? "float('nan')" : v > 0 ? "float('inf')" : "float('-inf')");
 }
 
-bool python_put_any(python_op *c, buffer *out, const xir_any *v) {
+/* Parameters that are texts. */
+static bool takes_text(xir_str key) {
+    static const char *const keys[] = { "approximate", "indexing", "mode", "nonlinearity", "norm", "p", "pad_mode",
+                                        "padding", "padding_mode", "reduce" };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (xir_str_equal(key, xir_str_of(keys[i]))) return true;
+    return false;
+}
+
+static bool put_list(python_op *c, buffer *out, xir_str key, const xir_list *list) {
+    buffer_char(out, '(');
+    for (size_t i = 0; i < list->size; i++) {
+        if (list->items[i].kind == XIR_ANY_LIST)
+            return python_refuse(c, XIR_E_UNSUPPORTED, "the parameter '%.*s' is a list of lists", CLIP(key));
+        if (i) buffer_str(out, ", ");
+        if (!python_put_any(c, out, key, &list->items[i])) return false;
+    }
+    buffer_str(out, list->size == 1 ? ",)" : ")");
+    return true;
+}
+
+bool python_put_any(python_op *c, buffer *out, xir_str key, const xir_any *v) {
     char digits[NUMBER_ROOM];
     switch (v->kind) {
     case XIR_ANY_NULL: buffer_str(out, "None"); return true;
     case XIR_ANY_BOOL: buffer_str(out, v->as.boolean ? "True" : "False"); return true;
     case XIR_ANY_INT:  buffer_put(out, digits, number_put_i64(digits, v->as.integer)); return true;
     case XIR_ANY_REAL: put_real(out, v->as.real); return true;
+    case XIR_ANY_LIST: return put_list(c, out, key, &v->as.list);
     case XIR_ANY_TEXT:
-        return put_word(out, v->as.text) || python_put_text(out, v->as.text) ||
-               python_refuse(c, XIR_E_INVALID, "a parameter is a text that is not UTF-8");
-    case XIR_ANY_LIST:
-        buffer_char(out, '(');
-        for (size_t i = 0; i < v->as.list.size; i++) {
-            if (v->as.list.items[i].kind == XIR_ANY_LIST)
-                return python_refuse(c, XIR_E_UNSUPPORTED, "a parameter is a list of lists");
-            if (i) buffer_str(out, ", ");
-            if (!python_put_any(c, out, &v->as.list.items[i])) return false;
-        }
-        buffer_str(out, v->as.list.size == 1 ? ",)" : ")");
-        return true;
-    default: return python_refuse(c, XIR_E_UNSUPPORTED, "a parameter is neither a number, a text nor a list of them");
+        if (put_word(out, v->as.text)) return true;
+        if (!takes_text(key))
+            return python_refuse(c, XIR_E_UNSUPPORTED, "the parameter '%.*s' is a text, '%.*s'", CLIP(key),
+                                 CLIP(v->as.text));
+        return python_put_text(out, v->as.text) ||
+               python_refuse(c, XIR_E_INVALID, "the parameter '%.*s' is not UTF-8", CLIP(key));
+    default:
+        return python_refuse(c, XIR_E_UNSUPPORTED, "the parameter '%.*s' is neither a number, a text nor a list of them",
+                             CLIP(key));
     }
 }
 
@@ -152,6 +170,7 @@ bool python_put_type(python_writer *w, buffer *out, const xir_value *v) {
     p->out.size = 0;
     p->status = XIR_OK;
     if (!pnnx_has_shape(v) || !pnnx_print_type(p, v)) return false;
+    if (p->out.failed) return python_no_memory(w);
     const char *close = p->out.size ? memrchr(p->out.data, ')', p->out.size) : NULL;
     if (!close) return false;
     const char *element = element_of((xir_str){ close + 1, p->out.size - (size_t)(close + 1 - p->out.data) });

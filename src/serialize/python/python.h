@@ -89,8 +89,8 @@ const python_row *python_row_of(const python_writer *w, xir_str type);
 xir_str python_identifier(python_writer *w, char prefix, xir_str name);
 /* A literal in quotes; false if the text is not UTF-8. */
 bool python_put_text(buffer *out, xir_str text);
-/* A parameter: a number, a word of PyTorch such as torch.float, a text, or a list. */
-bool python_put_any(python_op *c, buffer *out, const xir_any *v);
+/* The parameter `key`: a number, a word of PyTorch such as torch.float, a list of these, or a text, if it may be one. */
+bool python_put_any(python_op *c, buffer *out, xir_str key, const xir_any *v);
 /* The shape and the elements of a value as declared, "(1, None, 3), torch.float32"; false if it has none. */
 bool python_put_type(python_writer *w, buffer *out, const xir_value *v);
 

@@ -198,9 +198,12 @@ bool python_pool_to(python_op *c) {
     return true;
 }
 
-/* PyTorch refuses align_corners where nothing is interpolated, and a factor that is computed again next to a size. */
+/* A module has no computed size: then the function is called. PyTorch refuses align_corners where nothing is
+ * interpolated, and a factor that is computed again next to a size. */
 bool python_resize(python_op *c) {
     static const char *const modes[] = { "linear", "bilinear", "bicubic", "trilinear" };
+    if (c->op->n_inputs == 2 && xir_str_equal(c->type, XIR_STR("nn.Upsample")))
+        c->row = python_row_of(c->w, XIR_STR("F.interpolate"));
     const xir_any *mode = python_param(c, "mode");
     bool interpolates = false;
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
@@ -258,23 +261,20 @@ bool python_squeeze(python_op *c) {
     int64_t last = 0;
     char text[64];
     if (x == SIZE_MAX) return python_refuse(c, XIR_E_MISSING, "'input' is missing");
-    for (size_t i = 0; i < dims.size; i++)
-        if (dims.items[i].kind != XIR_ANY_INT || dims.size > 64)
-            return python_refuse(c, XIR_E_UNSUPPORTED, "its dims are not up to 64 integers");
+    bool known = !dim || dim->kind == XIR_ANY_LIST || dim->kind == XIR_ANY_INT;
+    for (size_t i = 0; i < dims.size; i++) known &= dims.items[i].kind == XIR_ANY_INT && dims.size <= 64;
+    if (!known) return python_refuse(c, XIR_E_UNSUPPORTED, "its dims are not up to 64 integers");
     if (!python_put_targets(c, PYTHON_ONE, PYTHON_TENSOR)) return false;
     python_put_input(c, x, true);
     for (bool first = true; next_dim(&dims, &last, first); first = false) {
         snprintf(text, sizeof text, ".squeeze(%" PRId64 ")", last);
         put(c, text);
     }
-    if (dim && dim->kind != XIR_ANY_LIST) {
-        put(c, ".squeeze(");
-        if (!python_put_any(c, out_of(c), dim)) return false;
-        put(c, ")");
-    } else if (!dim) {
-        put(c, ".squeeze()");
+    if (dim && dim->kind == XIR_ANY_INT) {
+        snprintf(text, sizeof text, ".squeeze(%" PRId64 ")", dim->as.integer);
+        put(c, text);
     }
-    put(c, "\n");
+    put(c, dim ? "\n" : ".squeeze()\n");
     return true;
 }
 
@@ -288,7 +288,7 @@ bool python_reshape(python_op *c) {
     put(c, ".reshape(");
     if (computed != SIZE_MAX) python_put_input(c, computed, false);
     else if (dims->kind != XIR_ANY_LIST) {
-        if (!python_put_any(c, out_of(c), dims)) return false;
+        if (!python_put_any(c, out_of(c), XIR_STR("shape"), dims)) return false;
     } else {
         char text[64];
         put(c, "(");
