@@ -214,9 +214,9 @@ XIR_API xir_status xir_dialect_register(xir_context *ctx, const xir_dialect_decl
 XIR_API const xir_dialect_decl *xir_dialect_find(xir_context *ctx, xir_str key);
 XIR_API const xir_dialect_decl *xir_dialect_at(xir_context *ctx, size_t i);
 /* Writes the pipeline that `xir opt` runs by default before it writes a format: xir_default_pipeline, and, if the
- * format has a dialect with a way back, the passes of that. The dialect of the format "pnnx" is "pnnx::", or else one that
- * names "pnnx" among its `formats`. Writes at most `size` bytes, always terminated, and returns the length of the whole
- * text. */
+ * format has a dialect with a way back, the passes of that. The dialect of the format "pnnx" is "pnnx::", or else one
+ * that names "pnnx" among its `formats`. Writes at most `size` bytes, always terminated, and returns the length of the
+ * whole text. */
 XIR_API size_t xir_pipeline_to(xir_context *ctx, const char *format, char *out, size_t size);
 
 /* ---- checking --------------------------------------------------------------------------------------------------- */

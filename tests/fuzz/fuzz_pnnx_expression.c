@@ -1,7 +1,7 @@
 /* Expressions of PNNX: any bytes are the expression of an operator on tensors of several types, some of open dims. It
  * becomes operations, and the network is valid; or the operator stays, with a finding. The operations become operators
- * again, and these operations: whatever is written can be read. It becomes Python, too, or is refused. Blanks end a word
- * of the file, so they are left out. */
+ * again, and these operations: whatever is written can be read. It also becomes Python, or is refused. Blanks end a
+ * word of the file, so they are left out. */
 #include <string.h>
 #include <xir/convert.h>
 #include <xir/ops.h>

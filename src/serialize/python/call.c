@@ -2,7 +2,7 @@
  * construction in __init__. After an argument that is left out, the others are keywords too. */
 #include "python/python.h"
 
-/* ---- names in rows ------------------------------------------------------------------------------------------------ */
+/* ---- names in rows ----------------------------------------------------------------------------------------------- */
 
 static xir_str next_name(const char **names) {
     const char *name = *names + strspn(*names, " ");
@@ -37,7 +37,7 @@ static bool is_among(const char *names, xir_str name) {
     return false;
 }
 
-/* ---- parameters and inputs ----------------------------------------------------------------------------------------- */
+/* ---- parameters and inputs --------------------------------------------------------------------------------------- */
 
 static const xir_any *param_of(const python_op *c, xir_str name) {
     const xir_any *v = c->extra ? xir_map_find(c->extra, name) : NULL;
@@ -100,7 +100,7 @@ void python_put_inputs(python_op *c, bool as_tensors) {
     }
 }
 
-/* ---- results ------------------------------------------------------------------------------------------------------- */
+/* ---- results ----------------------------------------------------------------------------------------------------- */
 
 bool python_is_unpacked(const python_op *c) {
     const xir_use *use = c->op->n_outputs == 1 ? op_outputs(c->op)[0].uses : NULL;
@@ -137,7 +137,7 @@ bool python_put_targets(python_op *c, python_results results, python_kind kind) 
     return true;
 }
 
-/* ---- arguments ----------------------------------------------------------------------------------------------------- */
+/* ---- arguments --------------------------------------------------------------------------------------------------- */
 
 static void put_name(buffer *out, xir_str name) {
     buffer_put(out, name.data, name.size);
@@ -168,7 +168,8 @@ static bool put_args(python_op *c, size_t skipped, bool *first) {
     return true;
 }
 
-/* *is_flag: the parameter says whether the module has weights; *has: they are there. False after a failure: some are. */
+/* *is_flag: the parameter says whether the module has some weights; *has: the operator has them. It must have all of
+ * them, or none. */
 static bool read_flag(python_op *c, xir_str param, bool *is_flag, bool *has) {
     const char *names = c->row->weights;
     char key[64] = "@";
@@ -207,7 +208,7 @@ bool python_put_keys(python_op *c, buffer *out, bool first) {
     return true;
 }
 
-/* The name of a weight is in the row, and Params are there. */
+/* The name of a weight is in the row, and its value is Params. */
 static bool check_weight(python_op *c, const xir_entry *e) {
     const char *names = c->row->weights;
     const xir_str key = { e->key.data + 1, e->key.size - 1 };
@@ -244,7 +245,7 @@ static bool check_inputs(python_op *c) {
     return true;
 }
 
-/* ---- modules ------------------------------------------------------------------------------------------------------- */
+/* ---- modules ----------------------------------------------------------------------------------------------------- */
 
 /* "('weight', (2, 4), torch.float32)" */
 static bool put_weight(python_op *c, const xir_entry *e) {
@@ -282,7 +283,7 @@ static bool put_fill(python_op *c, xir_str module) {
     return true;
 }
 
-/* All weights that the module must have are there. */
+/* No weight that the module must have is missing. */
 static bool check_required(python_op *c) {
     const char *names = c->row->weights;
     char key[64] = "@";
@@ -319,7 +320,7 @@ void python_put_module(python_op *c, xir_str module) {
     buffer_char(&c->w->forward, '(');
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------------------------- */
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 static bool write_module(python_op *c) {
     xir_str module;

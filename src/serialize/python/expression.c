@@ -24,7 +24,7 @@ typedef struct parser {
     int         depth;
 } parser;
 
-/* ---- functions ------------------------------------------------------------------------------------------------------ */
+/* ---- functions --------------------------------------------------------------------------------------------------- */
 
 /* Functions of one operand, of a number and of a tensor; "%" is the operand. NULL: a number becomes a tensor first. */
 static const struct { const char *name, *number, *tensor; bool uses_math; } unaries[] = {
@@ -74,7 +74,7 @@ static uint32_t binary_of(xir_str name) {
     return i;
 }
 
-/* ---- printing ------------------------------------------------------------------------------------------------------- */
+/* ---- printing ---------------------------------------------------------------------------------------------------- */
 
 static void put_term(python_op *c, const term *t, bool inside);
 
@@ -163,7 +163,7 @@ static bool lower(python_op *c, term *t) {
     return true;
 }
 
-/* ---- parsing -------------------------------------------------------------------------------------------------------- */
+/* ---- parsing ----------------------------------------------------------------------------------------------------- */
 
 static term *read_term(parser *s);
 
@@ -324,7 +324,7 @@ static term *read_term(parser *s) {
     return t;
 }
 
-/* ---- the operator --------------------------------------------------------------------------------------------------- */
+/* ---- the operator ------------------------------------------------------------------------------------------------ */
 
 typedef struct items { const term **v; size_t n, room; } items;
 

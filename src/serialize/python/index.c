@@ -12,7 +12,7 @@ static void put_integer(python_op *c, int64_t v) {
     buffer_put(out_of(c), digits, number_put_i64(digits, v));
 }
 
-/* ---- slices -------------------------------------------------------------------------------------------------------- */
+/* ---- slices ------------------------------------------------------------------------------------------------------ */
 
 /* Item `k` of the list `many`, or the number `one` (NULL: none), as parameter or input. */
 typedef struct bound {
@@ -126,7 +126,7 @@ bool python_slice_copy(python_op *c) {
     return true;
 }
 
-/* ---- lists of positions -------------------------------------------------------------------------------------------- */
+/* ---- lists of positions ------------------------------------------------------------------------------------------ */
 
 typedef struct cursor { const char *p, *end; } cursor;
 

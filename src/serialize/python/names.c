@@ -6,7 +6,7 @@
 #include "python/python.h"
 #include "utf8.h"
 
-/* ---- identifiers ----------------------------------------------------------------------------------------------- */
+/* ---- identifiers ------------------------------------------------------------------------------------------------- */
 
 static bool is_plain(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -31,7 +31,7 @@ xir_str python_identifier(python_writer *w, char prefix, xir_str name) {
     return text_table_add(&w->taken, made, 0) ? made : none;
 }
 
-/* ---- texts ------------------------------------------------------------------------------------------------------ */
+/* ---- texts ------------------------------------------------------------------------------------------------------- */
 
 /* The character at p, which has `n` bytes. */
 static unsigned long code_of(const char *p, size_t n) {

@@ -1,9 +1,7 @@
-/* A module of PyTorch as a format, which is only written: the modules and weights in __init__, the operators in forward,
- * and a function that computes it. Its weights are in an archive as PNNX has it, which takes the place of the module's
- * suffix: net.py loads net.pnnx.bin. */
+/* A module of PyTorch as a format, which is only written: modules and weights in __init__, operators in forward, and a
+ * function that computes it. Its weights are in an archive as PNNX has it: net.py loads net.pnnx.bin. */
 #include <stdio.h>
 #include "dialect/others.h"
-#include "formats.h"
 #include "python/python.h"
 
 static const char preamble[] =
@@ -111,27 +109,32 @@ static bool check_inputs(python_op *c) {
             return python_refuse(c, XIR_E_UNSUPPORTED, "input %u is Params, which PNNX has only as weights of operators",
                                  (unsigned)i);
         if (!python_value_of(c->w, v))
-            return python_refuse(c, XIR_E_MISSING, "input %u, '%.*s', is not made by an operator before it", (unsigned)i,
-                                 CLIP(xir_value_name(v)));
+            return python_refuse(c, XIR_E_MISSING, "input %u, '%.*s', is not made by an operator before it",
+                                 (unsigned)i, CLIP(xir_value_name(v)));
     }
     return true;
 }
 
-static void write_results(python_op *c) {
-    const bool one = c->op->n_inputs == 1;
-    buffer_str(&c->w->forward, one ? "        return " : "        return (");
-    python_put_inputs(c, true);
-    buffer_str(&c->w->forward, one ? "\n" : ")\n");
+static python_op begin_op(python_writer *w, const xir_op *op) {
+    return (python_op){ .w = w, .op = op, .extra = xir_op_extra(op), .type = pnnx_type_of(op) };
 }
 
 static bool write_op(python_writer *w, const xir_op *op) {
-    python_op c = { .w = w, .op = op, .extra = xir_op_extra(op), .type = pnnx_type_of(op) };
-    if (is_input(op) || is_output(op)) c.type = op->cls->key;
-    if (!check_inputs(&c)) return false;
-    if (is_output(op)) write_results(&c);
-    for (uint32_t i = 0; i < op->n_outputs && is_input(op); i++)
-        if (!python_define(w, &op_outputs(op)[i], PYTHON_TENSOR)) return false;
-    return is_input(op) || is_output(op) || python_write_op(&c);
+    python_op c = begin_op(w, op);
+    return check_inputs(&c) && python_write_op(&c);
+}
+
+static bool write_results(python_writer *w, const xir_op *output) {
+    const bool one = output && output->n_inputs == 1;
+    buffer_str(&w->forward, one ? "        return " : "        return (");
+    if (output) {
+        python_op c = begin_op(w, output);
+        c.type = output->cls->key;
+        if (!check_inputs(&c)) return false;
+        python_put_inputs(&c, true);
+    }
+    buffer_str(&w->forward, one ? "\n" : ")\n");
+    return true;
 }
 
 static bool write_ops(python_writer *w) {
@@ -141,30 +144,33 @@ static bool write_ops(python_writer *w) {
                          "xir opt converts those that it can, with to-xir and xir-to-pnnx", sentence))
         return fail(w, XIR_E_UNSUPPORTED, "%s", sentence);
     for (const xir_op *op = w->net->first; op; op = op->next) {
-        const bool again = (is_input(op) && input) || (is_output(op) && output);
-        if (again) return fail(w, XIR_E_UNSUPPORTED, "op %" PRId64 " is a second %s", op->id, input ? "Input" : "Output");
-        if (output) return fail(w, XIR_E_UNSUPPORTED, "op %" PRId64 " is after Output", op->id);
-        if (is_input(op)) input = op;
-        if (is_output(op)) output = op;
-        if (!write_op(w, op)) return false;
+        const bool begins = is_input(op), ends = is_output(op);
+        if ((begins && input) || (ends && output))
+            return fail(w, XIR_E_UNSUPPORTED, "op %" PRId64 " is a second %s", op->id, begins ? "Input" : "Output");
+        if (begins) input = op;
+        if (ends) output = op;
+        for (uint32_t i = 0; begins && i < op->n_outputs; i++)
+            if (!python_define(w, &op_outputs(op)[i], PYTHON_TENSOR)) return false;
+        if (!begins && !ends && !write_op(w, op)) return false;
     }
-    return output || fail(w, XIR_E_UNSUPPORTED, "there is no Output");
+    return write_results(w, output);
 }
 
 /* ---- the file ---------------------------------------------------------------------------------------------------- */
 
-/* Where the weights are: the module's name with another suffix, or a file that the caller named, next to the module or
- * where its path says. */
+/* Returns true if a path is the module's with another suffix, as Python's splitext finds it. */
+static bool is_usual(const char *module, const char *archive) {
+    const char *slash = strrchr(module, '/'), *name = slash ? slash + 1 : module, *dot = strrchr(name, '.');
+    const size_t stem = *name == '.' || !dot ? strlen(module) : (size_t)(dot - module);
+    return strncmp(module, archive, stem) == 0 && strcmp(archive + stem, ".pnnx.bin") == 0;
+}
+
+/* Where the weights are: in a file of the module's name, or in one that the caller named, next to the module or where
+ * its path says. */
 static bool put_place(python_writer *w, buffer *out) {
     const format_writing *how = w->how;
-    size_t room = 0;
-    const xir_allocator *alloc = &w->net->ctx->alloc;
-    char *usual = *how->path ? companion_name(alloc, how->format, how->path, &room) : NULL;
-    if (*how->path && !usual) return python_no_memory(w);
-    const bool other = how->params_path && usual && strcmp(usual, how->params_path) != 0;
-    mem_free(alloc, usual, room);
     buffer_str(out, "\nWEIGHTS = ");
-    if (!other) {
+    if (!how->params_path || is_usual(how->path, how->params_path)) {
         buffer_str(out, "os.path.splitext(os.path.abspath(__file__))[0] + '.pnnx.bin'\n");
         return true;
     }

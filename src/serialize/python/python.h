@@ -44,7 +44,7 @@ typedef struct python_op {
     uint64_t                 used;     /* a bit for each input that was written; the last one is for all beyond it */
 } python_op;
 
-/* ---- operators.c ----------------------------------------------------------------------------------------------- */
+/* ---- operators.c ------------------------------------------------------------------------------------------------- */
 
 typedef bool python_write_fn(python_op *c);
 
@@ -82,19 +82,19 @@ typedef struct python_row {
 bool              python_rows_begin(python_writer *w);
 const python_row *python_row_of(const python_writer *w, xir_str type);
 
-/* ---- names.c --------------------------------------------------------------------------------------------------- */
+/* ---- names.c ----------------------------------------------------------------------------------------------------- */
 
-/* Makes an identifier that no other value or module has: a letter, _, and the name with _ in place of each character that
- * is not a letter or digit of ASCII. Empty without memory. */
+/* Makes an identifier that no other value or module has: a letter, _, and the name with _ in place of each character
+ * that is not a letter or digit of ASCII. Empty without memory. */
 xir_str python_identifier(python_writer *w, char prefix, xir_str name);
 /* A literal in quotes; false if the text is not UTF-8. */
 bool python_put_text(buffer *out, xir_str text);
-/* The parameter `key`: a number, a word of PyTorch such as torch.float, a list of these, or a text, if it may be one. */
+/* The parameter `key`: a number, a word of PyTorch such as torch.float, a list of these, or a text if it may be one. */
 bool python_put_any(python_op *c, buffer *out, xir_str key, const xir_any *v);
 /* The shape and the elements of a value as declared, "(1, None, 3), torch.float32"; false if it has none. */
 bool python_put_type(python_writer *w, buffer *out, const xir_value *v);
 
-/* ---- python.c -------------------------------------------------------------------------------------------------- */
+/* ---- python.c ---------------------------------------------------------------------------------------------------- */
 
 /* Reports a failure with the operator. Returns false. */
 bool python_refuse(python_op *c, xir_status status, const char *sentence, ...) XIR_PRINTF(3, 4);
@@ -103,7 +103,7 @@ bool python_no_memory(python_writer *w);
 const python_value *python_value_of(python_writer *w, const xir_value *v);
 bool python_define(python_writer *w, const xir_value *v, python_kind kind);
 
-/* ---- call.c ---------------------------------------------------------------------------------------------------- */
+/* ---- call.c ------------------------------------------------------------------------------------------------------ */
 
 /* Writes an operator by its row. */
 bool python_write_op(python_op *c);
@@ -111,8 +111,8 @@ bool python_write_op(python_op *c);
 const xir_any *python_param(const python_op *c, const char *name);
 /* The same, to be changed in this operator alone; null removes it. NULL also after a failure. */
 xir_any *python_edit(python_op *c, const char *name);
-/* The position of the input of a name: by the file's names, or by its place among the row's arguments. SIZE_MAX: there
- * is none. */
+/* The position of the input of a name: by the file's names, or by its place among the row's arguments. SIZE_MAX: the
+ * operator does not have it. */
 size_t python_input(const python_op *c, const char *name);
 /* Writes input `i` into forward; `as_tensor`: a number or a list becomes a tensor. */
 void python_put_input(python_op *c, size_t i, bool as_tensor);

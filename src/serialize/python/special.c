@@ -8,7 +8,7 @@ static void put(python_op *c, const char *text) { buffer_str(out_of(c), text); }
 
 static bool is_module(const python_op *c) { return c->row->form == PYTHON_MODULE; }
 
-/* ---- what PNNX makes itself --------------------------------------------------------------------------------------- */
+/* ---- what PNNX makes itself -------------------------------------------------------------------------------------- */
 
 /* The one tensor of the operator. */
 bool python_attribute(python_op *c) {
@@ -65,7 +65,7 @@ bool python_unpacked(python_op *c) {
     return true;
 }
 
-/* ---- modules ------------------------------------------------------------------------------------------------------ */
+/* ---- modules ----------------------------------------------------------------------------------------------------- */
 
 /* Two inputs are what attends and a mask, or the keys, too; three the same with a mask, or the values. */
 bool python_attention(python_op *c) {
@@ -168,7 +168,7 @@ bool python_dropout(python_op *c) {
     return true;
 }
 
-/* ---- parameters in another form ------------------------------------------------------------------------------------ */
+/* ---- parameters in another form ---------------------------------------------------------------------------------- */
 
 static void forget(python_op *c, const char *key) {
     xir_any *v = python_edit(c, key);

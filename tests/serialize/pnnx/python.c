@@ -1,8 +1,8 @@
-/* Operators as statements of a module of PyTorch: those of each form, with parameters and operands of all kinds. The test
- * cli_pytorch computes such modules. */
+/* Operators as statements of a module of PyTorch: those of each form, with parameters and operands of all kinds. The
+ * test cli_pytorch computes such modules. */
 #include "support/python_net.h"
 
-/* ---- functions ------------------------------------------------------------------------------------------------------ */
+/* ---- functions --------------------------------------------------------------------------------------------------- */
 
 static const struct { const char *line, *text, *forward; } functions[] = {
 #define F(line, forward) { line, NET(line), forward }
@@ -209,7 +209,7 @@ static void functions_are_called(void **state) {
     }
 }
 
-/* ---- modules -------------------------------------------------------------------------------------------------------- */
+/* ---- modules ----------------------------------------------------------------------------------------------------- */
 
 static const struct { const char *line, *text, *init, *forward; } modules[] = {
 #define M(line, init, forward) { line, NET(line), init, forward }
@@ -292,7 +292,7 @@ static void modules_are_made_and_called(void **state) {
     }
 }
 
-/* ---- expressions ---------------------------------------------------------------------------------------------------- */
+/* ---- expressions ------------------------------------------------------------------------------------------------- */
 
 static const struct { const char *text, *formula, *forward; } formulas[] = {
 #define E(formula, python) { NET("pnnx.Expression f 2 1 a b y expr=" formula), formula, "v_y = " python }
@@ -361,7 +361,7 @@ static void high_formulas_are_several_statements(void **state) {
     buffer_free(&out);
 }
 
-/* ---- the module ----------------------------------------------------------------------------------------------------- */
+/* ---- the module -------------------------------------------------------------------------------------------------- */
 
 static const char whole[] =
     "\"\"\"A network of PNNX as a module of PyTorch, written by XIR.\"\"\"\n"

@@ -1,5 +1,5 @@
 /* Modules of PyTorch from hostile networks: names and texts stay names and texts; what Python or PyTorch would not
- * understand is refused, with the operator; and a refused module leaves the files that were there. */
+ * understand is refused, with the operator; and a refused module leaves the old files. */
 #include "support/python_net.h"
 #include "zip/zip.h"
 
@@ -8,7 +8,7 @@
 #define I XIR_E_INVALID
 #define S XIR_E_SYNTAX
 
-/* ---- names ---------------------------------------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------------------------------------- */
 
 #define LINEAR "nn.Linear f 1 1 a h in_features=1 out_features=1 @weight=(1,1)f32"
 
@@ -75,7 +75,7 @@ static void values_without_names(void **state) {
     buffer_free(&out);
 }
 
-/* ---- refusals ------------------------------------------------------------------------------------------------------- */
+/* ---- refusals ---------------------------------------------------------------------------------------------------- */
 
 static const struct { const char *lines; xir_status status; const char *part; } refused[] = {
     /* types */
@@ -222,13 +222,28 @@ static void what_a_program_makes(void **state) {
         buffer_free(&out);
         xir_network_free(net);
     }
-    xir_network *net = small_net();
+    xir_network *net = python_read(NET("F.relu f 1 1 a h\nF.relu g 1 1 h y"));
+    xir_op *relu = xir_network_op_by_name(net, XIR_STR("f"));
+    DOES(xir_op_set_input(relu, 0, xir_params_copy(net, XIR_STR("p"), FP32("", 1), &(float){ 1 }, sizeof(float))));
+    FAILS_TO_SAVE(python_write(net, &out), U, "op 1 'f' (F.relu): input 0 is Params");
+    buffer_free(&out);
+    DOES(xir_op_set_input(relu, 0, NULL));
+    FAILS_TO_SAVE(python_write(net, &out), U, "op 1 'f' (F.relu): input 0 is absent");
+    buffer_free(&out);
+    xir_network_free(net);
+    net = python_read(NET("F.relu g 1 1 a y"));
+    xir_value *y = xir_op_output(xir_network_op_by_name(net, XIR_STR("g")), 0);
+    assert_non_null(xir_network_add(net, &(xir_op_desc)DESC(output, INPUTS(y))));
+    FAILS_TO_SAVE(python_write(net, &out), U, "is a second Output");
+    buffer_free(&out);
+    xir_network_free(net);
+    net = small_net();
     FAILS_TO_SAVE(python_write(net, &out), U, "are not operators of PNNX");
     buffer_free(&out);
     xir_network_free(net);
 }
 
-/* ---- files ---------------------------------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------------------------------------- */
 
 static xir_network *with_weight(void) {
     const float one = 1;
@@ -257,7 +272,7 @@ static void check_place(xir_network *net, const char *path, const char *params, 
     free(text);
 }
 
-/* Both files are there, and the module finds the archive. */
+/* The module finds the archive that is written with it. */
 static void the_archive_is_next_to_it(void **state) {
     char expected[PATH_MAX + 20];
     (void)state;
