@@ -163,29 +163,35 @@ static const char *element_of(xir_str name) {
     return NULL;
 }
 
-/* From "(1,?)f32", as PNNX has it. */
-bool python_put_type(python_writer *w, buffer *out, const xir_value *v) {
+/* "(1, None)" for "1,?". */
+static void put_dims(buffer *out, xir_str list) {
     char digits[NUMBER_ROOM];
+    pnnx_items dims = pnnx_items_of(list);
+    xir_str dim;
+    size_t n = 0;
+    buffer_char(out, '(');
+    for (; list.size && pnnx_next_item(&dims, &dim); n++) {
+        int32_t v;
+        if (n) buffer_str(out, ", ");
+        if (xir_str_equal(dim, XIR_STR("?"))) buffer_str(out, "None");
+        else buffer_put(out, digits, number_put_i64(digits, pnnx_take_int(dim, &v) ? v : 0));
+    }
+    buffer_str(out, n == 1 ? ",)" : ")");
+}
+
+/* From "(1,?)f32", as PNNX has it; for a scalar it is ")f32". */
+bool python_put_type(python_writer *w, buffer *out, const xir_value *v) {
     pnnx_printer *p = &w->types;
     p->out.size = 0;
     p->status = XIR_OK;
-    if (!pnnx_has_shape(v) || !pnnx_print_type(p, v)) return false;
+    const bool typed = v->type || pnnx_has_shape(v);
+    if (!typed || !pnnx_print_type(p, v)) return false;
     if (p->out.failed) return python_no_memory(w);
-    const char *close = p->out.size ? memrchr(p->out.data, ')', p->out.size) : NULL;
-    if (!close) return false;
-    const char *element = element_of((xir_str){ close + 1, p->out.size - (size_t)(close + 1 - p->out.data) });
-    pnnx_items dims = pnnx_items_of((xir_str){ p->out.data + 1, (size_t)(close - p->out.data) - 1 });
-    xir_str dim;
-    size_t n = 0;
+    const char *text = p->out.data, *end = text + p->out.size, *close = memrchr(text, ')', p->out.size);
+    const char *element = close ? element_of((xir_str){ close + 1, (size_t)(end - close) - 1 }) : NULL;
     if (!element) return false;
-    buffer_char(out, '(');
-    for (; close > p->out.data + 1 && pnnx_next_item(&dims, &dim); n++) {
-        if (n) buffer_str(out, ", ");
-        int32_t size;
-        if (xir_str_equal(dim, XIR_STR("?"))) buffer_str(out, "None");
-        else buffer_put(out, digits, number_put_i64(digits, pnnx_take_int(dim, &size) ? size : 0));
-    }
-    buffer_str(out, n == 1 ? ",), " : "), ");
+    put_dims(out, close == text ? (xir_str){ NULL, 0 } : (xir_str){ text + 1, (size_t)(close - text) - 1 });
+    buffer_str(out, ", ");
     buffer_str(out, element);
     return true;
 }

@@ -155,9 +155,9 @@ static const python_row rows[] = {
 
     /* reductions */
     CHANGED(CALL, ONE, "torch.mean", "input", "dim keepdim dtype", reduce), CHANGED(CALL, ONE, "torch.sum", "input", "dim keepdim dtype", reduce),
-    CHANGED(CALL, ONE, "torch.prod", "input", "dim keepdim dtype", reduce), CHANGED(CALL, ONE, "torch.amax", "input", "dim keepdim", reduce),
-    CHANGED(CALL, ONE, "torch.amin", "input", "dim keepdim", reduce), CHANGED(CALL, ONE, "torch.any", "input", "dim keepdim", reduce),
-    CHANGED(CALL, ONE, "torch.all", "input", "dim keepdim", reduce),
+    HOOK("torch.prod", "input", "dim keepdim dtype", each_dim), CHANGED(CALL, ONE, "torch.amax", "input", "dim keepdim", reduce),
+    CHANGED(CALL, ONE, "torch.amin", "input", "dim keepdim", reduce), HOOK("torch.any", "input", "dim keepdim", each_dim),
+    HOOK("torch.all", "input", "dim keepdim", each_dim),
     CALL("torch.logsumexp", "input", "dim! keepdim"),
     CHANGED(CALL, ONE, "torch.std", "input", "dim keepdim unbiased correction", reduce),
     CHANGED(CALL, ONE, "torch.var", "input", "dim keepdim unbiased correction", reduce),
@@ -178,7 +178,7 @@ static const python_row rows[] = {
     CALL("torch.transpose", "input dim0# dim1#", ""), CALL("torch.t", "input", ""),
     CALL("torch.flatten", "input", "start_dim end_dim"), MODULE("nn.Flatten", "start_dim end_dim", ""),
     METHOD("Tensor.unflatten", "input dim# sizes#", ""),
-    HOOK("torch.squeeze", "input", "dim", squeeze), CHANGED(CALL, ONE, "torch.unsqueeze", "input", "dim!", unsqueeze),
+    HOOK("torch.squeeze", "input", "dim", each_dim), CHANGED(CALL, ONE, "torch.unsqueeze", "input", "dim!", unsqueeze),
     HOOK("Tensor.slice", "input start?# end?# step?# starts?# ends?# steps?#", SLICES, slice),
     HOOK("Tensor.slice_copy", "self src start?# end?# step?# starts?# ends?# steps?#", SLICES, slice_copy),
     HOOK("torch.slice_scatter", "input src", "dim start end step", slice_copy),

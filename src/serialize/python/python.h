@@ -131,6 +131,6 @@ bool python_put_keys(python_op *c, buffer *out, bool first);
 /* expression.c, index.c, special.c */
 python_write_fn python_expression, python_attribute, python_list, python_tuple, python_unpacked, python_slice,
                 python_slice_copy, python_index, python_index_put, python_reshape, python_reduce, python_resize,
-                python_attention, python_recurrent, python_dropout, python_pool_to, python_squeeze, python_unsqueeze;
+                python_attention, python_recurrent, python_dropout, python_pool_to, python_each_dim, python_unsqueeze;
 
 #endif

@@ -214,21 +214,13 @@ bool python_resize(python_op *c) {
     return !c->w->status;
 }
 
-/* Over all dims there is no keepdim, unless a list of none means all. */
+/* Over all dims there is no keepdim. */
 bool python_reduce(python_op *c) {
-    static const char *const one_dim[] = { "torch.prod", "torch.any", "torch.all" };
-    bool several = true;
-    for (size_t i = 0; i < sizeof one_dim / sizeof *one_dim; i++)
-        several &= !xir_str_equal(c->type, xir_str_of(one_dim[i]));
     if (!python_param(c, "dim")) {
         if (truth_of(c, "keepdim", false))
             return python_refuse(c, XIR_E_UNSUPPORTED, "PyTorch has keepdim only with a dim");
         forget(c, "keepdim");
     }
-    if (!several) flatten(c, "dim");
-    const xir_any *dim = python_param(c, "dim");
-    if (!several && dim && dim->kind == XIR_ANY_LIST)
-        return python_refuse(c, XIR_E_UNSUPPORTED, "it reduces several dims, PyTorch's function one");
     return !c->w->status;
 }
 
@@ -254,27 +246,35 @@ static bool next_dim(const xir_list *dims, int64_t *last, bool first) {
     return found;
 }
 
-bool python_squeeze(python_op *c) {
+/* The function "torch.squeeze" as the method of what was written. */
+static bool put_method(python_op *c) {
+    put(c, c->row->type + strlen("torch"));
+    put(c, "(");
+    if (!python_put_keys(c, out_of(c), true)) return false;
+    put(c, ")");
+    return true;
+}
+
+/* Functions of one dim, for each dim of a list: v.squeeze(dim=2).squeeze(dim=0). */
+bool python_each_dim(python_op *c) {
     const xir_any *dim = python_param(c, "dim");
-    const xir_list dims = dim && dim->kind == XIR_ANY_LIST ? dim->as.list : (xir_list){ NULL, 0 };
+    const xir_list dims = dim && dim->kind == XIR_ANY_LIST ? dim->as.list : (xir_list){ dim, dim != NULL };
     const size_t x = python_input(c, "input");
     int64_t last = 0;
-    char text[64];
     if (x == SIZE_MAX) return python_refuse(c, XIR_E_MISSING, "'input' is missing");
-    bool known = !dim || dim->kind == XIR_ANY_LIST || dim->kind == XIR_ANY_INT;
-    for (size_t i = 0; i < dims.size; i++) known &= dims.items[i].kind == XIR_ANY_INT && dims.size <= 64;
-    if (!known) return python_refuse(c, XIR_E_UNSUPPORTED, "its dims are not up to 64 integers");
-    if (!python_put_targets(c, PYTHON_ONE, PYTHON_TENSOR)) return false;
+    bool known = !dim || (dims.size && dims.size <= 64);
+    for (size_t i = 0; known && i < dims.size; i++) known = dims.items[i].kind == XIR_ANY_INT;
+    if (!known) return python_refuse(c, XIR_E_UNSUPPORTED, "its dims are not 1 to 64 integers");
+    if (!python_reduce(c) || !python_put_targets(c, PYTHON_ONE, PYTHON_TENSOR)) return false;
     python_put_input(c, x, true);
+    if (!dim && !put_method(c)) return false;
     for (bool first = true; next_dim(&dims, &last, first); first = false) {
-        snprintf(text, sizeof text, ".squeeze(%" PRId64 ")", last);
-        put(c, text);
+        xir_any *one = python_edit(c, "dim");
+        if (!one) return false;
+        *one = xir_any_int(last);
+        if (!put_method(c)) return false;
     }
-    if (dim && dim->kind == XIR_ANY_INT) {
-        snprintf(text, sizeof text, ".squeeze(%" PRId64 ")", dim->as.integer);
-        put(c, text);
-    }
-    put(c, dim ? "\n" : ".squeeze()\n");
+    put(c, "\n");
     return true;
 }
 

@@ -97,7 +97,11 @@ static const struct { const char *line, *text, *forward; } functions[] = {
     F("torch.sum f 1 1 a y dim=None keepdim=False",
       "v_y = torch.sum(v_a)"),
     F("torch.prod f 1 1 a y dim=(1) keepdim=True",
-      "v_y = torch.prod(v_a, dim=1, keepdim=True)"),
+      "v_y = v_a.prod(dim=1, keepdim=True)"),
+    F("torch.prod f 1 1 a y dim=(0,2) keepdim=False dtype=torch.int",
+      "v_y = v_a.prod(dim=2, keepdim=False, dtype=torch.int).prod(dim=0, keepdim=False, dtype=torch.int)"),
+    F("torch.any f 1 1 a y",
+      "v_y = v_a.any()"),
     F("torch.std f 1 1 a y dim=(1) keepdim=False unbiased=False",
       "v_y = torch.std(v_a, dim=(1,), keepdim=False, unbiased=False)"),
     F("torch.norm f 1 1 a y dim=None keepdim=False p=fro",
@@ -113,9 +117,9 @@ static const struct { const char *line, *text, *forward; } functions[] = {
     F("torch.squeeze f 1 1 a y",
       "v_y = v_a.squeeze()"),
     F("torch.squeeze f 1 1 a y dim=1",
-      "v_y = v_a.squeeze(1)"),
+      "v_y = v_a.squeeze(dim=1)"),
     F("torch.squeeze f 1 1 a y dim=(1,-1,3,0,-2)",
-      "v_y = v_a.squeeze(-2).squeeze(-1).squeeze(3).squeeze(1).squeeze(0)"),
+      "v_y = v_a.squeeze(dim=-2).squeeze(dim=-1).squeeze(dim=3).squeeze(dim=1).squeeze(dim=0)"),
     F("torch.unsqueeze f 1 1 a y dim=(1)",
       "v_y = torch.unsqueeze(v_a, dim=1)"),
     F("torch.narrow f 1 1 a y dim=1 length=2 start=0",
@@ -393,6 +397,18 @@ static void a_module_without_weights(void **state) {
     buffer_free(&text);
 }
 
+/* PNNX's files have no scalars, but a network that is converted has them. */
+static void inputs_that_are_scalars(void **state) {
+    (void)state;
+    xir_network *net = python_read(NET("F.relu f 1 1 a y"));
+    xir_value *c = xir_op_output(xir_network_input_op(net), 2);
+    DOES(xir_value_set_type(c, xir_type_tensor(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), NULL, NULL, 0)));
+    DOES(xir_value_set_type(xir_op_output(xir_network_input_op(net), 3), FP32("", 0)));
+    buffer text = python_of(net);
+    assert_non_null(strstr(text.data, "    ((3,), torch.int64),\n    ((), torch.float32),\n    ((0,), torch.float32),\n)\n"));
+    buffer_free(&text);
+}
+
 /* An input of unknown type cannot be made up. */
 static void only_known_inputs_are_tested(void **state) {
     (void)state;
@@ -418,7 +434,7 @@ GROUP {
         cmocka_unit_test(functions_are_called),    cmocka_unit_test(modules_are_made_and_called),
         cmocka_unit_test(formulas_are_operators),  cmocka_unit_test(high_formulas_are_several_statements),
         cmocka_unit_test(a_module_without_weights), cmocka_unit_test(only_known_inputs_are_tested),
-        cmocka_unit_test(results_are_tensors),
+        cmocka_unit_test(results_are_tensors),     cmocka_unit_test(inputs_that_are_scalars),
     };
     return RUN_GROUP(tests);
 }
