@@ -255,8 +255,11 @@ static bool put_method(python_op *c) {
     return true;
 }
 
-/* Functions of one dim, for each dim of a list: v.squeeze(dim=2).squeeze(dim=0). */
+/* Functions of one dim, for each dim of a list: v.squeeze(dim=2).squeeze(dim=0). To reduce no dims is to reduce all. */
 bool python_each_dim(python_op *c) {
+    const xir_any *listed = python_param(c, "dim");
+    const bool all = listed && listed->kind == XIR_ANY_LIST && !listed->as.list.size;
+    if (all && !xir_str_equal(c->type, XIR_STR("torch.squeeze"))) forget(c, "dim");
     const xir_any *dim = python_param(c, "dim");
     const xir_list dims = dim && dim->kind == XIR_ANY_LIST ? dim->as.list : (xir_list){ dim, dim != NULL };
     const size_t x = python_input(c, "input");

@@ -100,6 +100,8 @@ static const struct { const char *line, *text, *forward; } functions[] = {
       "v_y = v_a.prod(dim=1, keepdim=True)"),
     F("torch.prod f 1 1 a y dim=(0,2) keepdim=False dtype=torch.int",
       "v_y = v_a.prod(dim=2, keepdim=False, dtype=torch.int).prod(dim=0, keepdim=False, dtype=torch.int)"),
+    F("torch.prod f 1 1 a y dim=() keepdim=False",
+      "v_y = v_a.prod()"),
     F("torch.any f 1 1 a y",
       "v_y = v_a.any()"),
     F("torch.std f 1 1 a y dim=(1) keepdim=False unbiased=False",
