@@ -103,10 +103,12 @@ void python_put_inputs(python_op *c, bool as_tensors) {
 /* ---- results ----------------------------------------------------------------------------------------------------- */
 
 bool python_is_unpacked(const python_op *c) {
-    const xir_use *use = c->op->n_outputs == 1 ? op_outputs(c->op)[0].uses : NULL;
-    const xir_str key = use ? use->user->cls->key : (xir_str){ NULL, 0 };
-    return xir_str_equal(key, XIR_STR("pnnx::prim::TupleUnpack")) ||
-           xir_str_equal(key, XIR_STR("pnnx::prim::ListUnpack"));
+    for (const xir_use *use = c->op->n_outputs == 1 ? op_outputs(c->op)[0].uses : NULL; use; use = use->next) {
+        const xir_str key = use->user->cls->key;
+        if (xir_str_equal(key, XIR_STR("pnnx::prim::TupleUnpack")) ||
+            xir_str_equal(key, XIR_STR("pnnx::prim::ListUnpack"))) return true;
+    }
+    return false;
 }
 
 /* Returns true if a module or function that may give the places of its maxima gives them. */
@@ -260,6 +262,19 @@ static bool put_weight(python_op *c, const xir_entry *e) {
     return true;
 }
 
+static bool is_float(const xir_value *v, uint32_t bits) {
+    const xir_tensor_type *t = v->type ? xir_type_as_tensor(v->type) : NULL;
+    return t && xir_type_kind_of(t->element_dtype) == XIR_TYPE_FLOAT && xir_type_storage_bits(t->element_dtype) == bits;
+}
+
+/* Returns true if weights are stored with half of the bits of the map that they meet. */
+static bool widens(const python_op *c) {
+    bool half = false;
+    for (size_t i = 0; i < c->extra->size; i++)
+        half |= pnnx_is_weight(&c->extra->entries[i]) && is_float(c->extra->entries[i].value.as.params, 16);
+    return half && c->op->n_inputs && is_float(op_inputs(c->op)[0].value, 32);
+}
+
 /* The weights of a module as a list: keys, shapes and elements. They have been checked. */
 static bool put_fill(python_op *c, xir_str module) {
     python_writer *w = c->w;
@@ -278,7 +293,7 @@ static bool put_fill(python_op *c, xir_str module) {
         if (!put_weight(c, &c->extra->entries[i])) return false;
         any = true;
     }
-    if (any) buffer_str(&w->init, ",))\n");
+    if (any) buffer_str(&w->init, widens(c) ? ",), torch.float32)\n" : ",))\n");
     w->fills |= any;
     return true;
 }

@@ -8,19 +8,20 @@ static const char preamble[] =
     "\"\"\"A network of PNNX as a module of PyTorch, written by XIR.\"\"\"\n";
 
 static const char weight_text[] =
-    "\n\ndef weight(archive, name, shape, dtype):\n"
+    "\n\ndef weight(archive, name, shape, dtype, to=None):\n"
     "    \"\"\"Returns a tensor of the archive, in which names are the bytes of UTF-8.\"\"\"\n"
     "    data = bytearray(archive.read(name.encode('utf-8').decode('cp437')))\n"
     "    tensor = torch.frombuffer(data, dtype=dtype) if data else torch.empty(0, dtype=dtype)\n"
-    "    return nn.Parameter(tensor.reshape(shape), requires_grad=dtype.is_floating_point or dtype.is_complex)\n";
+    "    tensor = tensor.reshape(shape).to(to or dtype)\n"
+    "    return nn.Parameter(tensor, requires_grad=dtype.is_floating_point or dtype.is_complex)\n";
 
 static const char fill_text[] =
-    "\n\ndef fill(module, archive, name, weights):\n"
-    "    \"\"\"Gives a module its weights, which are members of the archive.\"\"\"\n"
+    "\n\ndef fill(module, archive, name, weights, to=None):\n"
+    "    \"\"\"Gives a module its weights from the archive, with other elements than they are stored with.\"\"\"\n"
     "    for key, shape, dtype in weights:\n"
     "        *path, last = key.split('.')\n"
     "        owner = module.get_submodule('.'.join(path))\n"
-    "        old, new = getattr(owner, last), weight(archive, name + '.' + key, shape, dtype)\n"
+    "        old, new = getattr(owner, last), weight(archive, name + '.' + key, shape, dtype, to)\n"
     "        if old is None or old.shape != new.shape:\n"
     "            raise ValueError('the weight ' + name + '.' + key + ' does not fit its module')\n"
     "        setattr(owner, last, new if isinstance(old, nn.Parameter) else new.data)\n";
