@@ -409,13 +409,13 @@ int   convert_network(xir_network *net, xir_diags *why);
 /* ---- what a conversion adds ------------------------------------------------------------------------ */
 
 /* By slot: true if an op only moves elements, for an op of the file that does more. `p` has recorded the conversion of
- * the network. The caller's to free. */
+ * the network. The caller's to free; NULL without memory. */
 bool    *find_added(const xir_provenance *p, const xir_network *net);
 /* The ids of the ops that a recorder began with, ascending; the caller's to free. */
 int64_t *source_ids(const xir_provenance *p, size_t *n);
-/* Puts the places in that list of the first `room` ops that an op stands for. Returns their number. */
-size_t   sources_of(const xir_provenance *p, const xir_op *op, const int64_t *ids, size_t n_ids, size_t *out,
-                    size_t room);
+/* Puts the places in that list of the first `room` ops that an op stands for. False without memory. */
+bool     sources_of(const xir_provenance *p, const xir_op *op, const int64_t *ids, size_t n_ids, size_t *out,
+                    size_t room, size_t *n);
 
 /* ---- how much is computed -------------------------------------------------------------------------- */
 
