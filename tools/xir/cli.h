@@ -367,6 +367,10 @@ bool has_names(void);
  * network does not have a name. `file` is the network's. */
 int  check_names(const xir_network *net, const char *file);
 
+/* Complains about the name of an op that the network does not have; `meant` is the nearest one, or empty. `takes`
+ * begins what the word should be: "--op takes". Returns MISUSED. */
+int  no_such_op(const char *file, const char *takes, const char *word, xir_str meant);
+
 /* Complains about a word of --input that makes no sense without a network. */
 int     check_inputs(void);
 /* Splits a word of --input: the name of an input, or its position; and its file, which is the rest of the word. */
