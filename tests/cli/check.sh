@@ -125,6 +125,7 @@ run 2 check - small.json -; err "standard input can be read only once"
 halves="--plugin $BUILD/plugins/customtarget.so"
 run 2 check --target halves small.json; err "--target halves: there is no such target"
 run 2 check --target "buyi(3)" small.json; err "there is no such target"
+run 2 check --target buyy small.json; err "did you mean 'buyi'?"
 run 0 check --target "zhuge(330)" small.json; quiet
 run 0 check --target host small.json; quiet
 run 1 check --target host "$data/small.onnx"; err "no target can be asked about ops of a dialect: convert the network first"

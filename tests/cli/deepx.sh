@@ -120,6 +120,9 @@ run 0 check blocks.ir; quiet; run 0 run blocks.ir --compare plain_results; run 0
 # The tensors of a program are in the folder next to it, or in one that is named.
 mkdir p.data other.data
 printf 'load(var<string>:/elsewhere/w)->()\nnewtensor([2])->(tensor<float32>:y)\nadd(w, w)->(y)\n' >p.ir
+run 0 opt p.ir p.fb --no-params --input-shape w=2:fp32   # what is loaded becomes an input
+run 2 opt p.ir no.fb --no-params --input-shape ww=2:fp32; err "the network has no input 'ww'; did you mean 'w'?"
+gone no.fb
 printf 'dtype: float32\ndim: 1\nshape:\n  - 2\nstride:\n  - 1\nsize: 2\n' | tee p.data/w.shape >other.data/w.shape
 printf '\0\0\200\077\0\0\0\100' >p.data/w.data
 printf '\0\0\200\077' >other.data/w.data

@@ -63,6 +63,9 @@ for row in None,0,types Two,2,types; do
     run 1 opt --plugin "$faulty" --passes infer wrong.json; err "faulty::$class 'bad': its inference gives ${row%,*} types"
 done
 
+sed "s/whatever::Flatten/faulty::Null/" bad.json >wrong.json
+run 1 check --plugin "$faulty" wrong.json; err "/ops/1: faulty::Null 'bad': its inference gives no type for output 0"
+
 # If a kernel crashes, the program names the op, and ends as a crash ends a program. A sanitizer has its own handlers.
 ulimit -c 0
 crashes() {

@@ -125,6 +125,7 @@ run 2 view small.json - --svg --depth many; err "--depth takes a number, not 'ma
 run 2 view small.json - --svg --depth -1; err "--depth takes a number"
 run 2 view small.json - --svg --hops 2; err "--hops is about --select"
 run 2 view small.json x.svg --select nobody; err "there is no op 'nobody'"; gone x.svg
+run 2 view small.json x.svg --select conw1; err "there is no op 'conw1'; did you mean 'conv1'?"; gone x.svg
 run 2 view small.json x.svg --select '#99'; gone x.svg
 cp "$data/small.onnx" net.html; run 2 view net.html; err "the network itself"; same "$data/small.onnx" net.html
 run 2 view small.json ./small.json --svg; err "the network itself"

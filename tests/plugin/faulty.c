@@ -17,6 +17,8 @@ xir_status faulty_infer_two(xir_infer *at) {
     return status ? status : faulty_infer(at);
 }
 
+xir_status faulty_infer_null(xir_infer *at) { return xir_infer_result(at, NULL); }
+
 static xir_status run_abort(xir_kernel *at) {
     (void)at;
     abort();
@@ -40,8 +42,8 @@ static xir_status run_deep(xir_kernel *at) {
 }
 
 const xir_plugin *xir_plugin_entry(void) {
-    static xir_class_fn *const classes[] = { xir_faulty_none_class, xir_faulty_two_class, xir_faulty_abort_class,
-                                             xir_faulty_write_class, xir_faulty_deep_class };
+    static xir_class_fn *const classes[] = { xir_faulty_none_class, xir_faulty_two_class, xir_faulty_null_class,
+                                             xir_faulty_abort_class, xir_faulty_write_class, xir_faulty_deep_class };
     static const xir_plugin_kernel kernels[] = {
         { xir_faulty_abort_class, run_abort }, { xir_faulty_write_class, run_write }, { xir_faulty_deep_class, run_deep },
     };

@@ -16,16 +16,17 @@ static int by_id(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-size_t sources_of(const xir_provenance *p, const xir_op *op, const int64_t *ids, size_t n_ids, size_t *out,
-                  size_t room) {
+bool sources_of(const xir_provenance *p, const xir_op *op, const int64_t *ids, size_t n_ids, size_t *out, size_t room,
+                size_t *n) {
     int64_t found[MOST_SOURCES];
-    size_t n = 0, known = 0;
-    if (xir_provenance_of_op(p, op, found, MOST_SOURCES, &n) != XIR_OK) return 0;
-    for (size_t i = 0; i < n && i < MOST_SOURCES && known < room; i++) {
+    size_t known = 0;
+    *n = 0;
+    if (xir_provenance_of_op(p, op, found, MOST_SOURCES, &known) != XIR_OK) return false;
+    for (size_t i = 0; i < known && i < MOST_SOURCES && *n < room; i++) {
         const int64_t *at = bsearch(&found[i], ids, n_ids, sizeof *ids, by_id);
-        if (at) out[known++] = (size_t)(at - ids);
+        if (at) out[(*n)++] = (size_t)(at - ids);
     }
-    return known;
+    return true;
 }
 
 int64_t *source_ids(const xir_provenance *p, size_t *n) {
@@ -37,18 +38,22 @@ int64_t *source_ids(const xir_provenance *p, size_t *n) {
 }
 
 bool *find_added(const xir_provenance *p, const xir_network *net) {
-    size_t n, found[MOST_SOURCES];
+    size_t n, k, found[MOST_SOURCES];
     int64_t *ids = source_ids(p, &n);
-    bool *works = take(n, sizeof *works), *added = take(xir_network_slot_count(net), sizeof *added);
-    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
-        const size_t k = only_moves(op) ? 0 : sources_of(p, op, ids, n, found, MOST_SOURCES);
-        for (size_t i = 0; i < k; i++) works[found[i]] = true;
-    }
-    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
-        const size_t k = only_moves(op) ? sources_of(p, op, ids, n, found, MOST_SOURCES) : 0;
-        for (size_t i = 0; i < k; i++) added[xir_op_slot(op)] |= works[found[i]];
+    bool *works = take(n, sizeof *works), *added = take(xir_network_slot_count(net), sizeof *added), known = true;
+    for (int moves = 0; moves < 2; moves++) {   /* first the ops that do more */
+        for (const xir_op *op = xir_network_first(net); op && known; op = xir_op_next(op)) {
+            if (only_moves(op) != (moves == 1)) continue;
+            known = sources_of(p, op, ids, n, found, MOST_SOURCES, &k);
+            for (size_t i = 0; i < k; i++) {
+                if (moves) added[xir_op_slot(op)] |= works[found[i]];
+                else works[found[i]] = true;
+            }
+        }
     }
     free(works);
     free(ids);
-    return added;
+    if (known) return added;
+    free(added);
+    return NULL;
 }

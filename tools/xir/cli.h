@@ -367,6 +367,10 @@ bool has_names(void);
  * network does not have a name. `file` is the network's. */
 int  check_names(const xir_network *net, const char *file);
 
+/* Complains about the name of an op that the network does not have; `meant` is the nearest one, or empty. `takes`
+ * begins what the word should be: "--op takes". Returns MISUSED. */
+int  no_such_op(const char *file, const char *takes, const char *word, xir_str meant);
+
 /* Complains about a word of --input that makes no sense without a network. */
 int     check_inputs(void);
 /* Splits a word of --input: the name of an input, or its position; and its file, which is the rest of the word. */
@@ -416,13 +420,13 @@ int   convert_network(xir_network *net, xir_diags *why);
 /* ---- what a conversion adds ------------------------------------------------------------------------ */
 
 /* By slot: true if an op only moves elements, for an op of the file that does more. `p` has recorded the conversion of
- * the network. The caller's to free. */
+ * the network. The caller's to free; NULL without memory. */
 bool    *find_added(const xir_provenance *p, const xir_network *net);
 /* The ids of the ops that a recorder began with, ascending; the caller's to free. */
 int64_t *source_ids(const xir_provenance *p, size_t *n);
-/* Puts the places in that list of the first `room` ops that an op stands for. Returns their number. */
-size_t   sources_of(const xir_provenance *p, const xir_op *op, const int64_t *ids, size_t n_ids, size_t *out,
-                    size_t room);
+/* Puts the places in that list of the first `room` ops that an op stands for. False without memory. */
+bool     sources_of(const xir_provenance *p, const xir_op *op, const int64_t *ids, size_t n_ids, size_t *out,
+                    size_t room, size_t *n);
 
 /* ---- how much is computed -------------------------------------------------------------------------- */
 

@@ -201,3 +201,13 @@ int check_names(const xir_network *net, const char *file) {
         if (rows[i].words->n) code = check_row(&rows[i], net, file);
     return code;
 }
+
+/* ---- names of ops ---------------------------------------------------------------------------------- */
+
+int no_such_op(const char *file, const char *takes, const char *word, xir_str meant) {
+    if (meant.size) {
+        return complain_of(MISUSED, file, "there is no op '%s'; did you mean '%.*s'?", word, (int)meant.size,
+                           meant.data);
+    }
+    return complain_of(MISUSED, file, "there is no op '%s'; %s the name of an op, or its id as #17", word, takes);
+}

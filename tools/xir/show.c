@@ -43,11 +43,7 @@ static int unknown(const loaded *l, const op_list *ops, const char *word) {
         const xir_str name = xir_op_name(ops->items[i]);
         if (name.size && xir_str_is_nearer(xir_str_of(word), name, &distance)) meant = name;
     }
-    if (meant.size) {
-        return complain_of(MISUSED, l->name, "there is no op '%s'; did you mean '%.*s'?", word, (int)meant.size,
-                           meant.data);
-    }
-    return complain_of(MISUSED, l->name, "there is no op '%s'; --op takes the name of an op, or its id as #17", word);
+    return no_such_op(l->name, "--op takes", word, meant);
 }
 
 static int print_op(const xir_op *op) {

@@ -173,7 +173,7 @@ static int prepare(stats *s, xir_network *net, xir_diags *why) {
     code = made_of ? convert_network(net, why) : no_memory();
     if (!code) s->added = find_added(made_of, net);
     xir_provenance_free(made_of);
-    return code;
+    return code || s->added ? code : no_memory();
 }
 
 /* Findings of single ops do not prevent the figures of the others. */

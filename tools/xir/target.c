@@ -8,14 +8,28 @@ static void put_core(text *t, const char *word, const char *open, const char *kn
     else text_add(t, known, strcspn(known, " "));
 }
 
+static int no_such_target(const char *word, xir_str name) {
+    const xir_target_row *row;
+    xir_str meant = { NULL, 0 };
+    size_t distance = SIZE_MAX;
+    for (size_t i = 0; (row = xir_target_row_at(context, i)); i++)
+        if (xir_str_is_nearer(name, xir_str_of(row->name), &distance)) meant = xir_str_of(row->name);
+    if (meant.size)
+        return complain(MISUSED, "--target %s: there is no such target; did you mean '%.*s'?", word, (int)meant.size,
+                        meant.data);
+    return complain(MISUSED, "--target %s: there is no such target; xir ops lists them", word);
+}
+
 int find_target(const char *word, const xir_target **out) {
     *out = NULL;
     if (!word) return DONE;
     const char *open = strchr(word, '(');
     const size_t n = strlen(word);
-    const int kind = xir_target_find(context, (xir_str){ word, open ? (size_t)(open - word) : n });
+    const xir_str name = { word, open ? (size_t)(open - word) : n };
+    const int kind = xir_target_find(context, name);
     const xir_target_row *row = kind < 0 ? NULL : xir_target_row_at(context, (size_t)kind);
-    if (!row || (open && (!row->cores || word[n - 1] != ')')))
+    if (!row) return no_such_target(word, name);
+    if (open && (!row->cores || word[n - 1] != ')'))
         return complain(MISUSED, "--target %s: there is no such target; xir ops lists them", word);
     text core = { 0 };
     if (row->cores) put_core(&core, word, open, row->cores);

@@ -73,14 +73,6 @@ static bool print_tag_of(const xir_network *net, int64_t id) {
     return true;
 }
 
-static int unknown(const loaded *l, const char *word, xir_str meant) {
-    if (meant.size) {
-        return complain_of(MISUSED, l->name, "there is no op '%s'; did you mean '%.*s'?", word, (int)meant.size,
-                           meant.data);
-    }
-    return complain_of(MISUSED, l->name, "there is no op '%s'; OP is the name of an op, or its id as #17", word);
-}
-
 /* Whether a word is the name of an op, or its id if no op has that name. */
 static bool is_meant(const char *word, bool by_id, int64_t id, xir_str name) {
     int64_t wanted;
@@ -173,7 +165,7 @@ static int trace_back(const loaded *l, const xir_provenance *p, const xir_networ
             n++;
         }
     }
-    return n ? code : unknown(l, word, meant);
+    return n ? code : no_such_op(l->name, "OP is", word, meant);
 }
 
 /* ---- running ------------------------------------------------------------------------------------- */
@@ -232,7 +224,7 @@ static int trace_forward(loaded *l, const char *word, const xir_pipeline *pipeli
         if (!p) code = no_memory();
         else if (s && i) putchar('\n');
         if (s) code = follow(&copy, p, s, pipeline, settings);
-        else if (p && !i) code = unknown(l, word, meant);
+        else if (p && !i) code = no_such_op(l->name, "OP is", word, meant);
         xir_provenance_free(p);
         xir_network_free(was);
         xir_diags_free(why);

@@ -58,14 +58,16 @@ static int read_count(const char *name, const char *word, uint32_t *out) {
 }
 
 /* An op of the execution order by its name, or by its id as #17. A walk needs no memory: without it, an op would seem
- * to be missing. */
-static const xir_op *find_op(const xir_network *net, const char *word) {
+ * to be missing. `meant` gets a name that is nearer than the last one. */
+static const xir_op *find_op(const xir_network *net, const char *word, xir_str *meant, size_t *distance) {
     const xir_op *of_id = NULL;
     int64_t id;
     const bool has_id = read_op_id(word, &id);
     for (const xir_op *op = xir_network_first(net); op && *word; op = xir_op_next(op)) {
         if (xir_str_equal(xir_op_name(op), xir_str_of(word))) return op;
         if (has_id && xir_op_id(op) == id) of_id = op;
+        if (xir_op_name(op).size && xir_str_is_nearer(xir_str_of(word), xir_op_name(op), distance))
+            *meant = xir_op_name(op);
     }
     return of_id;
 }
@@ -73,11 +75,11 @@ static const xir_op *find_op(const xir_network *net, const char *word) {
 /* With another network: an op of that one, if the first one has none. */
 static int find_selected(const loaded *l, const loaded *other, const xir_op **out) {
     if (!select_word) return DONE;
-    *out = find_op(l->net, select_word);
-    if (!*out && other->net) *out = find_op(other->net, select_word);
-    if (*out) return DONE;
-    return complain_of(MISUSED, l->name, "there is no op '%s'; --select takes the name of an op, or its id as #17",
-                       select_word);
+    xir_str meant = { NULL, 0 };
+    size_t distance = SIZE_MAX;
+    *out = find_op(l->net, select_word, &meant, &distance);
+    if (!*out && other->net) *out = find_op(other->net, select_word, &meant, &distance);
+    return *out ? DONE : no_such_op(l->name, "--select takes", select_word, meant);
 }
 
 /* ---- writing ----------------------------------------------------------------------------------------- */

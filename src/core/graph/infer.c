@@ -84,10 +84,20 @@ static xir_status no_memory(xir_infer *at) {
     return diag_memory(at->why);
 }
 
+/* An output has no type if an input has none. */
+static xir_status check_types(xir_infer *at) {
+    size_t none = 0, untyped = 0;
+    while (none < at->n_out && at->out[none]) none++;
+    if (none == at->n_out) return XIR_OK;
+    while (untyped < at->n_inputs && (!infer_has_input(at, untyped) || xir_infer_input(at, untyped))) untyped++;
+    return untyped < at->n_inputs ? XIR_OK
+           : xir_infer_fail(at, XIR_E_INVALID, NULL, "its inference gives no type for output %zu", none);
+}
+
 /* Refuses a number of types that is not that of the class's outputs. */
 static xir_status check_results(xir_infer *at) {
     const class_more *more = at->cls->more;
-    if (at->cls->many_outputs || at->n_out == more->n_outputs) return XIR_OK;
+    if (at->cls->many_outputs || at->n_out == more->n_outputs) return check_types(at);
     return xir_infer_fail(at, XIR_E_INVALID, NULL, "its inference gives %zu type%s: expected %" PRIu32
                           ", one for each output of the class", at->n_out, at->n_out == 1 ? "" : "s", more->n_outputs);
 }

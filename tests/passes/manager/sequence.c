@@ -131,7 +131,7 @@ static void steps_that_cannot_be_added_are_refused(void **state) {
     assert_int_equal(xir_pipeline_add(p, &bad, NULL, found), XIR_E_INVALID);
     says(XIR_E_INVALID, "the pass counting has no function");
     assert_int_equal(xir_pipeline_add(p, &strange, NULL, found), XIR_E_UNSUPPORTED);
-    says(XIR_E_UNSUPPORTED, "asks for what a newer library has");
+    says(XIR_E_UNSUPPORTED, "sets a member that this version does not know");
     assert_int_equal(xir_pipeline_add(p, &counting, "m=1", found), XIR_E_UNKNOWN);
     says(XIR_E_UNKNOWN, "counting has no option 'm'");
     assert_int_equal(xir_pipeline_add(p, &counting, "n=x", found), XIR_E_TYPE);
