@@ -67,7 +67,8 @@ xir_value *make_deformed(xir_node *at, const deformed *d) {
               *bias = xir_node_optional_input(at, 3), *mask = xir_node_optional_input(at, 4);
     const windows *w = &d->windows;
     const int64_t group = d->groups, groups = d->offset_groups;
-    if (!xir_node_need_dims(at, x, 0, 4) || !xir_node_need_dims(at, kernel, 0, 4) || !node_windows_fit(at, w)) return NULL;
+    if (!xir_node_need_dims(at, x, 0, 4) || !xir_node_need_dims(at, kernel, 0, 4) || !node_windows_fit(at, w))
+        return NULL;
     const int64_t batch = v_dim(x, 0), channels = v_dim(x, 1), outputs = v_dim(kernel, 0),
                   k = w->size[0] * w->size[1];
     if (batch < 1 || channels < 1 || outputs < 1 || k < 1 || batch > MOST_SIDE || channels > MOST_SIDE ||

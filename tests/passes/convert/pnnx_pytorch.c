@@ -50,7 +50,8 @@ static bool is_recorded(const xir_array *found, const char *record) {
     size_t rank = 0;
     if (!xir_type_equal(xir_type_element(type), element_of(record))) return false;
     for (char *end; *p && *p != ' '; p = end + 1, rank++)
-        if (rank >= xir_type_rank(type) || strtoll(p, &end, 10) != xir_type_dim(type, (int64_t)rank, false)) return false;
+        if (rank >= xir_type_rank(type) || strtoll(p, &end, 10) != xir_type_dim(type, (int64_t)rank, false))
+            return false;
     for (size_t i = 0; i < xir_array_count(found); i++) {
         char *end;
         const double expected = strtod(p, &end), x = xir_array_real(found, i);
