@@ -10,6 +10,7 @@
 #ifndef XIR_DRAW_H
 #define XIR_DRAW_H
 
+#include <xir/cost.h>
 #include <xir/diff.h>
 #include <xir/network.h>
 #include <xir/serialize.h>
@@ -50,6 +51,12 @@ typedef struct xir_draw_options {
                                       moved or changed have a sign and a colour. The drawn network is the first one of
                                       the diff, neither was edited since, and `select` may be an op of either. NULL:
                                       one network                                                                     */
+    bool           constants;      /* draws ops that depend on constants alone, too. Otherwise they belong to the ops
+                                      that use them. With `diff` they are always drawn                                */
+    /* HTML: fills in what an op costs, whose struct has its size, or returns false if that is not known. NULL:
+     * xir_op_cost. For a dialect, whose ops have no costs until they are converted. */
+    bool         (*cost)(void *user, const xir_op *op, xir_cost *out);
+    void          *user;           /* for `cost`                                                                      */
 } xir_draw_options;
 
 /* Draws a network. NULL options are the default. Calls `write` with one piece after another. The network is only read:

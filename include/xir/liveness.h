@@ -35,6 +35,10 @@ typedef struct xir_liveness_options {
     /* Every op of the network's order, once, in another order; NULL: the order as it is stored. */
     const xir_op *const *order;
     size_t   n_order;
+    /* Unless NULL: returns true for further ops whose first output has the bytes of their first input, whatever their
+     * classes say, if both have as many bytes. For moves that a later pass removes. */
+    bool   (*is_view)(void *user, const xir_op *op);
+    void    *user;
 } xir_liveness_options;
 
 typedef struct xir_liveness xir_liveness;

@@ -26,8 +26,8 @@ static xir_status take_options(xir_draw_options *how, const xir_draw_options *gi
     for (size_t i = sizeof *how; i < given->size; i++) {
         if (!((const char *)given)[i]) continue;
         return xir_diags_add(why, XIR_ERROR, XIR_E_UNSUPPORTED, XIR_STR(""),
-                             "xir_draw_options asks for what a newer library has: something is at byte %zu of it, %zu "
-                             "are known", i, sizeof *how);
+                             "xir_draw_options sets a member that this version does not know: byte %zu is set, its "
+                             "size here is %zu", i, sizeof *how);
     }
     memcpy(how, given, given->size < sizeof *how ? given->size : sizeof *how);
     how->size = sizeof *how;

@@ -41,6 +41,7 @@ static bool join(draw_span *outer, const draw_span *inner) {
     if (outer->reason == DRAW_OF_NETWORK) {
         if (inner->reason != DRAW_OF_SCOPE) return false;
         outer->prefix = inner->prefix;
+        outer->named = inner->named;
         return true;
     }
     if (inner->reason == DRAW_OF_COPY) return is_named(outer->reason);
@@ -54,6 +55,7 @@ static bool join(draw_span *outer, const draw_span *inner) {
     /* Both names are parts of the name of the first op. */
     outer->label.size = (size_t)(inner->label.data - outer->label.data) + inner->label.size;
     outer->prefix = inner->prefix;
+    outer->named = inner->named;
     return true;
 }
 
@@ -76,7 +78,8 @@ static void add_group(picture *p, const draw_span *span, uint32_t parent) {
     *g = (draw_group){ .parent = parent, .begin = span->begin, .end = span->end, .reason = span->reason,
                        .number = span->number, .label = span->label,
                        .depth = above ? above->depth + 1 : 0,
-                       .prefix = span->prefix ? span->prefix : above ? above->prefix : 0 };
+                       .prefix = span->prefix ? span->prefix : above ? above->prefix : 0,
+                       .named = span->prefix ? span->named : above ? above->named : 0 };
 }
 
 /* Groups are added in preorder: the parent of the next one is the last one that has not ended before it begins. */

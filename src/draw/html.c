@@ -248,13 +248,14 @@ static int64_t group_title(page *g, uint32_t i) {
     return html_number(&g->strings, (xir_str){ title, n }, true);
 }
 
-/* What the titles say of the names, as the page has them: in their harmless spelling, counted in the units of
+static int64_t group_named(page *g, uint32_t i) { return g->p->groups[i].named; }
+
+/* What the titles say of the name of `named`, as the page has it: in its harmless spelling, counted in the units of
  * JavaScript, which are two for a character of four bytes. */
 static int64_t group_prefix(page *g, uint32_t i) {
     const draw_group *group = &g->p->groups[i];
-    if (group->begin >= group->end) return 0;
-    xir_str name = xir_op_name(g->p->nodes[group->begin].op);
-    if (name.size > group->prefix) name.size = group->prefix;
+    if (!group->prefix) return 0;
+    xir_str name = { xir_op_name(g->p->nodes[group->named].op).data, group->prefix };
     int64_t n = 0;
     while (name.size) {
         char text[8];
@@ -270,6 +271,7 @@ static int64_t group_prefix(page *g, uint32_t i) {
 static void put_groups(page *g) {
     static const struct { const char *name; group_fn *fn; } columns[] = {
         { "parent", group_parent },     { "title", group_title },       { "prefix", group_prefix },
+        { "named", group_named },
         { "begin", group_begin },       { "end", group_end },           { "vertices", group_vertices },
         { "segments", group_segments }, { "ranks", group_ranks },       { "room", group_room },
         { "width", group_width },       { "height", group_height },
@@ -334,9 +336,12 @@ enum { COST_MULTIPLY_ADDS, COST_BYTES, COST_PARAMETERS, COSTS };
 static double known(uint64_t figure) { return figure == XIR_COST_UNKNOWN ? NAN : (double)figure; }
 
 /* The costs of an op; NAN is not known. */
-static void costs_of(const xir_op *op, double out[COSTS]) {
+static void costs_of(const picture *p, const xir_op *op, double out[COSTS]) {
     xir_cost cost = XIR_INIT(xir_cost);
-    (void)xir_op_cost(op, &cost, NULL);    /* if it fails, nothing is known */
+    if (!p->how.cost) (void)xir_op_cost(op, &cost, NULL);    /* if it fails, nothing is known */
+    else if (!p->how.cost(p->how.user, op, &cost))
+        cost = XIR_INIT(xir_cost, XIR_COST_UNKNOWN, XIR_COST_UNKNOWN, XIR_COST_UNKNOWN, XIR_COST_UNKNOWN,
+                        XIR_COST_UNKNOWN, XIR_COST_UNKNOWN);
     out[COST_MULTIPLY_ADDS] = known(cost.multiply_adds);
     out[COST_BYTES] = known(xir_cost_add(cost.bytes_read, cost.bytes_written));
     out[COST_PARAMETERS] = known(cost.parameters);
@@ -359,7 +364,12 @@ static void put_heats(page *g) {
     double *costs = draw_new(g->p->alloc, n, COSTS * sizeof *costs);
     html_open(&g->j, "heats", '[');
     if (!costs) g->no_memory = true;
-    for (size_t i = 0; i < n && costs; i++) costs_of(g->p->nodes[i].op, costs + i * COSTS);
+    for (size_t i = 0; i < n && costs; i++) costs_of(g->p, g->p->nodes[i].op, costs + i * COSTS);
+    for (size_t i = 0; i < g->p->n_folded && costs; i++) {   /* its parameters are those of its user */
+        double folded[COSTS];
+        costs_of(g->p, g->p->folded[i].op, folded);
+        costs[g->p->folded[i].node * COSTS + COST_PARAMETERS] += folded[COST_PARAMETERS];
+    }
     if (costs) {
         put_heat(g, XIR_STR("Multiply-adds"), XIR_STR(""), true, costs + COST_MULTIPLY_ADDS, COSTS);
         put_heat(g, XIR_STR("Bytes"), XIR_STR("B"), true, costs + COST_BYTES, COSTS);

@@ -23,7 +23,7 @@ typedef struct draw_span {
     uint32_t    begin, end;
     draw_reason reason;
     uint32_t    number;
-    uint32_t    prefix;
+    uint32_t    prefix, named;   /* as in draw_group */
     xir_str     label;
 } draw_span;
 

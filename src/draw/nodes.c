@@ -148,6 +148,55 @@ static void sort_nodes(finding *f, const draw_node *nodes, uint32_t *places, uin
     }
 }
 
+/* ---- constants that belong to their users ------------------------------------------------------------------------ */
+
+/* The first of an op's users, which is after it in the order. NULL: there is none, or the network's Output is one. */
+static const xir_op *user_of(const finding *f, uint32_t i, const xir_op *op) {
+    const xir_op *best = NULL;
+    for (size_t k = 0; k < xir_op_output_count(op); k++) {
+        const xir_use *use = xir_value_uses(xir_op_output(op, (int64_t)k));
+        for (; use; use = xir_use_next(use)) {
+            const xir_op *user = xir_use_op(use);
+            const uint32_t at = user ? *index_of(f, user) : 0;
+            if (user && xir_class_traits(xir_op_class(user)) & XIR_TRAIT_SINK) return NULL;
+            if (at > i + 1 && (!best || at < *index_of(f, best))) best = user;
+        }
+    }
+    return best;
+}
+
+/* Removes ops that depend on constants alone and have a user: they are folded into it, and what is folded into a folded
+ * op goes on to the user of that. `index` gets the new places. False without memory. */
+static bool fold_constants(finding *f, draw_node *nodes, size_t *n) {
+    picture *p = f->p;
+    size_t left = 0;
+    const xir_op **into = draw_new(p->alloc, *n, sizeof *into);
+    p->folded = draw_new(p->alloc, *n, sizeof *p->folded);
+    if (!into || !p->folded) {
+        draw_free(p->alloc, (void *)into);
+        return false;
+    }
+    for (uint32_t i = (uint32_t)*n; i-- > 0;) {
+        const xir_op *user = nodes[i].constant && nodes[i].op != p->how.select ? user_of(f, i, nodes[i].op) : NULL;
+        const xir_op *further = user ? into[*index_of(f, user) - 1] : NULL;
+        into[i] = further ? further : user;
+    }
+    for (size_t i = 0; i < *n; i++) {
+        if (into[i]) {
+            *index_of(f, nodes[i].op) = 0;
+            p->folded[p->n_folded++] = (draw_folded){ nodes[i].op, into[i], DRAW_NONE };
+        } else {
+            nodes[left++] = nodes[i];
+            *index_of(f, nodes[i].op) = (uint32_t)left;
+        }
+    }
+    draw_free(p->alloc, (void *)into);
+    *n = left;
+    return true;
+}
+
+/* ---- all nodes --------------------------------------------------------------------------------------------------- */
+
 /* `index` gets the node of each op. */
 static void number_values(finding *f, uint32_t n) {
     picture *p = f->p;
@@ -181,8 +230,12 @@ static bool add_nodes(finding *f) {
     if (ok) {
         for (size_t i = 0; i < n; i++) nodes[i].op = ops[i];
         for (uint32_t i = 0; i < n; i++) nodes[i].constant = is_constant(f, nodes, i);
+        ok = p->how.constants || f->second || fold_constants(f, nodes, &n);
+    }
+    if (ok) {
         sort_nodes(f, nodes, places, first, (uint32_t)n);
         number_values(f, (uint32_t)n);
+        for (size_t i = 0; i < p->n_folded; i++) p->folded[i].node = *index_of(f, p->folded[i].into) - 1;
     }
     draw_free(p->alloc, (void *)ops);
     draw_free(p->alloc, nodes);

@@ -36,6 +36,7 @@ void picture_free(picture *p) {
     draw_free(p->alloc, p->vertices);
     draw_free(p->alloc, p->segments);
     draw_free(p->alloc, p->ranks);
+    draw_free(p->alloc, p->folded);
     draw_free(p->alloc, (void *)p->was);
     draw_free(p->alloc, p->lost);
     draw_free(p->alloc, p->changes);

@@ -167,7 +167,8 @@ typedef struct draw_group {
     draw_reason reason;
     uint32_t    number;
     xir_str     label;           /* lives as long as the network; text of a file, so it may be anything */
-    uint32_t    prefix;          /* bytes of the names of its nodes that the labels above them say    */
+    uint32_t    prefix;          /* how many bytes at the start of names the labels above them say:   */
+    uint32_t    named;           /* those of the name of this node. Other nodes may have other names  */
     uint32_t    vertices, n_vertices;   /* picture.vertices[vertices], …                              */
     uint32_t    segments, n_segments;
     uint32_t    ranks, n_ranks;  /* picture.ranks[ranks + r]: the first vertex of rank r; [ranks + n_ranks] is
@@ -176,6 +177,12 @@ typedef struct draw_group {
     uint16_t    title;           /* the width of its title                                            */
     uint16_t    width, height;   /* of its closed box                                                 */
 } draw_group;
+
+/* An op that depends on constants alone and is not drawn: it belongs to the node of the op `into`, which uses it. */
+typedef struct draw_folded {
+    const xir_op *op, *into;
+    uint32_t      node;
+} draw_folded;
 
 /* With how.diff, `net` is the first network. A node of both has the op of the second one, and `was` that of the first.
  * Its outputs are as many as the op with more of them has; its inputs are those of `op`, then `lost` ones that only
@@ -190,6 +197,7 @@ typedef struct picture {
     draw_vertex         *vertices;   size_t n_vertices;
     draw_segment        *segments;   size_t n_segments;
     uint32_t            *ranks;      size_t n_ranks;
+    draw_folded         *folded;     size_t n_folded;     /* in execution order                       */
     const xir_op       **was;        /* with a diff, by node                                                       */
     uint32_t            *lost;       /* the same                                                                   */
     uint8_t             *changes;    /* the same: bits of xir_diff_kind                                            */

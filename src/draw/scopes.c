@@ -36,8 +36,8 @@ static void close_to(scopes *s, size_t depth, size_t end) {
     }
 }
 
-/* The op's scopes replace the open ones, from the first that differs on. The old ones end at `end`. */
-static void enter(scopes *s, xir_str name, size_t begin, size_t end) {
+/* The scopes of the node `named` replace the open ones, from the first that differs on. The old ones end at `end`. */
+static void enter(scopes *s, xir_str name, size_t named, size_t begin, size_t end) {
     const char separator = memchr(name.data, '/', name.size) ? '/' : '.';
     xir_str part;
     size_t at = 0, depth = 0;
@@ -47,7 +47,8 @@ static void enter(scopes *s, xir_str name, size_t begin, size_t end) {
         if (!same) {
             close_to(s, depth, end);
             s->open[depth] = (open_scope){ part, draw_span_add(s->spans, (draw_span){
-                .begin = (uint32_t)begin, .reason = DRAW_OF_SCOPE, .label = part, .prefix = (uint32_t)at }) };
+                .begin = (uint32_t)begin, .reason = DRAW_OF_SCOPE, .label = part, .prefix = (uint32_t)at,
+                .named = (uint32_t)named }) };
             s->depth = depth + 1;
         }
         depth++;
@@ -66,7 +67,7 @@ void draw_find_scopes(const picture *p, draw_spans *spans) {
         while (user + 1 < p->n_nodes && p->nodes[user].constant) user++;
         const xir_str name = xir_op_name(p->nodes[user].op);
         if (!name.size) continue;
-        if (user != entered) enter(&s, name, i, end);
+        if (user != entered) enter(&s, name, user, i, end);
         entered = user;
         end = i + 1;
     }

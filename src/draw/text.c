@@ -83,8 +83,9 @@ xir_str draw_class_word(const xir_op *op) {
 /* The name without what the titles of its groups say. */
 static xir_str name_in_group(const picture *p, uint32_t node) {
     const xir_str name = xir_op_name(p->nodes[node].op);
-    const size_t at = p->groups[p->nodes[node].group].prefix;
-    const bool fits = at && at < name.size && (name.data[at - 1] == '/' || name.data[at - 1] == '.');
+    const draw_group *group = &p->groups[p->nodes[node].group];
+    const size_t at = group->prefix;
+    const bool fits = at && at < name.size && memcmp(name.data, xir_op_name(p->nodes[group->named].op).data, at) == 0;
     return fits ? (xir_str){ name.data + at, name.size - at } : name;
 }
 

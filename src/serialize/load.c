@@ -166,11 +166,47 @@ static xir_status complete(loading *l, const format_reading *how, xir_network *n
     return !status && claims ? l->format.compare_claims(net, how) : status;
 }
 
+/* Returns true if a file that is not a text begins as no file of the format does: what its reader says of the first
+ * bytes then means nothing. */
+static bool is_something_else(const loading *l, const blob *whole) {
+    const bool text = l->format.traits & XIR_FORMAT_TEXT;
+    return !text && whole->size && l->format.may_begin && !l->format.may_begin(whole->bytes, (size_t)whole->size);
+}
+
+/* Adds findings; the first error says first that this is not a file of the format. */
+static void say_what_it_is_not(const loading *l, const xir_diags *found) {
+    const char *meaning = l->format.meaning;
+    bool said = false;
+    for (size_t i = 0; i < xir_diags_count(found); i++) {
+        xir_diag d = *xir_diags_at(found, i);
+        char sentence[600];
+        const bool strange = d.code == XIR_E_SYNTAX || d.code == XIR_E_CORRUPT || d.code == XIR_E_BOUNDS;
+        if (d.severity == XIR_ERROR && strange && !said) {
+            snprintf(sentence, sizeof sentence, "this is not a%s %.*s file: %.*s", strchr("AEIOU", *meaning) ? "n" : "",
+                     (int)strcspn(meaning, " "), meaning, CLIP_TO(d.message, 400));
+            d.message = xir_str_of(sentence);
+        }
+        said |= d.severity == XIR_ERROR;
+        xir_diags_append(l->why, &d);
+    }
+}
+
+static xir_network *read_format(loading *l, blob *whole) {
+    format_reading how = reading_of(l);
+    xir_diags *found = l->why && is_something_else(l, whole) ? xir_diags_new(l->ctx) : NULL;
+    if (found) how.why = found;
+    xir_network *net = l->format.read(&how, whole);
+    if (found && net) diags_append(l->why, found);
+    else if (found) say_what_it_is_not(l, found);
+    xir_diags_free(found);
+    return net;
+}
+
 /* Reads the blob, and releases it. */
 static xir_network *read_whole(loading *l, blob *whole) {
     const format_reading how = reading_of(l);
     begin_memory(l, whole->size);
-    xir_network *net = l->format.read(&how, whole);
+    xir_network *net = read_format(l, whole);
     blob_release(whole);
     if (net && complete(l, &how, net)) {
         xir_network_free(net);

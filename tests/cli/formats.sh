@@ -152,4 +152,11 @@ if [ -c /dev/full ]; then
         run 3 convert small.json /dev/full --to $kind; err "/dev/full"
     done
 fi
+# A file that is something else, whatever its name: the first error says so.
+printf 'hello world, this is a text and not at all a network\n' >text
+for row in onnx,an,ONNX fb,a,FlatBuffers imodel,a,MessagePack nnb,a,NNabla tsm,a,TensorStack; do
+    suffix=${row%%,*} row=${row#*,}
+    cp text "other.$suffix"
+    run 1 info "other.$suffix"; err "other.$suffix@0x"; err ": this is not ${row%,*} ${row#*,} file: "; lines err 1
+done
 finish

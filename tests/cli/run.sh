@@ -45,6 +45,10 @@ run 3 run small.json --compare nowhere; err "nowhere/output_0.npy"
 run 0 run small.json --input zeros.npy --output z; quiet
 run 2 run small.json --input nobody=zeros.npy; err "--input nobody=zeros.npy: the network has no input 'nobody'"
 run 0 run small.json --input 0=zeros.npy; quiet
+for option in output compare; do
+    run 2 run small.json --$option -; silent; err "--$option takes a folder, which - is not: ./- is the folder of that name"
+done
+gone -
 run 2 run small.json --input 1=zeros.npy; err "the network has no input '1'"
 run 2 run small.json --input =zeros.npy; err "--input takes NAME=FILE.npy, not '=zeros.npy'"
 cp zeros.npy odd=zeros.npy; run 0 run small.json --input odd=zeros.npy; quiet

@@ -72,7 +72,7 @@ head -c $((size - 1)) net.tsm >cut.tsm; run 1 check cut.tsm; err "the number of 
 cp net.tsm cycle.tsm; printf '\001' | dd of=cycle.tsm bs=1 seek=$((size - 4)) conv=notrunc 2>/dev/null
 run 1 check cycle.tsm; err "relu 'y' (node 1): input 0 is the node itself"
 printf 'x' | dd of=net bs=1 seek=4 conv=notrunc 2>/dev/null; run 1 show net --from tsm
-err "net@0x4: expected the code 0x19910929"
+err "net@0x4: this is not a TensorStack file: expected the code 0x19910929"
 
 # A tensor of TensorStack is the input of a run: 1 tensor, FLOAT32, 1x8x8x3.
 cp "$SRC/tests/cli/data/small.json" "$SRC/tests/cli/data/small.raw" .

@@ -47,8 +47,41 @@ sed 's/"ops":\[.*\],"params_bytes"/"ops":[],"params_bytes"/' small.json >empty.j
 run 0 view empty.json empty.svg; valid empty.svg
 run 0 view empty.json empty.dot; graph empty.dot
 
-# Foreign formats, with types that nobody knows.
+# Foreign formats: types and costs are those of the conversion, the ops those of the file.
 run 0 view "$data/small.onnx" - --svg; out "<svg"; cp out onnx.svg; valid onnx.svg
+digits=$SRC/examples/models/digits.onnx open=$SRC/tests/passes/convert/onnx/dynamic/mlp.onnx
+run 0 view "$digits" - --dot; quiet; out 'Conv /c2/Conv #4'; out '/c2/Conv_output_0 fp32 1×32×4×4'; not_out ' ?\n'
+run 0 view "$digits" digits.html; quiet
+if has python3; then
+    run 0 stats "$digits" --json
+    python3 - <<'END' || bad "the costs of the page are not those of xir stats"
+import json, re, sys
+d = json.loads(re.search(r'id="data">(.*?)</script>', open("digits.html", encoding="utf-8").read(), re.S).group(1))
+heats = {h["title"]: sum(h["values"]) for h in d["heats"]}
+total = json.load(open("out", encoding="utf-8"))["total"]
+sys.exit(heats != {"Multiply-adds": total["multiply_adds"], "Parameters": total["parameters"],
+                   "Bytes": total["bytes_read"] + total["bytes_written"]})
+END
+fi
+run 0 view "$open" - --dot --bind batch=2; quiet; out 'fp32 2×'; not_out 'batch'
+run 0 view "$open" - --dot --input-shape image=2,1,4,4; quiet; out 'fp32 2×1×4×4'
+run 2 view "$open" x.svg --bind bach=2; err "has no open dim 'bach'; did you mean 'batch'?"; gone x.svg
+run 2 view "$open" x.svg --input-shape imag=2,1,4,4; err "did you mean 'image'?"; gone x.svg
+run 1 view "$open" x.svg --input-shape image=2,1,4; err "expected 4 dims for the input 'image', found 3"; gone x.svg
+run 0 view "$digits" - --dot --no-params; out 'Conv /c2/Conv #4'
+
+# Ops that depend on constants alone belong to the ops that use them, unless they are wanted.
+cat >ones.pnnx.param <<'END'
+7767517
+4 3
+pnnx.Input in 0 1 0
+torch.ones ones 0 1 1 size=(2,2)
+torch.add sum 2 1 0 1 2
+pnnx.Output out 1 0 2
+END
+run 0 view ones.pnnx.param - --dot; quiet; not_out 'torch.ones'; out 'n2 [label="torch.add'; out 'in: 1 '
+not_out 'n1 ->'
+run 0 view ones.pnnx.param - --dot --constants; quiet; out 'n1 [label="torch.ones'; out 'n1 -> n2'
 
 # Two networks as one. Without a difference the picture has the same boxes and lines. With values they may differ in
 # Params; both may have an op of a number.

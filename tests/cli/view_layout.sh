@@ -1,5 +1,5 @@
 # The page of xir view computes the coordinates that the library computes for SVG: the same integers for every box, of
-# one network and of two.
+# one network and of two. Its labels are those of SVG, too, and none is squeezed.
 . "$SRC/tests/cli/lib.sh"
 
 command -v node >/dev/null || skip "no node"
@@ -35,4 +35,25 @@ for input in "$net" "$SRC/tests/golden/json/seed.json" "$net --diff other.pnnx.p
         out "boxes"
     done
 done
+# Two constants in a group whose names have other scopes: they keep them.
+cat >constants.pnnx.param <<'END'
+7767517
+6 5
+pnnx.Input in 0 1 0
+torch.ones w 0 1 1 size=(2,2)
+torch.ones other/weights 0 1 2 size=(2,2)
+torch.add block/first/addition_one 2 1 0 1 3
+torch.mul block/first/product 2 1 3 2 4
+pnnx.Output out 1 0 4
+END
+for input in "$net" "$SRC/tests/golden/json/seed.json" "constants.pnnx.param --constants"; do
+    # shellcheck disable=SC2086    # words
+    run 0 view $input page.html --no-values
+    # shellcheck disable=SC2086
+    run 0 view $input net.svg
+    ran="labels.mjs $input"
+    node "$SRC/tests/view/labels.mjs" "$SRC/src/draw/page" page.html net.svg >out 2>err || bad "labels"
+    out "labels"
+done
+grep -q '>other/weights</text>' net.svg || bad "$ran: a name lost what no title says"
 finish

@@ -64,7 +64,7 @@ static void groups_are_found(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         graph g = graph_of(rows[i].text);
-        picture p = draw_of(g.net, (xir_draw_options){ .group = rows[i].how });
+        picture p = draw_of(g.net, (xir_draw_options){ .group = rows[i].how, .constants = true });
         if (strcmp(tree(&p), rows[i].groups) != 0)
             fail_msg("%s:\n  found    %s\n  expected %s", rows[i].text, tree(&p), rows[i].groups);
         picture_free(&p);
@@ -80,6 +80,49 @@ static void tags_make_groups(void **state) {
         if (i != 3) DOES(xir_op_set_tag(g.ops[i], XIR_STR("part"), i < 3 ? &part : &other));
     picture p = draw_of(g.net, (xir_draw_options){ .group = XIR_DRAW_TAG, .tag = XIR_STR("part") });
     assert_string_equal(tree(&p), "head[1-2] tail[4-5]");
+    picture_free(&p);
+    xir_network_free(g.net);
+}
+
+/* What depends on constants alone belongs to the op that uses it in the end; the Output has none, nor has an op without
+ * users. */
+static void constants_are_folded_into_their_users(void **state) {
+    (void)state;
+    graph g = graph_of("in; c; d c; a/x in; a/y a/x d; e; o e; z");
+    xir_output(xir_at_end(g.net), XIR_VALUES(xir_op_output(g.ops[6], 0)));
+    picture p = draw_of(g.net, (xir_draw_options){ .group = XIR_DRAW_SCOPE });
+    const size_t drawn[] = { 0, 3, 4, 7, 6 };   /* o comes just before the Output */
+    for (size_t i = 0; i < COUNT(drawn); i++) assert_ptr_equal(p.nodes[i].op, g.ops[drawn[i]]);
+    assert_int_equal(p.n_nodes, 6);   /* and the Output */
+    assert_int_equal(p.n_folded, 3);
+    const size_t folded[][2] = { { 1, 2 }, { 2, 2 }, { 5, 4 } };
+    for (size_t i = 0; i < 3; i++) {
+        assert_ptr_equal(p.folded[i].op, g.ops[folded[i][0]]);
+        assert_int_equal(p.folded[i].node, folded[i][1]);
+    }
+    picture_free(&p);
+    p = draw_of(g.net, (xir_draw_options){ .constants = true });
+    assert_int_equal(p.n_nodes, 9);
+    assert_int_equal(p.n_folded, 0);
+    picture_free(&p);
+    p = draw_of(g.net, (xir_draw_options){ .select = g.ops[1], .hops = 1 });   /* what is selected is drawn */
+    assert_int_equal(p.n_nodes, 2);
+    picture_free(&p);
+    xir_network_free(g.net);
+}
+
+/* A constant is in the group of its user, but its name is its own. */
+static void a_name_loses_only_what_the_titles_say(void **state) {
+    (void)state;
+    char text[DRAW_TEXT];
+    graph g = graph_of("in; w; b/w; a/x in w b/w; a/y a/x");
+    picture p = draw_of(g.net, (xir_draw_options){ .group = XIR_DRAW_SCOPE, .constants = true });
+    assert_string_equal(tree(&p), "a[1-4]");
+    static const char *const names[] = { "in", "w", "b/w", "x", "y" };
+    for (uint32_t i = 0; i < 5; i++) {
+        draw_node_text(&p, i, DRAW_LINE_NAME, text);
+        assert_string_equal(text, names[i]);
+    }
     picture_free(&p);
     xir_network_free(g.net);
 }
@@ -172,6 +215,8 @@ GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(groups_are_found),
         cmocka_unit_test(tags_make_groups),
+        cmocka_unit_test(constants_are_folded_into_their_users),
+        cmocka_unit_test(a_name_loses_only_what_the_titles_say),
         cmocka_unit_test(repeats_are_nested),
         cmocka_unit_test(attributes_count),
         cmocka_unit_test(params_of_a_type_are_alike),

@@ -133,7 +133,7 @@ static const handed structs[] = {
     GROWN(xir_proof_state,   largest,   n_dims,  true,  get_state),
     FILLED(xir_pass_watch,   options,   get_watch),
     FILLED(xir_work,         element_ops, get_work),
-    TAKEN(xir_liveness_options, n_order, live),
+    GROWN(xir_liveness_options, n_order, user, false, live),
     FILLED(xir_live_peak,    unknown,   get_peak),
     TAKEN(xir_walker,        params,    walk),
 };

@@ -413,6 +413,17 @@ int   convert_network(xir_network *net, xir_diags *why);
       "to-xir: the shape of an input that the model leaves open, and its elements if it has no type (fp16 fp32 fp64 " \
       "bf16 tf32 bool, i8 i64 and u8 of any width)", .many = true }
 
+/* ---- what a conversion adds ------------------------------------------------------------------------ */
+
+/* By slot: true if an op only moves elements, for an op of the file that does more. `p` has recorded the conversion of
+ * the network. The caller's to free. */
+bool    *find_added(const xir_provenance *p, const xir_network *net);
+/* The ids of the ops that a recorder began with, ascending; the caller's to free. */
+int64_t *source_ids(const xir_provenance *p, size_t *n);
+/* Puts the places in that list of the first `room` ops that an op stands for. Returns their number. */
+size_t   sources_of(const xir_provenance *p, const xir_op *op, const int64_t *ids, size_t n_ids, size_t *out,
+                    size_t room);
+
 /* ---- how much is computed -------------------------------------------------------------------------- */
 
 typedef struct work_options { const char *max_work, *max_op_work, *max_converted, *max_memory; } work_options;

@@ -31,17 +31,26 @@ static stats_row *new_row(stats *s) {
     return &s->rows[s->n++];
 }
 
+static bool is_added(void *user, const xir_op *op) {
+    const stats *s = user;
+    return s->added && s->added[xir_op_slot(op)];
+}
+
 static bool note_op(void *user, const xir_op *op, const xir_cost *cost) {
     stats *s = user;
-    const size_t place = s->n;
+    const size_t place = s->visited++;
+    s->owed[0] = xir_cost_add(s->owed[0], cost->parameters);
+    s->owed[1] = xir_cost_add(s->owed[1], cost->parameter_bytes);
+    if (is_added(s, op)) return true;
     stats_row *row = new_row(s);
     row->op = op;
     row->cls = xir_op_class(op);
     row->name = s->by == BY_CLASS ? xir_class_key(row->cls) : xir_op_name(op);
     row->place = place;
     row->ops = 1;
-    set_figure(row, FIGURE_PARAMETERS, cost->parameters);
-    set_figure(row, FIGURE_PARAMETER_BYTES, cost->parameter_bytes);
+    set_figure(row, FIGURE_PARAMETERS, s->owed[0]);
+    set_figure(row, FIGURE_PARAMETER_BYTES, s->owed[1]);
+    s->owed[0] = s->owed[1] = 0;
     set_figure(row, FIGURE_MULTIPLY_ADDS, cost->multiply_adds);
     set_figure(row, FIGURE_ELEMENT_OPS, cost->element_ops);
     set_figure(row, FIGURE_READ, cost->bytes_read);
@@ -122,9 +131,22 @@ static void order(stats *s, uint64_t top) {
 
 /* ---- memory -------------------------------------------------------------------------------------------- */
 
-/* Which bytes are alive when. It is not known for a network that is not sorted. */
+/* The bytes that are alive at each op that counts, and the peak among these. */
+static void list_live(stats *s, const xir_liveness *l) {
+    int64_t position = 0;
+    s->live = take(xir_liveness_op_count(l), sizeof *s->live);
+    for (const xir_op *op = xir_network_first(s->l->net); op; op = xir_op_next(op), position++) {
+        if (is_added(s, op)) continue;
+        if (op == s->peak.op) s->peak.position = (int64_t)s->n_live;
+        s->live[s->n_live++] = xir_liveness_bytes_at(l, position);
+    }
+}
+
+/* Which bytes are alive when. It is not known for a network that is not sorted. A move that only the conversion adds
+ * takes none: its result is what it moves. */
 static xir_status look_at_memory(stats *s, xir_diags *why) {
-    const xir_liveness_options options = XIR_INIT(xir_liveness_options, .views = views, .in_place = in_place);
+    const xir_liveness_options options = XIR_INIT(xir_liveness_options, .views = views, .in_place = in_place,
+                                                  .is_view = is_added, .user = s);
     xir_liveness *l = xir_liveness_new(s->l->net, &options, why);
     s->peak = XIR_INIT(xir_live_peak);
     if (!l) {
@@ -132,9 +154,7 @@ static xir_status look_at_memory(stats *s, xir_diags *why) {
         return d ? d->code : XIR_E_MEMORY;
     }
     xir_status status = xir_liveness_peak(l, &s->peak, why);
-    s->n_live = xir_liveness_op_count(l);
-    s->live = take(s->n_live, sizeof *s->live);
-    for (size_t i = 0; i < s->n_live; i++) s->live[i] = xir_liveness_bytes_at(l, (int64_t)i);
+    list_live(s, l);
     for (size_t i = 0; i < s->n && s->by == BY_OP; i++) {
         s->rows[i].live = xir_liveness_bytes_at(l, (int64_t)s->rows[i].place);
         s->rows[i].live_unknown = xir_liveness_unknown_at(l, (int64_t)s->rows[i].place);
@@ -149,7 +169,11 @@ static int prepare(stats *s, xir_network *net, xir_diags *why) {
     int code = bind_network(net, why);
     if (code || !xir_network_is_dialect(net)) return code;
     s->converted = true;
-    return convert_network(net, why);
+    xir_provenance *made_of = xir_provenance_new(net, why);
+    code = made_of ? convert_network(net, why) : no_memory();
+    if (!code) s->added = find_added(made_of, net);
+    xir_provenance_free(made_of);
+    return code;
 }
 
 /* Findings of single ops do not prevent the figures of the others. */
@@ -255,6 +279,7 @@ static int run(int n, char **operands) {
     }
     free(s.rows);
     free(s.live);
+    free(s.added);
     unload(&l);
     return code;
 }
@@ -281,7 +306,8 @@ const command stats_command = {
     .details = "Multiply-adds, element operations, bytes that are read and written, and parameters, by class, op or "
                "scope (a name up to its last '/', or '.'); their sums; and the most bytes that values take at once, "
                "with the op that runs then. What is not known, for an open dim or an unknown class, is counted. A "
-               "network of another framework's operations is converted first (to-xir). docs/cost.md defines all "
+               "network of another framework's operations is converted first (to-xir); moves that only the conversion "
+               "adds are not counted. docs/cost.md defines all "
                "figures.",
     .faulty = "NET is invalid",
     .options = options, .least = 1, .most = 1, .run = run,

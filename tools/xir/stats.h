@@ -29,6 +29,9 @@ typedef struct stats {
     const loaded  *l;
     stats_by       by;
     bool           converted;
+    bool          *added;          /* by slot: only the conversion adds the op; NULL: none */
+    size_t         visited;        /* ops, with the added ones                            */
+    uint64_t       owed[2];        /* parameters and their bytes, of added ops: the next one has them */
     stats_row     *rows;
     size_t         n, room;
     stats_row      others, all;    /* others: those that --top leaves out; no ops: none */

@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include "view.h"
 
-static bool        to_dot, to_svg, to_html, left_to_right, no_values;
+static bool        to_dot, to_svg, to_html, left_to_right, no_values, constants;
 static word_list   data_words;
 static const char *group_word, *depth_word, *select_word, *hops_word, *other_word;
 
@@ -197,12 +197,13 @@ static int draw_to(const loaded *l, const char *out, xir_draw_format format, con
 }
 
 static int run(int n, char **operands) {
-    xir_draw_options how = XIR_INIT(xir_draw_options, .left_to_right = left_to_right, .no_values = no_values);
+    xir_draw_options how = XIR_INIT(xir_draw_options, .left_to_right = left_to_right, .no_values = no_values,
+                                   .constants = constants);
     const char *out = n > 1 ? operands[1] : NULL;
     xir_draw_format format = XIR_DRAW_HTML;
     how.hops = 2;
     if (choose_format(out, &format) || read_group(&how) || read_count("depth", depth_word, &how.depth) ||
-        read_count("hops", hops_word, &how.hops))
+        read_count("hops", hops_word, &how.hops) || check_binds() || check_shapes())
         return MISUSED;
     if (hops_word && !select_word) return complain(MISUSED, "--hops is about --select");
     if (!out && strcmp(operands[0], "-") == 0)
@@ -210,6 +211,7 @@ static int run(int n, char **operands) {
     if (data_words.n && format != XIR_DRAW_HTML) return complain(MISUSED, "--data is for a page; use --html");
     if (other_word && strcmp(operands[0], "-") == 0 && strcmp(other_word, "-") == 0)
         return complain(MISUSED, "only one of the two networks can be standard input");
+    const bool no_params = load_args.no_params;
     if (!load_args.params && (format != XIR_DRAW_HTML || no_values)) load_args.no_params = true;
     loaded l = { 0 }, other = { 0 };
     xir_diff *diff = NULL;
@@ -217,6 +219,7 @@ static int run(int n, char **operands) {
     int code = check_apart(operands[0], name);
     if (!code && other_word) code = check_apart(other_word, name);
     if (!code) code = load(&l, operands[0], XIR_LOAD_NO_MD5);
+    if (!code && !other_word) code = view_infer(&l, no_params, &how);
     load_args.params = NULL;   /* those are NET's */
     if (!code && other_word) code = load(&other, other_word, XIR_LOAD_NO_MD5);
     if (!code && other_word) code = compare(&l, &other, &diff);
@@ -226,6 +229,7 @@ static int run(int n, char **operands) {
     if (!code) code = draw_to(&l, name, format, &how);
     free(name);
     view_free_data(&how);
+    view_infer_end();
     xir_diff_free(diff);
     unload(&other);
     unload(&l);
@@ -248,6 +252,9 @@ static const option options[] = {
     { .name = "data", .argument = "F", .is = WORD_FILE, .to = &data_words, .many = true,
       .doc = "html: a JSON file of numbers of ops, by which the page can colour them" },
     { "no-values", NULL, WORD_NONE, &no_values, "html: leave out the statistics of parameters" },
+    { "constants", NULL, WORD_NONE, &constants,
+      "draw ops that depend on constants alone, too; otherwise they belong to the ops that use them" },
+    INPUT_SHAPE_OPTION, BIND_OPTION,
     PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION, AS_CALLS_OPTION, UPSTREAM_OPTION,
     { 0 },
 };
@@ -257,7 +264,8 @@ const command view_command = {
     .doc = "draws a network",
     .details = "The format of OUT is that of its name: .html, .svg or .dot; without OUT it is NET.html. Ops that belong "
                "together are in one box, which the page opens and closes. With --diff, two networks are one picture of "
-               "their differences. The network need not be valid. See docs/view.md.",
+               "their differences. The network need not be valid. Of another framework's network the types and costs are those of "
+               "its conversion (to-xir). See docs/view.md.",
     .faulty = "the file is invalid",
     .options = options, .least = 1, .most = 2, .run = run,
 };

@@ -8,4 +8,9 @@
 int  view_read_data(const word_list *names, xir_draw_options *how);
 void view_free_data(xir_draw_options *how);
 
+/* Binds the dims that the command line names. Gives a network of another format the types that its conversion infers,
+ * and `how` the costs. `no_params`: the user wants the structure alone. The costs last until the second call. */
+int  view_infer(loaded *l, bool no_params, xir_draw_options *how);
+void view_infer_end(void);
+
 #endif

@@ -195,9 +195,8 @@ static void join(xir_liveness *l, life *made, uint32_t base) {
     in->kept |= made->kept;
 }
 
-/* Makes the first output of an op a view of the input that its row names. */
-static void view(xir_liveness *l, const xir_op *op, life *made) {
-    const size_t input = (size_t)__builtin_ctzll(op->cls->more->shares.inputs);
+/* Makes the first output of an op a view of an input. */
+static void view(xir_liveness *l, const xir_op *op, size_t input, life *made) {
     const xir_value *v = input < op->n_inputs ? op_inputs(op)[input].value : NULL;
     const xir_type *type = op_outputs(op)[0].type;
     if (!v || !v->type || !xir_type_equal(xir_type_element(v->type), xir_type_element(type))) return;
@@ -237,8 +236,14 @@ static void share(xir_liveness *l, const xir_liveness_options *how) {
         const xir_op *op = l->ops[at];
         const uint32_t from = l->values_of[at], to = l->values_of[at + 1];
         for (uint32_t i = from; i < to; i++) l->lives[i].end = l->lives[i].last;
-        const shares_kind kind = from < to && l->lives[from].known ? op->cls->more->shares.kind : SHARES_NOTHING;
-        if (kind == SHARES_VIEW && how->views) view(l, op, &l->lives[from]);
+        const bool known = from < to && l->lives[from].known;
+        const shares_kind kind = known ? op->cls->more->shares.kind : SHARES_NOTHING;
+        if (known && how->is_view && how->is_view(how->user, op)) {
+            view(l, op, 0, &l->lives[from]);
+            continue;
+        }
+        if (kind == SHARES_VIEW && how->views)
+            view(l, op, (size_t)__builtin_ctzll(op->cls->more->shares.inputs), &l->lives[from]);
         if (kind == SHARES_OVER && how->in_place) write_over(l, op, at, &l->lives[from]);
     }
 }

@@ -154,8 +154,9 @@ const usersOf = (value) => {
 const opText = (op) => opKey(op) + ' ' + (opName(op) || '#' + net.ops.id[op]);
 // The name of an op without what the titles of its groups say.
 const shortName = (op) => {
-    const name = opName(op), prefix = net.groups.prefix[net.vertices.group[net.ops.vertex[op]]];
-    return prefix > 0 && name.length > prefix && '/.'.includes(name[prefix - 1]) ? name.slice(prefix) : name;
+    const name = opName(op), g = net.vertices.group[net.ops.vertex[op]], prefix = net.groups.prefix[g];
+    const said = prefix > 0 && name.length > prefix && name.startsWith(opName(net.groups.named[g]).slice(0, prefix));
+    return said ? name.slice(prefix) : name;
 };
 const groupText = (g) => string(net.groups.title[g]) || 'group';
 const opHash = (op) => isGone(op) ? '#was=' + net.ops.id[op] : '#op=' + net.ops.id[op];

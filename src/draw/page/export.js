@@ -21,6 +21,10 @@ const recorder = () => {
             out.push(`<rect x="${near(x)}" y="${near(y)}" width="${near(w)}" height="${near(h)}" fill="${this.fillStyle}"/>`);
         },
         strokeText() {},
+        measureText(text) {
+            stage.context.font = this.font;
+            return stage.context.measureText(text);
+        },
         fillText(text, x, y) {
             const [, weight, size] = /^(\d+) ([\d.]+)px/.exec(this.font);
             out.push(`<text x="${near(x)}" y="${near(y)}" font-weight="${weight}" font-size="${near(Number(size))}" ` +

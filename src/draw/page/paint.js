@@ -29,9 +29,9 @@ const cut = (text) => shown(text, LETTERS);
 const opLines = (op) => {
     const value = net.ops.outStart[op], n = net.ops.outs[op], name = shortName(op);
     const type = n && valueType(value) ? valueType(value) + (n > 1 ? ` +${n - 1}` : '') : '';
-    return [(signOf(changeOf(op)) + ' ' + opKey(op)).trim(), ending(name, LETTERS), type].filter((line) => line !== '').map(cut);
+    return [(signOf(changeOf(op)) + ' ' + opKey(op)).trim(), ending(name, LETTERS), type].map(cut);
 };
-const groupLines = (g) => [cutTitle(groupText(g)), count(groupOps(g), 'op') + groupDiffs(g)];
+const groupLines = (g) => [cutTitle(groupText(g)), '', count(groupOps(g), 'op') + groupDiffs(g)];
 const cutTitle = (text) => shown(text, 80);      // C has cut it
 const groupDiffers = (g) => differing(net.groups.begin[g], net.groups.end[g]);
 const groupDiffs = (g) => groupDiffers(g) ? `, ${groupDiffers(g)} differ${groupDiffers(g) === 1 ? 's' : ''}` : '';
@@ -79,13 +79,13 @@ const paint = (to, width, height, view) => {
     }
     paintLit(job);
     to.lineJoin = 'round';
-    for (const [text, x, y, most] of job.titles) {      // a line may run behind a title
-        to.font = `600 ${FONT * k}px ${FACE}`;
+    for (const [title, x, y, most] of job.titles) {      // a line may run behind a title
+        const text = fitted(to, title, 600, FONT * k, most, false);
         to.strokeStyle = theme.back;
         to.lineWidth = 4 * k;
-        to.strokeText(text, x, y, most);
+        to.strokeText(text, x, y);
         to.fillStyle = theme.dim;
-        to.fillText(text, x, y, most);
+        to.fillText(text, x, y);
     }
     for (const mark of marks) paintMark(job, mark);
     return job.notes;
@@ -201,10 +201,24 @@ const rounded = (to, x, y, w, h, r) => {
     to.beginPath();
     to.roundRect(x, y, w, h, Math.min(r, w / 2, h / 2));
 };
-const write = (to, text, x, y, weight, size, colour, most) => {
+// A text as it is shown in `most` pixels: without its end, or with `keepEnd` without its beginning, if it does not fit.
+// Texts and boxes grow alike with the zoom, so an answer holds for all of them.
+const fits = new Map();
+const fitted = (to, text, weight, size, most, keepEnd) => {
+    to.font = `${weight} ${size}px ${FACE}`;
+    const key = `${weight} ${Math.floor(16 * most / size)} ${text}`, known = fits.get(key);
+    if (known !== undefined) return known;
+    const letters = [...text], less = (n) => keepEnd ? '…' + letters.slice(letters.length - n).join('') : letters.slice(0, n).join('') + '…';
+    const wide = (words) => to.measureText(words).width > most;
+    const n = wide(text) ? first(1, letters.length, (i) => wide(less(i))) - 1 : -1;
+    if (fits.size > 20000) fits.clear();
+    fits.set(key, n < 0 ? text : less(n));
+    return fits.get(key);
+};
+const write = (to, text, x, y, weight, size, colour) => {
     to.font = `${weight} ${size}px ${FACE}`;
     to.fillStyle = colour;
-    to.fillText(text, x, y, most);
+    to.fillText(text, x, y);
 };
 const paintFrame = ({ to, k, texts, titles }, g, vertex, [x, y, w, h]) => {
     rounded(to, x, y, w, h, 10 * k);
@@ -245,13 +259,15 @@ const paintBox = ({ to, k, texts, notes }, kind, ref, vertex, [x, y, w, h]) => {
         to.fill();
     }
     if (!texts) return;
-    const lines = kind === NODE ? opLines(ref) : groupLines(ref);
-    const hot = heat.at !== null, ink = hot ? inkOn(fill) : theme.text, pitch = Math.min(15 * k, (h - 6 * k) / lines.length);
-    let base = y + (h - pitch * lines.length) / 2 + pitch / 2 + 4.2 * k;
-    for (let i = 0; i < lines.length; i++, base += pitch) {
-        const strong = i === 0;
-        write(to, lines[i], x + 14 * k, base, strong ? 600 : 400, (strong ? FONT : SMALL) * k,
-            strong || hot ? ink : theme.dim, w - 22 * k);
+    const lines = kind === NODE ? opLines(ref) : groupLines(ref), n = lines.filter((line) => line !== '').length;
+    const hot = heat.at !== null, ink = hot ? inkOn(fill) : theme.text, pitch = Math.min(15 * k, (h - 6 * k) / n);
+    let base = y + (h - pitch * n) / 2 + pitch / 2 + 4.2 * k;
+    for (let i = 0; i < lines.length; i++) {
+        const strong = i === 0, weight = strong ? 600 : 400, size = (strong ? FONT : SMALL) * k;
+        if (lines[i] === '') continue;
+        write(to, fitted(to, lines[i], weight, size, w - 22 * k, i === 1), x + 14 * k, base, weight, size,
+            strong || hot ? ink : theme.dim);
+        base += pitch;
     }
 };
 // "→ conv1 +3": the ops at the other end of edges that are not lines.

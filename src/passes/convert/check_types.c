@@ -66,7 +66,8 @@ static void contradict(xir_node *at, size_t output, const char *has, const char 
 static bool declares_one_more(const xir_node *at, const xir_type *declared, const xir_type *inferred) {
     bool more = xir_node_int(at, "ceil_mode", 0) != 0;
     for (size_t i = 0; more && i < xir_type_rank(declared); i++) {
-        const int64_t found = xir_type_dim(declared, (int64_t)i, false), own = xir_type_dim(inferred, (int64_t)i, false);
+        const int64_t found = xir_type_dim(declared, (int64_t)i, false);
+        const int64_t own = xir_type_dim(inferred, (int64_t)i, false);
         more = found < 0 || own < 0 || found == own || (i >= 2 && found == own + 1);
     }
     return more;

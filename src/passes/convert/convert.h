@@ -165,6 +165,7 @@ typedef struct converted_bytes {
     uint64_t bodies;             /* of networks of bodies that are in memory                             */
     uint64_t passed;             /* of what is not in memory any more, as far as it counts               */
     uint64_t replaced;           /* that do not count, since they have taken the places of nodes         */
+    uint64_t windows;            /* of constants that say where the cells of windows are                 */
     uint64_t turn, places;       /* in arenas when this round began; of nodes replaced in it             */
     uint64_t soon;               /* up to here in the network's arena, little things need no question         */
     bool     stays;              /* a node of this round is not converted                                */

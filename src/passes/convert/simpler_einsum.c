@@ -139,7 +139,7 @@ static bool meet(xir_node *at, term *x, term *y, const bool needed[LETTERS]) {
     if (!in_order(at, x, left.c) || !in_order(at, y, right.c)) return false;
     const int64_t b = size_of(x, both.c, both.n), m = size_of(x, rows.c, rows.n), k = size_of(x, summed.c, summed.n),
                   n = size_of(y, columns.c, columns.n);
-    if (b < 0 || m < 0 || k < 0 || n < 0) return xir_node_unsupported(at, "very large dims");
+    if (b < 0 || m < 0 || k < 0 || n < 0) return xir_node_unsupported(at, "dims whose product exceeds 63 bits");
     int64_t dims[MOST_DIMS];
     for (size_t i = 0; i < all.n; i++) {
         const term *from = i < both.n + rows.n ? x : y;

@@ -33,7 +33,7 @@ static double place_of(const sizes *s, int64_t p) {
 
 /* Cells outside are the one at the border. */
 static xir_value *mixed(xir_node *at, xir_value *x, size_t axis, const sizes *s, bool cubic) {
-    if (s->in > MOST_CELLS / s->out) return xir_node_unsupported(at, "very large dims"), NULL;
+    if (s->in > MOST_CELLS / s->out) return xir_node_unsupported(at, "a constant of more than 2^22 elements"), NULL;
     double *matrix = node_take(at, (size_t)(s->in * s->out) * sizeof *matrix);
     if (!matrix) return node_no_memory(at), NULL;
     memset(matrix, 0, (size_t)(s->in * s->out) * sizeof *matrix);

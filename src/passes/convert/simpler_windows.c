@@ -116,7 +116,7 @@ bool simpler_volume_pool(xir_node *at) {
     window_set(&deep, columns->pool, 1);
     copy_number(at, &deep, "count_include_pad");
     const int64_t area = product_of(&r, 3, 5), slices = d.v[1] * d.v[2];
-    if (area < 0) return xir_node_unsupported(at, "very large dims");
+    if (area < 0) return xir_node_unsupported(at, "dims whose product exceeds 63 bits");
     x = xir_node_reshaped(at, x, &(xir_ints){ (int64_t[]){ d.v[0], slices, d.v[3], d.v[4] }, 4 }, "NCHW");
     x = xir_node_make(at, cls, INS(x), (xir_sets){ flat.data, flat.n });
     x = xir_node_reshaped(at, x, &(xir_ints){ (int64_t[]){ d.v[0], d.v[1], d.v[2], area }, 4 }, "NCHW");

@@ -35,8 +35,8 @@ static bool scan_header(tsm_reader *r) {
     const uint32_t code = tsm_u32(c->p + 4);
     c->p += TSM_HEADER;
     return code == TSM_CODE ||
-           trace_fail(c->trace, XIR_E_SYNTAX, at + 4, "expected the code 0x%08x, found 0x%08" PRIx32 ": the file is "
-                      "not a module of TensorStack, or it is encrypted", TSM_CODE, code);
+           trace_fail(c->trace, XIR_E_SYNTAX, at + 4, "expected the code 0x%08x, found 0x%08" PRIx32
+                      ", unless it is encrypted", TSM_CODE, code);
 }
 
 static bool scan_ends(tsm_reader *r, int which) {

@@ -197,6 +197,28 @@ static void a_view_of_params_takes_nothing(void **state) {
     xir_network_free(net);
 }
 
+static bool is_transpose(void *user, const xir_op *op) {
+    ++*(int *)user;
+    return xir_op_is(op, xir_transpose_class());
+}
+
+/* A Transpose is not a view by its row; with other bytes than its input an op is not one whatever is said. */
+static void a_program_says_which_ops_are_views(void **state) {
+    (void)state;
+    int asked = 0;
+    const char *story = "x: 2 4; a = ReLU x; t = Transpose a [dims=1,0 layout=@layout(**)]; b = ReLU t; out b";
+    xir_network *net = story_net(story);
+    const xir_liveness_options how = XIR_INIT(xir_liveness_options, .is_view = is_transpose, .user = &asked);
+    xir_liveness *l = xir_liveness_new(net, &how, why);
+    assert_non_null(l);
+    CHECK_LIFE(l, story_value(net, "t"), "2-3:32=a");
+    CHECK_BYTES(l, "32 64 32 64 32");
+    assert_true(asked > 0);
+    xir_liveness_free(l);
+    STORY_BYTES(story, true, false, "32 64 64 64 32");
+    xir_network_free(net);
+}
+
 static void a_row_that_does_not_hold_shares_nothing(void **state) {
     (void)state;
     xir_network *net = story_net("x: fp32 8; v = Copy x; out v");
@@ -561,6 +583,7 @@ GROUP {
         cmocka_unit_test(bytes_beyond_64_bits_are_the_most),
         cmocka_unit_test(a_view_keeps_the_bytes_alive),
         cmocka_unit_test(a_view_of_params_takes_nothing),
+        cmocka_unit_test(a_program_says_which_ops_are_views),
         cmocka_unit_test(a_row_that_does_not_hold_shares_nothing),
         cmocka_unit_test(an_output_is_written_over_what_dies),
         cmocka_unit_test(what_is_still_read_is_not_written_over),

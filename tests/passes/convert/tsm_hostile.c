@@ -95,7 +95,7 @@ static void parameters_out_of_range(void **state) {
     STAYS("a=2,3", "_field y 0 offset=5::2147483647", "not known to be packed");
     STAYS("a=2,3,4,4", "<const> i - value=5:4:2,4,8,8;_resize2d y 0,1", "two neighbouring dims");
     STAYS("a=2,3,3,3", "<const> i - value=5:4:2,3,8,8;_resize2d y 0,1 type=5::1", "less than 4 cells");
-    STAYS("a=2,3,4,4", "<const> i - value=5:4:2,3,2147483647,8;_resize2d y 0,1 type=5::3", "very large dims");
+    STAYS("a=2,3,4,4", "<const> i - value=5:4:2,3,2147483647,8;_resize2d y 0,1 type=5::3", "more than 2^22 rows or columns");
     STAYS("a=2,3,4,4", "sample2d y 0 scale=10::0", "expected at least 1e-5");
     STAYS("a=4,3,2,2", "batch_to_space4d y 0 crop=5:2,2: block_shape=5:2:3,1", "expected a divisor");
     STAYS("a=1,3,3,3", "space_to_batch4d y 0 padding=5:2,2: block_shape=5:2:2,1", "expected divisors");

@@ -40,10 +40,11 @@ typedef struct bad {
 
 static const bad table[] = {
     /* the code */
-    { HEAD,    0, 0, 4,  false, 0x19910928, Y, 4, "expected the code 0x19910929, found 0x19910928" },
-    { HEAD,    0, 0, 4,  false, 0,          Y, 4, "expected the code 0x19910929, found 0x00000000: the file is not a "
-                                                  "module of TensorStack, or it is encrypted" },
-    { HEAD,    0, 0, 4,  false, 0x29099119, Y, 4, "expected the code" },
+    { HEAD,    0, 0, 4,  false, 0x19910928, Y, 4, "this is not a TensorStack file: expected the code 0x19910929, found "
+                                                  "0x19910928" },
+    { HEAD,    0, 0, 4,  false, 0,          Y, 4, "this is not a TensorStack file: expected the code 0x19910929, found "
+                                                  "0x00000000, unless it is encrypted" },
+    { HEAD,    0, 0, 4,  false, 0x29099119, Y, 4, "this is not a TensorStack file: expected the code" },
     /* counts: one too large, 2^31, 2^32 - 1 */
     { INPUTS,  0, 0, 0,  false, 0x80000000, C, 0, "the number of inputs is 2147483648, but the " },
     { INPUTS,  0, 0, 0,  false, MINUS,      C, 0, "the number of inputs is 4294967295" },

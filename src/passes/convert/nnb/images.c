@@ -11,7 +11,8 @@ static bool is_last(const xir_node *at) { return xir_node_bool(at, "channel_last
 static xir_value *repeated(xir_node *at, xir_value *x, size_t axis, int64_t k) {
     if (k == 1 || !x) return x;
     const int64_t n = v_dim(x, axis);
-    if (n < 0 || n > NNB_MOST_LISTED / k) return xir_node_unsupported(at, "very large dims"), NULL;
+    if (n < 0 || n > NNB_MOST_LISTED / k)
+        return xir_node_unsupported(at, "a constant of more than 2^22 elements"), NULL;
     xir_ints places = xir_node_make_ints(at, (size_t)(n * k), 0);
     for (size_t i = 0; i < places.n; i++) places.v[i] = (int64_t)i / k;
     return make_taken(at, x, axis, &places);
@@ -62,7 +63,8 @@ static int64_t cell_of(const enlarged *e, int64_t o) {
 }
 
 static xir_value *interpolated(xir_node *at, xir_value *x, size_t axis, const enlarged *e) {
-    if (e->in > NNB_MOST_LISTED / e->out) return xir_node_unsupported(at, "very large dims"), NULL;
+    if (e->in > NNB_MOST_LISTED / e->out)
+        return xir_node_unsupported(at, "a constant of more than 2^22 elements"), NULL;
     double *matrix = node_take(at, (size_t)(e->in * e->out) * sizeof *matrix);
     if (!matrix) return node_no_memory(at), NULL;
     for (int64_t i = 0; i < e->in * e->out; i++) matrix[i] = 0;

@@ -60,7 +60,7 @@ bool nnb_one_hot(xir_node *at) {
                                 "of the input has elements, found %zu", n);
     for (size_t i = 0; i < n; i++) if (shape.v[i] < 1) return nnb_out_of_range(at, "shape", shape.v[i]);
     const int64_t cells = product_of(&shape, 0, n);
-    if (cells < 0 || cells > NNB_MOST_LISTED) return xir_node_unsupported(at, "very large dims");
+    if (cells < 0 || cells > NNB_MOST_LISTED) return xir_node_unsupported(at, "a constant of more than 2^22 elements");
     xir_ints dims = xir_node_make_ints(at, rank - 1 + n, 1);
     for (size_t i = 0; i + 1 < rank && dims.v; i++) dims.v[i] = v_dim(x, i);
     xir_value *index = nnb_index(at, x), *all = NULL;

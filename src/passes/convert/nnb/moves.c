@@ -126,7 +126,7 @@ static int64_t reflected(int64_t i, int64_t n, bool doubled) {
 static xir_value *shifted(xir_node *at, xir_value *x, size_t axis, int64_t shift, bool reflect) {
     if (!shift || !x || !xir_node_need_dims(at, x, axis, axis + 1)) return x;
     const int64_t n = v_dim(x, axis);
-    if (n > NNB_MOST_LISTED) return xir_node_unsupported(at, "very large dims"), NULL;
+    if (n > NNB_MOST_LISTED) return xir_node_unsupported(at, "a constant of more than 2^22 elements"), NULL;
     xir_ints places = xir_node_make_ints(at, (size_t)n, 0);
     for (int64_t j = 0; j < n && places.v; j++) {
         const int64_t i = j - shift;
@@ -155,7 +155,8 @@ bool nnb_shift(xir_node *at) {
 /* More cells than the axis has are reflected again and again. */
 static xir_value *reflected_far(xir_node *at, xir_value *x, size_t axis, int64_t before, int64_t after) {
     const int64_t n = v_dim(x, axis);
-    if (n < 1 || n + before + after > NNB_MOST_LISTED) return xir_node_unsupported(at, "very large dims"), NULL;
+    if (n < 1 || n + before + after > NNB_MOST_LISTED)
+        return xir_node_unsupported(at, "a constant of more than 2^22 elements"), NULL;
     xir_ints places = xir_node_make_ints(at, (size_t)(n + before + after), 0);
     for (size_t i = 0; i < places.n; i++) places.v[i] = reflected((int64_t)i - before, n, false);
     return make_taken(at, x, axis, &places);
@@ -202,7 +203,7 @@ bool nnb_pad(xir_node *at) {
 static xir_value *diagonal_mask(xir_node *at, int64_t n, int64_t m, int64_t k, bool above) {
     int64_t count;
     if (n < 0 || m < 0 || __builtin_mul_overflow(n, m, &count) || count > NNB_MOST_LISTED)
-        return xir_node_unsupported(at, "very large dims"), NULL;
+        return xir_node_unsupported(at, "a constant of more than 2^22 elements"), NULL;
     double *v = node_take(at, ((size_t)count + 1) * sizeof *v);
     if (!v) return node_no_memory(at), NULL;
     for (int64_t i = 0; i < count; i++) {
@@ -243,7 +244,7 @@ bool nnb_matrix_diag_part(xir_node *at) {
     if (n != m)
         return xir_node_invalid(at, XIR_E_INVALID, "input/0", "expected square matrices, found %lld x %lld",
                                 (long long)n, (long long)m);
-    if (n > NNB_MOST_LISTED) return xir_node_unsupported(at, "very large dims");
+    if (n > NNB_MOST_LISTED) return xir_node_unsupported(at, "a constant of more than 2^22 elements");
     xir_ints places = xir_node_make_ints(at, (size_t)n, 0);
     for (int64_t i = 0; i < n && places.v; i++) places.v[i] = i * (n + 1);
     const size_t rank = v_rank(x);

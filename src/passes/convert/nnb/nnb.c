@@ -118,7 +118,7 @@ xir_value *nnb_flattened(xir_node *at, xir_value *x, size_t from) {
     xir_ints dims = xir_node_dims(at, x);
     if (!dims.v || !xir_node_need_dims(at, x, from, SIZE_MAX)) return NULL;
     const int64_t rest = product_of(&dims, from, dims.n);
-    if (rest < 0) return xir_node_unsupported(at, "very large dims"), NULL;
+    if (rest < 0) return xir_node_unsupported(at, "dims whose product exceeds 63 bits"), NULL;
     xir_ints to = xir_node_make_ints(at, from + 1, rest);
     for (size_t i = 0; i < from && to.v; i++) to.v[i] = dims.v[i];
     return to.v ? make_reshaped(at, x, &to) : NULL;

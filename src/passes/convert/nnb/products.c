@@ -34,10 +34,10 @@ bool nnb_affine(xir_node *at) {
     const xir_ints dims = xir_node_dims(at, x), shape = xir_node_dims(at, w);
     if (xir_node_failed(at)) return false;
     const int64_t rows = product_of(&dims, 0, base), n = product_of(&dims, base, dims.n);
-    if (rows < 0 || n < 0) return xir_node_unsupported(at, "very large dims");
+    if (rows < 0 || n < 0) return xir_node_unsupported(at, "dims whose product exceeds 63 bits");
     if (!input_dims(at, &shape, n, r.weight, &k)) return false;
     const int64_t m = product_of(&shape, k, shape.n);
-    if (m < 0) return xir_node_unsupported(at, "very large dims");
+    if (m < 0) return xir_node_unsupported(at, "dims whose product exceeds 63 bits");
     const bool stored = xir_value_is_params(w);
     w = make_shaped(at, w, stored ? (int64_t[]){ m, n } : (int64_t[]){ n, m }, 2);
     if (stored && w) w = xir_node_transposed(at, w, swap, 2, NULL);

@@ -88,7 +88,7 @@ static bool read_patches(xir_node *at, patches *p) {
             if (to[k][i] < (k < 3) || to[k][i] > 1 << 16) return xir_node_unsupported(at, "this %s", names[k]);
     }
     for (size_t i = 0; i < 2; i++) {
-        if (p->in[i] < 0 || p->in[i] > 1 << 24) return xir_node_unsupported(at, "very large dims");
+        if (p->in[i] < 0 || p->in[i] > 1 << 24) return xir_node_unsupported(at, "a dim above 2^24");
         const int64_t room = p->in[i] + 2 * p->pad[i] - p->dilation[i] * (p->size[i] - 1) - 1;
         if (room < 0) return xir_node_unsupported(at, "windows that do not fit");
         p->out[i] = room / p->stride[i] + 1;

@@ -141,7 +141,7 @@ static bool wrapped(xir_node *at, xir_value *x, const xir_ints *pads) {
         if (before > n || after > n)
             return xir_node_invalid(at, XIR_E_BOUNDS, NULL, "padding that wraps around more than once");
         if (before < 0 || after < 0) return xir_node_unsupported(at, "removed elements");
-        if (n > PNNX_MOST_LISTED) return xir_node_unsupported(at, "very large dims");
+        if (n > PNNX_MOST_LISTED) return xir_node_unsupported(at, "a constant of more than 2^22 elements");
         xir_ints places = xir_node_make_ints(at, (size_t)(before + n + after), 0);
         for (size_t i = 0; i < places.n; i++) places.v[i] = ((int64_t)i - before + n) % n;
         x = make_taken(at, x, axis, &places);

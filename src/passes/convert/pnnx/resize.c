@@ -106,7 +106,8 @@ static void weigh_smoothly(double *matrix, const resize_axis *a, int64_t i, bool
 static xir_value *mixed(xir_node *at, xir_value *x, size_t axis, const resize_axis *a, bool cubic, bool corners,
                         bool smooth) {
     if (!v_is_real(x)) return xir_node_unsupported(at, "integers between cells"), NULL;
-    if (a->in * a->out > PNNX_MOST_LISTED) return xir_node_unsupported(at, "very large dims"), NULL;
+    if (a->in * a->out > PNNX_MOST_LISTED)
+        return xir_node_unsupported(at, "a constant of more than 2^22 elements"), NULL;
     double *matrix = node_reals(at, a->in * a->out);
     if (!matrix) return NULL;
     memset(matrix, 0, (size_t)(a->in * a->out) * sizeof *matrix);

@@ -18,7 +18,7 @@ static bool word_pads(xir_node *at, const xir_value *kernel, xir_set *sets, size
         const axis_words *words = axis_words_of(spatial, k);
         const int64_t size = v_dim(kernel, 2 + k), step = dilation.v[k];
         if (size > PNNX_MOST_STEP || step < 1 || step > PNNX_MOST_STEP)
-            return xir_node_unsupported(at, "very large dims");
+            return xir_node_unsupported(at, "a kernel or dilation above 2^31 - 1");
         const int64_t total = same ? step * (size - 1) : 0;
         sets[(*n)++] = (xir_set)INT(words->before, total / 2);
         sets[(*n)++] = (xir_set)INT(words->after, total - total / 2);
@@ -118,6 +118,7 @@ static bool read_windows(xir_node *at, const xir_value *x, windows *w) {
 
 /* The number of groups of channels with offsets of their own follows from the offsets. */
 bool pnnx_deform_conv(xir_node *at) {
+    enum { MOST_SIDE = 1 << 10 };
     xir_value *x = xir_node_input(at, 0), *kernel = xir_node_input(at, 1), *offset = xir_node_input(at, 2);
     deformed d = { .windows = { .n = 2 }, .groups = xir_node_int(at, "groups", 1),
                    .of_groups = "attribute/groups", .of_offset_groups = "input/2" };
@@ -129,8 +130,10 @@ bool pnnx_deform_conv(xir_node *at) {
     for (size_t k = 0; k < 2; k++) {
         w->input[k] = v_dim(x, 2 + k), w->size[k] = v_dim(kernel, 2 + k);
         w->stride[k] = w->dilation[k] = 1;
-        if (w->input[k] > PNNX_MOST_STEP || w->size[k] < 1 || w->size[k] > 1 << 10)
-            return xir_node_unsupported(at, "very large dims, or none");
+        if (w->input[k] > PNNX_MOST_STEP) return xir_node_unsupported(at, "a dim of more than 2^31 - 1");
+        if (w->size[k] < 1 || w->size[k] > MOST_SIDE)
+            return xir_node_unsupported(at, "a kernel of %lld cells along an axis: expected 1 to %d",
+                                        (long long)w->size[k], MOST_SIDE);
     }
     const int64_t numbers = 2 * w->size[0] * w->size[1], found = v_dim(offset, 1);
     d.offset_groups = found / numbers;
@@ -342,7 +345,7 @@ static bool even(const xir_value *x, const adaptive *sizes, size_t n, windows *w
 xir_value *pnnx_averaged(xir_node *at, xir_value *x, size_t axis, int64_t in, int64_t out) {
     const adaptive s = { in, out };
     if (in == out || xir_node_failed(at)) return x;
-    if (in * out > PNNX_MOST_LISTED) return xir_node_unsupported(at, "very large dims"), NULL;
+    if (in * out > PNNX_MOST_LISTED) return xir_node_unsupported(at, "a constant of more than 2^22 elements"), NULL;
     double *matrix = node_take(at, (size_t)(in * out) * sizeof *matrix);
     if (!matrix) return node_no_memory(at), NULL;
     for (int64_t i = 0; i < in * out; i++) {
@@ -385,7 +388,8 @@ static bool adaptive_with_places(xir_node *at, xir_value *x, const adaptive *siz
     for (size_t k = 0; k < n; k++) {
         const int64_t longest = longest_window(sizes[k]);
         out[k] = sizes[k].out;
-        if (longest * out[k] > PNNX_MOST_LISTED) return xir_node_unsupported(at, "very large dims");
+        if (longest * out[k] > PNNX_MOST_LISTED)
+            return xir_node_unsupported(at, "a constant of more than 2^22 elements");
         places[k] = xir_node_make_ints(at, (size_t)(longest * out[k]), 0);
         for (size_t i = 0; i < places[k].n; i++)
             places[k].v[i] = window_place(sizes[k], (int64_t)i % out[k], (int64_t)i / out[k]);
@@ -409,7 +413,7 @@ bool pnnx_adaptive_max(xir_node *at) {
         const int64_t longest = longest_window(s);
         if (s.in == s.out) continue;
         if (longest > MOST_GATHERS || longest * s.out > PNNX_MOST_LISTED)
-            return xir_node_unsupported(at, "very large dims");
+            return xir_node_unsupported(at, "windows of more than 1024 cells, or more than 2^22 of all");
         xir_value *most = NULL;   /* one Gather for each place in the windows */
         for (int64_t j = 0; j < longest && !xir_node_failed(at); j++) {
             xir_ints places = xir_node_make_ints(at, (size_t)s.out, 0);

@@ -130,7 +130,7 @@ bool tsm_prior_box(xir_node *at) {
     const size_t boxes = p.n_least * p.n_ratios + p.n_most;
     int64_t n;
     if (__builtin_mul_overflow(rows, columns, &n) || n > TSM_MOST_LISTED / 8 / (int64_t)boxes)
-        return xir_node_unsupported(at, "very large dims");
+        return xir_node_unsupported(at, "a constant of more than 2^22 elements");
     if (n_variance > 1 && n_variance != 4)
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/variance", "variance: expected 1 or 4 numbers, found %zu",
                                 n_variance);
@@ -300,7 +300,7 @@ bool tsm_shape_index_patch(xir_node *at) {
     if (v_dim(pos, 1) % 2 || v_dim(pos, 0) != n || v_dim(pos, 2) != 1 || v_dim(pos, 3) != 1)
         return xir_node_invalid(at, XIR_E_INVALID, "input/1", "input 1: expected pairs of numbers for each of %lld "
                                 "images", (long long)n);
-    if (h > 1 << 24 || w > 1 << 24) return xir_node_unsupported(at, "very large dims");
+    if (h > 1 << 24 || w > 1 << 24) return xir_node_unsupported(at, "a dim above 2^24");
     const int64_t high = patch_side(patch.v[0], h, origin.v[0]), wide = patch_side(patch.v[1], w, origin.v[1]);
     if (!high || !wide || h < 1 || w < 1 || points < 1) return xir_node_unsupported(at, "a patch without cells");
     pos = make_shaped(at, pos, (int64_t[]){ n, points, 2 }, 3);
@@ -312,7 +312,8 @@ bool tsm_shape_index_patch(xir_node *at) {
     xir_value *is_in = xir_node_make(at, "And", INS(in_y, in_x), NO_SETS);
     xir_value *place = xir_node_sum(at, xir_node_scaled(at, py, (double)w), px, 1, 1);
     int64_t cells;
-    if (__builtin_mul_overflow(high * wide, points, &cells)) return xir_node_unsupported(at, "very large dims");
+    if (__builtin_mul_overflow(high * wide, points, &cells))
+        return xir_node_unsupported(at, "dims whose product exceeds 63 bits");
     const xir_ints to = { (int64_t[]){ n, c, cells }, 3 };
     place = xir_node_make(at, "Expand", INS(make_shaped(at, place, (int64_t[]){ n, 1, cells }, 3)),
                           SETS(LIST("sizes", &to)));

@@ -74,7 +74,7 @@ static xir_value *mixed(xir_node *at, xir_value *x, size_t axis, size_t n, int64
 
 static bool take_tables(xir_node *at, size_t n, int64_t out, int64_t **cells, double **weights) {
     *cells = NULL, *weights = NULL;
-    if (out > TSM_MOST_LISTED / (int64_t)n) return xir_node_unsupported(at, "very large dims");
+    if (out > TSM_MOST_LISTED / (int64_t)n) return xir_node_unsupported(at, "a constant of more than 2^22 elements");
     *cells = node_take(at, (n * (size_t)out + 1) * sizeof **cells);
     *weights = node_take(at, (n * (size_t)out + 1) * sizeof **weights);
     return (*cells && *weights) || node_no_memory(at);
@@ -129,7 +129,7 @@ static xir_value *resized(xir_node *at, xir_value *x, size_t axis, int64_t heigh
     if (height < 1 || width < 1 || rows < 1 || columns < 1)
         return xir_node_unsupported(at, "an image without cells"), NULL;
     if (height > TSM_MOST_LISTED || width > TSM_MOST_LISTED || rows > TSM_MOST_DIM || columns > TSM_MOST_DIM)
-        return xir_node_unsupported(at, "very large dims"), NULL;
+        return xir_node_unsupported(at, "more than 2^22 rows or columns"), NULL;
     if (type == CUBIC && (rows < 4 || columns < 4))
         return xir_node_unsupported(at, "a curve through less than 4 cells"), NULL;
     if (type != CUBIC && height == rows && width == columns) return x;
@@ -244,7 +244,7 @@ bool tsm_sample2d_v2(xir_node *at) {
     xir_ints sizes = xir_node_make_ints(at, n, 0);
     for (size_t i = 0; i < n && sizes.v; i++) {
         const float size = floorf((float)v_dim(x, i) * (float)scale[i]);
-        if (!(size >= 1 && size <= TSM_MOST_LISTED)) return xir_node_unsupported(at, "very large dims, or none");
+        if (!(size >= 1 && size <= TSM_MOST_LISTED)) return xir_node_unsupported(at, "a dim of 0, or above 2^22");
         sizes.v[i] = (int64_t)size;
     }
     return sizes.v && give_sizes(at, x, &sizes, type);
@@ -261,7 +261,7 @@ bool tsm_scale_resize(xir_node *at) {
     if (size.n < 1 || size.n > 2)
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/size", "size: expected 1 or 2 numbers, found %zu", size.n);
     if (rows < 1 || columns < 1 || rows > TSM_MOST_DIM || columns > TSM_MOST_DIM)
-        return xir_node_unsupported(at, "very large dims, or none");
+        return xir_node_unsupported(at, "a dim of 0, or above 2^31 - 1");
     if (size.n == 2) rows = size.v[1], columns = size.v[0];
     else if (rows > columns) rows = size.v[0] * rows / columns, columns = size.v[0];
     else columns = size.v[0] * columns / rows, rows = size.v[0];
@@ -301,7 +301,7 @@ static bool give_sampled(xir_node *at, xir_value *x, size_t axis, const sampling
     if (s->type == CUBIC && (rows < 4 || columns < 4))
         return xir_node_unsupported(at, "a curve through less than 4 cells");
     if (rows > TSM_MOST_DIM || columns > TSM_MOST_DIM || __builtin_mul_overflow(s->rows, s->columns, &out))
-        return xir_node_unsupported(at, "very large dims");
+        return xir_node_unsupported(at, "a dim above 2^31 - 1");
     if (!take_tables(at, n, out, &cells, &weights)) return false;
     double *rest = node_take(at, ((size_t)out + 1) * sizeof *rest);
     if (!rest) return node_no_memory(at);
@@ -349,7 +349,8 @@ bool tsm_sample2d(xir_node *at) {
     if (!xir_node_need_dims(at, x, (size_t)dim, (size_t)dim + 2)) return false;
     const float rows = floorf((float)v_dim(x, (size_t)dim) * scale);
     const float columns = floorf((float)v_dim(x, (size_t)dim + 1) * scale);
-    if (!(rows <= TSM_MOST_LISTED && columns <= TSM_MOST_LISTED)) return xir_node_unsupported(at, "very large dims");
+    if (!(rows <= TSM_MOST_LISTED && columns <= TSM_MOST_LISTED))
+        return xir_node_unsupported(at, "more than 2^22 rows or columns");
     s.rows = (int64_t)rows, s.columns = (int64_t)columns;
     s.m[0] = s.m[4] = 1 / scale;
     return give_sampled(at, x, (size_t)dim, &s);

@@ -19,7 +19,7 @@ static bool read_pads(xir_node *at, const xir_value *x, axes *a) {
         a->of[k].in = v_dim(x, i);
         a->of[k].before = given ? pads.v[2 * i] : 0;
         a->of[k].after = given ? pads.v[2 * i + 1] : 0;
-        if (a->of[k].in > TSM_MOST_DIM) return xir_node_unsupported(at, "very large dims");
+        if (a->of[k].in > TSM_MOST_DIM) return xir_node_unsupported(at, "a dim above 2^31 - 1");
     }
     return xir_node_need_dims(at, x, a->first, a->first + 2);
 }
@@ -66,7 +66,7 @@ static bool read_conv(xir_node *at, axes *a) {
         if (!positive(at, 1, s->size)) return false;
         if (s->stride < 1) return tsm_out_of_range(at, "stride", s->stride);
         if (d < 1) return tsm_out_of_range(at, "dilation", d);
-        if (s->size > TSM_MOST_DIM) return xir_node_unsupported(at, "very large dims");
+        if (s->size > TSM_MOST_DIM) return xir_node_unsupported(at, "a dim above 2^31 - 1");
         s->whole = d * (s->size - 1) + 1;
     }
     return true;

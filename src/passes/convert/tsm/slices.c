@@ -261,7 +261,7 @@ bool tsm_divided(xir_node *at) {
     xir_ints dims = xir_node_dims(at, x), first = xir_node_make_ints(at, rank, 0);
     for (size_t i = 0; i < size.n && dims.v; i++) {
         int64_t *dim = &dims.v[rank - size.n + i];
-        if (*dim > TSM_MOST_DIM) return xir_node_unsupported(at, "very large dims");
+        if (*dim > TSM_MOST_DIM) return xir_node_unsupported(at, "a dim above 2^31 - 1");
         *dim = (*dim + size.v[i] - 1) / size.v[i] * size.v[i];
     }
     return give_sized(at, x, &dims, &first, xir_node_real(at, "padding_value", 0));
@@ -373,7 +373,7 @@ bool tsm_space_to_batch(xir_node *at) {
         return xir_node_invalid(at, XIR_E_INVALID, "attribute/block_shape", "block_shape: expected divisors of %lld "
                                 "and %lld, found %lld and %lld", (long long)h, (long long)w, (long long)bh,
                                 (long long)bw);
-    if (__builtin_mul_overflow(n, bh * bw, &all)) return xir_node_unsupported(at, "very large dims");
+    if (__builtin_mul_overflow(n, bh * bw, &all)) return xir_node_unsupported(at, "dims whose product exceeds 63 bits");
     x = make_shaped(at, x, (int64_t[]){ n, c, h / bh, bh, w / bw, bw }, 6);
     x = xir_node_transposed(at, x, (int64_t[]){ 3, 5, 0, 1, 2, 4 }, 6, NULL);
     return xir_node_result(at, 0, make_shaped(at, x, (int64_t[]){ all, c, h / bh, w / bw }, 4));

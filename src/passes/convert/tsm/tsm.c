@@ -148,7 +148,8 @@ xir_value *tsm_flattened(xir_node *at, xir_value *x, size_t from) {
     if (xir_node_failed(at) || !x) return NULL;
     const xir_ints dims = xir_node_dims(at, x);
     int64_t before = product_of(&dims, 0, from), after = product_of(&dims, from, dims.n);
-    if (before < 0 && after < 0) return xir_node_unsupported(at, "unknown or very large dims"), NULL;
+    if (before < 0 && after < 0)
+        return xir_node_unsupported(at, "open dims, or dims whose product exceeds 63 bits"), NULL;
     return make_shaped(at, x, (int64_t[]){ before, after }, 2);
 }
 

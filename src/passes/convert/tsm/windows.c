@@ -47,7 +47,7 @@ static bool numbers(xir_node *at, const char *name, size_t input, size_t n, xir_
 static bool format_of(xir_node *at, const xir_value *x) {
     if (!xir_node_one_of(at, "format", "NCHW", "NCHW|NHWC") || !tsm_has_rank(at, 0, x, 4)) return false;
     for (size_t i = 0; i < 4; i++)
-        if (v_dim(x, i) > TSM_MOST_DIM) return xir_node_unsupported(at, "very large dims");
+        if (v_dim(x, i) > TSM_MOST_DIM) return xir_node_unsupported(at, "a dim above 2^31 - 1");
     return true;
 }
 
@@ -234,7 +234,8 @@ bool tsm_winograd_kernel(xir_node *at) {
     const bool small = xir_node_is(at, "winograd_mode", "winograd_f23");
     const size_t n = small ? 4 : 8;
     const int64_t rows = v_dim(w, 0), columns = v_dim(w, 1), side = (int64_t)n;
-    if (rows > TSM_MOST_DIM || columns > TSM_MOST_DIM / 64) return xir_node_unsupported(at, "very large dims");
+    if (rows > TSM_MOST_DIM || columns > TSM_MOST_DIM / 64)
+        return xir_node_unsupported(at, "more than 2^31 - 1 rows, or than 2^25 columns");
     double g[24];
     for (size_t i = 0; i < n; i++)   /* transposed: 3 rows of n */
         for (size_t j = 0; j < 3; j++) g[j * n + i] = (small ? f23 : f63)[3 * i + j];
@@ -271,7 +272,8 @@ static bool deformed_sizes(xir_node *at, const xir_value *x, const xir_value *ke
     const bool over = __builtin_mul_overflow(d->rows, d->columns, &all) || __builtin_mul_overflow(all, d->taps, &all) ||
                       __builtin_mul_overflow(all, d->channels + 2, &all) || __builtin_mul_overflow(all, d->n, &all);
     const int64_t longest = d->rows > d->columns ? d->rows : d->columns;
-    return (!over && longest <= TSM_MOST_LISTED / d->taps) || xir_node_unsupported(at, "very large dims");
+    return (!over && longest <= TSM_MOST_LISTED / d->taps) ||
+           xir_node_unsupported(at, "a constant of more than 2^22 elements");
 }
 
 /* Whether input i has `per` numbers for each tap, of all parts, in each window. */
