@@ -121,7 +121,7 @@ static const handed structs[] = {
     TAKEN(xir_save_options,  flags,     save),
     GROWN(xir_pass_settings, n_watches, threads, false, settings),
     TAKEN(xir_pass_watch,    options,   watches),
-    GROWN(xir_draw_options, n_data, diff,   false,   draw),
+    GROWN(xir_draw_options, n_data, user,   false,   draw),
     GROWN(xir_run_options,   user,      max_memory, false, run_network),
     GROWN(xir_proof_options, relative,  max_memory, false, prove),
     TAKEN(xir_proof_input,   array,     prove_on),

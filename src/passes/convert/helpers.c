@@ -5,7 +5,6 @@
 
 /* ---- queries ---------------------------------------------------------------------------------------------------- */
 
-
 xir_ints xir_node_dims(xir_node *at, const xir_value *v) {
     xir_ints dims = xir_node_make_ints(at, v ? v_rank(v) : 0, 0);
     for (size_t i = 0; i < dims.n; i++) dims.v[i] = v_dim(v, i);
@@ -27,6 +26,12 @@ bool xir_node_need_dims(xir_node *at, const xir_value *v, size_t from, size_t to
         if (v_dim(v, i) < 0) return xir_node_unsupported(at, "dim %zu is unknown", i);
     }
     return true;
+}
+
+bool node_has_rank(xir_node *at, size_t i, const xir_value *v, size_t rank) {
+    const input_place here = place_of_input(i);
+    if (xir_node_failed(at) || v_rank(v) == rank) return !xir_node_failed(at);
+    return xir_node_invalid(at, XIR_E_BOUNDS, here.text, "input %zu: expected %zu dims, found %zu", i, rank, v_rank(v));
 }
 
 bool xir_node_one_of(xir_node *at, const char *name, const char *otherwise, const char *words) {
@@ -323,6 +328,12 @@ bool node_reduced_axes(xir_node *at, const xir_value *x, xir_ints *out) {
     out->n = 0;
     for (size_t i = 0; i < rank; i++) if (marks.v[i]) out->v[out->n++] = (int64_t)i;
     return true;
+}
+
+double *node_reals(xir_node *at, int64_t n) {
+    double *v = node_take(at, ((size_t)n + 1) * sizeof *v);
+    if (!v) (void)node_no_memory(at);
+    return v;
 }
 
 bool node_reduces_none(const xir_value *x, const xir_ints *axes) {

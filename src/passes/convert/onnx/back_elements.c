@@ -181,7 +181,7 @@ static bool shifts(xir_node *at, xir_value *x) {
     if (!whole || whole->sign || xir_type_storage_bits(v_element(x)) != 64) return false;
     if (!xir_node_has(at, 1) || !xir_node_is_constant(at, 1) || !xir_node_ints(at, 1, &list)) return false;
     const xir_ints dims = xir_node_dims(at, xir_node_input(at, 1));
-    double *exponents = onnx_reals(at, (int64_t)list.n);
+    double *exponents = node_reals(at, (int64_t)list.n);
     for (size_t i = 0; exponents && i < list.n; i++) {
         const uint64_t v = (uint64_t)list.v[i];
         if (!v || v & (v - 1)) return false;

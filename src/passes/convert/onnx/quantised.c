@@ -68,7 +68,7 @@ static double *numbers_of(xir_node *at, const xir_value *v, size_t *n) {
     const int64_t count = is_known(v) && v_rank(v) <= 1 ? items_of(v) : -1;
     if (count < 1 || count > MOST_SCALES) return NULL;
     const void *bytes = whole_params(v);
-    double *out = bytes ? onnx_reals(at, count) : NULL;
+    double *out = bytes ? node_reals(at, count) : NULL;
     if (!out) return NULL;
     elements_to_reals(v_element(v), bytes, 0, (size_t)count, out);
     *n = (size_t)count;
@@ -188,7 +188,7 @@ xir_value *onnx_quantised_value(xir_node *at, xir_value *x, const xir_type *elem
 static const xir_type *sum_type(xir_node *at, const xir_type *x, const xir_type *w, int64_t axis) {
     const xir_scales *of_x = xir_type_scale(x), *of_w = xir_type_scale(w);
     const size_t n = xir_scales_count(of_w);
-    double *scales = xir_scales_count(of_x) == 1 ? onnx_reals(at, (int64_t)n) : NULL;
+    double *scales = xir_scales_count(of_x) == 1 ? node_reals(at, (int64_t)n) : NULL;
     if (!scales) return NULL;
     for (size_t i = 0; i < n; i++) {
         scales[i] = (double)(float)(xir_scales_at(of_x, 0) * xir_scales_at(of_w, i));
@@ -201,7 +201,7 @@ static const xir_type *sum_type(xir_node *at, const xir_type *x, const xir_type 
 static const xir_type *along(xir_node *at, const xir_type *element, int64_t axis) {
     const xir_scales *scales = xir_type_scale(element);
     const size_t n = xir_scales_count(scales);
-    double *list = n > 1 ? onnx_reals(at, (int64_t)n) : NULL;
+    double *list = n > 1 ? node_reals(at, (int64_t)n) : NULL;
     if (!list) return element;
     for (size_t i = 0; i < n; i++) list[i] = xir_scales_at(scales, i);
     return type_from(at, list, n, axis, NULL, 0, xir_type_storage(element));
@@ -273,7 +273,7 @@ static const xir_type *integer_type(xir_node *at, const xir_value *v, size_t zer
     if (n > 1 && (axis < 0 || v_dim(v, (size_t)axis) != (int64_t)n)) return NULL;
     const int64_t *zeros;
     if (!read_zeros(at, zero, v_element(v), n, &zeros, &n_zeros)) return NULL;
-    double *ones = onnx_reals(at, (int64_t)n);
+    double *ones = node_reals(at, (int64_t)n);
     for (size_t i = 0; ones && i < n; i++) ones[i] = 1;
     return ones ? type_from(at, ones, n, n > 1 ? axis : -1, zeros, n_zeros, v_element(v)) : NULL;
 }

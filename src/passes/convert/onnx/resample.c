@@ -3,6 +3,7 @@
  * and weights are constants. */
 #include <math.h>
 #include "convert/onnx/rows.h"
+#include "convert/parts.h"
 
 enum { MOST_TAPS = 64 };
 
@@ -44,11 +45,7 @@ typedef enum curve { NEAREST = 0, LINEAR = 1, CUBIC = 2 } curve;
 
 /* The weight of a cell at a distance. */
 static double weigh(const xir_node *at, curve c, double distance) {
-    const double a = xir_node_real(at, "cubic_coeff_a", -0.75), d = fabs(distance);
-    if (c == NEAREST) return 1;
-    if (c == LINEAR) return d < 1 ? 1 - d : 0;
-    if (d <= 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
-    return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
+    return c == NEAREST ? 1 : curve_weight(distance, c == CUBIC, xir_node_real(at, "cubic_coeff_a", -0.75));
 }
 
 /* The cells and weights of one axis: `cells[k]` and `weights[k]` are tap k of every cell of the output. */

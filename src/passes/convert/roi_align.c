@@ -1,16 +1,16 @@
-/* RoiAlign: pools of regions of an image, which an input gives. Each bin of a region has a grid of samples, and each
+/* Pools of regions of an image, which an input gives. Each bin of a region has a grid of samples, and each
  * sample lies between four cells. */
 #include <math.h>
-#include "convert/onnx/rows.h"
 #include "convert/parts.h"
+#include "convert/sampled.h"
 
-enum { MOST_CELLS = 1 << 22, MOST_SIDE = 1 << 20 };   /* of constants and of a dim */
+enum { MOST_CELLS = 1 << 22 };   /* of constants and of a dim */
 
 /* How much each of `size` cells counts at places p, [regions, …, 1]: a sample between two cells counts both, one
  * outside of the image none, nor one for which `also`, unless it is NULL, does not hold. With `side` -1 only the cell
  * before the place counts, with 1 only the one after it. */
 static xir_value *cell_weights(xir_node *at, xir_value *p, xir_value *also, int64_t size, int side) {
-    double *cells = onnx_reals(at, size);
+    double *cells = node_reals(at, size);
     if (!cells || xir_node_failed(at) || !p) return NULL;
     const xir_type *e = v_element(p);
     for (int64_t i = 0; i < size; i++) cells[i] = (double)i;
@@ -33,7 +33,7 @@ static xir_value *cell_weights(xir_node *at, xir_value *p, xir_value *also, int6
  * `length`, [regions, 1], are in cells. */
 static xir_value *sample_places(xir_node *at, xir_value *from, xir_value *length, int64_t n, int64_t samples) {
     const xir_ints last = { (int64_t[]){ 2 }, 1 };
-    double *places = onnx_reals(at, n * samples);
+    double *places = node_reals(at, n * samples);
     if (!places || xir_node_failed(at) || !from || !length) return NULL;
     for (int64_t i = 0; i < n * samples; i++) places[i] = ((double)i + 0.5) / (double)(n * samples);
     xir_value *at_bins = xir_node_product(at, length, xir_node_constant(at, v_element(from), NULL, places,
@@ -64,7 +64,7 @@ static bool find_samples(xir_node *at, xir_value *from, xir_value *length, int64
     const xir_ints both = { (int64_t[]){ 2, 3 }, 2 }, first = { (int64_t[]){ 0 }, 1 }, one = { (int64_t[]){ 1 }, 1 },
                    flat = { (int64_t[]){ -1 }, 1 }, column = { (int64_t[]){ -1, 1 }, 2 },
                    bins = { (int64_t[]){ n, 1, 1 }, 3 };
-    double *numbers = onnx_reals(at, n), least = 1;
+    double *numbers = node_reals(at, n), least = 1;
     if (!numbers || xir_node_failed(at) || !from || !length) return false;
     for (int64_t i = 0; i < n; i++) numbers[i] = (double)i;
     const xir_type *e = v_element(from);
@@ -165,50 +165,33 @@ static xir_value *own_bin_maxima(xir_node *at, xir_value *image, const own_sampl
 }
 
 /* The mean over a grid of samples between cells is a product with a matrix on each side of the image. */
-bool onnx_roi_align(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0), *regions = xir_node_input(at, 1), *batch = xir_node_input(at, 2), *from[2],
-              *length[2], *w[2];
+xir_value *make_roi_align(xir_node *at, xir_value *x, xir_value *regions, xir_value *batch, const roi_pool *p) {
+    const int64_t *n = p->n, samples = p->samples;
+    const bool own = samples == 0;
+    xir_value *from[2], *length[2], *w[2];
     own_samples s[2];
-    const int64_t n[2] = { xir_node_int(at, "output_height", 1), xir_node_int(at, "output_width", 1) },
-                  samples = xir_node_int(at, "sampling_ratio", 0);
-    if (!xir_node_one_of(at, "mode", "avg", "avg|max") || !onnx_has_rank(at, 0, x, 4) ||
-        !onnx_has_rank(at, 1, regions, 2) || !onnx_has_rank(at, 2, batch, 1)) return false;
-    const char *transform = "coordinate_transformation_mode";
-    if (!xir_node_one_of(at, transform, "half_pixel", "half_pixel|output_half_pixel")) return false;
-    const bool halves = xir_node_version(at) >= 16 && !xir_node_is(at, transform, "output_half_pixel");
-    if (v_dim(regions, 1) >= 0 && v_dim(regions, 1) != 4) {
-        return xir_node_invalid(at, XIR_E_BOUNDS, "input/1",
-                                "dim 1 of input 1: expected 4, the corners of a region, found %lld",
-                                (long long)v_dim(regions, 1));
-    }
-    for (int k = 0; k < 2; k++) {
-        if (n[k] >= 1 && n[k] <= MOST_SIDE) continue;
-        return xir_node_invalid(at, XIR_E_BOUNDS, k ? "attribute/output_width" : "attribute/output_height",
-                                "expected 1 to %d, found %lld", MOST_SIDE, (long long)n[k]);
-    }
-    const bool max = xir_node_is(at, "mode", "max"), own = samples == 0;
-    if (samples < 0 || samples > 1 << 10) return xir_node_unsupported(at, "%lld samples", (long long)samples);
-    if (!xir_node_need_dims(at, x, 2, 4)) return false;
-    regions = xir_node_scaled(at, regions, xir_node_real(at, "spatial_scale", 1));
-    if (!regions) return false;
-    if (halves) regions = xir_node_sum(at, regions, xir_node_scalar(at, v_element(regions), 0.5), 1, -1);
+    if (samples < 0 || samples > 1 << 10) return xir_node_unsupported(at, "%lld samples", (long long)samples), NULL;
+    if (!xir_node_need_dims(at, x, 2, 4)) return NULL;
+    regions = xir_node_scaled(at, regions, p->scale);
+    if (!regions) return NULL;
+    if (p->halves) regions = xir_node_sum(at, regions, xir_node_scalar(at, v_element(regions), 0.5), 1, -1);
     for (int k = 0; k < 2; k++) {   /* x1, y1, x2, y2 */
         from[k] = make_part(at, regions, 1, 1 - k, 2 - k, 1);
         length[k] = xir_node_sum(at, make_part(at, regions, 1, 3 - k, 4 - k, 1), from[k], 1, -1);
-        if (!halves && length[k]) {
+        if (!p->halves && length[k]) {
             xir_value *least = xir_node_scalar(at, v_element(length[k]), 1);
             length[k] = xir_node_make(at, "Maximum", INS(length[k], least), NO_SETS);
         }
         const int64_t size = v_dim(x, 2 + (size_t)k);
         if (n[k] > MOST_CELLS / (own ? 1 : samples) || size < 1 || size > MOST_CELLS)
-            return xir_node_unsupported(at, "very large dims, or none");
-        if (own && !find_samples(at, from[k], length[k], n[k], &s[k])) return false;
-        if (!max) w[k] = own ? own_bin_weights(at, &s[k], size)
-                             : bin_weights(at, from[k], length[k], n[k], samples, size);
+            return xir_node_unsupported(at, "very large dims, or none"), NULL;
+        if (own && !find_samples(at, from[k], length[k], n[k], &s[k])) return NULL;
+        if (!p->max) w[k] = own ? own_bin_weights(at, &s[k], size)
+                                : bin_weights(at, from[k], length[k], n[k], samples, size);
     }
-    if (xir_node_failed(at)) return false;
+    if (xir_node_failed(at)) return NULL;
     xir_value *image = xir_node_make(at, "Gather", INS(x, batch), SETS(INT("axis", 0)));
-    return xir_node_result(at, 0, max && own ? own_bin_maxima(at, image, s)
-                           : max ? bin_maxima(at, image, from, length, n, samples)
-                           : picked(at, image, w[0], w[1]));
+    return p->max && own ? own_bin_maxima(at, image, s)
+           : p->max ? bin_maxima(at, image, from, length, n, samples)
+           : picked(at, image, w[0], w[1]);
 }
