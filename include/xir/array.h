@@ -17,12 +17,28 @@ typedef struct xir_array xir_array;
 XIR_API xir_array *xir_array_new(xir_context *ctx, const xir_type *type, xir_diags *why);
 XIR_API xir_array *xir_array_copy(xir_context *ctx, const xir_type *type, const void *data, size_t size,
                                   xir_diags *why);
+/* Makes an array each of whose elements is the number; a real is the nearest one. NULL with a finding: as above, and
+ * XIR_E_BOUNDS for a number that is not one of the integers or truths of the type. */
+XIR_API xir_array *xir_array_filled(xir_context *ctx, const xir_type *type, double number, xir_diags *why);
 /* Returns an array that shares the bytes of Params. Nothing is copied, and lazily mapped bytes stay in their file.
  * Returns NULL with XIR_E_MISSING if there are no bytes. */
 XIR_API xir_array *xir_array_from_params(const xir_value *params, xir_diags *why);
 /* Makes Params of a network that share the type and bytes of the array. They are not placed, as with xir_params_new.
  * Returns NULL with a finding in the network. */
 XIR_API xir_value *xir_params_from_array(xir_network *net, xir_str name, const xir_array *array);
+
+/* Makes an input of the network, or an input with a default, a constant: in all uses Params with its name and its
+ * layout, which share the bytes of the array, take its place. The values of the inputs after it move, as with
+ * xir_op_set_outputs. A symbol that is a dim of the input becomes the number that the array has there, in all types of
+ * the network; other types stay as they are (xir_network_infer). On failure the network is unchanged, except on
+ * XIR_E_MEMORY:
+ *   XIR_E_MISSING  `net` or `array` is NULL
+ *   XIR_E_UNKNOWN  no input has the name
+ *   XIR_E_TYPE     the input has other elements
+ *   XIR_E_BOUNDS   the input has other dims, or a dim is not one that its symbol may have
+ *   XIR_E_INVALID  the dims of the array contradict each other
+ *   XIR_E_MEMORY */
+XIR_API xir_status xir_network_fix_input(xir_network *net, xir_str name, const xir_array *array, xir_diags *why);
 
 /* Take and drop a reference. xir_array_free accepts NULL. */
 XIR_API xir_array *xir_array_retain(xir_array *array);

@@ -183,6 +183,8 @@ typedef struct xir_dialect_decl {
     /* On the way back, how an op is converted in place of all rows and formulas; NULL: these are tried. NULL here: they
      * always are. */
     xir_convert_fn      *(*instead)(xir_node *at);
+    /* Operators get new attributes without a new version: one that a row does not have is a warning when checking. */
+    bool                   grows;
 } xir_dialect_decl;
 
 #define XIR_DIALECT_HEAD(prefix_, name_) \

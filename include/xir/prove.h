@@ -6,6 +6,7 @@
 
 #include <xir/exec.h>
 #include <xir/pass.h>
+#include <xir/symbols.h>
 
 XIR_BEGIN
 
@@ -52,6 +53,9 @@ typedef struct xir_proof_state {
                             difference do not count                                                */
     size_t   reused;     /* ops whose values were known from the network before, or not needed for that reason */
     uint64_t ns;         /* time that all checks took, by the wall clock                           */
+    const xir_symbol *dims;   /* the numbers taken for open dims that no given array decides; they live as long as
+                                 the proof                                                         */
+    size_t   n_dims;
 } xir_proof_state;
 
 typedef struct xir_proof xir_proof;

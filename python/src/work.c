@@ -227,6 +227,44 @@ static PyObject *bind(PyObject *module, PyObject *args) {
     return net ? Py_NewRef(Py_None) : NULL;
 }
 
+/* The input of the name; NULL: there is none. */
+static const xir_value *input_named(const xir_network *net, xir_str name) {
+    const xir_op *input = xir_network_input_op(net);
+    for (size_t i = 0; input && i < xir_op_output_count(input); i++) {
+        const xir_value *v = xir_op_output(input, (int64_t)i);
+        if (xir_str_equal(xir_value_name(v), name)) return v;
+    }
+    return NULL;
+}
+
+/* An array for an input, each of whose elements is a number; dims that are open are 1. */
+static xir_array *filled(const xir_network *net, xir_str name, double number, xir_diags *why) {
+    const xir_value *v = input_named(net, name);
+    const xir_type *type = v ? xir_type_with_known_dims(the_context, xir_value_type(v), 1, why) : NULL;
+    if (!v) xir_diags_add(why, XIR_ERROR, XIR_E_UNKNOWN, XIR_STR(""), "the network has no input of this name");
+    return type ? xir_array_filled(the_context, type, number, why) : NULL;
+}
+
+/* fix(net, name, Array or number). */
+static PyObject *fix(PyObject *module, PyObject *args) {
+    PyObject *self, *word, *given;
+    xir_str name;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!UO:fix", Network_type, &self, &word, &given) || !text_in(word, &name)) return NULL;
+    const bool is_array = PyObject_TypeCheck(given, Array_type);
+    const double number = is_array ? 0 : PyFloat_AsDouble(given);
+    if (PyErr_Occurred()) return NULL;
+    xir_network *net = net_write((net_object *)self);
+    xir_diags *why = net ? why_new() : NULL;
+    if (!why) return NULL;
+    xir_array *array = is_array ? xir_array_retain(((array_object *)given)->array) : filled(net, name, number, why);
+    const xir_status status = array ? xir_network_fix_input(net, name, array, why) : XIR_E_INVALID;
+    xir_array_free(array);
+    if (status) return raise_diags(array ? status : XIR_OK, why);
+    xir_diags_free(why);
+    return Py_NewRef(Py_None);
+}
+
 /* ---- runs ----------------------------------------------------------------------------------------------------- */
 
 /* run(net, (Array, ...), threads, max_work, max_memory): a tuple of Arrays. */
@@ -364,6 +402,7 @@ PyMethodDef work_functions[] = {
     { "infer",            infer,            METH_O,       NULL },
     { "check",            check,            METH_O,       NULL },
     { "bind",             bind,             METH_VARARGS, NULL },
+    { "fix",              fix,              METH_VARARGS, NULL },
     { "run",              run,              METH_VARARGS, NULL },
     { "pipeline",         pipeline_run,     METH_VARARGS, NULL },
     { "default_pipeline", pipeline_default, METH_NOARGS,  NULL },

@@ -113,6 +113,21 @@ def test_runs(tiny):
         tiny.run(np.ones((1, 8, 8, 3), "f4"), np.ones(1))
 
 
+def test_inputs_become_constants(tiny):
+    image = np.random.default_rng(1).standard_normal((1, 8, 8, 3)).astype("f4")
+    before = list(tiny.run(image).values())[0]
+    for bad, error in (("x", xir.UnknownError), ("image", TypeError)):
+        with pytest.raises(error):
+            tiny.fix(bad, None if error is TypeError else 1)
+    with pytest.raises(xir.BoundsError, match="image"):
+        tiny.fix("image", np.ones((1, 8, 8, 4), "f4"))
+    fixed = tiny.clone()
+    assert fixed.fix("image", image) is fixed and not fixed.inputs and fixed.check() == []
+    assert np.array_equal(before, list(fixed.run().values())[0])
+    ones = list(tiny.run(np.full((1, 8, 8, 3), 2, "f4")).values())[0]
+    assert np.array_equal(ones, list(tiny.fix("image", 2).run().values())[0])
+
+
 def test_threads_do_not_change_results(tiny):
     image = np.random.default_rng(1).standard_normal((1, 8, 8, 3)).astype("f4")
     alone = list(tiny.run(image).values())[0]

@@ -142,6 +142,12 @@ def _bind(self, **dims):
     return self
 
 
+def _fix(self, name, value):
+    """Makes an input a constant: a number, for each of its elements, or anything with the buffer protocol."""
+    _xir.fix(self, name, value if isinstance(value, (bool, int, float)) else _array(value))
+    return self
+
+
 class Outputs(dict):
     """The results of a run by the names of the outputs; `values()` has the order of the network."""
 
@@ -181,7 +187,7 @@ def _numbers(array):
 
 
 for _name, _method in dict(save=_save, write=_write, at=_at, scope=_scope, infer=_infer, check=_check,
-                           cleanup=_cleanup, bind=_bind, run=_run).items():
+                           cleanup=_cleanup, bind=_bind, fix=_fix, run=_run).items():
     _method.__name__ = _name
     setattr(Network, _name, _method)
 

@@ -75,6 +75,20 @@ xir_array *xir_array_copy(xir_context *ctx, const xir_type *type, const void *da
     return array;
 }
 
+xir_array *xir_array_filled(xir_context *ctx, const xir_type *type, double number, xir_diags *why) {
+    uint64_t size;
+    size_t count = 0;
+    xir_array *array = NULL;
+    if (measure(type, &size, &count, why)) return NULL;
+    const xir_type *element = xir_type_element(type);
+    if (!element_readable(element) || !element_has(element, number)) {
+        array_fail(why, XIR_E_BOUNDS, "the elements of the array cannot be %.17g", number);
+        return NULL;
+    }
+    if (!array_raw(ctx, type, NULL, &array, why)) (void)elements_fill(element, number, count, array_bytes(array));
+    return array;
+}
+
 xir_status array_as(const xir_array *array, const xir_type *type, xir_array **out, xir_diags *why) {
     uint64_t size, there = array->data ? array->data->size : 0;
     size_t count = 0;

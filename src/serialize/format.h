@@ -104,7 +104,7 @@ static inline int place_order(xir_str a, xir_str b) {
     return (a.size > b.size) - (a.size < b.size);
 }
 
-extern const format format_json, format_flat, format_msgpack, format_onnx, format_pnnx, format_nnb, format_c,
-                    format_tsm, format_deepx;
+extern const format format_json, format_flat, format_msgpack, format_onnx, format_pnnx, format_python, format_nnb,
+                    format_c, format_tsm, format_deepx;
 
 #endif

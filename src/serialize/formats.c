@@ -11,6 +11,7 @@ static const format *const built_in[] = {
     &format_flat,
     &format_onnx,
     &format_pnnx,
+    &format_python,
     &format_nnb,
     &format_c,
     &format_tsm,

@@ -103,6 +103,7 @@ run 0 opt "$models/digits.onnx" d.nnb --prove; out "networks compute the same"
 run 0 check d.nnb; quiet; out "no fault found"
 mkdir -p expected; cp "$models/digits_logits.npy" expected/v26.npy
 run 0 run d.nnb --input "$models/digits_inputs.npy" --each --compare expected --tolerance 1e-4
+run 0 opt d.nnb d.c; quiet; grep -q 'unsigned char nnb_d\[' d.c || bad "no array"
 run 0 opt d.nnb d.pnnx.param; run 0 opt d.pnnx.param d.fb
 run 0 run d.fb --input "$models/digits_inputs.npy" --each --compare expected --tolerance 1e-4
 run 0 convert d.nnb d.c; quiet; cc -std=c11 -Wall -Wextra -Werror -pedantic -c d.c || bad "d.c does not compile"

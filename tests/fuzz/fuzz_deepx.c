@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         must(copy != NULL);
         must_convert(net, copy, valid, "deepx-to-xir", why);
         must_go_back(xir_network_clone(net), "deepx-to-xir", "xir-to-deepx",
-                     size % 2 ? "windows=true" : "delete=true", &format_deepx, why);
+                     size % 2 ? "windows=false" : "delete=true", &format_deepx, why);
         xir_network_free(net);
     }
     xir_diags_free(why);

@@ -1,7 +1,8 @@
 /* PNNX texts: any bytes are refused with one finding, or they are a network that can be validated, checked, copied
  * and converted, and whose text comes back: what is written is read, and is written the same. Through another format
- * too. */
+ * too. It is a module of PyTorch, or is refused as one. */
 #include "network.h"
+#include "python.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     xir_context *ctx = fuzz_context();
@@ -19,6 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         must_survive(net, &format_pnnx, &format_pnnx, true, text.data, text.size, why);
         must_survive(net, &format_flat, &format_pnnx, true, text.data, text.size, why);
         buffer_free(&text);
+        must_be_python(net, why);
         must_convert(net, copy, valid, "pnnx-to-xir", why);
         xir_network_free(net);
     }

@@ -1,12 +1,13 @@
 /* Expressions of PNNX: any bytes are the expression of an operator on tensors of several types, some of open dims. It
  * becomes operations, and the network is valid; or the operator stays, with a finding. The operations become operators
- * again, and these operations: whatever is written can be read. Blanks end a word of the file, so they are left out. */
+ * again, and these operations: whatever is written can be read. It also becomes Python, or is refused. Blanks end a
+ * word of the file, so they are left out. */
 #include <string.h>
 #include <xir/convert.h>
 #include <xir/ops.h>
 #include <xir/pass.h>
 #include <xir/serialize.h>
-#include "fuzz.h"
+#include "python.h"
 
 enum { MOST = 4000 };
 
@@ -54,6 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const xir_load_options options = XIR_INIT(xir_load_options, .format = "pnnx", .no_params = true);
     xir_network *net = xir_network_read(ctx, text, n + sizeof tail - 1, XIR_STR("fuzz"), &options, why);
     if (net) {   /* a number of the text may not fit into 32 bits */
+        must_be_python(net, why);
         (void)xir_dialect_check(net, why);
         xir_diags_clear(why);
         const bool converted = xir_pass_run(net, "pnnx-to-xir", NULL, NULL, why) == XIR_OK;

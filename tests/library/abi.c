@@ -130,7 +130,7 @@ static const handed structs[] = {
     GROWN(xir_limits,        max_bytes, max_converted, false, set_limits),
     GROWN(xir_limits,        max_bytes, max_converted, true, get_limits),
     GROWN(xir_format_info,   suffixes,  operators, true, get_format),
-    GROWN(xir_proof_state,   largest,   ns,      true,  get_state),
+    GROWN(xir_proof_state,   largest,   n_dims,  true,  get_state),
     FILLED(xir_pass_watch,   options,   get_watch),
     FILLED(xir_work,         element_ops, get_work),
     GROWN(xir_liveness_options, n_order, user, false, live),

@@ -105,7 +105,7 @@ static int check(bool (*of_line)(text *out)) {
     return sound ? DONE : MISUSED;
 }
 
-int check_binds(void)  { return check(binds_of_line); }
+int check_binds(void)  { return check(binds_of_line) || check_consts() ? MISUSED : DONE; }
 int check_shapes(void) { return check(shapes_of_line); }
 
 /* ---- the passes ------------------------------------------------------------------------------------ */

@@ -353,6 +353,7 @@ static int run(int n, char **operands) {
     }
     if (as_json) json_files_end(&j, n);
     free((void *)bind_words.items);
+    free((void *)const_words.items);
     return worst;
 }
 

@@ -359,7 +359,7 @@ bool read_op_id(const char *word, int64_t *id);
 
 /* ---- names of inputs and dims ---------------------------------------------------------------------- */
 
-extern word_list bind_words, shape_words, input_words;
+extern word_list bind_words, shape_words, input_words, const_words;
 
 /* Returns true if options name inputs or open dims. */
 bool has_names(void);
@@ -377,6 +377,11 @@ int     check_inputs(void);
 xir_str input_name(const xir_network *net, const char *word, const char **file);
 /* A number below n. */
 bool    read_position(xir_str word, size_t n, size_t *out);
+/* The same for --const, whose inputs become constants when the network has been read. */
+int     check_consts(void);
+int     fix_inputs(xir_network *net, xir_diags *why);
+/* Gives an array the elements of a type that .npy files do not have. */
+int     recast(xir_array **array, const xir_type *like, xir_diags *why);
 /* Reads an array of a file: .npy, or a tensor of TensorStack. NULL with *code and a finding. */
 xir_array *read_array(const char *path, int *code, xir_diags *why);
 
@@ -384,7 +389,7 @@ xir_array *read_array(const char *path, int *code, xir_diags *why);
 
 /* Adds the value for bind.dims, "a=1;b=2..3", ended by NUL; empty without the option. False: a word makes no sense. */
 bool  binds_of_line(text *out);
-/* Complains about a word that makes no sense. */
+/* Complains about a word that makes no sense, of --const too. */
 int   check_binds(void);
 /* The target of --target (NULL: none is named), with its core where it has some: "zhuge(330)". MISUSED with a
  * complaint. */
@@ -396,7 +401,9 @@ char *with_bind(const char *passes);
 int   bind_network(xir_network *net, xir_diags *why);
 #define BIND_OPTION                                                                                                   \
     { "bind", "NAME=N[..M]", WORD_TEXT, &bind_words,                                                                  \
-      "a number, or fewer values, for an open dim with a name (the pass bind)", .many = true }
+      "a number, or fewer values, for an open dim with a name (the pass bind)", .many = true },                        \
+    { "const", "NAME=NUMBER|FILE", WORD_TEXT, &const_words,                                                           \
+      "make an input a constant: a number for each of its elements, or the array of a .npy file", .many = true }
 
 /* The same for to-xir.input-shape: "x=1,3;y=2:fp32". */
 bool  shapes_of_line(text *out);

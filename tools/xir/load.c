@@ -368,6 +368,7 @@ int load(loaded *l, const char *path, unsigned flags) {
             .message = l->format->pair ? XIR_STR("there is no parameter file next to it: the structure alone is read")
                                        : XIR_STR("there are no parameters in it: the structure alone is read") });
     }
+    if (!code) code = fix_inputs(l->net, why);
     say(why);
     xir_diags_free(why);
     return code;

@@ -120,6 +120,7 @@ static const naming rows[] = {
     { "bind",        "NAME=N",    &bind_words,  "open dim", dims_of,   before_last_equals, false },
     { "input-shape", "NAME=D,D",  &shape_words, "input",    inputs_of, before_last_equals, false },
     { "input",       "NAME=FILE", &input_words, "input",    inputs_of, before_file,        true  },
+    { "const",       "NAME=N",    &const_words, "input",    inputs_of, before_file,        false },
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 

@@ -127,6 +127,10 @@ int proof_end(const xir_proof *proof, bool filled, FILE *out) {
     else fprintf(out, "proven: %zu networks compute the same, the largest difference of an output is %.3g",
                  state.networks, state.largest);
     const bool short_time = state.ns < 1000000000;
+    for (size_t i = 0; i < state.n_dims; i++) {
+        fprintf(out, "%s%.*s = %lld", i ? ", " : ", with ", (int)state.dims[i].name.size, state.dims[i].name.data,
+                (long long)state.dims[i].least);
+    }
     fprintf(out, " (%.*f %s: %zu ops computed, %zu reused)\n", short_time ? 1 : 2,
             (double)state.ns / (short_time ? 1e6 : 1e9), short_time ? "ms" : "s", state.computed, state.reused);
     return DONE;

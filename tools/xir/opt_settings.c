@@ -77,7 +77,8 @@ bool settings_of_line(xir_pass_settings *out) {
         return false;
     }
     text binds = { 0 }, shapes = { 0 };
-    const bool good_words = set_words() && shapes_of_line(&shapes) && binds_of_line(&binds);
+    const bool good_words = set_words() && shapes_of_line(&shapes) && binds_of_line(&binds) &&
+                            !check_consts();
     if (good_words && *binds.data) set("bind.dims", strlen("bind.dims"), binds.data);
     if (good_words && a->strict) set("to-xir.strict", strlen("to-xir.strict"), "true");
     if (good_words && *shapes.data) set("to-xir.input-shape", strlen("to-xir.input-shape"), shapes.data);
@@ -106,5 +107,6 @@ void settings_free(xir_pass_settings *settings) {
     free((void *)settings_args.set.items);
     free((void *)shape_words.items);
     free((void *)bind_words.items);
+    free((void *)const_words.items);
     *settings = XIR_INIT(xir_pass_settings);
 }

@@ -132,6 +132,7 @@ static int run(int n, char **operands) {
     unload(&l);
     free((void *)input_words.items);
     free((void *)bind_words.items);
+    free((void *)const_words.items);
     return code;
 }
 

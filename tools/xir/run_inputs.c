@@ -51,7 +51,7 @@ static bool is_foreign(const xir_type *type) {
 }
 
 /* The same numbers as elements of another type, by a network of one Cast. */
-static int recast(xir_array **array, const xir_type *like, xir_diags *why) {
+int recast(xir_array **array, const xir_type *like, xir_diags *why) {
     const xir_type *from = xir_array_type(*array);
     if (!xir_type_as_tensor(like) || !is_foreign(like) ||
         xir_type_equal(xir_type_element(like), xir_type_element(from))) return DONE;

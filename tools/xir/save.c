@@ -113,6 +113,18 @@ static bool writes_empty(const loaded *l, const char *out, const file_format *to
            !lacks_params(l->net);
 }
 
+static bool is_one_file(const char *a, const char *b) {
+    struct stat of_a, of_b;
+    return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
+}
+
+/* Returns true if the parameters of the input would become those of another structure that is not the same network:
+ * formats may share the name of their parameter files. */
+static bool parts_input(const loaded *l, const char *out, const char *params) {
+    return !l->written_as && l->path && l->params_path && params && is_one_file(l->params_path, params) &&
+           !is_one_file(l->path, out);
+}
+
 static int write_pair(loaded *l, const char *out, const file_format *to, const xir_save_options *o, xir_diags *why) {
     char *neighbour = NULL;
     const char *params = NULL;
@@ -134,6 +146,9 @@ static int write_pair(loaded *l, const char *out, const file_format *to, const x
     if (neighbour && strcmp(neighbour, out) == 0) {
         code = complain_of(MISUSED, out,
                            "its parameters would get the same name; --out-params sets another one");
+    } else if (parts_input(l, out, params)) {
+        code = complain_of(MISUSED, params, "the parameters of %s would be replaced, but not their structure; "
+                           "--out-params names another file", l->name);
     } else {
         code = note_old_keys(l, why);   /* before the file is written over */
         if (!code) code = exit_of_writing(write_both(l, out, params, o, why));

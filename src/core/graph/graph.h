@@ -294,6 +294,8 @@ bool       op_make_outputs(xir_op *op, const xir_type *const *types, size_t n); 
 /* Memory for `n` outputs, NULL without any; and the outputs that the caller has put into it become the op's. */
 xir_value *op_take_outputs(xir_op *op, size_t n);
 void       op_put_outputs(xir_op *op, xir_value *values, size_t n);
+/* Removes an output that nothing uses; those after it take its place. */
+void       op_remove_output(xir_op *op, size_t i);
 /* The same for an op with these inputs and with outputs without types, in one piece, followed by `more` bytes for what
  * belongs to it: *rest. */
 xir_op    *op_make_whole(xir_network *net, const xir_class *cls, const void *attrs, xir_value *const *inputs,

@@ -25,17 +25,19 @@ static xir_status obtain(xir_op *op, size_t n, xir_value **out) {
     return *out && net_reserve_ids(op->net, 0, n) ? XIR_OK : net_no_memory(op->net);
 }
 
+/* Moves a value to another place. */
+static void move(xir_network *net, xir_value *to, const xir_value *from) {
+    *to = *from;
+    provenance_moved(net, from, to);
+    if (to->uses) to->uses->link = &to->uses;
+    for (xir_use *u = to->uses; u; u = u->next) u->value = to;
+}
+
 /* Moves the outputs into an array. New ones have no type yet. Their ids are not in the tables until `enter`. */
 static void resize(xir_op *op, xir_value *values, size_t n) {
     if (op_is_in(op)) ids_forget_op(op);
     const uint32_t kept = op->n_outputs < n ? op->n_outputs : (uint32_t)n;
-    for (uint32_t i = 0; values != op_outputs(op) && i < kept; i++) {
-        /* The value moves, so its first use must point to the new place. */
-        values[i] = op_outputs(op)[i];
-        provenance_moved(op->net, &op_outputs(op)[i], &values[i]);
-        if (values[i].uses) values[i].uses->link = &values[i].uses;
-        for (xir_use *u = values[i].uses; u; u = u->next) u->value = &values[i];
-    }
+    for (uint32_t i = 0; values != op_outputs(op) && i < kept; i++) move(op->net, &values[i], &op_outputs(op)[i]);
     for (size_t i = kept; i < n; i++) values[i] = (xir_value){ .id = op->net->next_temp_id--, .from = (uintptr_t)op };
     op_put_outputs(op, values, n);
 }
@@ -51,6 +53,14 @@ static void enter(xir_op *op) {
         op_named_all(op);   /* of values that have moved */
     }
     net->epoch++;
+}
+
+void op_remove_output(xir_op *op, size_t i) {
+    xir_value *values = op_outputs(op);
+    if (op_is_in(op)) ids_forget_op(op);
+    for (size_t k = i + 1; k < op->n_outputs; k++) move(op->net, &values[k - 1], &values[k]);
+    op_put_outputs(op, values, op->n_outputs - (size_t)1);
+    enter(op);
 }
 
 /* ---- their types ------------------------------------------------------------------------------------------------ */

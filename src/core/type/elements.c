@@ -253,6 +253,14 @@ bool elements_of_reals(const xir_type *element, const double *v, size_t n, void 
     return true;
 }
 
+bool element_has(const xir_type *element, double v) {
+    const element_format f = element_format_of(element);
+    if (f.kind == ELEMENT_NONE || element_is_float(f)) return true;
+    const bool sign = f.kind == ELEMENT_SIGNED;
+    const double above = f.kind == ELEMENT_BOOL ? 2 : ldexp(1, f.bits - sign);
+    return v == trunc(v) && v >= (sign ? -above : 0) && v < above;
+}
+
 bool elements_fill(const xir_type *element, double v, size_t n, void *out) {
     element_format f;
     if (!begin(element, n, out, &f)) return false;

@@ -43,6 +43,9 @@ double  element_of_i64(element_format f, int64_t v);
 void    element_put_real(element_format f, void *bytes, size_t i, double v);
 void    element_put_i64(element_format f, void *bytes, size_t i, int64_t v);
 
+/* Returns false if the elements are integers or truths, and none of them is the number. */
+bool    element_has(const xir_type *element, double v);
+
 /* Many elements of an element type that is not quantised. Bools, integers and floats can be read and written. Other
  * types read as zeros, and writing them returns false. Writing starts at element 0 and clears the unused bits of the
  * last byte. */

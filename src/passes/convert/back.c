@@ -5,6 +5,7 @@
  * before the node is given up. If one of them can't be, the candidate has not made anything.
  *
  * What only permutes axes back cancels: a Transpose whose input is the output of another one is its input. */
+#include <inttypes.h>
 #include "convert/convert.h"
 
 enum { MOST_DEPTH = 6 };   /* a product of a product of ... */
@@ -378,5 +379,8 @@ xir_status back_finish(conversion *c) {
     if (c->changed) drop_older(c);
     const xir_status status = convert_finish(c->back.to, c->net, &finished);
     c->changed += finished;
+    if (!status && c->bytes.windows)
+        xir_diags_add(c->why, XIR_NOTE, XIR_OK, XIR_STR(""), "%swindows become constants of places, which take %" PRIu64
+                      " bytes in the file", c->prefix, c->bytes.windows);
     return status;
 }

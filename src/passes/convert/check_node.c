@@ -136,9 +136,10 @@ static bool attribute_is_sound(xir_node *at, const xir_entry *e) {
     if (!find_attribute(at->cls->row, e->key, &known, &near)) {
         if (at->cls->newer) return keep_newer(at, where, "unknown attribute '%.*s'", n, e->key.data);
         const char *list = at->cls->row->attributes;
-        /* operators of other domains have no versions: their attributes may be newer than the row */
-        const bool grows = at->cls->foreign;
-        node_say(at, !strict ? XIR_WARNING : grows ? XIR_NOTE : XIR_ERROR, grows ? XIR_OK : XIR_E_UNKNOWN, where,
+        /* operators of other domains have no versions, nor do those of some formats: it may be newer than the row */
+        const bool foreign = strict && at->cls->foreign, grows = foreign || convert_grows(at->cls->dialect);
+        node_say(at, foreign ? XIR_NOTE : strict && !grows ? XIR_ERROR : XIR_WARNING,
+                 foreign ? XIR_OK : XIR_E_UNKNOWN, where,
                  "unknown attribute '%.*s'%s%.*s%s%s", n, e->key.data,
                  near.size ? "; did you mean '" : "", (int)near.size, near.size ? near.data : "", near.size ? "'?" : "",
                  near.size ? "" : list && *list ? "" : "; expected none");

@@ -41,6 +41,7 @@ xir_status convert_end_back(const xir_dialect_decl *dialect, xir_pass *pass);
 void            convert_types(const xir_dialect_decl *dialect, xir_node *at);
 const xir_type *convert_element(const xir_dialect_decl *dialect, const xir_value *v);
 int64_t         convert_newest(const xir_dialect_decl *dialect);
+bool            convert_grows(const xir_dialect_decl *dialect);
 const xir_any  *convert_dims(const xir_dialect_decl *dialect, const xir_value *v);
 /* The row of an op type, by the type itself or another spelling of it; NULL if no row has it. */
 const xir_convert_row *convert_row_of(xir_context *ctx, const xir_dialect_decl *dialect, xir_str key);
@@ -148,6 +149,7 @@ typedef struct inlining {
     size_t              n_kept, kept_room;
     uint64_t            unrolled, inlined;   /* ops so far                                                   */
     bool                back;            /* the walk goes back                                               */
+    unsigned            trials;          /* open nodes whose bodies may be given up: nothing is said in them  */
     struct body_function *functions;     /* of the model, once they have been read                           */
     size_t              n_functions;
     text_table          function_of;     /* by the class key and the overload                                */
@@ -163,6 +165,7 @@ typedef struct converted_bytes {
     uint64_t bodies;             /* of networks of bodies that are in memory                             */
     uint64_t passed;             /* of what is not in memory any more, as far as it counts               */
     uint64_t replaced;           /* that do not count, since they have taken the places of nodes         */
+    uint64_t windows;            /* of constants that say where the cells of windows are                 */
     uint64_t turn, places;       /* in arenas when this round began; of nodes replaced in it             */
     uint64_t soon;               /* up to here in the network's arena, little things need no question         */
     bool     stays;              /* a node of this round is not converted                                */
@@ -179,6 +182,7 @@ typedef struct conversion {
     bool              no_memory;     /* recording a list failed                               */
     bool              cyclic;        /* some ops use results of later ops                     */
     bool              reshaped;      /* options changed dims of inputs                        */
+    bool              one_more;      /* the file declares a window more than a pool has: check_types.c */
     bool              arithmetic;    /* quantised numbers are computed by ops on integers and reals */
     size_t            quantised;     /* values of quantised types that hooks have made: quantised.c */
     /* Of a check, if the format checks files itself: the ops, by number, about which it has found errors. `mute`: what
@@ -380,6 +384,10 @@ bool              conversion_items(conversion *c, const xir_value *v, item_list 
 bool              conversion_ints(conversion *c, const xir_value *v, xir_ints *out);
 bool              conversion_learn(conversion *c, const xir_op *op);
 void              conversion_forget(conversion *c, const xir_op *op);
+/* deciders.c: writes what a value that is not known depends on, for the end of a sentence: "the dims batch and
+ * sequence, which can be bound", "the input 'rate', which can be fixed", "data". Returns the text. */
+enum { DECIDERS_ROOM = 220 };
+const char       *conversion_deciders(conversion *c, const xir_value *v, char *text, size_t room);
 /* Makes Params of the list learned for an op; NULL: out of memory. */
 xir_value        *conversion_known_params(conversion *c, const xir_op *op);
 

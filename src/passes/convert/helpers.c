@@ -5,7 +5,6 @@
 
 /* ---- queries ---------------------------------------------------------------------------------------------------- */
 
-
 xir_ints xir_node_dims(xir_node *at, const xir_value *v) {
     xir_ints dims = xir_node_make_ints(at, v ? v_rank(v) : 0, 0);
     for (size_t i = 0; i < dims.n; i++) dims.v[i] = v_dim(v, i);
@@ -27,6 +26,12 @@ bool xir_node_need_dims(xir_node *at, const xir_value *v, size_t from, size_t to
         if (v_dim(v, i) < 0) return xir_node_unsupported(at, "dim %zu is unknown", i);
     }
     return true;
+}
+
+bool node_has_rank(xir_node *at, size_t i, const xir_value *v, size_t rank) {
+    const input_place here = place_of_input(i);
+    if (xir_node_failed(at) || v_rank(v) == rank) return !xir_node_failed(at);
+    return xir_node_invalid(at, XIR_E_BOUNDS, here.text, "input %zu: expected %zu dims, found %zu", i, rank, v_rank(v));
 }
 
 bool xir_node_one_of(xir_node *at, const char *name, const char *otherwise, const char *words) {
@@ -113,7 +118,7 @@ xir_value *xir_node_product(xir_node *at, xir_value *lhs, xir_value *rhs) {
 
 xir_value *xir_node_scaled(xir_node *at, xir_value *x, double factor) {
     if (!x) return NULL;
-    if (!node_has_number(v_element(x), factor))
+    if (!element_has(v_element(x), factor))
         return xir_node_unsupported(at, "a factor that is not one of the integers"), NULL;
     return xir_node_product(at, x, xir_node_scalar(at, v_element(x), factor));
 }
@@ -325,17 +330,16 @@ bool node_reduced_axes(xir_node *at, const xir_value *x, xir_ints *out) {
     return true;
 }
 
+double *node_reals(xir_node *at, int64_t n) {
+    double *v = node_take(at, ((size_t)n + 1) * sizeof *v);
+    if (!v) (void)node_no_memory(at);
+    return v;
+}
+
 bool node_reduces_none(const xir_value *x, const xir_ints *axes) {
     bool none = false;
     for (size_t i = 0; i < axes->n; i++) none |= v_dim(x, (size_t)axes->v[i]) == 0;
     return none;
-}
-
-bool node_has_number(const xir_type *element, double v) {
-    const element_format f = element_format_of(element);
-    if (f.kind != ELEMENT_SIGNED && f.kind != ELEMENT_UNSIGNED) return true;
-    const double above = ldexp(1, f.bits - (f.kind == ELEMENT_SIGNED)), least = f.kind == ELEMENT_SIGNED ? -above : 0;
-    return v == trunc(v) && v >= least && v < above;
 }
 
 double node_least_real(const xir_type *element) {

@@ -42,14 +42,23 @@ static inline xir_value *make_reshaped(xir_node *at, xir_value *x, const xir_int
 /* The element type of a value in words of tensor formats, "float" or "int64". */
 const char *element_words(const xir_value *v, char out[40]);
 
+/* The place of one of the first ten inputs, for a finding: "input/3". */
+typedef struct input_place { char text[16]; } input_place;
+static inline input_place place_of_input(size_t i) {
+    return (input_place){ { 'i', 'n', 'p', 'u', 't', '/', (char)('0' + i), 0 } };
+}
+
+/* Checks the number of dims of v, input i. */
+bool node_has_rank(xir_node *at, size_t i, const xir_value *v, size_t rank);
+
+/* `n` reals in memory of the conversion; NULL after a failure. */
+double *node_reals(xir_node *at, int64_t n);
+
 /* The two factors of an Add; if there is one for each channel, the node is kept. */
 bool node_factors(xir_node *at, double *alpha, double *beta);
 /* Whether input i of two is one number of a constant that does not add dims to the other input. */
 bool node_is_number(xir_node *at, size_t i, double *out);
 
-/* Returns true if the elements are reals, or `v` is one of these integers: a constant of another number would be the
- * nearest one. */
-bool   node_has_number(const xir_type *element, double v);
 /* The least positive number of reals; 0 for other elements. A norm above 0 is not less. */
 double node_least_real(const xir_type *element);
 

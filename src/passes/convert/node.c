@@ -36,7 +36,7 @@ static void place_in_file(const xir_node *at, const char *where, char out[200]) 
 
 bool node_is_silent(const xir_node *at, xir_severity severity, xir_status code) {
     conversion *c = at->c;
-    if (c->mute) return true;
+    if (c->mute || c->in.trials) return true;
     if (severity == XIR_ERROR && !c->status) c->status = code;
     return diag_is_counted(c->why, severity, code);
 }

@@ -78,6 +78,7 @@ opened_node *node_open(xir_node *at, xir_network *body, bool owns, const char *p
     conversion *c = at->c;
     int64_t number;
     const body_frame *up = origin_of(c, at->op, &number);
+    opened_node *before = at->opened;
     opened_node *o = xir_node_failed(at) ? NULL : arena_take(&c->scratch, sizeof *o);
     if (!o) {
         if (owns) xir_network_free(body);
@@ -87,6 +88,17 @@ opened_node *node_open(xir_node *at, xir_network *body, bool owns, const char *p
                         .n_in = xir_op_input_count(at->op), .n_stayed = c->stayed.n, .n_lists = c->in.n_lists,
                         .n_kept = c->in.n_kept, .changed = c->changed, .resume = resume, .body = body,
                         .owns_body = owns };
+    if (before) {   /* another body of the same node */
+        o->mark = before->mark;
+        o->n_in = before->n_in;
+        o->n_stayed = before->n_stayed;
+        o->n_lists = before->n_lists;
+        o->n_kept = before->n_kept;
+        o->changed = before->changed;
+        o->plan = before->plan;
+        opened_close(c, before);
+        o->next = c->in.open;
+    }
     if (owns) converted_body(c, body);
     o->frame = (body_frame){ .up = up, .place = place, .prefix = prefix_of(at, number),
                              .unrolled = up && up->unrolled, .depth = up ? up->depth + 1 : 1 };

@@ -64,7 +64,8 @@ typedef struct value_list {
 /* ---- opening: for hooks ----------------------------------------------------------------------------------------- */
 
 /* Begins to open a node with a network of the body, which it takes over if `owns`, also after a failure. `place` is
- * that of the body's nodes. The caller then completes the frame. NULL after a failure. */
+ * that of the body's nodes. The caller then completes the frame. A node that is open already keeps its ops, its results
+ * and its plan, and ends its body. NULL after a failure. */
 opened_node *node_open(xir_node *at, xir_network *body, bool owns, const char *place, xir_convert_fn *resume);
 /* Copies the ops of the body before the node, with values in place of its inputs; `args` has as many. Sets *results to
  * what it returns, in memory of the conversion; some may be NULL. The node is kept if a limit is reached. `round` is a

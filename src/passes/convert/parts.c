@@ -1,4 +1,5 @@
-/* Parts of axes, products with constant matrices, angles. */
+/* Parts of axes, products with constant matrices, angles, curves. */
+#include <math.h>
 #include "convert/parts.h"
 
 xir_value *make_part(xir_node *at, xir_value *x, size_t axis, int64_t begin, int64_t end, int64_t step) {
@@ -65,4 +66,11 @@ xir_value *make_atan2(xir_node *at, xir_value *y, xir_value *x) {
     xir_value *upright = xir_node_scaled(at, xir_node_unary(at, "Sign", y), pi / 2);
     xir_value *turned = xir_node_make(at, "Where", INS(xir_node_sum(at, angle, turn, 1, 1), angle, left), NO_SETS);
     return xir_node_make(at, "Where", INS(upright, turned, on_axis), NO_SETS);
+}
+
+double curve_weight(double distance, bool cubic, double a) {
+    const double d = fabs(distance);
+    if (!cubic) return d < 1 ? 1 - d : 0;
+    if (d <= 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
+    return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
 }

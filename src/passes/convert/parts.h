@@ -19,5 +19,7 @@ xir_value *make_shaped(xir_node *at, xir_value *x, const int64_t *dims, size_t n
 xir_value *make_affine(xir_node *at, xir_value *x, double factor, double addend);
 /* The angle of (x, y), from -pi to pi. */
 xir_value *make_atan2(xir_node *at, xir_value *y, xir_value *x);
+/* The weight of a cell at a distance: linear between cells, or the cubic convolution with the coefficient a. */
+double curve_weight(double distance, bool cubic, double a);
 
 #endif

@@ -31,14 +31,6 @@ static double place_of(const sizes *s, int64_t p) {
     return s->out > 1 ? (double)p * (double)(s->in - 1) / (double)(s->out - 1) : 0;
 }
 
-/* The weight of a cell at this distance: linear, or the cubic convolution of Upsample. */
-static double weight_of(double distance, bool cubic) {
-    const double d = fabs(distance), a = -0.75;
-    if (!cubic) return d < 1 ? 1 - d : 0;
-    if (d <= 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
-    return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
-}
-
 /* Cells outside are the one at the border. */
 static xir_value *mixed(xir_node *at, xir_value *x, size_t axis, const sizes *s, bool cubic) {
     if (s->in > MOST_CELLS / s->out) return xir_node_unsupported(at, "a constant of more than 2^22 elements"), NULL;
@@ -50,7 +42,7 @@ static xir_value *mixed(xir_node *at, xir_value *x, size_t axis, const sizes *s,
         for (int64_t i = -cubic; i < 2 + cubic; i++) {
             const double cell = floor(place) + (double)i;
             const int64_t inside = cell < 0 ? 0 : cell > (double)(s->in - 1) ? s->in - 1 : (int64_t)cell;
-            matrix[inside * s->out + p] += weight_of(place - cell, cubic);
+            matrix[inside * s->out + p] += curve_weight(place - cell, cubic, -0.75);
         }
     }
     return make_mixed(at, x, axis, matrix, (size_t)s->out);

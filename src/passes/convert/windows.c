@@ -10,6 +10,18 @@ const axis_words *axis_words_of(size_t n, size_t k) {
     return &words[n - 1 - k];
 }
 
+bool node_windows_fit(xir_node *at, const windows *w) {
+    for (size_t k = 0; k < w->n; k++) {
+        int64_t room = w->input[k] + w->before[k] + w->after[k], window = w->dilation[k] * (w->size[k] - 1) + 1;
+        if (w->input[k] < 0 || w->size[k] < 0 || room >= window) continue;
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/0",
+                                "dim %zu: expected at least %lld elements, like the kernel, found %lld and %lld of padding",
+                                2 + k, (long long)window, (long long)w->input[k],
+                                (long long)(w->before[k] + w->after[k]));
+    }
+    return true;
+}
+
 bool windows_round_up(windows *w) {
     bool any = false;
     for (size_t k = 0; k < w->n; k++) {

@@ -20,6 +20,9 @@ static inline int64_t window_room(const windows *w, size_t k) {
     return w->input[k] + w->before[k] + w->after[k] - w->dilation[k] * (w->size[k] - 1) - 1;
 }
 
+/* Checks that a window fits into the padded input, input 0. */
+bool node_windows_fit(xir_node *at, const windows *w);
+
 /* Rounds the number of windows up: adds cells after the end, so that a window that begins inside the input, or in the
  * padding before it, counts even if it ends outside. The dims of the input must be known. Returns whether it added
  * any. */

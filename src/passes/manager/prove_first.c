@@ -248,6 +248,7 @@ typedef struct first_run {
     xir_array        **inputs, **outputs;
     size_t             n_in, n_out;
     bool               again;     /* other numbers for the open dims may help              */
+    open_dims          taken;     /* those of the last attempt                             */
 } first_run;
 
 /* One attempt. */
@@ -257,7 +258,8 @@ static xir_status run_first(xir_proof *p, first_run *f, unsigned attempt, xir_di
     xir_network *bound = NULL;
     xir_status status = given && values ? XIR_OK : diag_memory(why);
     const bool can_run = !xir_network_first_unrunnable(f->net);
-    if (!status && can_run) status = open_dims_bind(f->like, given, p->each, attempt, &bound, why);
+    if (!status && can_run)
+        status = open_dims_bind(f->like, given, p->each, attempt, &p->arena, &f->taken, &bound, why);
     f->again = can_run && (bound || status);
     if (!status) {
         const xir_network *like = bound ? bound : f->like;
@@ -314,6 +316,8 @@ xir_status proof_check_first(xir_proof *p, const xir_network *net, const xir_net
         p->outputs = f.outputs;
         p->n_outputs = f.n_out;
         p->state.networks += !p->state.networks;
+        p->state.dims = f.taken.list;
+        p->state.n_dims = f.taken.n;
         return XIR_OK;
     }
     first_free(p, &f);

@@ -183,10 +183,20 @@ static bool put_order(writer *w, buffer *words) {
     return status != XIR_E_MEMORY || memory(w);
 }
 
+/* A network of which an op is no call has nothing else that is worth a finding. */
+static bool are_calls(writer *w) {
+    for (const xir_op *op = w->net->first; op; op = op->next) {
+        w->at = op;
+        if (!deepx_is_op(op) && !is_end(op)) return refuse(w, "DeepX has no function for this class%.*s", XIR_STR(""));
+    }
+    w->at = NULL;
+    return true;
+}
+
 /* All lines are made before the first byte is written, since any of them may be refused. */
 static bool put_lines(writer *w, buffer *order) {
     const xir_op *last = NULL;
-    if (!put_order(w, order) || !note_unused(w)) return false;
+    if (!are_calls(w) || !put_order(w, order) || !note_unused(w)) return false;
     const xir_str tail = text_in(w->file, "tail");
     const xir_any *open = w->file ? xir_map_find(w->file, XIR_STR("open")) : NULL;
     for (const xir_op *op = w->net->last; op && !last; op = op->prev)

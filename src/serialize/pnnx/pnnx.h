@@ -172,6 +172,8 @@ bool pnnx_print_items(pnnx_printer *p, const xir_op *op);
 /* Appends " #NAME=(1,3)f32" if the value has a declared shape. */
 bool pnnx_print_shape(pnnx_printer *p, const xir_value *v);
 bool pnnx_has_shape(const xir_value *v);
+/* Appends "(1,?)f32" of a value that has a shape. */
+bool pnnx_print_type(pnnx_printer *p, const xir_value *v);
 /* The entries of the weights in the attributes of an op. */
 static inline bool pnnx_is_weight(const xir_entry *e) { return e->key.size && e->key.data[0] == '@'; }
 /* The type of an op as it is written, without "pnnx::"; empty for another class. */

@@ -121,8 +121,7 @@ bool pnnx_has_shape(const xir_value *v) {
     return t ? t->shape.size > 0 : v->type || type_tag(v);
 }
 
-/* "(1,?)f32" */
-static bool print_type(pnnx_printer *p, const xir_value *v) {
+bool pnnx_print_type(pnnx_printer *p, const xir_value *v) {
     char digits[NUMBER_ROOM];
     if (!v->type) {
         put(p, *type_tag(v));
@@ -152,7 +151,7 @@ bool pnnx_print_shape(pnnx_printer *p, const xir_value *v) {
     buffer_str(&p->out, " #");
     put(p, made_name_of(&p->names, v));
     buffer_char(&p->out, '=');
-    return print_type(p, v) && printed(p);
+    return pnnx_print_type(p, v) && printed(p);
 }
 
 /* ---- items ----------------------------------------------------------------------------------------------------- */
@@ -207,7 +206,7 @@ static bool print_weights(pnnx_printer *p, const xir_map *extra) {
         put(p, e->key);
         buffer_char(&p->out, '=');
         const size_t begin = p->out.size;
-        if (!print_type(p, v)) return false;
+        if (!pnnx_print_type(p, v)) return false;
         /* Its file gave no type of elements. */
         bool assumed = value_more_of(v) && xir_map_find(value_more_of(v)->tags, XIR_STR(PNNX_TAG_ASSUMED));
         while (assumed && p->out.size > begin && p->out.data[p->out.size - 1] != ')') p->out.size--;

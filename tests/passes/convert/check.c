@@ -165,6 +165,24 @@ static void a_declared_shape_that_is_wrong(void **state) {
           "[1, 4, 6, 6], found @fp(32) [1, 4, 7, 6]");
 }
 
+/* Exporters before onnx 1.16 declare a last window that begins in the padding: [1, 3, 2, 2] is right. What follows may
+ * be wrong for the same reason. */
+static void a_pool_with_a_window_too_many(void **state) {
+    (void)state;
+    image("x", 3, 6, 6);
+    om_node(&m, "MaxPool", "pool", "x", "p");
+    om_ints(&m, "kernel_shape", OM_DIMS(1, 1));
+    om_ints(&m, "strides", OM_DIMS(4, 4));
+    om_int(&m, "ceil_mode", 1);
+    om_node(&m, "Relu", "relu", "p", "y");
+    om_value(&m, "p", ONNX_FLOAT, OM_DIMS(1, 3, 3, 3));
+    output("y", 1, 3, 3, 3);
+    FINDS("warning: /graph/node/0/output/0: MaxPool 'pool' (node 0): output 0 'p' has a wrong declared type: expected "
+          "@fp(32) [1, 3, 2, 2], found @fp(32) [1, 3, 3, 3]\n"
+          "warning: /graph/node/1/output/0: Relu 'relu' (node 1): output 0 'y' has a wrong declared type: expected "
+          "@fp(32) [1, 3, 2, 2], found @fp(32) [1, 3, 3, 3]");
+}
+
 /* x [N0, 3] with a row before it. */
 static void padded(const char *out, int64_t rows, int64_t columns) {
     static const int64_t one_before[] = { 1, 0, 0, 0 };
@@ -590,6 +608,7 @@ GROUP {
         MODEL_TEST(a_stride_of_zero),
         MODEL_TEST(a_negative_stride),
         MODEL_TEST(a_declared_shape_that_is_wrong),
+        MODEL_TEST(a_pool_with_a_window_too_many),
         MODEL_TEST(a_declared_name_that_is_never_right),
         MODEL_TEST(a_declared_number_that_is_never_right),
         MODEL_TEST(declared_dims_that_may_be_right),

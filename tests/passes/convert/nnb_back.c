@@ -190,6 +190,29 @@ static void some_of_it_is_computed_in_floats(void **state) {
               "f 265 0,1>2 i1 [0,0] [1,1] [1,1] i1 B0\n", "Identity Convolution");
 }
 
+/* NNabla pads with 0 or more: what is cut off is a Slice. */
+static void padding_below_0_is_cut_off(void **state) {
+    static const struct { const char *pad, *functions; } cases[] = {
+        { "Pad x [padding=0,0,0,0,-1,-2,0,-1]",                  "Slice Slice"     },
+        { "Pad x [padding=0,0,1,0,-1,2,0,-1]",                   "Slice Slice Pad" },
+        { "Pad x [padding=0,0,0,0,0,0,-2,1 mode=REFLECTION]",    "Slice Pad"       },
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[200];
+        snprintf(text, sizeof text, "x: 1 2 6 5; y = %s; out y", cases[i].pad);
+        xir_network *before = story_net(text), *net = xir_network_clone(before);
+        DOES(xir_pass_run(net, "xir-to-nnb", "strict", NULL, why));
+        assert_string_equal(functions_of(net), cases[i].functions);
+        xir_network *again = way_through_file(net, "nnb", xir_nnb_check);
+        DOES(xir_pass_run(again, "nnb-to-xir", "strict", NULL, why));
+        CHECK_SAME_NUMBERS(before, again);
+        xir_network_free(before);
+        xir_network_free(again);
+        xir_network_free(net);
+    }
+}
+
 /* ---- the types of parameters ------------------------------------------------------------------------------------ */
 
 /* What the elements of a parameter are, given two numbers that take turns: fraction bits, or one of these. */
@@ -265,6 +288,7 @@ GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables_go_there_and_back),
         cmocka_unit_test(maps_keep_their_letters),
+        cmocka_unit_test(padding_below_0_is_cut_off),
         cmocka_unit_test(fixed_point_stays_fixed),
         cmocka_unit_test(some_of_it_is_computed_in_floats),
         cmocka_unit_test(weights_get_the_exporters_fraction_bits),

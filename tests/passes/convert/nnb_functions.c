@@ -321,6 +321,9 @@ static const pair pairs[] = {
     { "i1,6,5,2 o1,3,2,2", "6 0>1 [2,2] [2,2] B1 [0,0] B1", "",
       "Transpose v0 x perm=[0,3,1,2];AveragePool x y kernel_shape=[2,2] strides=[2,2];Transpose y v1 perm=[0,2,3,1]" },
     { "i1,2,6,5 o1,2,3,2", "6 0>1 [2,2] [2,2] B1 [0,0] B1", "", "AveragePool v0 v1 kernel_shape=[2,2] strides=[2,2]" },
+    /* the C runtime clips the only window of an axis: 16 numbers from 0 on give 1.5 and 9.5 */
+    { "i1,1,4,4 o1,1,2,1", "267 0>1 [1,5] [2,5] B1 [0,0] B0 B1", "", "AveragePool v0 v1 kernel_shape=[1,4] strides=[2,4]" },
+    { "i1,1,4,3 o1,1,4,1", "267 0>1 [1,6] [1,2] B1 [0,1] B0 B0", "", "AveragePool v0 v1 kernel_shape=[1,5] pads=[0,1,0,1]" },
     { "i2,3,6,6 o2,3,3,2", "268 0>1 [2,3] [2,3] B1 [0,0] B0", "c={6}",
       "AveragePool v0 a kernel_shape=[2,3] strides=[2,3];Mul a,c v1" },
     { "i2,3,6,6 o2,3,3,2", "8 0>1 [2,3] [2,3] B1 [0,0]", "c={6}",

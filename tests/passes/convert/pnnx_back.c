@@ -3,7 +3,9 @@
  * its attributes are the same again, except for classes that PNNX has in terms of others. XIR_PNNX_BACK=1 prints for
  * each class how many cases are converted, how many come back with the same attributes, and the first that do not;
  * XIR_PNNX_STAYS=1 prints each case that is not converted. */
+#include <stdio.h>
 #include "passes/convert/way_back.h"
+#include "support/story.h"
 
 /* An op of the same class whose attributes are equal, except Params and layouts. */
 static bool has_again(const xir_network *net, const xir_op *was) {
@@ -77,9 +79,46 @@ static void tables_go_there_and_back(void **state) {
     if (counts.failed) fail_msg("%zu cases fail", counts.failed);
 }
 
+/* PNNX pads pools on both sides alike. Padding that no window reaches is dropped, other padding becomes cells, or
+ * rounding up has it. */
+static void pools_with_more_padding_at_the_end(void **state) {
+    (void)state;
+    static const struct { const char *pool; bool pads; } cases[] = {
+        { "MaxPool2d x [pool_height=2 pool_width=2 stride_height=2 stride_width=2 pad_bottom=1 pad_right=1]", false },
+        { "MaxPool2d x [pool_height=3 pool_width=3 stride_height=2 stride_width=2 pad_bottom=1 pad_right=1]", false },
+        { "MaxPool2d x [pool_height=3 pool_width=3 pad_bottom=2 pad_right=1]",                                true  },
+        { "MaxPool2d x [pool_height=2 pool_width=2 stride_height=2 stride_width=2 pad_top=1 pad_left=1]",     true  },
+        { "MaxPool2d x [pool_height=2 pool_width=2 pad_top=2 pad_bottom=2]",                                  true  },
+        { "AvgPool2d x [pool_height=2 pool_width=2 stride_height=2 stride_width=2 pad_bottom=1 pad_right=1]", false },
+        { "AvgPool2d x [pool_height=3 pool_width=3 pad_bottom=2 count_include_pad=true]",                     true  },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[300];
+        snprintf(text, sizeof text, "x: NCHW 1 2 6 6; y = %s; out y", cases[i].pool);
+        xir_network *before = story_net(text), *net = xir_network_clone(before);
+        xir_diags_clear(why);
+        if (xir_pass_run(net, "xir-to-pnnx", "strict", NULL, why)) {
+            xir_diags_print(why, stderr);
+            fail_msg("case %zu", i);
+        }
+        const bool pads = xir_network_op_count(net) > 3;   /* F.pad; or parts of -inf around x, which it can't say */
+        if (pads != cases[i].pads) fail_msg("case %zu: %s", i, pads ? "padded" : "not padded");
+        DOES(xir_pass_run(net, "pnnx-to-xir", "strict", NULL, why));
+        CHECK_SAME_NUMBERS(before, net);
+        xir_network_free(before);
+        xir_network_free(net);
+    }
+    xir_network *net = story_net("x: NCHW 1 2 6 6; y = AvgPool2d x [pool_height=3 pool_width=3 pad_bottom=2]; out y");
+    xir_diags_clear(why);
+    DOES(xir_pass_run(net, "xir-to-pnnx", NULL, NULL, why));
+    assert_non_null(strstr(xir_diags_at(why, 0)->message.data, "more padding after than before"));
+    xir_network_free(net);
+}
+
 GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables_go_there_and_back),
+        cmocka_unit_test(pools_with_more_padding_at_the_end),
     };
     return _cmocka_run_group_tests("pnnx_back", tests, COUNT(tests), group_begin, group_end);
 }

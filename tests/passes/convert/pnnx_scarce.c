@@ -5,9 +5,10 @@
 
 /* A network with everything that allocates in its own way. */
 static const char text[] =
-    "7767517\n34 38\n"
+    "7767517\n40 42\n"
     "pnnx.Input x_in 0 1 x #x=(1,2,6,6)f32\n"
     "pnnx.Input o_in 0 1 o #o=(?,6)f32\n"
+    "pnnx.Input moved_in 0 1 moved #moved=(1,2,6,6)f32\n"
     "nn.Conv2d c 1 1 x a bias=True dilation=(1,1) groups=1 padding=same stride=(1,1) @bias=(2)f32 @weight=(2,2,3,3)f32\n"
     "BatchNorm2d b 1 1 a b affine=1 eps=1e-3 @bias=(2)f32 @running_mean=(2)f32 @running_var=(2)f32 @weight=(2)f32\n"
     "pnnx.Expression e 2 1 a b d expr=add(mul(@0,2.5),atan2(@1,logaddexp(@0,size(@0,1))))\n"
@@ -29,6 +30,8 @@ static const char text[] =
     "__torch__.torch.nn.modules.activation.ReLU6 relu 1 1 l ao\n"
     "prim::Constant one 0 1 c1 value=1\nprim::Constant two 0 1 c2 value=2\nprim::ListConstruct list 2 1 ao l c3\n"
     "aten::cat join 2 1 c3 c1 ap\naten::add sum 3 1 ap ap c2 aq\n"
+    "Expression both 2 1 l ao c4 expr=(neg(@0),@1)\naten::cat formulas 2 1 c4 c1 at\n"
+    "torchvision.ops.DeformConv2d deformed 2 1 x moved au @weight=(1,2,1,1)f32\n"
     "nn.PixelShuffle shuffle 1 1 x gg upscale_factor=1\n"
     "custom.Module module 1 1 x hh\n"
     "prim::TupleUnpack unpack 1 3 hh ii jj kk\n"
@@ -37,7 +40,9 @@ static const char text[] =
     "pnnx.Output ll_out 1 0 ll\n"
     "pnnx.Output ee_out 1 0 ee\n"
     "pnnx.Output aq_out 1 0 aq\n"
-    "pnnx.Output ar_out 1 0 ar\n";
+    "pnnx.Output ar_out 1 0 ar\n"
+    "pnnx.Output at_out 1 0 at\n"
+    "pnnx.Output au_out 1 0 au\n";
 
 static const char *pass_name(void) { return "pnnx-to-xir"; }
 

@@ -434,6 +434,32 @@ static void numbers_that_a_network_cannot_be_run_on_are_replaced(void **state) {
     }
 }
 
+/* Dims that are below 1 for small numbers, or for large ones: the numbers are doubled or halved. */
+static void numbers_make_all_dims_legal(void **state) {
+    (void)state;
+    static const struct { const char *x[2], *z[2]; int64_t least[2]; } cases[] = {
+        { { "batch", "length - 41" },            { "batch", "length - 41" },            { 1, 42 } },
+        { { "batch", "floor((a + b - 90)/2)" },  { "batch", "floor((a + b - 90)/2)" },  { 1, 92 } },
+        { { "batch", "max(0, length - 500)" },   { "batch", "max(0, length - 500)" },   { 1, 501 } },
+        { { "batch", "8 - length" },             { "batch", "8 - length" },             { 1, 1 } },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        xir_proof *p = xir_proof_new(ctx, NULL, why);
+        xir_network *net = open_net("x: -1 -1; z: -1 -1; y = Add x z; out y", cases[i].x[0], cases[i].x[1],
+                                    cases[i].z[0], cases[i].z[1]);
+        DOES(xir_proof_check(p, net, why));
+        const xir_proof_state s = state_of(p);
+        if (s.networks != 1 || s.n_dims < 2 || s.n_dims > 3) fail_msg("case %zu: %zu dims", i, s.n_dims);
+        CHECK_STR(s.dims[0].name, "batch");
+        int64_t sum_of = 0;
+        for (size_t k = 1; k < s.n_dims; k++) sum_of += s.dims[k].least;
+        if (sum_of < cases[i].least[1] || s.dims[0].least != s.dims[0].most)
+            fail_msg("case %zu: %lld", i, (long long)sum_of);
+        xir_network_free(net);
+        xir_proof_free(p);
+    }
+}
+
 static void bind_batch(xir_network *net, int64_t least, int64_t most) {
     const xir_symbol batch = { XIR_STR("batch"), least, most };
     DOES(xir_network_bind(net, &batch, 1, why));
@@ -607,6 +633,7 @@ GROUP {
         cmocka_unit_test(symbols_have_numbers_that_inputs_share),
         cmocka_unit_test(expressions_follow_their_symbols),
         cmocka_unit_test(numbers_that_a_network_cannot_be_run_on_are_replaced),
+        cmocka_unit_test(numbers_make_all_dims_legal),
         cmocka_unit_test(a_bound_network_is_compared_with_the_open_one),
         cmocka_unit_test(given_arrays_determine_symbols),
         cmocka_unit_test(every_allocation_with_open_dims),

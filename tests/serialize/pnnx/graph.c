@@ -99,6 +99,18 @@ static void save_and_load(void) {
 
 static void load_a_structure_alone(void) { check_text(net, strchr(strchr(text, '\n') + 1, '\n') + 1); }
 
+static void save_a_module(void) {
+    const xir_any four = xir_any_int(4);
+    size_t size;
+    DOES(xir_op_set_extra(fc, XIR_STR("in_features"), &four));
+    DOES(xir_network_save(net, scratch("net.py"), NULL, why));
+    uint8_t *module = scratch_get(scratch("net.py"), &size);
+    static const char body[] = "        v_h = self.m_fc(v_x)\n        v_y = F.relu(v_h)\n        return v_y\n";
+    assert_non_null(memmem(module, size, body, sizeof body - 1));
+    free(module);
+    assert_int_equal(access(scratch("net.pnnx.bin"), R_OK), 0);
+}
+
 static xir_op *new_op(const char *type, const char *name, xir_value *input, xir_op *before) {
     return xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_opaque(ctx, xir_str_of(type)), .id = XIR_NO_ID,
                                           .name = xir_str_of(name), .before = before, INPUTS(input),
@@ -401,6 +413,7 @@ static const struct { const char *member; void (*test)(void); } members[] = {
     { "Graph::load", save_and_load },
     { "Graph::save", save_and_load },
     { "Graph::parse", load_a_structure_alone },
+    { "Graph::python", save_a_module },
     { "Graph::new_operator", new_operator },
     { "Graph::new_operator_before", new_operator_before },
     { "Graph::new_operator_after", new_operator_after },

@@ -40,15 +40,36 @@ static void weights(want *w) {
     buffer_free(&out);
 }
 
+/* A module of PyTorch: operators of each form. */
+static void module(want *w) {
+    static const char lines[] =
+        "7767517\n1 1\npnnx.Input i 0 1 a #a=(2,?)f32\npnnx.Attribute p 0 1 p @data=(2)c64\n"
+        "nn.Linear f 1 1 a h in_features=4 out_features=2 @bias=(2)f32 @weight=(2,4)f32\n"
+        "pnnx.Expression e 2 1 a h l expr=[size(@0,0),int(sqrt(add(@1,1)))]\n"
+        "Tensor.reshape r 2 1 h l v\nF.adaptive_avg_pool1d q 1 1 v x output_size=(0)\n"
+        "torch.squeeze s 1 1 x y dim=(0)\npnnx.Output o 1 0 y\n";
+    static const scarce_file of = { "pnnx", lines, sizeof lines - 1, true, NULL };
+    const xir_save_options options = XIR_INIT(xir_save_options, .format = "py", .unchecked = true);
+    buffer out;
+    xir_network *net;
+    buffer_init(&out, &memory_default);
+    IN_PLENTY(w, net = scarce_read_once(w, &of));
+    TRY(w, xir_network_write(net, keep, &out, &options, w->why));
+    IN_PLENTY(w, xir_network_free(net));
+    buffer_free(&out);
+}
+
 SCARCE_TEST(reading)
 SCARCE_TEST(writing)
 SCARCE_TEST(weights)
+SCARCE_TEST(module)
 
 GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reading),
         cmocka_unit_test(test_writing),
         cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_module),
     };
     return cmocka_run_group_tests(tests, group_begin, group_end);
 }

@@ -19,6 +19,19 @@ static xir_diags *checked(const char *text, xir_status status) {
     return found;
 }
 
+static void a_name_longer_than_the_documents_allow(void **state) {
+    (void)state;
+    xir_diags *found = checked(IO "n relu a_name_that_has_thirty_two_bytes 0\n", XIR_OK);
+    const xir_diag *d = xir_diags_at(found, 0);
+    assert_int_equal(xir_diags_count(found), 1);
+    assert_true(d->severity == XIR_NOTE);
+    assert_non_null(strstr(d->message.data, "its name has 32 bytes: TensorStack's documents allow fewer than 32"));
+    xir_diags_free(found);
+    found = checked(IO "n relu a_name_that_has_thirty_one_byte 0\n", XIR_OK);
+    assert_int_equal(xir_diags_count(found), 0);
+    xir_diags_free(found);
+}
+
 static void faults_of_operators(void **state) {
     static const struct { const char *node, *path, *sentence; xir_status status; } rows[] = {
         { "n relu y 0,0\n", "/nodes/1", "expected 1 input, found 2", XIR_E_BOUNDS },
@@ -169,6 +182,7 @@ static void numbers_of_nodes(void **state) {
 
 GROUP {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_name_longer_than_the_documents_allow),
         cmocka_unit_test(faults_of_operators),
         cmocka_unit_test(all_in_one_run),
         cmocka_unit_test(widths_do_not_matter),

@@ -101,7 +101,7 @@ bool deepx_back_div(xir_node *at) {
     if (node_is_class(at, "Reciprocal")) return number_first(at, "deepx::rdivscalar", "nT", 1, x);
     if (node_is_class(at, "DivideScalar")) {
         const double by = xir_node_real(at, "divisor", 1);
-        if (!node_has_number(v_element(x), by)) return xir_node_unsupported(at, "an integer by another kind of number");
+        if (!element_has(v_element(x), by)) return xir_node_unsupported(at, "an integer by another kind of number");
         const bool said = deepx_holds(by) && (!v_is_integer(x) || fabs(by) <= 0x1p24);
         return divide(at, x, xir_node_scalar(at, v_element(x), by), said, by, false);
     }

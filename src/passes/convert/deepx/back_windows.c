@@ -1,4 +1,4 @@
-/* The way back of windows, with {windows=true}: a constant has the places of all cells of all windows, and
+/* The way back of windows, unless {windows=false}: a constant has the places of all cells of all windows, and
  * `indexselect` takes them; then there is a product with the kernel, or a reduction. Rows and columns are one dim for
  * that, and one further cell is the padding. */
 #include <math.h>
@@ -17,7 +17,7 @@ typedef struct sliding {
 
 static bool is_wanted(xir_node *at) {
     return xir_pass_bool(xir_node_pass(at), "windows") ||
-           xir_node_unsupported(at, "windows, which need {windows=true}");
+           xir_node_unsupported(at, "windows, which the option excludes");
 }
 
 /* ---- the windows of an op --------------------------------------------------------------------------------------- */
@@ -117,6 +117,7 @@ static xir_value *windows_of(xir_node *at, const sliding *s, bool back, double p
         x = xir_node_make(at, "Concat", INS(x, xir_node_filled(at, v_element(x), &cell, padding)),
                           SETS(INT("axis", 1)));
     }
+    at->c->bytes.windows += places.n * sizeof *places.v;
     x = make_taken(at, x, 1, &places);
     return make_shaped(at, x, (int64_t[]){ s->batch, s->count, s->cells, s->channels }, 4);
 }

@@ -102,7 +102,7 @@ static xir_convert_fn *call_of_block(xir_node *at) {
 /* The options of the way back. */
 static const xir_pass_option options[] = {
     XIR_DIALECT_STRICT,
-    { "windows", XIR_PASS_BOOL, "false", "convolutions and pools too, by a constant of places" },
+    { "windows", XIR_PASS_BOOL, "true",  "convolutions and pools too, by a constant of places" },
     { "delete",  XIR_PASS_BOOL, "false", "tensors are deleted after their last use, but not results" },
     { "author",  XIR_PASS_TEXT, "cblas", "of `matmul`: cblas or cublas" },
 };

@@ -111,6 +111,19 @@ static const char *word_of_mode(xir_node *at) {
          : xir_node_is(at, "mode", "REPLICATION") ? "repeat" : NULL;
 }
 
+/* Cuts off what padding below 0 removes, and sets it to 0. */
+static xir_value *without_ends(xir_node *at, xir_value *x, xir_ints *pads) {
+    for (size_t k = 0; k < v_rank(x) && x && 2 * k + 1 < pads->n; k++) {
+        int64_t *before = &pads->v[2 * k], *after = before + 1;
+        if (*before >= 0 && *after >= 0) continue;
+        if (v_dim(x, k) < 0) return xir_node_unsupported(at, "padding below 0 of an open dim"), NULL;
+        x = make_part(at, x, k, *before < 0 ? -*before : 0, v_dim(x, k) + (*after < 0 ? *after : 0), 1);
+        if (*before < 0) *before = 0;
+        if (*after < 0) *after = 0;
+    }
+    return x;
+}
+
 bool nnb_back_pad(xir_node *at) {
     xir_ints pads;
     xir_value *x = xir_node_input(at, 0);
@@ -119,7 +132,10 @@ bool nnb_back_pad(xir_node *at) {
     if (!x || !xir_node_items(at, "padding", &pads)) return false;
     if (!word) return xir_node_unsupported(at, "this mode");
     if (word[2] == 'p' && nnb_for_runtime(at)) return xir_node_unsupported(at, "NNabla's C runtime does not repeat");
-    for (size_t i = 0; i < pads.n; i++) if (pads.v[i] < 0) return xir_node_unsupported(at, "padding below 0");
+    bool adds = false;
+    x = without_ends(at, x, &pads);
+    for (size_t i = 0; i < pads.n; i++) adds = adds || pads.v[i];
+    if (!adds) return x && xir_node_result(at, 0, x);
     return nnb_calls(at, "nnb::Pad", INS(x),
                      SETS(LIST("pad_width", &pads), WORD("mode", xir_str_of(word)),
                           REAL("constant_value", xir_node_real(at, "value", 0))));

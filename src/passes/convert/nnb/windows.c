@@ -148,6 +148,7 @@ typedef struct pool {
 
 static bool read_pool(xir_node *at, const xir_value *x, bool last, pool *p) {
     xir_ints size, stride, pad;
+    const bool averages = xir_str_equal(xir_node_type(at), XIR_STR("AveragePooling"));
     if (xir_node_failed(at) || !x) return false;
     if (!xir_node_items(at, "kernel", &size)) return xir_node_unsupported(at, "kernel is missing");
     const size_t n = size.n, rank = v_rank(x);
@@ -165,6 +166,9 @@ static bool read_pool(xir_node *at, const xir_value *x, bool last, pool *p) {
         const int64_t in = v_dim(x, first + k);
         p->in[k] = in, p->size[k] = size.v[k], p->stride[k] = own ? stride.v[k] : size.v[k], p->pad[k] = pad.v[k];
         const bool whole = xir_node_bool(at, "ignore_border", true);
+        /* NNabla's C runtime clips the only window of an average to the padded dim */
+        const int64_t padded = in + 2 * p->pad[k];
+        if (averages && whole && p->size[k] > padded && p->size[k] - padded < p->stride[k]) p->size[k] = padded;
         const int64_t room = whole ? in + 2 * p->pad[k] - p->size[k] : in + p->pad[k] - 1;
         if (room < 0)
             return xir_node_invalid(at, XIR_E_INVALID, "argument/kernel", "kernel: expected at most %lld, the padded "

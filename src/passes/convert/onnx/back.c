@@ -20,14 +20,21 @@ static bool has_operators(const xir_network *net) {
     return false;
 }
 
-/* Operators that are there already keep their version. Otherwise it is the least one, from the usual one on, that has
- * operators for all ops. */
-static int64_t version_for(xir_pass *pass) {
+/* The version of the file that the network comes from; 0: of no file of ONNX. */
+static int64_t version_of_source(const xir_network *net) {
+    const xir_map *tags = xir_network_tags(net);
+    return tags && xir_map_find(tags, XIR_STR("onnx.opset")) ? onnx_version(net, (xir_str){ NULL, 0 }) : 0;
+}
+
+/* Unless the option says it: the version of the source, as far as the way back knows it, or the usual one, or a newer
+ * one that first has operators for all ops. */
+static int64_t version_for(xir_pass *pass, int64_t most) {
     const xir_network *net = xir_pass_network(pass);
-    const int64_t wanted = xir_pass_int(pass, "opset");
-    int64_t version = ONNX_USUAL_BACK;
+    const int64_t wanted = xir_pass_int(pass, "opset"), source = version_of_source(net);
+    int64_t version = source ? source : ONNX_USUAL_BACK;
     if (wanted) return wanted;
-    if (has_operators(net)) return onnx_version(net, (xir_str){ NULL, 0 });
+    if (version < ONNX_OLDEST_BACK) version = ONNX_OLDEST_BACK;
+    if (version > most) version = most;
     for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op))
         if (onnx_needs(op) > version) version = onnx_needs(op);
     return version;
@@ -35,7 +42,8 @@ static int64_t version_for(xir_pass *pass) {
 
 /* The version of the format that came with a version of the operator set. */
 static int64_t format_of(int64_t version) {
-    return version >= 21 ? 10 : version >= 19 ? 9 : version >= 15 ? 8 : version >= 12 ? 7 : 6;
+    return version >= 24 ? 12 : version >= 23 ? 11 : version >= 21 ? 10 : version >= 19 ? 9 : version >= 15 ? 8
+           : version >= 12 ? 7 : 6;
 }
 
 /* Tags about nodes of a file that the network came from. */
@@ -76,18 +84,19 @@ static xir_status set_version(xir_pass *pass, int64_t version) {
 
 xir_status onnx_begin_back(xir_pass *pass) {
     xir_network *net = xir_pass_network(pass);
-    const int64_t version = version_for(pass), least = ONNX_OLDEST_BACK;
     const bool kept = has_operators(net);
-    const int64_t had = kept ? onnx_version(net, (xir_str){ NULL, 0 }) : version;
     const int64_t most = kept ? ONNX_NEWEST : ONNX_NEWEST_BACK;   /* later versions have the same forms */
-    if (had != version) {
-        return xir_pass_fail(pass, XIR_E_INVALID, NULL, "opset: the network has operators of version %lld already, "
-                             "found %lld", (long long)had, (long long)version);
+    const int64_t version = version_for(pass, most), had = kept ? onnx_version(net, (xir_str){ NULL, 0 }) : version;
+    if (version < ONNX_OLDEST_BACK || version > most) {
+        return xir_pass_fail(pass, XIR_E_BOUNDS, NULL, "opset: expected %d to %lld, found %lld", ONNX_OLDEST_BACK,
+                             (long long)most, (long long)version);
     }
-    if (version < least || version > most) {
-        return xir_pass_fail(pass, XIR_E_BOUNDS, NULL, "opset: expected %lld to %lld, found %lld%s", (long long)least,
-                             (long long)most, (long long)version,
-                             kept ? ", of operators that are in the network already" : "");
+    for (const xir_op *op = had == version ? NULL : xir_network_first(net); op; op = xir_op_next(op)) {
+        if (!is_onnx(op) || onnx_means_the_same(op, had, version)) continue;
+        const xir_str key = xir_class_key(xir_op_class(op));
+        return xir_pass_fail(pass, XIR_E_INVALID, op, "opset: a %.*s of version %lld means something else in version "
+                             "%lld, or nothing", CLIP_TO(((xir_str){ key.data + 6, key.size - 6 }), 60),
+                             (long long)had, (long long)version);
     }
     return set_version(pass, version);
 }
@@ -98,8 +107,8 @@ static const xir_pass_option options[] = {
     XIR_DIALECT_STRICT,
     { "custom", XIR_PASS_BOOL, "false", "what ONNX has no operators for becomes nodes in the domain icraft.xir" },
     { "all-custom", XIR_PASS_BOOL, "false", "every op becomes such a node, and the same op again when it is read" },
-    { "opset", XIR_PASS_INT, "0", "the version of the operator set, 11 to 21; 0: that of the network's operators of "
-                                  "ONNX, or the least from 13 on that all ops need" },
+    { "opset", XIR_PASS_INT, "0", "the version of the operator set, 11 to 23; 0: that of the file that the network "
+                                  "comes from, or 13, or the least above it that all ops need" },
 };
 
 extern const xir_dialect_decl dialect_onnx;

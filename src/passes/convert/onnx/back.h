@@ -1,4 +1,4 @@
-/* The way back to ONNX: ops of XIR become operators of the version that the network's operator set has, 11 to 21. The
+/* The way back to ONNX: ops of XIR become operators of the version that the network's operator set has, 11 to 23. The
  * hooks of rows (rows.c) are in back_*.c, and use what is here. */
 #ifndef PASSES_CONVERT_ONNX_BACK_H
 #define PASSES_CONVERT_ONNX_BACK_H
@@ -7,7 +7,7 @@
 #include "convert/onnx/rows.h"
 #include "convert/parts.h"
 
-enum { ONNX_OLDEST_BACK = 11, ONNX_NEWEST_BACK = 21, ONNX_USUAL_BACK = 13 };
+enum { ONNX_OLDEST_BACK = 11, ONNX_NEWEST_BACK = 23, ONNX_USUAL_BACK = 13 };
 
 /* ---- the network (back.c) ---- */
 
@@ -23,6 +23,8 @@ int64_t onnx_target(const xir_node *at);
 
 /* The least version that has operators for an op of XIR, or 0. */
 int64_t onnx_needs(const xir_op *op);
+/* Returns true if an operator, with its attributes and inputs, is the same in both versions, 11 or newer. */
+bool    onnx_means_the_same(const xir_op *op, int64_t a, int64_t b);
 /* Returns true if the version of the network has operators for the node's op. */
 bool    onnx_is_new_enough(xir_node *at);
 

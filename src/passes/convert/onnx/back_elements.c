@@ -124,7 +124,7 @@ static xir_value *with_factor(xir_node *at, xir_value *x, const double *factor, 
     const xir_value *y = xir_op_output(at->op, 0);
     if (!x || (n == 1 && *factor == 1)) return x;
     for (size_t i = 0; i < n; i++)
-        if (!node_has_number(v_element(x), factor[i]))
+        if (!element_has(v_element(x), factor[i]))
             return xir_node_unsupported(at, "a factor that is not one of the integers"), NULL;
     if (n == 1) return xir_node_scaled(at, x, *factor);
     xir_ints dims = xir_node_make_ints(at, v_rank(y), 1);
@@ -181,7 +181,7 @@ static bool shifts(xir_node *at, xir_value *x) {
     if (!whole || whole->sign || xir_type_storage_bits(v_element(x)) != 64) return false;
     if (!xir_node_has(at, 1) || !xir_node_is_constant(at, 1) || !xir_node_ints(at, 1, &list)) return false;
     const xir_ints dims = xir_node_dims(at, xir_node_input(at, 1));
-    double *exponents = onnx_reals(at, (int64_t)list.n);
+    double *exponents = node_reals(at, (int64_t)list.n);
     for (size_t i = 0; exponents && i < list.n; i++) {
         const uint64_t v = (uint64_t)list.v[i];
         if (!v || v & (v - 1)) return false;
@@ -196,7 +196,7 @@ bool onnx_back_div(xir_node *at) {
     const double divisor = xir_node_real(at, "divisor", 1);
     xir_value *x = xir_node_input(at, 0), *y = NULL;
     if (!x) return false;
-    if (scalar && !node_has_number(v_element(x), divisor)) return by_fraction(at, x, divisor);
+    if (scalar && !element_has(v_element(x), divisor)) return by_fraction(at, x, divisor);
     if (scalar) y = xir_node_scalar(at, v_element(x), divisor);
     else y = xir_node_input(at, 1);
     if (!y) return false;

@@ -48,7 +48,7 @@ static bool requantise(xir_node *at, xir_value *x, const linear *from, const lin
     const xir_type *real = linear_reals(at, XIR_FLOAT_FP32), *wide = linear_reals(at, XIR_FLOAT_FP64);
     const size_t n = from->n > to->n ? from->n : to->n;
     const linear *longer = from->n > to->n ? from : to;
-    double *ratios = onnx_reals(at, (int64_t)n), *ones = onnx_reals(at, (int64_t)to->n);
+    double *ratios = node_reals(at, (int64_t)n), *ones = node_reals(at, (int64_t)to->n);
     if (!ratios || !ones || !real || !wide) return false;
     if (from->n > 1 && to->n > 1 && (from->n != to->n || from->axis != to->axis))
         return xir_node_unsupported(at, "scales along two axes");

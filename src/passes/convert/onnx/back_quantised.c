@@ -130,7 +130,7 @@ xir_value *linear_along(xir_node *at, const xir_value *v, const linear *t, const
 }
 
 double *linear_zeros(xir_node *at, const linear *t) {
-    double *list = onnx_reals(at, (int64_t)t->n);
+    double *list = node_reals(at, (int64_t)t->n);
     for (size_t i = 0; list && i < t->n; i++) list[i] = (double)t->zeros[i];
     return list;
 }

@@ -1,5 +1,6 @@
-/* The least version of the operator set that has operators for an op. Only what a form of the op needs beyond the
- * oldest version counts; where an older version has another form for the same, hooks choose it. */
+/* Versions of the operator set. The least one that has operators for an op of XIR: only what a form of the op needs
+ * beyond the oldest version counts; where an older version has another form for the same, hooks choose it. And whether
+ * an operator that stays in the network is the same in another version. */
 #include "convert/onnx/back.h"
 
 /* Returns true for a dim of 0 that is not the dim of x in its place, which a 0 stands for before version 14. */
@@ -56,4 +57,46 @@ bool onnx_is_new_enough(xir_node *at) {
     const xir_str name = xir_node_type(at);
     return needs <= onnx_target(at) || xir_node_unsupported(at, "this form of %.*s, which needs version %lld",
                                                             (int)name.size, name.data, (long long)needs);
+}
+
+/* ---- operators that stay ---------------------------------------------------------------------------------------- */
+
+/* Versions since 11 that gave an operator of the same inputs and attributes another meaning, or moved an attribute to
+ * the inputs. New attributes, whose defaults say what was so before, are in the rows. */
+static const struct { const char *names; int64_t since; } changes[] = {
+    { " Dropout ",                                                                                                 12 },
+    { " Softmax LogSoftmax Hardmax Squeeze Unsqueeze Split ReduceSum ",                                            13 },
+    { " BatchNormalization ",                                                                                      14 },
+    { " RoiAlign ",                                                                                                16 },
+    { " Split ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ",          18 },
+    { " ReduceSumSquare Pad Resize ",                                                                              18 },
+    { " DFT GridSample ",                                                                                          20 },
+    { " GroupNormalization ",                                                                                      21 },
+};
+
+/* Returns true if both versions have the operator and its attributes. */
+static bool both_have(const xir_op *op, int64_t old, int64_t new) {
+    const xir_convert_row *row = xir_convert_find(op->net->ctx, xir_class_key(xir_op_class(op)));
+    const xir_map *extra = xir_op_extra(op);
+    int64_t from, until;
+    row_attribute known;
+    if (!row) return false;
+    row_versions(row->attributes, &from, &until);
+    if (old < from || new >= until) return false;
+    for (const char *text = row->attributes; row_next_attribute(&text, &known);)
+        if (extra && xir_map_find(extra, known.name) && (old < known.from || new >= known.until)) return false;
+    return true;
+}
+
+bool onnx_means_the_same(const xir_op *op, int64_t a, int64_t b) {
+    const int64_t old = a < b ? a : b, new = a < b ? b : a;
+    const xir_str key = xir_class_key(xir_op_class(op));
+    char name[64];
+    if (memchr(key.data + 6, '.', key.size - 6)) return true;   /* of another domain */
+    if (key.size - 6 >= sizeof name) return false;
+    memcpy(name, key.data + 6, key.size - 6);
+    name[key.size - 6] = '\0';
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+        if (old < changes[i].since && changes[i].since <= new && onnx_has_name(changes[i].names, name)) return false;
+    return both_have(op, old, new);
 }

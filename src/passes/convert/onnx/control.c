@@ -137,13 +137,10 @@ static bool resume_if(xir_node *at) {
 
 bool onnx_if_(xir_node *at) {
     int64_t yes;
-    xir_value **results, *condition = xir_op_input(at->op, 0);
+    xir_value **results;
     size_t n;
-    if (!onnx_known(at, condition, &yes)) {
-        at->waits_for = condition;
-        if (!xir_node_failed(at)) xir_node_unsupported(at, "the branch depends on data");
-        return keep_if(at);
-    }
+    if (!onnx_known(at, xir_op_input(at->op, 0), &yes))
+        return xir_node_failed(at) ? keep_if(at) : onnx_both_branches(at);
     const char *branch = yes ? "then_branch" : "else_branch";
     if (!onnx_open(at, branch, false, resume_if) || !node_copy_body(at, NULL, 0, SIZE_MAX, &results, &n))
         return keep_if(at);
@@ -211,6 +208,13 @@ static bool next_round(xir_node *at, const loop_plan *p) {
     return node_go_back(at);
 }
 
+/* The node is kept because of a value that is not known. Returns false. */
+static bool depends(xir_node *at, const xir_value *waits_for, const xir_value *v, const char *what) {
+    char text[DECIDERS_ROOM];
+    at->waits_for = waits_for;
+    return xir_node_unsupported(at, "%s depends on %s", what, conversion_deciders(at->c, v, text, sizeof text));
+}
+
 /* Goes on while the condition, which must be known, is true. */
 static bool resume_loop(xir_node *at) {
     const loop_plan *p = at->opened->plan;
@@ -218,8 +222,9 @@ static bool resume_loop(xir_node *at) {
     int64_t goes_on;
     bool done = p->trips >= 0 && rounds >= (uint64_t)p->trips;
     if (!done && !onnx_known(at, node_result_of_body(at, 0), &goes_on)) {
-        if (!xir_node_failed(at))
-            xir_node_unsupported(at, "after round %llu the condition depends on data", (unsigned long long)rounds);
+        char after[60];
+        snprintf(after, sizeof after, "after round %llu the condition", (unsigned long long)rounds);
+        if (!xir_node_failed(at)) depends(at, NULL, node_result_of_body(at, 0), after);
         return keep_loop(at);
     }
     done = done || !goes_on;
@@ -254,15 +259,12 @@ static bool begin_loop(xir_node *at, loop_plan *p, int64_t *goes_on) {
     p->trips = -1;
     *goes_on = 1;
     if (onnx_own_inputs(at) && trips) {
-        at->waits_for = trips;
-        if (!onnx_known(at, trips, &p->trips)) return xir_node_unsupported(at, "the number of rounds depends on data");
+        if (!onnx_known(at, trips, &p->trips)) return depends(at, trips, trips, "the number of rounds");
         if (p->trips < 0) p->trips = 0;
     }
     if (condition && p->trips) {
-        at->waits_for = condition;
-        if (!onnx_known(at, condition, goes_on)) return xir_node_unsupported(at, "the condition depends on data");
+        if (!onnx_known(at, condition, goes_on)) return depends(at, condition, condition, "the condition");
     }
-    at->waits_for = NULL;
     return true;
 }
 

@@ -18,6 +18,8 @@ void onnx_type_scan(xir_node *at);
 
 /* Makes a node that is kept as it was before, with the types that `type` gives it. Returns false. */
 bool onnx_keep(xir_node *at, void (*type)(xir_node *at));
+/* both_branches.c: converts an If whose condition is not known. */
+bool onnx_both_branches(xir_node *at);
 /* Opens the node with the subgraph of an attribute. NULL after a failure. */
 opened_node *onnx_open(xir_node *at, const char *attribute, bool unrolled, xir_convert_fn *resume);
 /* Gives output `i` a value that may be anywhere in the network, or a list. */

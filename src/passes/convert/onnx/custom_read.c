@@ -4,6 +4,7 @@
 #include <xir/place.h>
 #include <xir/symbols.h>
 #include "convert/onnx/custom_read.h"
+#include "convert/onnx/quantised.h"
 
 /* ---- inputs and outputs ----------------------------------------------------------------------------------------- */
 
@@ -14,12 +15,8 @@ static bool same_letters(const xir_type *a, const xir_type *b) {
 
 /* v with other elements that store the same. */
 static xir_value *with_bits(custom_reading *r, xir_value *v, const xir_type *element) {
-    const xir_ints dims = xir_node_dims(r->at, v);
-    const xir_type *type = xir_node_failed(r->at) ? NULL
-                         : xir_type_tensor(r->at->c->ctx, element, xir_type_layout(xir_value_type(v)), dims.v, dims.n);
-    if (!type) return (void)node_no_memory(r->at), NULL;
     r->at->c->quantised++;
-    return xir_node_make(r->at, "BitCast", INS(v), SETS(OBJ("target_dtype", type)));
+    return onnx_bits_as(r->at, v, element);
 }
 
 /* The letters that axes had. */

@@ -148,9 +148,24 @@ bool onnx_prelu(xir_node *at) {
     return xir_node_result(at, 0, make_prelu(at, x, slope, channels));
 }
 
+/* x + bias below -lambda, else x - bias above lambda, else 0. */
+static bool shrunk_by(xir_node *at, double bias, double lambda) {
+    xir_value *x = xir_node_input(at, 0);
+    if (xir_node_failed(at)) return false;
+    const xir_type *element = v_element(x);
+    if (!element_has(element, bias) || !element_has(element, lambda))
+        return xir_node_unsupported(at, "a bias or lambd that is not one of the integers");
+    xir_value *by = xir_node_scalar(at, element, bias);
+    xir_value *less = xir_node_make(at, "Less", INS(x, xir_node_scalar(at, element, -lambda)), NO_SETS);
+    xir_value *more = xir_node_make(at, "Greater", INS(x, xir_node_scalar(at, element, lambda)), NO_SETS);
+    xir_value *high = xir_node_sum(at, x, by, 1, -1);
+    high = xir_node_make(at, "Where", INS(high, xir_node_scalar(at, element, 0), more), NO_SETS);
+    return xir_node_becomes(at, "Where", INS(xir_node_sum(at, x, by, 1, 1), high, less), NO_SETS);
+}
+
 bool onnx_shrink(xir_node *at) {
     double bias = xir_node_real(at, "bias", 0), lambda = xir_node_real(at, "lambd", 0.5);
-    if (bias != 0 && bias != lambda) return xir_node_unsupported(at, "a bias that is neither 0 nor lambd");
+    if (bias != 0 && bias != lambda) return shrunk_by(at, bias, lambda);
     return xir_node_becomes(at, bias == 0 ? "Hardshrink" : "Softshrink", INS(xir_node_input(at, 0)),
                             SETS(REAL("lambda", lambda)));
 }

@@ -1,6 +1,6 @@
 /* Determinants, bits of integers, rows written into a cache. */
 #include <math.h>
-#include "convert/onnx/rows.h"
+#include "convert/onnx/quantised.h"
 #include "convert/parts.h"
 
 /* ---- Det -------------------------------------------------------------------------------------------------------- */
@@ -57,44 +57,69 @@ bool onnx_det(xir_node *at) {
 bool onnx_bitwise_not(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (xir_node_failed(at)) return false;
-    const xir_integer_type *integer = xir_integer_type_of(xir_type_object(v_element(x)));
-    const uint64_t bits = xir_type_storage_bits(v_element(x));
-    if (!integer || (!integer->sign && bits > 32)) return xir_node_unsupported(at, "integers of %d bits", (int)bits);
-    const double all = integer->sign ? -1 : (double)((UINT64_C(1) << bits) - 1);
-    return xir_node_result(at, 0, xir_node_sum(at, xir_node_scalar(at, v_element(x), all), x, 1, -1));
+    const xir_type *e = v_element(x), *wide = xir_type_sint(at->c->ctx, 64);
+    const xir_integer_type *integer = xir_integer_type_of(xir_type_object(e));
+    const uint64_t bits = xir_type_storage_bits(e);
+    if (!integer || bits > 64) return xir_node_unsupported(at, "integers of %d bits", (int)bits);
+    if (bits == 64) x = onnx_bits_as(at, x, wide);
+    const double all = integer->sign || bits == 64 ? -1 : (double)((UINT64_C(1) << bits) - 1);
+    x = x ? xir_node_sum(at, xir_node_scalar(at, v_element(x), all), x, 1, -1) : NULL;
+    return xir_node_result(at, 0, onnx_bits_as(at, x, e));
 }
 
-/* Each bit of x in a new last dim, as 64-bit integers. */
+/* A whole quotient, rounded down, or its remainder. */
+static xir_value *divided(xir_node *at, const char *cls, xir_value *x, xir_value *by) {
+    if (!x || !by) return NULL;
+    return !strcmp(cls, "Mod") ? xir_node_make(at, cls, INS(x, by), NO_SETS)
+                               : xir_node_make(at, cls, INS(x, by), SETS(WORD("rounding_mode", XIR_STR("FLOOR"))));
+}
+
+enum { MOST_BITS = 32 };
+
+/* Each bit of x in a new last dim. All of these are 64-bit integers. */
 static xir_value *bits_of(xir_node *at, xir_value *x, const double *powers, size_t bits) {
     const xir_type *wide = xir_type_sint(at->c->ctx, 64);
     const xir_ints end = { (int64_t[]){ -1 }, 1 };
-    x = x ? xir_node_unsqueezed(at, xir_node_cast(at, x, wide), &end, NULL) : NULL;
-    x = x ? xir_node_make(at, "Div", INS(x, xir_node_constant(at, wide, NULL, powers, bits)),
-                          SETS(WORD("rounding_mode", XIR_STR("FLOOR")))) : NULL;
-    return x ? xir_node_make(at, "Mod", INS(x, xir_node_scalar(at, wide, 2)), NO_SETS) : NULL;
+    x = x ? xir_node_unsqueezed(at, x, &end, NULL) : NULL;
+    x = divided(at, "Div", x, xir_node_constant(at, wide, NULL, powers, bits));
+    return divided(at, "Mod", x, xir_node_scalar(at, wide, 2));
 }
 
-/* The bits that both have are products of bits; `or` is the sum without them, `xor` the sum without both of them. */
-static bool bitwise(xir_node *at, double sum, double both) {
-    enum { MOST_BITS = 32 };
-    xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
+/* sum * (x + y) + both * (x and y), of numbers of up to 32 bits. */
+static xir_value *combined(xir_node *at, xir_value *x, xir_value *y, size_t bits, bool sign, double sum, double both) {
     const xir_ints last = { (int64_t[]){ -1 }, 1 };
+    const xir_type *wide = xir_type_sint(at->c->ctx, 64);
     double powers[MOST_BITS], values[MOST_BITS];
+    for (size_t i = 0; i < bits; i++) powers[i] = values[i] = ldexp(1, (int)i);
+    if (sign) values[bits - 1] = -values[bits - 1];
+    xir_value *common = xir_node_product(at, bits_of(at, x, powers, bits), bits_of(at, y, powers, bits));
+    common = xir_node_product(at, common, xir_node_constant(at, wide, NULL, values, bits));
+    common = common ? xir_node_reduced(at, "Sum", common, &last, false) : NULL;
+    if (sum == 0 || !common) return common;
+    return xir_node_sum(at, xir_node_sum(at, x, y, 1, 1), common, sum, both);
+}
+
+/* The bits that both have are products of bits; `or` is the sum without them, `xor` the sum without both of them.
+ * Integers of 64 bits are taken in halves. */
+static bool bitwise(xir_node *at, double sum, double both) {
+    xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1), *z = NULL;
     if (!xir_node_same_elements(at, 0, x, 1, y) || !xir_node_broadcasts(at, 0, x, 1, y)) return false;
     const xir_type *e = v_element(x), *wide = xir_type_sint(at->c->ctx, 64);
     const xir_integer_type *integer = xir_integer_type_of(xir_type_object(e));
     const size_t bits = (size_t)xir_type_storage_bits(e);
-    if (!integer || bits > MOST_BITS) return xir_node_unsupported(at, "integers of %zu bits", bits);
-    for (size_t i = 0; i < bits; i++) powers[i] = values[i] = ldexp(1, (int)i);
-    if (integer->sign) values[bits - 1] = -values[bits - 1];
-    xir_value *common = xir_node_product(at, bits_of(at, x, powers, bits), bits_of(at, y, powers, bits));
-    common = xir_node_product(at, common, xir_node_constant(at, wide, NULL, values, bits));
-    common = common ? xir_node_reduced(at, "Sum", common, &last, false) : NULL;
-    if (sum != 0) {
-        xir_value *all = xir_node_sum(at, xir_node_cast(at, x, wide), xir_node_cast(at, y, wide), 1, 1);
-        common = xir_node_sum(at, all, common, sum, both);
+    if (!integer || (bits > MOST_BITS && bits != 64)) return xir_node_unsupported(at, "integers of %zu bits", bits);
+    if (bits != 64) {
+        z = combined(at, xir_node_cast(at, x, wide), xir_node_cast(at, y, wide), bits, integer->sign, sum, both);
+        return xir_node_result(at, 0, z ? xir_node_cast(at, z, e) : NULL);
     }
-    return xir_node_result(at, 0, common ? xir_node_cast(at, common, e) : NULL);
+    xir_value *half = xir_node_scalar(at, wide, ldexp(1, MOST_BITS));
+    x = onnx_bits_as(at, x, wide);
+    y = onnx_bits_as(at, y, wide);
+    xir_value *high = divided(at, "Div", x, half), *low = divided(at, "Mod", x, half);
+    high = combined(at, high, divided(at, "Div", y, half), MOST_BITS, true, sum, both);
+    low = combined(at, low, divided(at, "Mod", y, half), MOST_BITS, false, sum, both);
+    if (high && low) z = xir_node_sum(at, xir_node_product(at, high, half), low, 1, 1);
+    return xir_node_result(at, 0, onnx_bits_as(at, z, e));
 }
 bool onnx_bitwise_and(xir_node *at) { return bitwise(at, 0, 1); }
 bool onnx_bitwise_or(xir_node *at)  { return bitwise(at, 1, -1); }

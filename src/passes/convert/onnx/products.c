@@ -166,7 +166,7 @@ xir_value *onnx_quantized(xir_node *at, xir_value *x, xir_value *scale, xir_valu
     const int64_t axis = xir_node_int(at, "axis", 1);
     const xir_type *plain = xir_node_int(at, "block_size", 0) || !v_is_single(x) ? NULL
                           : onnx_quantised_type(at, to, scale, zero, axis < 0 ? axis + (int64_t)v_rank(x) : axis);
-    if (plain) return onnx_as_stored(at, onnx_quantised_value(at, x, plain));
+    if (plain) return onnx_as_stored(at, onnx_quantised_value(at, x, plain, true));
     uint64_t bits = xir_type_storage_bits(to);
     if (!integer || bits > 16) return xir_node_unsupported(at, "elements that are not integers of up to 16 bits"), NULL;
     double range = (double)(UINT64_C(1) << bits);

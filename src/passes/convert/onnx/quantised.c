@@ -40,6 +40,12 @@ bool onnx_quantiser_fits(xir_node *at, const xir_value *x, size_t scale_at, size
     xir_value *scale = xir_node_input(at, scale_at), *zero = xir_node_optional_input(at, zero_at);
     char where[32], first[80], second[80];
     if (xir_node_failed(at) || !x || !scale) return false;
+    const xir_float_type *real = xir_float_type_of(xir_type_object(v_element(scale)));
+    if (!real || real->format == XIR_FLOAT_FP64) {   /* of which no operator has scales */
+        snprintf(where, sizeof where, "input/%zu", scale_at);
+        return xir_node_invalid(at, XIR_E_TYPE, where, "%s: expected float, found %s",
+                                node_input_words(at, scale_at, first), element_words(scale, second));
+    }
     if (!fits_axis(at, x, scale, scale_at, axis) || (zero && !fits_axis(at, x, zero, zero_at, axis))) return false;
     /* the input before the scale, unless it is real */
     if (zero && v_is_integer(x) && !xir_node_same_elements(at, scale_at - 1, x, zero_at, zero)) return false;
@@ -62,7 +68,7 @@ static double *numbers_of(xir_node *at, const xir_value *v, size_t *n) {
     const int64_t count = is_known(v) && v_rank(v) <= 1 ? items_of(v) : -1;
     if (count < 1 || count > MOST_SCALES) return NULL;
     const void *bytes = whole_params(v);
-    double *out = bytes ? onnx_reals(at, count) : NULL;
+    double *out = bytes ? node_reals(at, count) : NULL;
     if (!out) return NULL;
     elements_to_reals(v_element(v), bytes, 0, (size_t)count, out);
     *n = (size_t)count;
@@ -138,7 +144,8 @@ static xir_value *source_of(xir_value *v, const xir_type *element) {
     return from && xir_type_equal(v_element(from), element) ? from : NULL;
 }
 
-static xir_value *bits_as(xir_node *at, xir_value *v, const xir_type *element) {
+xir_value *onnx_bits_as(xir_node *at, xir_value *v, const xir_type *element) {
+    if (!v || xir_type_equal(v_element(v), element)) return v;
     const xir_type *type = target_of(at, v, element);
     return type ? xir_node_make(at, "BitCast", INS(v), SETS(OBJ("target_dtype", type))) : NULL;
 }
@@ -148,7 +155,7 @@ xir_value *onnx_as_quantised(xir_node *at, xir_value *v, const xir_type *element
     at->c->quantised++;
     xir_value *from = source_of(v, element);
     if (from) return from;
-    if (!xir_value_is_params(v)) return bits_as(at, v, element);
+    if (!xir_value_is_params(v)) return onnx_bits_as(at, v, element);
     const xir_type *type = typed(at, v, element);
     xir_value *made = type ? node_alias(at, v) : NULL;
     if (!made || xir_value_set_type(made, type) || xir_value_set_name(made, xir_value_name(v)))
@@ -158,7 +165,7 @@ xir_value *onnx_as_quantised(xir_node *at, xir_value *v, const xir_type *element
 
 xir_value *onnx_as_stored(xir_node *at, xir_value *q) {
     if (xir_node_failed(at) || !q) return NULL;
-    return bits_as(at, q, xir_type_storage(v_element(q)));
+    return onnx_bits_as(at, q, xir_type_storage(v_element(q)));
 }
 
 xir_value *onnx_dequantised(xir_node *at, xir_value *q) {
@@ -166,12 +173,12 @@ xir_value *onnx_dequantised(xir_node *at, xir_value *q) {
     return xir_node_cast(at, q, xir_type_float(at->c->ctx, XIR_FLOAT_FP32));
 }
 
-xir_value *onnx_quantised_value(xir_node *at, xir_value *x, const xir_type *element) {
+xir_value *onnx_quantised_value(xir_node *at, xir_value *x, const xir_type *element, bool full) {
     const xir_type *type = xir_node_failed(at) || !x ? NULL : target_of(at, x, element);
     if (!type) return NULL;
     at->c->quantised++;
     return xir_node_make(at, "Quantize", INS(x), SETS(OBJ("target_dtype", type),
-                                                      WORD("rounding", XIR_STR("HALF_EVEN")), INT("full_range", 1)));
+                                                      WORD("rounding", XIR_STR("HALF_EVEN")), INT("full_range", full)));
 }
 
 /* ---- sums of products -------------------------------------------------------------------------------------------- */
@@ -181,7 +188,7 @@ xir_value *onnx_quantised_value(xir_node *at, xir_value *x, const xir_type *elem
 static const xir_type *sum_type(xir_node *at, const xir_type *x, const xir_type *w, int64_t axis) {
     const xir_scales *of_x = xir_type_scale(x), *of_w = xir_type_scale(w);
     const size_t n = xir_scales_count(of_w);
-    double *scales = xir_scales_count(of_x) == 1 ? onnx_reals(at, (int64_t)n) : NULL;
+    double *scales = xir_scales_count(of_x) == 1 ? node_reals(at, (int64_t)n) : NULL;
     if (!scales) return NULL;
     for (size_t i = 0; i < n; i++) {
         scales[i] = (double)(float)(xir_scales_at(of_x, 0) * xir_scales_at(of_w, i));
@@ -194,7 +201,7 @@ static const xir_type *sum_type(xir_node *at, const xir_type *x, const xir_type 
 static const xir_type *along(xir_node *at, const xir_type *element, int64_t axis) {
     const xir_scales *scales = xir_type_scale(element);
     const size_t n = xir_scales_count(scales);
-    double *list = n > 1 ? onnx_reals(at, (int64_t)n) : NULL;
+    double *list = n > 1 ? node_reals(at, (int64_t)n) : NULL;
     if (!list) return element;
     for (size_t i = 0; i < n; i++) list[i] = xir_scales_at(scales, i);
     return type_from(at, list, n, axis, NULL, 0, xir_type_storage(element));
@@ -252,7 +259,8 @@ bool onnx_linear_product(xir_node *at, bool conv) {
     if (!p.of_a || !p.of_b || !of_y || xir_scales_count(xir_type_scale(of_y)) > 1) return false;
     p.sums = sum_type(at, p.of_a, p.of_b, conv ? 1 : -1);
     if (!p.sums) return false;
-    return xir_node_result(at, 0, onnx_as_stored(at, onnx_quantised_value(at, product_of_types(at, &p, conv), of_y)));
+    return xir_node_result(at, 0, onnx_as_stored(at, onnx_quantised_value(at, product_of_types(at, &p, conv), of_y,
+                                                                           true)));
 }
 
 /* Integers minus a constant zero point, input `zero_at`: the scale is 1. */
@@ -265,7 +273,7 @@ static const xir_type *integer_type(xir_node *at, const xir_value *v, size_t zer
     if (n > 1 && (axis < 0 || v_dim(v, (size_t)axis) != (int64_t)n)) return NULL;
     const int64_t *zeros;
     if (!read_zeros(at, zero, v_element(v), n, &zeros, &n_zeros)) return NULL;
-    double *ones = onnx_reals(at, (int64_t)n);
+    double *ones = node_reals(at, (int64_t)n);
     for (size_t i = 0; ones && i < n; i++) ones[i] = 1;
     return ones ? type_from(at, ones, n, n > 1 ? axis : -1, zeros, n_zeros, v_element(v)) : NULL;
 }

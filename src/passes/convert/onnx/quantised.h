@@ -13,14 +13,17 @@ bool onnx_quantiser_fits(xir_node *at, const xir_value *x, size_t scale_at, size
 const xir_type *onnx_quantised_type(xir_node *at, const xir_type *stored, const xir_value *scale, const xir_value *zero,
                                     int64_t axis);
 
+/* The stored bits of v as other elements of the same width; v itself if it has them. */
+xir_value *onnx_bits_as(xir_node *at, xir_value *v, const xir_type *element);
 /* Integers as the quantised numbers that they store, without a copy of constants. */
 xir_value *onnx_as_quantised(xir_node *at, xir_value *v, const xir_type *element);
 /* Quantised numbers as the integers that they store. */
 xir_value *onnx_as_stored(xir_node *at, xir_value *q);
 /* Quantised numbers as float32. */
 xir_value *onnx_dequantised(xir_node *at, xir_value *q);
-/* Reals, or sums of products, as quantised numbers, by ONNX's rule: half to even, full range. */
-xir_value *onnx_quantised_value(xir_node *at, xir_value *x, const xir_type *element);
+/* Reals, or sums of products, as quantised numbers: half to even, in the full range, or without the least number of
+ * signed ones. */
+xir_value *onnx_quantised_value(xir_node *at, xir_value *x, const xir_type *element, bool full);
 
 /* The row of QLinearConv or QLinearMatMul, of ConvInteger or MatMulInteger, with quantised types. False if their form
  * is not plain, or after a failure. */

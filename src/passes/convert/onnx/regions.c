@@ -1,109 +1,47 @@
-/* Parts of images: convolutions at displaced positions, grids, blocks that overlap, maxima put back in their places,
- * and cuts around the centre. */
+/* Parts of images: convolutions at displaced positions, pools of regions, grids, blocks that overlap, maxima put back
+ * in their places, and cuts around the centre. */
 #include <math.h>
 #include <stdio.h>
 #include "convert/formulas.h"
 #include "convert/onnx/rows.h"
 #include "convert/parts.h"
+#include "convert/sampled.h"
 #include "convert/windows.h"
 
 enum { MOST_CELLS = 1 << 22, MOST_SIDE = 1 << 20 };   /* of constants and of a dim */
 
-/* ---- DeformConv ------------------------------------------------------------------------------------------------- */
-
-/* The undisplaced place of each cell of the kernel for each output, [1, kernel * rows, columns, 2]: x, then y. */
-static xir_value *kernel_places(xir_node *at, const xir_type *e, const windows *w, const int64_t out[2]) {
-    const int64_t k = w->size[0] * w->size[1], n = k * out[0] * out[1];
-    double *v = onnx_reals(at, 2 * n);
-    if (!v) return NULL;
-    for (int64_t i = 0; i < n; i++) {
-        const int64_t cell = i / (out[0] * out[1]), row = i / out[1] % out[0], column = i % out[1];
-        const int64_t place[2] = { column, row }, in_kernel[2] = { cell % w->size[1], cell / w->size[1] };
-        for (int d = 0; d < 2; d++) {
-            const size_t axis = 1 - (size_t)d;
-            v[2 * i + d] = (double)(place[d] * w->stride[axis] - w->before[axis] + in_kernel[d] * w->dilation[axis]);
-        }
-    }
-    const xir_ints dims = { (int64_t[]){ 1, k * out[0], out[1], 2 }, 4 };
-    return xir_node_constant(at, e, &dims, v, (size_t)(2 * n));
-}
-
-/* Positions in cells as those of GridSample: (2 p + 1) / size - 1. */
-static xir_value *as_grid(xir_node *at, xir_value *p, const windows *w) {
-    const double scale[2] = { 2 / (double)w->input[1], 2 / (double)w->input[0] };
-    const double shift[2] = { 1 / (double)w->input[1] - 1, 1 / (double)w->input[0] - 1 };
-    if (xir_node_failed(at) || !p) return NULL;
-    p = xir_node_product(at, p, xir_node_constant(at, v_element(p), NULL, scale, 2));
-    return p ? xir_node_sum(at, p, xir_node_constant(at, v_element(p), NULL, shift, 2), 1, 1) : NULL;
-}
-
-/* Checks the dims of offsets or the mask, `parts` numbers for each cell of the kernel in each group. */
-static bool moves_fit(xir_node *at, size_t i, const xir_value *v, const int64_t dims[4]) {
-    const input_place here = place_of_input(i);
-    if (!onnx_has_rank(at, i, v, 4) || !xir_node_need_dims(at, v, 0, 4)) return false;
-    for (size_t d = 0; d < 4; d++) {
-        if (v_dim(v, d) == dims[d]) continue;
-        return xir_node_invalid(at, XIR_E_INVALID, here.text, "dim %zu of input %zu: expected %lld, found %lld", d, i,
-                                (long long)dims[d], (long long)v_dim(v, d));
-    }
-    return true;
-}
-
-/* The image is sampled at the places of the kernel's cells plus their offsets: [batch, channels * cells, places]. */
-static xir_value *sampled(xir_node *at, xir_value *x, xir_value *offset, xir_value *mask, const windows *w,
-                          const int64_t out[2], int64_t groups) {
-    static const int64_t order[] = { 0, 1, 2, 4, 5, 3 };
-    const int64_t batch = v_dim(x, 0), channels = v_dim(x, 1), k = w->size[0] * w->size[1], n = out[0] * out[1];
-    const xir_ints exchange = { (int64_t[]){ 1, 0 }, 2 };
-    offset = make_shaped(at, offset, (int64_t[]){ batch, groups, k, 2, out[0], out[1] }, 6);
-    offset = offset ? make_taken(at, xir_node_transposed(at, offset, order, 6, NULL), 5, &exchange) : NULL;
-    offset = make_shaped(at, offset, (int64_t[]){ batch * groups, k * out[0], out[1], 2 }, 4);
-    if (!offset) return NULL;
-    xir_value *grid = as_grid(at, xir_node_sum(at, offset, kernel_places(at, v_element(x), w, out), 1, 1), w);
-    x = make_shaped(at, x, (int64_t[]){ batch * groups, channels / groups, w->input[0], w->input[1] }, 4);
-    x = make_grid_sample(at, x, grid, "LINEAR", XIR_STR("zeros"), false);
-    x = make_shaped(at, x, (int64_t[]){ batch, groups, channels / groups, k, n }, 5);
-    if (mask && x) x = xir_node_product(at, x, make_shaped(at, mask, (int64_t[]){ batch, groups, 1, k, n }, 5));
-    return x;
-}
+/* ---- DeformConv and RoiAlign ------------------------------------------------------------------------------------ */
 
 bool onnx_deform_conv(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0), *kernel = xir_node_input(at, 1), *offset = xir_node_input(at, 2),
-              *bias = xir_node_optional_input(at, 3), *mask = xir_node_optional_input(at, 4);
-    const int64_t group = xir_node_int(at, "group", 1), groups = xir_node_int(at, "offset_group", 1);
-    windows w;
-    if (!onnx_has_rank(at, 0, x, 4) || !onnx_windows(at, x, kernel, &w)) return false;
-    if (!xir_node_need_dims(at, x, 0, 4) || !xir_node_need_dims(at, kernel, 0, 4) || !onnx_windows_fit(at, &w))
-        return false;
-    const int64_t batch = v_dim(x, 0), channels = v_dim(x, 1), outputs = v_dim(kernel, 0), k = w.size[0] * w.size[1];
-    if (batch < 1 || channels < 1 || outputs < 1 || k < 1 || batch > MOST_SIDE || channels > MOST_SIDE ||
-        outputs > MOST_SIDE || k > MOST_CELLS)
-        return xir_node_unsupported(at, "very large dims, or none");
-    if (group < 1 || groups < 1 || channels % group || channels % groups || outputs % group) {
-        const bool of_kernel = group < 1 || channels % group || outputs % group;
-        return xir_node_invalid(at, XIR_E_INVALID, of_kernel ? "attribute/group" : "attribute/offset_group",
-                                "expected a divisor of the channels, found %lld",
-                                    (long long)(of_kernel ? group : groups));
+    xir_value *x = xir_node_input(at, 0), *kernel = xir_node_input(at, 1);
+    deformed d = { .groups = xir_node_int(at, "group", 1), .offset_groups = xir_node_int(at, "offset_group", 1),
+                   .of_groups = "attribute/group", .of_offset_groups = "attribute/offset_group" };
+    if (!node_has_rank(at, 0, x, 4) || !onnx_windows(at, x, kernel, &d.windows)) return false;
+    return xir_node_result(at, 0, make_deformed(at, &d));
+}
+
+bool onnx_roi_align(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0), *regions = xir_node_input(at, 1), *batch = xir_node_input(at, 2);
+    roi_pool p = { .n = { xir_node_int(at, "output_height", 1), xir_node_int(at, "output_width", 1) },
+                   .samples = xir_node_int(at, "sampling_ratio", 0) };
+    if (!xir_node_one_of(at, "mode", "avg", "avg|max") || !node_has_rank(at, 0, x, 4) ||
+        !node_has_rank(at, 1, regions, 2) || !node_has_rank(at, 2, batch, 1)) return false;
+    const char *transform = "coordinate_transformation_mode";
+    if (!xir_node_one_of(at, transform, "half_pixel", "half_pixel|output_half_pixel")) return false;
+    if (v_dim(regions, 1) >= 0 && v_dim(regions, 1) != 4) {
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/1",
+                                "dim 1 of input 1: expected 4, the corners of a region, found %lld",
+                                (long long)v_dim(regions, 1));
     }
-    if (v_dim(kernel, 1) != channels / group) {
-        return xir_node_invalid(at, XIR_E_INVALID, "input/1", "dim 1 of the kernel: expected %lld, found %lld",
-                                (long long)(channels / group), (long long)v_dim(kernel, 1));
+    for (int k = 0; k < 2; k++) {
+        if (p.n[k] >= 1 && p.n[k] <= MOST_SIDE) continue;
+        return xir_node_invalid(at, XIR_E_BOUNDS, k ? "attribute/output_width" : "attribute/output_height",
+                                "expected 1 to %d, found %lld", MOST_SIDE, (long long)p.n[k]);
     }
-    int64_t out[2];
-    for (size_t d = 0; d < 2; d++) out[d] = window_room(&w, d) / w.stride[d] + 1;
-    const xir_ints all = { (int64_t[]){ k, out[0], out[1] }, 3 };
-    const int64_t cells = product_of(&all, 0, 3), n = cells / k;
-    if (cells < 0 || cells > MOST_CELLS) return xir_node_unsupported(at, "very large dims");
-    if (!moves_fit(at, 2, offset, (int64_t[]){ batch, groups * k * 2, out[0], out[1] }) ||
-        (mask && !moves_fit(at, 4, mask, (int64_t[]){ batch, groups * k, out[0], out[1] }))) return false;
-    xir_value *y = sampled(at, x, offset, mask, &w, out, groups);
-    const int64_t rows = channels / group * k;
-    y = make_shaped(at, y, (int64_t[]){ batch, group, rows, n }, 4);
-    y = make_matrix_product(at, make_shaped(at, kernel, (int64_t[]){ group, outputs / group, rows }, 3), y);
-    y = make_shaped(at, y, (int64_t[]){ batch, outputs, out[0], out[1] }, 4);
-    if (bias && onnx_has_rank(at, 3, bias, 1))
-        y = xir_node_sum(at, y, make_shaped(at, bias, (int64_t[]){ outputs, 1, 1 }, 3), 1, 1);
-    return xir_node_result(at, 0, y);
+    p.scale = xir_node_real(at, "spatial_scale", 1);
+    p.max = xir_node_is(at, "mode", "max");
+    p.halves = xir_node_version(at) >= 16 && !xir_node_is(at, transform, "output_half_pixel");
+    return xir_node_result(at, 0, make_roi_align(at, x, regions, batch, &p));
 }
 
 /* ---- AffineGrid ------------------------------------------------------------------------------------------------- */
@@ -113,7 +51,7 @@ bool onnx_affine_grid(xir_node *at) {
     static const int64_t swap[] = { 0, 2, 1 };
     xir_value *theta = xir_node_input(at, 0);
     xir_ints size;
-    if (!onnx_has_rank(at, 0, theta, 3) || !xir_node_ints(at, 1, &size)) return false;
+    if (!node_has_rank(at, 0, theta, 3) || !xir_node_ints(at, 1, &size)) return false;
     const size_t n = size.n - 2;
     if (size.n != 4 && size.n != 5)
         return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "expected 4 or 5 sizes, found %zu", size.n);
@@ -133,7 +71,7 @@ bool onnx_affine_grid(xir_node *at) {
     }
     const int64_t cells = product_of(&size, 2, size.n);
     if (cells < 0 || cells > MOST_CELLS / 4) return xir_node_unsupported(at, "a large grid");
-    double *v = onnx_reals(at, cells * ((int64_t)n + 1));
+    double *v = node_reals(at, cells * ((int64_t)n + 1));
     if (!v) return false;
     for (int64_t i = 0; i < cells; i++) {
         int64_t rest = i;
@@ -189,7 +127,7 @@ static bool read_steps(xir_node *at, windows *w) {
 static bool read_blocks(xir_node *at, const xir_value *x, windows *w, int64_t more[3]) {
     xir_ints image, block;
     int64_t places = 1;
-    if (!onnx_has_rank(at, 0, x, 3) || !xir_node_ints(at, 1, &image) || !xir_node_ints(at, 2, &block)) return false;
+    if (!node_has_rank(at, 0, x, 3) || !xir_node_ints(at, 1, &image) || !xir_node_ints(at, 2, &block)) return false;
     if (image.n < 1 || image.n > 3 || block.n != image.n)
         return xir_node_unsupported(at, "images of %zu dims, blocks of %zu", image.n, block.n);
     if (!xir_node_need_dims(at, x, 1, 3)) return false;
@@ -228,7 +166,7 @@ bool onnx_col2im(xir_node *at) {
     if (xir_node_failed(at) || !read_blocks(at, x, &w, more)) return false;
     for (size_t k = 0; k < w.n; k++) cells *= w.size[k];
     const int64_t rows = v_dim(x, 1), n = cells * rows;
-    double *ones = onnx_reals(at, n);
+    double *ones = node_reals(at, n);
     xir_ints to = xir_node_make_ints(at, w.n + 2, -1), dims = xir_node_make_ints(at, w.n + 2, 1);
     if (!ones || !to.v || !dims.v) return false;
     for (int64_t i = 0; i < n; i++) ones[i] = i / rows == i % cells;
@@ -286,7 +224,7 @@ bool onnx_max_unpool(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *places = xir_node_input(at, 1);
     windows w;
     xir_ints shape;
-    if (!onnx_windows(at, x, NULL, &w) || !onnx_has_rank(at, 1, places, v_rank(x))) return false;
+    if (!onnx_windows(at, x, NULL, &w) || !node_has_rank(at, 1, places, v_rank(x))) return false;
     if (!xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
     const size_t rank = v_rank(x);
     xir_ints dims = xir_node_dims(at, x), padding = xir_node_make_ints(at, 2 * rank, 0);
@@ -335,7 +273,7 @@ bool onnx_max_unpool(xir_node *at) {
  * columns follow each other. */
 static double *window_places(xir_node *at, const windows *w, const int64_t *out, int64_t n, int64_t cells,
                              bool turned) {
-    double *v = onnx_reals(at, n * cells);
+    double *v = node_reals(at, n * cells);
     for (int64_t i = 0; v && i < n * cells; i++) {
         int64_t window = i / cells, cell = i % cells, place = 0, step = 1, size = 1;
         bool inside = true;
@@ -374,7 +312,7 @@ xir_value *onnx_places_of_maxima(xir_node *at, xir_value *x, const windows *w) {
         return xir_node_unsupported(at, "very large dims"), NULL;
     const double *places = window_places(at, w, out, n, cells, false);
     const double *given = window_places(at, w, out, n, cells, xir_node_int(at, "storage_order", 0));
-    double *firsts = onnx_reals(at, maps), *rows = onnx_reals(at, n);
+    double *firsts = node_reals(at, maps), *rows = node_reals(at, n);
     if (!places || !given || !firsts || !rows) return NULL;
     for (int64_t i = 0; i < maps; i++) firsts[i] = (double)(i * size);
     for (int64_t i = 0; i < n; i++) rows[i] = (double)(i * cells);

@@ -1,9 +1,11 @@
 /* Resizes whose coordinates, rounding or weights no XIR operation has. Each axis is processed separately: the result is
- * the sum of one, two or four tensors, each gathered from the input and weighted. Cells and weights are constants. */
+ * the sum of one, two or four tensors, or of more with antialiasing, each gathered from the input and weighted. Cells
+ * and weights are constants. */
 #include <math.h>
 #include "convert/onnx/rows.h"
+#include "convert/parts.h"
 
-enum { MOST_TAPS = 4 };
+enum { MOST_TAPS = 64 };
 
 #define NEAR 1e-6   /* what rounding may add to a coordinate at the border */
 
@@ -38,67 +40,78 @@ static double nearest_cell(const xir_node *at, double x) {
     return xir_node_is(at, "nearest_mode", "round_prefer_ceil") ? floor(x + 0.5) : ceil(x - 0.5);
 }
 
-/* The weights of the cells around a coordinate that is t after the first cell, or for cubic curves after the second. */
-static void weigh(const xir_node *at, size_t taps, double t, double out[MOST_TAPS]) {
-    const double a = xir_node_real(at, "cubic_coeff_a", -0.75);
-    if (taps == 1) out[0] = 1;
-    if (taps == 2) out[0] = 1 - t, out[1] = t;
-    for (size_t i = 0; taps == MOST_TAPS && i < taps; i++) {
-        double d = fabs(t + 1 - (double)i);
-        out[i] = d <= 1 ? ((a + 2) * d - (a + 3)) * d * d + 1 : ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
-    }
+/* How far a curve reaches, in cells on each side. */
+typedef enum curve { NEAREST = 0, LINEAR = 1, CUBIC = 2 } curve;
+
+/* The weight of a cell at a distance. */
+static double weigh(const xir_node *at, curve c, double distance) {
+    return c == NEAREST ? 1 : curve_weight(distance, c == CUBIC, xir_node_real(at, "cubic_coeff_a", -0.75));
 }
 
 /* The cells and weights of one axis: `cells[k]` and `weights[k]` are tap k of every cell of the output. */
 typedef struct axis_taps {
     size_t   n;
-    xir_ints cells[MOST_TAPS];
-    double  *weights[MOST_TAPS];
-    double  *outside;              /* 1 where a cell of the output lies outside of the input */
+    int64_t  first;                /* the first tap, counted from the cell before the coordinate          */
+    double   narrow;               /* distances count this much: antialiasing widens the curve by 1/scale */
+    xir_ints *cells;
+    double  **weights;
+    double  *outside;              /* 1 where a cell of the output lies outside of the input              */
     bool     any_outside;
 } axis_taps;
 
-static bool find_taps(xir_node *at, const axis_map *axis, axis_taps *taps) {
-    const int64_t in = axis->in, out = axis->out;
-    const bool only_inside = xir_node_int(at, "exclude_outside", 0) != 0;
+static bool take_taps(xir_node *at, const axis_map *axis, curve c, axis_taps *taps) {
+    const bool wide = c != NEAREST && axis->scale < 1 && xir_node_int(at, "antialias", 0);
+    taps->narrow = wide ? axis->scale : 1;
+    const double reach = floor(-(double)c / taps->narrow) + 1;
+    if (2 - 2 * reach > MOST_TAPS) return xir_node_unsupported(at, "antialiasing over more than %d cells", MOST_TAPS);
+    taps->first = c == NEAREST ? 0 : (int64_t)reach;
+    taps->n = c == NEAREST ? 1 : (size_t)(2 - 2 * taps->first);
+    taps->cells = node_take(at, taps->n * sizeof *taps->cells);
+    taps->weights = node_take(at, taps->n * sizeof *taps->weights);
+    taps->outside = node_take(at, ((size_t)axis->out + 1) * sizeof(double));
+    if (!taps->cells || !taps->weights || !taps->outside) return node_no_memory(at);
     for (size_t k = 0; k < taps->n; k++) {
-        taps->cells[k] = xir_node_make_ints(at, (size_t)out, 0);
-        taps->weights[k] = node_take(at, ((size_t)out + 1) * sizeof(double));
+        taps->cells[k] = xir_node_make_ints(at, (size_t)axis->out, 0);
+        taps->weights[k] = node_take(at, ((size_t)axis->out + 1) * sizeof(double));
         if (xir_node_failed(at) || !taps->weights[k]) return node_no_memory(at);
     }
-    taps->outside = node_take(at, ((size_t)out + 1) * sizeof(double));
-    if (!taps->outside) return node_no_memory(at);
+    return true;
+}
+
+static bool find_taps(xir_node *at, const axis_map *axis, curve c, axis_taps *taps) {
+    const int64_t in = axis->in, out = axis->out;
+    if (!take_taps(at, axis, c, taps)) return false;
+    const bool only_inside = (c == CUBIC || taps->narrow < 1) && xir_node_int(at, "exclude_outside", 0);
     for (int64_t p = 0; p < out; p++) {
-        double x = place_of(at, p, axis), low = taps->n == 1 ? nearest_cell(at, x) : floor(x);
-        double weight[MOST_TAPS], sum = 0;
+        double x = place_of(at, p, axis), low = c == NEAREST ? nearest_cell(at, x) : floor(x), sum = 0;
         taps->outside[p] = axis->region && !(x > -NEAR && x < (double)(in - 1) + NEAR);
         taps->any_outside |= taps->outside[p] != 0;
         if (taps->outside[p]) x = low = 0;
-        weigh(at, taps->n, x - low, weight);
         for (size_t k = 0; k < taps->n; k++) {
-            double cell = low + (double)k - (taps->n == MOST_TAPS);
-            if (only_inside && taps->n == MOST_TAPS && (cell < 0 || cell >= (double)in)) weight[k] = 0;
+            const double cell = low + (double)(taps->first + (int64_t)k);
+            const bool dropped = only_inside && (cell < 0 || cell >= (double)in);
             taps->cells[k].v[p] = cell < 0 ? 0 : cell < (double)in ? (int64_t)cell : in - 1;
-            sum += weight[k];
+            taps->weights[k][p] = dropped ? 0 : weigh(at, c, (cell - x) * taps->narrow);
+            sum += taps->weights[k][p];
         }
-        for (size_t k = 0; k < taps->n; k++) taps->weights[k][p] = weight[k] / sum;
+        for (size_t k = 0; k < taps->n; k++) taps->weights[k][p] /= sum;
     }
     return true;
 }
 
 /* Resizes x along one axis: the sum of the gathered tensors, each times its weights. */
-static xir_value *resample_axis(xir_node *at, xir_value *x, size_t axis, const axis_map *map, size_t n) {
-    axis_taps taps = { .n = n };
+static xir_value *resample_axis(xir_node *at, xir_value *x, size_t axis, const axis_map *map, curve c) {
+    axis_taps taps = { .n = 0 };
     const int64_t out = map->out;
     xir_ints dims = xir_node_make_ints(at, v_rank(x) - axis, 1);
     /* The dims of the weights, which broadcast over the axes after this one. */
-    if (xir_node_failed(at) || !find_taps(at, map, &taps)) return NULL;
+    if (xir_node_failed(at) || !find_taps(at, map, c, &taps)) return NULL;
     dims.v[0] = out;
     xir_value *sum = NULL;
-    for (size_t k = 0; k < n; k++) {
+    for (size_t k = 0; k < taps.n; k++) {
         xir_value *y = xir_node_make(at, "Gather", INS(x, xir_node_integers(at, &taps.cells[k])),
                                      SETS(INT("axis", (int64_t)axis)));
-        if (n > 1)
+        if (c != NEAREST)
             y = xir_node_product(at, y, xir_node_constant(at, v_element(x), &dims, taps.weights[k], (size_t)out));
         sum = k ? xir_node_sum(at, sum, y, 1, 1) : y;
     }
@@ -111,16 +124,16 @@ static xir_value *resample_axis(xir_node *at, xir_value *x, size_t axis, const a
 bool onnx_resample(xir_node *at, const xir_ints *to, const double *scales, const double *region) {
     xir_value *x = xir_node_input(at, 0);
     const bool linear = xir_node_is(at, "mode", "linear") || xir_node_is(at, "mode", "bilinear");
-    const bool cubic = xir_node_is(at, "mode", "cubic");
+    const curve c = xir_node_is(at, "mode", "cubic") ? CUBIC : linear ? LINEAR : NEAREST;
     if (xir_node_failed(at)) return false;
-    if ((linear || cubic) && xir_type_kind_of(v_element(x)) != XIR_TYPE_FLOAT)
+    if (c != NEAREST && xir_type_kind_of(v_element(x)) != XIR_TYPE_FLOAT)
         return xir_node_unsupported(at, "integers between cells");
     for (size_t k = 0; k < to->n; k++) {
         const axis_map map = { v_dim(x, k), to->v[k], scales[k], region ? region[k] : 0, region ? region[to->n + k] : 1,
                                region };
         if (to->v[k] == v_dim(x, k) && scales[k] == 1 && map.begin == 0 && map.end == 1) continue;
         if (v_dim(x, k) < 1 || to->v[k] < 1) return xir_node_unsupported(at, "an image without cells");
-        x = resample_axis(at, x, k, &map, cubic ? MOST_TAPS : linear ? 2 : 1);
+        x = resample_axis(at, x, k, &map, c);
         if (xir_node_failed(at)) return false;
     }
     return xir_node_result(at, 0, x);

@@ -151,7 +151,9 @@ typedef enum resize_way { BY_CENTRES, BY_CORNERS, BY_WHOLE_FACTORS } resize_way;
 static bool way_of(const xir_node *at, const xir_ints *from, const xir_ints *to, bool old, bool nearest,
                    resize_way *out) {
     const char *place = "coordinate_transformation_mode", *round = "nearest_mode";
-    bool asymmetric = old || xir_node_is(at, place, "asymmetric"), whole = true;
+    /* of a cell's first or middle point, rounding down, by a whole factor: the same cell */
+    bool asymmetric = old || xir_node_is(at, place, "asymmetric") || xir_node_is(at, place, "tf_half_pixel_for_nn");
+    bool whole = true;
     bool floor_mode = old || xir_node_is(at, round, "floor");
     bool pytorch = xir_node_is(at, place, "pytorch_half_pixel");
     bool centres = !old && (pytorch || xir_node_is(at, place, "half_pixel") || !xir_node_attr(at, place));
@@ -198,10 +200,12 @@ bool onnx_resize(xir_node *at) {
     for (size_t i = 0; i < to.n; i++) {
         if (to.v[i] > MOST_SIZE || from.v[i] > MOST_SIZE) return xir_node_unsupported(at, "very large dims");
     }
-    if (xir_node_int(at, "antialias", 0)) return xir_node_unsupported(at, "antialiasing");
     bool nearest = xir_node_is(at, "mode", "nearest") || !xir_node_attr(at, "mode"),
          cubic = xir_node_is(at, "mode", "cubic");
-    bool plain = size.whole && from.n >= 3 && from.n <= 5 && to.v[0] == from.v[0] && to.v[1] == from.v[1] &&
+    bool smaller = false;
+    for (size_t i = 0; i < to.n; i++) smaller = smaller || size.scales[i] < 1;
+    const bool widened = smaller && !nearest && xir_node_int(at, "antialias", 0);
+    bool plain = !widened && size.whole && from.n >= 3 && from.n <= 5 && to.v[0] == from.v[0] && to.v[1] == from.v[1] &&
                 !xir_node_int(at, "exclude_outside", 0) && xir_node_real(at, "cubic_coeff_a", -0.75) == -0.75 &&
                 way_of(at, &from, &to, old, nearest, &way);
     bool any_dims = (way == BY_CENTRES && !cubic) || (nearest && from.n != 4);

@@ -77,7 +77,7 @@ static bool fits(const xir_node *at, bool old, bool nearest, const int64_t *fact
     bool whole = true, pytorch = xir_node_is(at, place, "pytorch_half_pixel");
     for (size_t i = 2; i < rank; i++) whole = whole && factors[i] > 0;
     bool centres = !old && (pytorch || xir_node_is(at, place, "half_pixel") || !xir_node_attr(at, place));
-    bool asymmetric = old || xir_node_is(at, place, "asymmetric");
+    bool asymmetric = old || xir_node_is(at, place, "asymmetric") || xir_node_is(at, place, "tf_half_pixel_for_nn");
     bool down = old || xir_node_is(at, round, "floor"), up = xir_node_is(at, round, "round_prefer_ceil");
     bool halves = !old && (xir_node_is(at, round, "round_prefer_floor") || !xir_node_attr(at, round));
     if (nearest && asymmetric) return whole && down;   // the same cells as centres have

@@ -18,6 +18,10 @@
 /* An operator of ONNX Runtime: its set has one version. */
 #define MS_SAME(type, in, out, attributes, cls, hook)  BY_HOOK("com.microsoft." type, in, out, attributes, cls, hook)
 #define MS(type, in, out, attributes, cls, hook)       MS_SAME(type, in, out, attributes, cls, ms_##hook)
+/* QONNX's own domain, and that of Brevitas. */
+#define QONNX(type, in, attributes, cls, hook) \
+    BY_HOOK("qonnx.custom_op.general." type, in, "1", attributes, cls, hook), \
+    BY_HOOK("onnx.brevitas." type, in, "1", attributes, cls, hook)
 #define NCHWC(type, in, attributes) \
     { XIR_CONVERT_HEAD, "onnx::com.microsoft.nchwc." type, in, "1", attributes, NULL, NULL, onnx_ms_nchwc }
 /* Functions of each element. */
@@ -63,7 +67,7 @@ static const xir_convert_row rows[] = {
     BY_HOOK("IsInf",           "1",   "1",   ">=10 detect_negative:i detect_positive:i", "Equal",           is_inf),
     BY_HOOK("IsNaN",           "1",   "1",   ">=9",                                  "NotEqual",        is_nan),
     BY_HOOK("Selu",            "1",   "1",   "alpha:f gamma:f consumed_inputs:I<6",  "ELU, Multiply",   selu),
-    BACK   ("Shrink",          "1",   "1",   ">=9 bias:f lambd:f",                   "Hardshrink or Softshrink", shrink, "Hardshrink Softshrink", shrink),
+    BACK   ("Shrink",          "1",   "1",   ">=9 bias:f lambd:f",                   "Hardshrink, Softshrink or Where", shrink, "Hardshrink Softshrink", shrink),
     BY_HOOK("ThresholdedRelu", "1",   "1",   "alpha:f",                              "Greater, Where",  thresholded_relu),
     BY_HOOK("Swish",           "1",   "1",   ">=24 alpha:f",                         "SiLU, or Multiply, Sigmoid", swish),
 
@@ -241,6 +245,13 @@ static const xir_convert_row rows[] = {
     NCHWC("AveragePool", "1", POOL " ceil_mode:i count_include_pad:i dilations:I"), NCHWC("GlobalMaxPool", "1", ""), NCHWC("GlobalAveragePool", "1", ""),
     NCHWC("ReorderInput", "1", "channels_last:i"), NCHWC("ReorderOutput", "1", "channels:i channels_last:i"),
     NCHWC("Upsample", "1", "coordinate_transformation_mode:s mode:s scales:I"),
+
+    /* QONNX */
+    QONNX  ("Quant",             "4",    "narrow:i rounding_mode:s signed:i",        "Quantize, Cast",      qonnx_quant),
+    QONNX  ("IntQuant",          "4",    "narrow:i rounding_mode:s signed:i",        "Quantize, Cast",      qonnx_quant),
+    QONNX  ("BipolarQuant",      "2",    "",                                         "GreaterEqual, Where", qonnx_bipolar),
+    QONNX  ("Trunc",             "5",    "rounding_mode:s",                          "Div, Add, Round, Floor, Multiply", qonnx_trunc),
+    STAYS  ("qonnx.custom_op.general.FloatQuant", "6", "1", "has_inf:i has_nan:i has_subnormal:i rounding_mode:s saturation:i"),
 
     /* subgraphs */
     BY_HOOK("If",                "1",   "0-",  "else_branch:g! then_branch:g!",                   "the nodes of a branch",                  if_),

@@ -14,17 +14,6 @@ const xir_type *onnx_element(xir_context *ctx, int64_t data_type);
 /* The same for the elements that a node asks for: NULL for those also if memory is out, which the node then reports. */
 const xir_type *onnx_given_element(xir_node *at, int64_t data_type);
 
-/* ---- places ----------------------------------------------------------------------------------------------------- */
-
-/* The place of one of the first ten inputs, for a finding: "input/3". */
-typedef struct input_place { char text[16]; } input_place;
-static inline input_place place_of_input(size_t i) {
-    return (input_place){ { 'i', 'n', 'p', 'u', 't', '/', (char)('0' + i), 0 } };
-}
-
-/* Checks the number of dims of input i. */
-bool onnx_has_rank(xir_node *at, size_t i, const xir_value *v, size_t rank);
-
 /* ---- operations ------------------------------------------------------------------------------------------------- */
 
 /* Makes the convolution that the node's attributes describe, for as many dims as x has, in ONNX's order. */
@@ -41,8 +30,6 @@ xir_value *onnx_quantized(xir_node *at, xir_value *x, xir_value *scale, xir_valu
 xir_value *onnx_dynamically_quantized(xir_node *at, xir_value *x, xir_value **scale, xir_value **zero);
 /* Reads the windows that the node's attributes describe, over x; `kernel` may be NULL. Padding of auto_pad is 0. */
 bool onnx_windows(xir_node *at, const xir_value *x, const xir_value *kernel, windows *w);
-/* Checks that a window fits into the padded input. */
-bool onnx_windows_fit(xir_node *at, const windows *w);
 /* The place of each window's first maximum, as MaxPool counts them. */
 xir_value *onnx_places_of_maxima(xir_node *at, xir_value *x, const windows *w);
 /* An image of 3 to 5 dims, whose channels are the last one, with channels as dim 1. */
@@ -59,8 +46,6 @@ xir_value *onnx_reciprocal_deviation(xir_node *at, xir_value *x, xir_value *mean
 xir_value *onnx_places_along(xir_node *at, xir_value *x, size_t axis, bool column);
 /* Checks that v, input j, broadcasts with x, input 0, and that the result has the dims of x. False for NULL. */
 bool onnx_broadcasts_to(xir_node *at, const xir_value *x, size_t j, const xir_value *v);
-/* `n` reals in memory of the conversion; NULL after a failure. */
-double *onnx_reals(xir_node *at, int64_t n);
 /* [batch, length, heads * size] as [batch, length, heads, size], and back. `where` is for the finding. */
 xir_value *onnx_in_heads(xir_node *at, xir_value *x, int64_t heads, const char *where);
 xir_value *onnx_from_heads(xir_node *at, xir_value *x);
@@ -110,7 +95,7 @@ bool onnx_resize_open(xir_node *at, xir_value *x, bool old, size_t scales_at, si
     HOOK(hann_window) HOOK(hamming_window) HOOK(blackman_window) HOOK(mel_weight_matrix) HOOK(dft) HOOK(stft) HOOK(det)        \
     HOOK(bitwise_not) HOOK(bitwise_and) HOOK(bitwise_or) HOOK(bitwise_xor) HOOK(tensor_scatter) HOOK(lp_pool)                  \
     HOOK(global_lp_pool) HOOK(roi_align) HOOK(deform_conv) HOOK(affine_grid) HOOK(col2im) HOOK(center_crop_pad)                \
-    HOOK(max_unpool) HOOK(attention)                                                                                           \
+    HOOK(max_unpool) HOOK(attention) HOOK(qonnx_quant) HOOK(qonnx_bipolar) HOOK(qonnx_trunc)                                                                                           \
     HOOK(ms_bias_gelu) HOOK(ms_fast_gelu) HOOK(ms_quick_gelu) HOOK(ms_bias_add) HOOK(ms_bias_softmax) HOOK(ms_bias_split_gelu) \
     HOOK(ms_fused_matmul) HOOK(ms_fused_matmul_activation) HOOK(ms_causal_conv) HOOK(ms_fused_gemm) HOOK(ms_fused_conv) HOOK(ms_matmul_nbits) HOOK(ms_gather_block_quantized) HOOK(ms_qlinear_where) HOOK(ms_nhwc_max_pool) HOOK(ms_qattention) HOOK(ms_nchwc)                         \
     HOOK(ms_skip_layer_normalization) HOOK(ms_skip_rms_normalization) HOOK(ms_embed_layer_normalization) HOOK(ms_group_norm)   \

@@ -17,18 +17,6 @@ const xir_type *onnx_given_element(xir_node *at, int64_t data_type) {
     return element;
 }
 
-double *onnx_reals(xir_node *at, int64_t n) {
-    double *v = node_take(at, ((size_t)n + 1) * sizeof *v);
-    if (!v) (void)node_no_memory(at);
-    return v;
-}
-
-bool onnx_has_rank(xir_node *at, size_t i, const xir_value *v, size_t rank) {
-    const input_place here = place_of_input(i);
-    if (xir_node_failed(at) || v_rank(v) == rank) return !xir_node_failed(at);
-    return xir_node_invalid(at, XIR_E_BOUNDS, here.text, "input %zu: expected %zu dims, found %zu", i, rank, v_rank(v));
-}
-
 bool onnx_broadcasts_to(xir_node *at, const xir_value *x, size_t j, const xir_value *v) {
     char where[32];
     if (!xir_node_broadcasts(at, 0, x, j, v)) return false;

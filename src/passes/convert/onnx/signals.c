@@ -67,7 +67,7 @@ static bool window(xir_node *at, double a, double b, double c) {
     if (!xir_node_is_constant(at, 0)) return open_window(at, element, (double[]){ a, b, c });
     if (!whole_at(at, 0, 0, MOST_MATRIX, &n)) return false;
     const double last = fmax(1, (double)(xir_node_int(at, "periodic", 1) ? n : n - 1));
-    double *v = onnx_reals(at, n);
+    double *v = node_reals(at, n);
     if (!v) return false;
     for (int64_t i = 0; i < n; i++)
         v[i] = a - b * cos(2 * PI * (double)i / last) + c * cos(4 * PI * (double)i / last);
@@ -104,7 +104,7 @@ bool onnx_mel_weight_matrix(xir_node *at) {
     const int64_t rows = length / 2 + 1;
     const xir_type *element = output_element(at);
     if (rows * n > MOST_MATRIX) return xir_node_unsupported(at, "a large matrix");
-    double *v = onnx_reals(at, rows * n);
+    double *v = node_reals(at, rows * n);
     if (!v || !element) return false;
     memset(v, 0, (size_t)(rows * n) * sizeof *v);
     const double from = 2595 * log10(1 + low / 700), step = (2595 * log10(1 + high / 700) - from) / (double)(n + 2);
@@ -122,7 +122,7 @@ bool onnx_mel_weight_matrix(xir_node *at) {
 
 /* cos or sin of 2 pi i k / n times a factor, for i below `rows` and k below `columns`. */
 static double *circle(xir_node *at, int64_t rows, int64_t columns, int64_t n, bool sine, double factor) {
-    double *v = onnx_reals(at, rows * columns);
+    double *v = node_reals(at, rows * columns);
     for (int64_t i = 0; v && i < rows; i++) {
         for (int64_t k = 0; k < columns; k++) {
             const double angle = 2 * PI * (double)(i * k % n) / (double)n;
@@ -195,7 +195,7 @@ static xir_value *frames_of(xir_node *at, xir_value *x, int64_t length, int64_t 
                                 (long long)length, (long long)samples), NULL;
     }
     if (frames > MOST_MATRIX / length) return xir_node_unsupported(at, "very many frames"), NULL;
-    double *places = onnx_reals(at, frames * length);
+    double *places = node_reals(at, frames * length);
     for (int64_t i = 0; places && i < frames * length; i++) places[i] = (double)(i / length * step + i % length);
     const xir_ints dims = { (int64_t[]){ frames, length }, 2 };
     xir_value *index = places ? xir_node_constant(at, xir_type_sint(at->c->ctx, 64), &dims, places,

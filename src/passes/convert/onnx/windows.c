@@ -118,18 +118,6 @@ static bool pad_same(xir_node *at, const xir_value *x, windows *w) {
     return true;
 }
 
-bool onnx_windows_fit(xir_node *at, const windows *w) {
-    for (size_t k = 0; k < w->n; k++) {
-        int64_t room = w->input[k] + w->before[k] + w->after[k], window = w->dilation[k] * (w->size[k] - 1) + 1;
-        if (w->input[k] < 0 || w->size[k] < 0 || room >= window) continue;
-        return xir_node_invalid(at, XIR_E_BOUNDS, "input/0",
-                                "dim %zu: expected at least %lld elements, like the kernel, found %lld and %lld of padding",
-                                2 + k, (long long)window, (long long)w->input[k],
-                                (long long)(w->before[k] + w->after[k]));
-    }
-    return true;
-}
-
 static bool pad_ceil(xir_node *at, const xir_value *x, windows *w) {
     if (!xir_node_int(at, "ceil_mode", 0)) return true;
     if (!xir_node_need_dims(at, x, 2, SIZE_MAX)) return false;
@@ -177,7 +165,7 @@ xir_value *make_conv(xir_node *at, xir_value *x, xir_value *kernel, xir_value *b
     windows w;
     window_sets s = { .n = 0 };
     if (!onnx_windows(at, x, kernel, &w) || !channels_fit(at, x, kernel, bias, false) || !pad_same(at, x, &w) ||
-        !onnx_windows_fit(at, &w)) return NULL;
+        !node_windows_fit(at, &w)) return NULL;
     window_set_all(&s, &w, false, true);
     window_set(&s, "groups", xir_node_int(at, "group", 1));
     xir_value *y = xir_node_make(at, BY_RANK(w.n, "Conv1d", "Conv2d", "Conv3d"),
@@ -288,7 +276,7 @@ static bool is_dilated(const windows *w) {
 static bool pool_windows(xir_node *at, const xir_value *x, windows *w, windows *plain) {
     if (!onnx_windows(at, x, NULL, w)) return false;
     pads_below_windows(at, w);
-    if (!pad_same(at, x, w) || !onnx_windows_fit(at, w)) return false;
+    if (!pad_same(at, x, w) || !node_windows_fit(at, w)) return false;
     *plain = *w;
     return pad_ceil(at, x, w);
 }

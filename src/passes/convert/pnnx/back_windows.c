@@ -1,5 +1,6 @@
 /* The way back of convolutions and pools. Attributes are read by the rows' sets; here is what they don't name: the dims
  * of kernels, and ceil_mode, which XIR has as cells after the end. */
+#include <math.h>
 #include "convert/pnnx/pnnx.h"
 
 static bool is_module(const xir_node *at) {
@@ -53,38 +54,68 @@ bool pnnx_back_conv(xir_node *at) {
                             INT("out_channels", transposed ? second * groups : first), LIST("kernel_size", &size)));
 }
 
-/* Whether cells after the end are those of ceil_mode: the last window begins inside, and has no cell too many. */
-static bool rounds_up(int64_t input, int64_t size, int64_t stride, int64_t dilation, int64_t before, int64_t after) {
-    const int64_t room = input + 2 * before - dilation * (size - 1) - 1, rest = room < 0 ? 0 : room % stride;
-    const bool inside = room >= 0 && (room / stride + 1) * stride < input + before;
-    return input >= 0 && after - before == (rest && inside ? stride - rest : 0);
+/* One axis of a pool: how many windows XIR's op has, and PyTorch's with the same padding on both sides. */
+typedef struct pool_axis { int64_t input, size, stride, dilation, before, after; } pool_axis;
+
+static pool_axis axis_of(const xir_node *at, const xir_value *x, size_t k, size_t n) {
+    const struct axis_words *words = &axis_words[n - 1 - k];
+    return (pool_axis){ v_dim(x, 2 + k), xir_node_int(at, words->pool, 1), xir_node_int(at, words->stride, 1),
+                        xir_node_int(at, words->dilation, 1), xir_node_int(at, words->before, 0),
+                        xir_node_int(at, words->after, 0) };
+}
+
+/* Rounded up, the last window begins inside. Negative: the dim is open, or no window fits. */
+static int64_t windows_in(const pool_axis *a, int64_t padding, bool up) {
+    const int64_t room = a->input < 0 ? -1 : a->input + padding - a->dilation * (a->size - 1) - 1;
+    int64_t n = room < 0 ? -1 : (up ? room + a->stride - 1 : room) / a->stride + 1;
+    if (up && n > 0 && (n - 1) * a->stride >= a->input + a->before) n--;
+    return n;
+}
+
+/* Returns true if the pool has the same windows with `before` cells on both sides. What lies in the padding does not
+ * matter; if it counts, there must be as much of it. */
+static bool is_even(const pool_axis *a, bool up, bool counts) {
+    if (a->before < 0 || a->before > a->size / 2) return false;
+    if (a->before == a->after && !up) return true;
+    return !counts && windows_in(a, a->before + a->after, false) == windows_in(a, 2 * a->before, up) && a->input >= 0;
+}
+
+/* The padding of a maximum, or of an average that counts it, as cells of x. */
+static xir_value *pool_padded(xir_node *at, xir_value *x, size_t n, bool max) {
+    xir_ints pads = xir_node_make_ints(at, 2 * (n + 2), 0);
+    for (size_t k = 0; k < n && pads.v; k++) {
+        const pool_axis a = axis_of(at, x, k, n);
+        pads.v[2 * (2 + k)] = a.before;
+        pads.v[2 * (2 + k) + 1] = a.after;
+    }
+    return pads.v ? xir_node_make(at, "Pad", INS(x), SETS(LIST("padding", &pads), REAL("value", max ? -INFINITY : 0)))
+                  : NULL;
 }
 
 bool pnnx_back_pool(xir_node *at) {
     xir_value *x = row_back_input(at, 0);
     if (!x) return false;
     const size_t n = v_rank(x) - 2;
-    const xir_str type = xir_node_type(at);
-    const bool max = type.data[0] == 'M';
-    bool ceil = false, whole = true;
+    const bool max = xir_node_type(at).data[0] == 'M', counts = !max && xir_node_bool(at, "count_include_pad", false);
+    bool down = true, up = true;
     xir_ints pads = xir_node_make_ints(at, n, 0);
     if (!pads.v || n > 3) return false;
     for (size_t k = 0; k < n; k++) {
-        const struct axis_words *words = &axis_words[n - 1 - k];
-        const int64_t before = xir_node_int(at, words->before, 0), after = xir_node_int(at, words->after, 0);
-        const int64_t size = xir_node_int(at, words->pool, 1);
-        if (before < 0 || before > size / 2) return xir_node_unsupported(at, "padding beyond half of a window");
-        pads.v[k] = before;
-        ceil |= before != after;
-        whole &= rounds_up(v_dim(x, 2 + k), size, xir_node_int(at, words->stride, 1),
-                           xir_node_int(at, words->dilation, 1),
-                           before, after);
+        const pool_axis a = axis_of(at, x, k, n);
+        pads.v[k] = a.before;
+        down = down && is_even(&a, false, counts);
+        up = up && is_even(&a, true, counts);
     }
-    if (ceil && (!whole || xir_node_bool(at, "count_include_pad", false)))
-        return xir_node_unsupported(at, "more padding after than before");
+    if (!down && !up) {
+        if ((max && !v_is_real(x)) || (!max && !counts))
+            return xir_node_unsupported(at, "more padding after than before, or beyond half of a window");
+        x = pool_padded(at, x, n, max);
+        pads = xir_node_make_ints(at, n, 0);
+        if (!x || !pads.v) return false;
+    }
     const int64_t divisor = xir_node_int(at, "divisor_override", 0);
     const xir_any none = xir_any_null();
-    xir_set sets[] = { LIST("padding", &pads), XIR_SETB("ceil_mode", ceil), XIR_SETB("return_indices", false) };
+    xir_set sets[] = { LIST("padding", &pads), XIR_SETB("ceil_mode", !down && up), XIR_SETB("return_indices", false) };
     if (!max) sets[2] = divisor ? (xir_set)INT("divisor_override", divisor)
                                 : (xir_set){ .name = "divisor_override", .kind = XIR_SET_ANY, .p = &none };
     return row_becomes(at, INS(x), (xir_sets){ sets, 3 });

@@ -63,13 +63,14 @@ bool pnnx_soft(xir_node *at) {
     const bool least = xir_str_equal(type, XIR_STR("nn.Softmin")) || xir_str_equal(type, XIR_STR("F.softmin"));
     xir_value *x = xir_node_input(at, 0);
     int64_t axis;
+    x = pnnx_cast_first(at, least ? xir_node_unary(at, "Neg", x) : x);
     if (!x) return false;
-    if (!pnnx_is_none(at, "dtype")) return xir_node_unsupported(at, "another element type");
+    if (!pnnx_is_none(at, "dtype") && !v_is_real(x)) return xir_node_unsupported(at, "a dtype of integers");
     const size_t rank = v_rank(x);
     const int64_t otherwise = map ? -3 : rank == 0 || rank == 1 || rank == 3 ? 0 : 1;
     if (!pnnx_axis(at, "dim", otherwise, rank, &axis)) return false;
     const char *cls = least || map ? "Softmax" : at->cls->row->cls;
-    return xir_node_result(at, 0, pnnx_softmax(at, cls, least ? xir_node_unary(at, "Neg", x) : x, axis));
+    return xir_node_result(at, 0, pnnx_softmax(at, cls, x, axis));
 }
 
 /* One slope per channel, or one for all. */

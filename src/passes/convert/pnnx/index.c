@@ -210,32 +210,20 @@ bool pnnx_slice_indexes(xir_node *at) {
     xir_ints numbers;
     if (a->kind == XIR_ANY_LIST && a->as.list.size && a->as.list.items[0].kind == XIR_ANY_INT &&
         xir_node_items(at, "indexes", &numbers)) return xir_node_result(at, 0, xir_node_integers(at, &numbers));
-    const xir_str text = xir_node_text(at, "indexes", "");
+    xir_str text = xir_node_text(at, "indexes", "");
     const bool list = a->kind == XIR_ANY_LIST;
     list_items items = make_items(at, 64, 0);
     if (xir_node_failed(at)) return false;
     items.n = 0;
-    const char *p = text.data ? text.data + (text.size > 0) : "", *end = text.data ? text.data + text.size : p;
     for (size_t i = 0; items.n < 64; i++) {
-        xir_str word;
-        if (list) {
-            if (i >= a->as.list.size) break;
-            word = a->as.list.items[i].kind == XIR_ANY_TEXT ? a->as.list.items[i].as.text : (xir_str){ NULL, 0 };
-        } else {
-            if (p >= end || *p == ')' || *p == ']') break;
-            word = (xir_str){ p, 0 };
-            while (p < end && *p != ',' && *p != ')' && *p != ']') p++, word.size++;
-            p += p < end && *p == ',';
-        }
-        if (!word.size) return xir_node_unsupported(at, "these indexes");
-        int64_t v = 0;
-        const bool input = word.data[0] == '@', negative = word.data[0] == '-';
-        for (size_t k = input || negative; k < word.size; k++) {
-            if (word.data[k] < '0' || word.data[k] > '9' || v > PNNX_END)
-                return xir_node_unsupported(at, "these indexes");
-            v = 10 * v + (word.data[k] - '0');
-        }
-        items.v[items.n] = item_number(negative ? -v : v >= PNNX_END && !input ? INT64_MAX : v);
+        xir_str word = { NULL, 0 };
+        if (list ? i >= a->as.list.size : !pnnx_next_word(&text, &word)) break;
+        if (list && a->as.list.items[i].kind == XIR_ANY_TEXT) word = a->as.list.items[i].as.text;
+        const bool input = word.size && word.data[0] == '@';
+        int64_t v;
+        if (!pnnx_word_integer((xir_str){ word.data + input, word.size - input }, &v) || (input && v < 0))
+            return xir_node_unsupported(at, "these indexes");
+        items.v[items.n] = item_number(v >= PNNX_END && !input ? INT64_MAX : v);
         if (input) {
             list_items one;
             if (!read_items_of(at, NULL, (size_t)v, &one) || one.n != 1)

@@ -104,16 +104,19 @@ bool pnnx_stack(xir_node *at) { return joined(at, "Stack", "dim", 1); }
 
 /* ---- orders ----------------------------------------------------------------------------------------------------- */
 
-/* Without dims the flattened tensor is rolled. */
+/* Each dim has its shift. Without dims the flattened tensor is rolled. */
 bool pnnx_roll(xir_node *at) {
     xir_ints shifts, dims;
     xir_value *x = xir_node_input(at, 0);
     if (!x || !pnnx_list(at, "shifts", 0, &shifts)) return false;
-    if (!pnnx_list(at, "dims", shifts.n, &dims) || !dims.n) {
-        if (xir_node_failed(at)) return false;
-        return xir_node_becomes(at, "Roll", INS(x), SETS(LIST("shifts", &shifts)));
-    }
-    return xir_node_becomes(at, "Roll", INS(x), SETS(LIST("shifts", &shifts), LIST("dims", &dims)));
+    (void)pnnx_list(at, "dims", 0, &dims);
+    const size_t n = dims.n ? dims.n : 1;
+    if (xir_node_failed(at)) return false;
+    if (shifts.n != n)
+        return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/shifts", "shifts: expected %zu item%s, found %zu", n,
+                                n > 1 ? "s" : "", shifts.n);
+    const xir_set sets[] = { LIST("shifts", &shifts), LIST("dims", &dims) };
+    return xir_node_becomes(at, "Roll", INS(x), (xir_sets){ sets, dims.n ? 2 : 1 });
 }
 
 bool pnnx_flip(xir_node *at) {

@@ -195,7 +195,7 @@ bool pnnx_pairwise_distance(xir_node *at) {
 
 bool pnnx_norm(xir_node *at) {
     xir_ints axes;
-    xir_value *x = xir_node_input(at, 0);
+    xir_value *x = pnnx_cast_first(at, xir_node_input(at, 0));
     if (!x) return false;
     const xir_str word = xir_node_text(at, "p", "");
     double p = xir_node_real(at, "p", 2);

@@ -29,8 +29,15 @@ bool pnnx_is_none(const xir_node *at, const char *name);
 /* A list of integers of an attribute; a number counts as one item. `n` items are expected, or one that counts for all;
  * 0: any number. False if it is missing or None, or after a failure. */
 bool pnnx_list(xir_node *at, const char *name, size_t n, xir_ints *out);
+/* The next word of a list that is a text, "(@0,3)" or "(None,add(@0,1))"; false at its end. */
+bool pnnx_next_word(xir_str *list, xir_str *word);
+/* A word that is an integer; beyond 32 bits *out is at least PNNX_END, if it is not negative. */
+bool pnnx_word_integer(xir_str word, int64_t *out);
 /* An axis of an attribute, counted from the start. */
 bool pnnx_axis(xir_node *at, const char *name, int64_t otherwise, size_t rank, int64_t *out);
+/* x in the elements that the attribute dtype names: PyTorch casts before it computes. x if it is missing or None; NULL
+ * after a failure. */
+xir_value *pnnx_cast_first(xir_node *at, xir_value *x);
 /* Whether input i has integers; otherwise it adds a finding. */
 bool pnnx_is_index(xir_node *at, size_t i, const xir_value *v);
 /* x * y^T + bias, with y as PyTorch has it, [out, in]. Absent: NULL. */
@@ -92,7 +99,8 @@ PNNX_BACKS(BACK)
     HOOK(embedding) HOOK(index_select) HOOK(gather) HOOK(index) HOOK(index_put) HOOK(slice_indexes) HOOK(einsum)       \
     HOOK(matmul) HOOK(resize) HOOK(grid_sample) HOOK(affine_grid) HOOK(recurrent) HOOK(attention) HOOK(sdpa)           \
     HOOK(cross) HOOK(like) HOOK(full) HOOK(arange) HOOK(repeat_interleave) HOOK(diag) HOOK(scatter)                    \
-    HOOK(masked_select) HOOK(sort) HOOK(any) HOOK(triangle) HOOK(meshgrid) HOOK(outer) HOOK(logit)
+    HOOK(masked_select) HOOK(sort) HOOK(any) HOOK(triangle) HOOK(meshgrid) HOOK(outer) HOOK(logit)            \
+    HOOK(deform_conv) HOOK(roi_align) HOOK(nms)
 #define HOOK(name) xir_convert_fn pnnx_##name;
 PNNX_HOOKS(HOOK)
 #undef HOOK

@@ -8,23 +8,17 @@ static xir_ints axes_of(xir_node *at, const xir_value *x) {
     return xir_node_series(at, 0, v_rank(x));
 }
 
-static bool has_type(xir_node *at) {
-    return !pnnx_is_none(at, "dtype");
+/* Without a type of their own, sums and products of integers are 64-bit integers. */
+static xir_value *grown(xir_node *at, xir_value *x) {
+    if (!x || !pnnx_is_none(at, "dtype") || v_is_real(x)) return pnnx_cast_first(at, x);
+    return xir_node_cast(at, x, xir_type_sint(xir_node_context(at), 64));
 }
 
-/* Sums and products of integers are 64-bit integers. */
 bool pnnx_reduce(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (!x) return false;
     const char *cls = at->cls->row->cls;
-    const bool grows = cls[0] == 'S' || cls[0] == 'P';
-    if (has_type(at)) {
-        const xir_type *to = pnnx_element(xir_node_context(at), xir_node_text(at, "dtype", ""));
-        if (!to) return xir_node_unsupported(at, "elements that XIR does not have");
-        x = xir_node_cast(at, x, to);
-    } else if (grows && xir_type_kind_of(v_element(x)) != XIR_TYPE_FLOAT) {
-        x = xir_node_cast(at, x, xir_type_sint(xir_node_context(at), 64));
-    }
+    x = cls[0] == 'S' || cls[0] == 'P' ? grown(at, x) : pnnx_cast_first(at, x);
     if (!x) return false;
     const xir_ints axes = axes_of(at, x);
     return xir_node_result(at, 0, xir_node_reduced(at, cls, x, &axes, xir_node_bool(at, "keepdim", false)));
@@ -160,10 +154,7 @@ bool pnnx_cumsum(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     int64_t axis;
     if (!x || !pnnx_axis(at, "dim", 0, v_rank(x), &axis)) return false;
-    if (has_type(at)) return xir_node_unsupported(at, "another element type");
-    if (xir_type_kind_of(v_element(x)) != XIR_TYPE_FLOAT)
-        x = xir_node_cast(at, x, xir_type_sint(xir_node_context(at), 64));
-    return xir_node_becomes(at, "CumSum", INS(x), SETS(INT("axis", axis)));
+    return xir_node_becomes(at, "CumSum", INS(grown(at, x)), SETS(INT("axis", axis)));
 }
 
 /* By doubling: after step s every element is the product of the 2s elements up to it. */
@@ -171,8 +162,8 @@ bool pnnx_cumprod(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     int64_t axis;
     if (!x || !pnnx_axis(at, "dim", 0, v_rank(x), &axis)) return false;
-    if (has_type(at)) return xir_node_unsupported(at, "another element type");
-    if (!xir_node_need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
+    x = grown(at, x);
+    if (!x || !xir_node_need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
     const size_t k = (size_t)axis;
     for (int64_t step = 1; step < v_dim(x, k) && x && step < 1 << 24; step *= 2) {
         xir_value *head = make_part(at, x, k, 0, step, 1), *tail = make_part(at, x, k, step, INT64_MAX, 1);

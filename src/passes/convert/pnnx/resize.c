@@ -79,33 +79,41 @@ static xir_value *nearest(xir_node *at, xir_value *x, size_t axis, const resize_
     return make_taken(at, x, axis, &places);
 }
 
-/* The weights of the cells before and after a place, at distances 1 + t, t, 1 - t, 2 - t. */
-static void cubic_weights(double t, double out[4]) {
-    static const double a = -0.75;
-    const double d[] = { 1 + t, t, 1 - t, 2 - t };
-    for (size_t i = 0; i < 4; i++) {
-        const double x = d[i];
-        out[i] = i == 1 || i == 2 ? ((a + 2) * x - (a + 3)) * x * x + 1 : ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
+/* The weights of the two or four cells around the place of an output; those outside are the one at the border. */
+static void weigh(double *matrix, const resize_axis *a, int64_t i, bool cubic, bool corners) {
+    double place = corners ? (double)i * a->step : ((double)i + 0.5) * a->step - 0.5;
+    if (!cubic && place < 0) place = 0;
+    for (int64_t k = -1; k < 3; k++) {
+        int64_t cell = (int64_t)floor(place) + k;
+        const double weight = curve_weight(place - (double)cell, cubic, -0.75);
+        cell = cell < 0 ? 0 : cell >= a->in ? a->in - 1 : cell;
+        matrix[cell * a->out + i] += weight;
     }
 }
 
-static xir_value *mixed(xir_node *at, xir_value *x, size_t axis, const resize_axis *a, bool cubic, bool corners) {
+/* With antialiasing the curve is as wide as the step. It ends at the border, and its weights have the sum 1. */
+static void weigh_smoothly(double *matrix, const resize_axis *a, int64_t i, bool cubic) {
+    const double width = a->step > 1 ? a->step : 1, reach = (cubic ? 2 : 1) * width,
+                 centre = ((double)i + 0.5) * a->step, begin = floor(centre - reach + 0.5),
+                 end = floor(centre + reach + 0.5);
+    const int64_t first = begin > 0 ? (int64_t)begin : 0, last = end < (double)a->in ? (int64_t)end : a->in;
+    double sum = 0;
+    for (int64_t cell = first; cell < last; cell++)
+        sum += matrix[cell * a->out + i] = curve_weight(((double)cell + 0.5 - centre) / width, cubic, -0.5);
+    for (int64_t cell = first; cell < last && sum != 0; cell++) matrix[cell * a->out + i] /= sum;
+}
+
+static xir_value *mixed(xir_node *at, xir_value *x, size_t axis, const resize_axis *a, bool cubic, bool corners,
+                        bool smooth) {
+    if (!v_is_real(x)) return xir_node_unsupported(at, "integers between cells"), NULL;
     if (a->in * a->out > PNNX_MOST_LISTED)
         return xir_node_unsupported(at, "a constant of more than 2^22 elements"), NULL;
-    double *matrix = node_take(at, (size_t)(a->in * a->out) * sizeof *matrix);
-    if (!matrix) return node_no_memory(at), NULL;
+    double *matrix = node_reals(at, a->in * a->out);
+    if (!matrix) return NULL;
     memset(matrix, 0, (size_t)(a->in * a->out) * sizeof *matrix);
     for (int64_t i = 0; i < a->out; i++) {
-        double place = corners ? (double)i * a->step : ((double)i + 0.5) * a->step - 0.5, weights[4] = { 0 };
-        if (!cubic && place < 0) place = 0;
-        const double whole = floor(place), t = place - whole;
-        if (cubic) cubic_weights(t, weights);
-        else weights[1] = 1 - t, weights[2] = t;
-        for (int64_t k = 0; k < 4; k++) {
-            int64_t cell = (int64_t)whole - 1 + k;
-            cell = cell < 0 ? 0 : cell >= a->in ? a->in - 1 : cell;
-            matrix[cell * a->out + i] += weights[k];
-        }
+        if (smooth) weigh_smoothly(matrix, a, i, cubic);
+        else weigh(matrix, a, i, cubic, corners);
     }
     return make_mixed(at, x, axis, matrix, (size_t)a->out);
 }
@@ -161,14 +169,18 @@ bool pnnx_resize(xir_node *at) {
     bool corners;
     resize_axis axes[3];
     if (!x || !read_mode(at, &mode, &corners)) return false;
-    if (xir_node_bool(at, "antialias", false)) return xir_node_unsupported(at, "antialiasing");
+    const bool smooth = xir_node_bool(at, "antialias", false);
     const size_t rank = v_rank(x), n = rank - 2;
     if (rank < 3 || rank > 5) return xir_node_unsupported(at, "an input of %zu dims", rank);
-    for (size_t k = 0; k < n; k++)
-        if (v_dim(x, 2 + k) < 0 && pnnx_is_none(at, "size")) return resize_open(at, x, mode, corners);
-    if (size_is_computed(at)) return resize_open(at, x, mode, corners);
+    if (smooth && (rank != 4 || (mode != LINEAR && mode != CUBIC)))
+        return xir_node_invalid(at, XIR_E_INVALID, "attribute/antialias",
+                                "antialias: expected an image of 4 dims and the mode bilinear or bicubic");
+    bool open = size_is_computed(at);
+    for (size_t k = 0; k < n; k++) open |= v_dim(x, 2 + k) < 0 && pnnx_is_none(at, "size");
+    if (open && smooth) return xir_node_unsupported(at, "antialiasing of an image of unknown size");
+    if (open) return resize_open(at, x, mode, corners);
     if (!xir_node_need_dims(at, x, 2, SIZE_MAX) || !read_axes(at, x, corners, axes, n)) return false;
-    bool plain = n == 2;   /* what Upsample computes */
+    bool plain = n == 2 && !smooth;   /* what Upsample computes */
     for (size_t k = 0; k < n; k++) {
         const bool quotient = axes[k].step == (double)axes[k].in / (double)axes[k].out;
         plain = plain && (corners || quotient) && (mode != NEAREST || axes[k].out % axes[k].in == 0);
@@ -183,7 +195,7 @@ bool pnnx_resize(xir_node *at) {
     for (size_t k = 0; k < n && x; k++) {
         if (mode == AREA) x = pnnx_averaged(at, x, 2 + k, axes[k].in, axes[k].out);
         else if (mode == NEAREST || mode == NEAREST_EXACT) x = nearest(at, x, 2 + k, &axes[k], mode == NEAREST_EXACT);
-        else x = mixed(at, x, 2 + k, &axes[k], mode == CUBIC, corners);
+        else x = mixed(at, x, 2 + k, &axes[k], mode == CUBIC, corners, smooth);
     }
     return xir_node_result(at, 0, x);
 }

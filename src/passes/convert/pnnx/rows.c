@@ -188,6 +188,12 @@ static const xir_convert_row rows[] = {
     /* windows and sizes */
     CONV(1, "W"), CONV(2, "HW"), CONV(3, "DHW"),
     POOLS(1, "W"), POOLS(2, "HW"), POOLS(3, "DHW"),
+    BY_HOOK("torchvision.ops.DeformConv2d", "2-3 input:NCHW @weight:OIHW offset @bias? mask?", "1",
+            "bias:bi dilation:Ii groups:i in_channels:i kernel_size:Ii out_channels:i padding:Ii stride:Ii",
+            "GridSample, Matmul", NULL, deform_conv),
+    BY_HOOK("torchvision.ops.RoIAlign", "2 input boxes", "1",
+            "aligned:bi output_size:Ii! sampling_ratio:i spatial_scale:fi", "Gather, Matmul", NULL, roi_align),
+    BY_HOOK("torchvision.ops.nms", "2 boxes scores", "1", "iou_threshold:fi!", "NonMaxSuppression", NULL, nms),
     WITH_BACK("nn.Upsample", "1-2 input size", "1", RESIZE_KEYS, "Upsample, Gather or Matmul", NULL, resize,
             "Resize Upsample", pnnx_back_resize),
     BY_HOOK("nn.UpsamplingBilinear2d", "1-2 input size", "1", RESIZE_KEYS, "Upsample, Gather or Matmul", NULL, resize),
@@ -359,7 +365,7 @@ const xir_dialect_decl dialect_pnnx = {
     XIR_DIALECT_HEAD("pnnx::", "PNNX"), .pass = "pnnx-to-xir", .rows = rows, .n_rows = COUNT(rows),
     .node = "operator", .nodes = "/ops/", .sources = "or that of a pnnx.Input", .operators = "set of operators",
     .number = pnnx_number, .split = pnnx_split_key, .is_pure = pnnx_is_pure, .check = pnnx_check,
-    .prepare = pnnx_prepare,
+    .prepare = pnnx_prepare, .grows = true,
     .spelled = pnnx_spelled,
     .back = &pass_xir_to_pnnx, .before_back = "layout{to=nchw}", .constant = pnnx_constant, .finish = pnnx_finish,
 };

@@ -46,6 +46,31 @@ bool pnnx_list(xir_node *at, const char *name, size_t n, xir_ints *out) {
     return !xir_node_failed(at);
 }
 
+bool pnnx_next_word(xir_str *list, xir_str *word) {
+    static const char open[] = "([", close[] = ")]";
+    size_t depth = 0, n = 0;
+    if (list->size < 2 || memchr(close, list->data[0], 2) || memchr(close, list->data[1], 2)) return false;
+    const char *text = list->data + 1;   /* after a bracket or a comma */
+    for (; n + 1 < list->size && (depth || !memchr(",)]", text[n], 3)); n++) {
+        depth += memchr(open, text[n], 2) != NULL;
+        depth -= memchr(close, text[n], 2) != NULL;
+    }
+    *word = (xir_str){ text, n };
+    *list = (xir_str){ text + n, list->size - 1 - n };
+    return true;
+}
+
+bool pnnx_word_integer(xir_str word, int64_t *out) {
+    const bool negative = word.size && word.data[0] == '-';
+    int64_t v = 0;
+    for (size_t k = negative; k < word.size; k++) {
+        if (word.data[k] < '0' || word.data[k] > '9' || v > PNNX_END) return false;
+        v = 10 * v + (word.data[k] - '0');
+    }
+    *out = negative ? -v : v;
+    return word.size > negative;
+}
+
 bool pnnx_axis(xir_node *at, const char *name, int64_t otherwise, size_t rank, int64_t *out) {
     char where[48];
     snprintf(where, sizeof where, "attribute/%s", name);
@@ -88,6 +113,12 @@ xir_value *pnnx_softmax(xir_node *at, const char *cls, xir_value *x, int64_t axi
 }
 
 /* ---- element types ---------------------------------------------------------------------------------------------- */
+
+xir_value *pnnx_cast_first(xir_node *at, xir_value *x) {
+    if (xir_node_failed(at) || !x || pnnx_is_none(at, "dtype")) return x;
+    const xir_type *to = pnnx_element(xir_node_context(at), xir_node_text(at, "dtype", ""));
+    return to ? xir_node_cast(at, x, to) : (xir_node_unsupported(at, "elements that XIR does not have"), NULL);
+}
 
 /* 0 bool, 1 integer, 2 real: PyTorch's categories. */
 static int category(const xir_type *t) {

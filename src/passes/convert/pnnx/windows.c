@@ -2,7 +2,7 @@
  * are permuted at once. */
 #include <stdio.h>
 #include "convert/pnnx/pnnx.h"
-#include "convert/windows.h"
+#include "convert/sampled.h"
 
 /* ---- convolutions ----------------------------------------------------------------------------------------------- */
 
@@ -85,6 +85,18 @@ static bool bounded(xir_node *at, const char *name, const xir_ints *list, int64_
     return true;
 }
 
+/* What the node says about the steps and padding of windows. */
+static bool read_steps(xir_node *at, windows *w) {
+    xir_ints list;
+    if (pnnx_list(at, "stride", w->n, &list) && bounded(at, "stride", &list, 1))
+        for (size_t k = 0; k < w->n; k++) w->stride[k] = list.v[k];
+    if (pnnx_list(at, "dilation", w->n, &list) && bounded(at, "dilation", &list, 1))
+        for (size_t k = 0; k < w->n; k++) w->dilation[k] = list.v[k];
+    if (pnnx_list(at, "padding", w->n, &list) && bounded(at, "padding", &list, 0))
+        for (size_t k = 0; k < w->n; k++) w->before[k] = w->after[k] = list.v[k];
+    return !xir_node_failed(at);
+}
+
 static bool read_windows(xir_node *at, const xir_value *x, windows *w) {
     xir_ints list;
     if (xir_node_failed(at)) return false;
@@ -101,13 +113,36 @@ static bool read_windows(xir_node *at, const xir_value *x, windows *w) {
         w->size[k] = w->stride[k] = list.v[k];
         w->dilation[k] = 1;
     }
-    if (pnnx_list(at, "stride", w->n, &list) && list.n && bounded(at, "stride", &list, 1))
-        for (size_t k = 0; k < w->n; k++) w->stride[k] = list.v[k];
-    if (pnnx_list(at, "dilation", w->n, &list) && bounded(at, "dilation", &list, 1))
-        for (size_t k = 0; k < w->n; k++) w->dilation[k] = list.v[k];
-    if (pnnx_list(at, "padding", w->n, &list) && bounded(at, "padding", &list, 0))
-        for (size_t k = 0; k < w->n; k++) w->before[k] = w->after[k] = list.v[k];
-    return !xir_node_failed(at);
+    return read_steps(at, w);
+}
+
+/* The number of groups of channels with offsets of their own follows from the offsets. */
+bool pnnx_deform_conv(xir_node *at) {
+    enum { MOST_SIDE = 1 << 10 };
+    xir_value *x = xir_node_input(at, 0), *kernel = xir_node_input(at, 1), *offset = xir_node_input(at, 2);
+    deformed d = { .windows = { .n = 2 }, .groups = xir_node_int(at, "groups", 1),
+                   .of_groups = "attribute/groups", .of_offset_groups = "input/2" };
+    windows *w = &d.windows;
+    if (!node_has_rank(at, 0, x, 4) || !node_has_rank(at, 1, kernel, 4) || !node_has_rank(at, 2, offset, 4))
+        return false;
+    if (!xir_node_need_dims(at, x, 1, 4) || !xir_node_need_dims(at, kernel, 2, 4) ||
+        !xir_node_need_dims(at, offset, 1, 2)) return false;
+    for (size_t k = 0; k < 2; k++) {
+        w->input[k] = v_dim(x, 2 + k), w->size[k] = v_dim(kernel, 2 + k);
+        w->stride[k] = w->dilation[k] = 1;
+        if (w->input[k] > PNNX_MOST_STEP) return xir_node_unsupported(at, "a dim of more than 2^31 - 1");
+        if (w->size[k] < 1 || w->size[k] > MOST_SIDE)
+            return xir_node_unsupported(at, "a kernel of %lld cells along an axis: expected 1 to %d",
+                                        (long long)w->size[k], MOST_SIDE);
+    }
+    const int64_t numbers = 2 * w->size[0] * w->size[1], found = v_dim(offset, 1);
+    d.offset_groups = found / numbers;
+    if (found % numbers) {
+        return xir_node_invalid(at, XIR_E_INVALID, "input/2", "dim 1 of the offsets: expected a multiple of %lld, two "
+                                "numbers for each of the kernel's cells, found %lld", (long long)numbers,
+                                (long long)found);
+    }
+    return read_steps(at, w) && xir_node_result(at, 0, make_deformed(at, &d));
 }
 
 /* PyTorch pads at most half a window on each side. */
@@ -235,21 +270,46 @@ typedef struct adaptive { int64_t in, out; } adaptive;
 static int64_t window_begin(adaptive a, int64_t i) { return i * a.in / a.out; }
 static int64_t window_end(adaptive a, int64_t i)   { return ((i + 1) * a.in + a.out - 1) / a.out; }
 
-static bool adaptive_sizes(xir_node *at, const xir_value *x, adaptive sizes[3], size_t *n) {
-    xir_ints list;
+/* A number of output_size; 0, as None is written too, keeps the dim. */
+static bool size_of(xir_node *at, const xir_any *a, int64_t *out) {
+    *out = a->kind == XIR_ANY_INT ? a->as.integer : 0;
+    const bool text = a->kind == XIR_ANY_TEXT, none = text && xir_str_equal(a->as.text, XIR_STR("None"));
+    if (a->kind == XIR_ANY_INT || a->kind == XIR_ANY_NULL || none) return true;
+    if (text && pnnx_word_integer(a->as.text, out)) return true;
+    return xir_node_invalid(at, XIR_E_TYPE, "attribute/output_size", "output_size: expected integers or None");
+}
+
+/* One number for all axes, or one for each. A list with None among numbers is a text. */
+static bool read_sizes(xir_node *at, xir_ints *sizes) {
     const xir_any *a = xir_node_attr(at, "output_size");
+    size_t n = 0;
+    if (xir_node_failed(at)) return false;
+    if (!a) return xir_node_invalid(at, XIR_E_MISSING, NULL, "output_size is missing");
+    if (a->kind == XIR_ANY_LIST) {
+        for (; n < a->as.list.size; n++)
+            if (n < sizes->n && !size_of(at, &a->as.list.items[n], &sizes->v[n])) return false;
+    } else if (a->kind == XIR_ANY_TEXT && memchr("([", a->as.text.size ? *a->as.text.data : 'x', 2)) {
+        xir_str rest = a->as.text, word;
+        for (; pnnx_next_word(&rest, &word); n++)
+            if (n < sizes->n && !size_of(at, &(xir_any){ .kind = XIR_ANY_TEXT, .as.text = word }, &sizes->v[n]))
+                return false;
+    } else if (!size_of(at, a, &sizes->v[n++])) {
+        return false;
+    }
+    for (size_t k = 1; n == 1 && k < sizes->n; k++) sizes->v[k] = sizes->v[0];
+    if (n == sizes->n || n == 1) return true;
+    return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/output_size", "output_size: expected %zu items, found %zu",
+                            sizes->n, n);
+}
+
+static bool adaptive_sizes(xir_node *at, const xir_value *x, adaptive sizes[3], size_t *n) {
     if (xir_node_failed(at)) return false;
     *n = spatial_axes(at);
     if (v_rank(x) <= *n) return xir_node_unsupported(at, "an input of %zu dims", v_rank(x));
     const size_t first = v_rank(x) - *n;
     bool whole = true;   /* all outputs are 1: the dims may be unknown */
-    if (a && a->kind == XIR_ANY_LIST && a->as.list.size == *n) {
-        list = xir_node_make_ints(at, *n, 0);
-        for (size_t k = 0; k < list.n; k++)
-            list.v[k] = a->as.list.items[k].kind == XIR_ANY_INT ? a->as.list.items[k].as.integer : 0;
-    } else if (!pnnx_list(at, "output_size", *n, &list)) {
-        return xir_node_failed(at) ? false : xir_node_invalid(at, XIR_E_MISSING, NULL, "output_size is missing");
-    }
+    xir_ints list = xir_node_make_ints(at, *n, 0);
+    if (!list.v || !read_sizes(at, &list)) return false;
     for (size_t k = 0; k < *n && list.v; k++) whole = whole && list.v[k] == 1;
     if (xir_node_failed(at) || (!whole && !xir_node_need_dims(at, x, first, SIZE_MAX))) return false;
     for (size_t k = 0; k < *n; k++) {

@@ -42,7 +42,7 @@ bool tsm_back_div(xir_node *at) {
     if (inverse) return xir_node_result(at, 0, xir_node_quotient(at, xir_node_scalar(at, v_element(x), 1), x));
     if (tsm_is_class(at, "Div")) return row_becomes(at, INS(x, xir_node_input(at, 1)), NO_SETS);
     const double number = xir_node_real(at, "divisor", 1);
-    if (!node_has_number(v_element(x), number)) return xir_node_unsupported(at, "integers over another kind of number");
+    if (!element_has(v_element(x), number)) return xir_node_unsupported(at, "integers over another kind of number");
     xir_value *divisor = xir_node_scalar(at, v_element(x), number);
     return xir_node_becomes(at, "Div", INS(x, divisor),
                             SETS(WORD("rounding_mode", xir_node_text(at, "rounding_mode", "NONE"))));

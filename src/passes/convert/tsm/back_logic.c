@@ -1,13 +1,14 @@
 /* The way back of comparisons and of logic. TensorStack compares for equality alone, and only numbers; the rest follows
- * from the greater of two. A truth is an 8-bit 0 or 1 in between. Nothing is less than, greater than or equal to NaN,
- * and so it stays: the greater of NaN and a number is one of them, which does not equal the other. */
+ * from the greater of two. A truth is a real 0 or 1 in between, since other formats have no arithmetic of integers.
+ * Nothing is less than, greater than or equal to NaN, and so it stays: the greater of NaN and a number is one of them,
+ * which does not equal the other. */
 #include "convert/tsm/tsm.h"
 
-static const xir_type *bits8(xir_node *at) { return xir_type_uint(xir_node_context(at), 8); }
+static const xir_type *reals(xir_node *at) { return xir_type_float(xir_node_context(at), XIR_FLOAT_FP32); }
 
 /* A truth as 0 or 1; other values as they are. */
 static xir_value *as_number(xir_node *at, xir_value *x) {
-    return x && xir_type_kind_of(v_element(x)) == XIR_TYPE_BOOL ? xir_node_cast(at, x, bits8(at)) : x;
+    return x && xir_type_kind_of(v_element(x)) == XIR_TYPE_BOOL ? xir_node_cast(at, x, reals(at)) : x;
 }
 
 /* 0 or 1 as the op's result, a truth. */

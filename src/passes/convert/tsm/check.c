@@ -25,8 +25,14 @@ static bool can_be_stored(xir_node *at, const xir_value *v) {
     return tsm_short_dims(at, v);
 }
 
+enum { SAID_NAME = 32 };
+
 bool tsm_check(xir_node *at) {
     const xir_op *op = xir_node_op(at);
+    const size_t named = xir_op_name(op).size;
+    if (at->c->checking && named >= SAID_NAME)
+        node_say(at, XIR_NOTE, XIR_OK, NULL, "its name has %zu bytes: TensorStack's documents allow fewer than %d, its "
+                 "readers take more", named, SAID_NAME);
     if (!xir_node_pass(at)) return true;
     for (size_t i = 0; i < xir_op_input_count(op); i++)
         if (!can_be_stored(at, xir_op_input(op, (int64_t)i))) return false;

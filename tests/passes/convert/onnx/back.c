@@ -122,11 +122,11 @@ static int64_t version_of(const xir_network *net) {
 static void the_version_is_that_of_the_option(void **state) {
     (void)state;
     static const struct { const char *options; int64_t version; xir_status status; } cases[] = {
-        { "", 13, XIR_OK },          { "opset=11", 11, XIR_OK },       { "opset=21", 21, XIR_OK },
-        { "opset=10", 0, XIR_E_BOUNDS }, { "opset=22", 0, XIR_E_BOUNDS }, { "opset=-1", 0, XIR_E_BOUNDS },
+        { "", 13, XIR_OK },          { "opset=11", 11, XIR_OK },       { "opset=23", 23, XIR_OK },
+        { "opset=10", 0, XIR_E_BOUNDS }, { "opset=24", 0, XIR_E_BOUNDS }, { "opset=-1", 0, XIR_E_BOUNDS },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        xir_network *net = story_net("x: 2 3; y = ReLU x; out y");
+        xir_network *net = story_net("x: 2 3; y = Softmax x; out y");
         xir_diags_clear(why);
         assert_int_equal(xir_pass_run(net, "xir-to-onnx", cases[i].options, NULL, why), cases[i].status);
         if (!cases[i].status) {
@@ -134,7 +134,9 @@ static void the_version_is_that_of_the_option(void **state) {
             xir_diags_clear(why);   /* operators keep their version */
             assert_int_equal(xir_pass_run(net, "xir-to-onnx", "", NULL, why), XIR_OK);
             assert_int_equal(version_of(net), cases[i].version);
-            assert_int_equal(xir_pass_run(net, "xir-to-onnx", "opset=12", NULL, why), XIR_E_INVALID);
+            const char *other = cases[i].version == 11 ? "opset=13" : "opset=11";   /* where Softmax is another one */
+            assert_int_equal(xir_pass_run(net, "xir-to-onnx", other, NULL, why), XIR_E_INVALID);
+            assert_non_null(strstr(xir_diags_at(why, 0)->message.data, "a Softmax of version"));
         }
         xir_network_clear_status(net);
         xir_network_free(net);
@@ -142,7 +144,57 @@ static void the_version_is_that_of_the_option(void **state) {
     xir_diags_clear(why);
 }
 
-/* Without the option, it is the least from 13 on that has operators for all ops. */
+/* Without the option, it is that of the source, as far as the way back knows it, or a newer one that ops need. */
+static void the_version_is_that_of_the_source(void **state) {
+    (void)state;
+    static const struct { int64_t source; const char *text; int64_t version; } cases[] = {
+        { 17, "x: 2 3; y = ReLU x; out y", 17 },
+        { 11, "x: 2 3; y = ReLU x; out y", 11 },
+        { 9,  "x: 2 3; y = ReLU x; out y", 11 },
+        { 23, "x: 2 3; y = ReLU x; out y", 23 },
+        { 24, "x: 2 3; y = ReLU x; out y", 23 },
+        { 14, "x: NCHW 1 2 3 4; g: NHWC 1 2 2 2; y = GridSample x g; out y", 16 },
+        { 18, "x: NCHW 1 2 3 4; g: NHWC 1 2 2 2; y = GridSample x g; out y", 18 },
+        /* operators that stay are the same in a version that an op needs */
+        { 14, "x: NCHW 1 2 3 4; g: NHWC 1 2 2 2; y = GridSample x g; z = onnx::Relu y; out z", 16 },
+        { 24, "x: 2 3; y = onnx::Relu x; z = ReLU y; out z", 24 },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        xir_network *net = story_net(cases[i].text);
+        const xir_entry entry = { XIR_STR(""), xir_any_int(cases[i].source) };
+        const xir_any map = xir_any_map(&entry, 1);
+        DOES(xir_network_set_tag(net, XIR_STR("onnx.opset"), &map));
+        DOES(xir_pass_run(net, "xir-to-onnx", "", NULL, why));
+        if (version_of(net) != cases[i].version) fail_msg("case %zu: version %lld", i, (long long)version_of(net));
+        xir_network_free(net);
+    }
+    xir_diags_clear(why);
+}
+
+/* A version that an op needs is refused if an operator that stays means something else there. */
+static void a_version_in_which_an_operator_differs(void **state) {
+    (void)state;
+    static const struct { int64_t source; const char *text, *part; } cases[] = {
+        { 12, "x: NCHW 1 2 3 4; g: NHWC 1 2 2 2; y = GridSample x g; z = onnx::Softmax y; out z",
+          "opset: a Softmax of version 12 means something else in version 16, or nothing" },
+        { 14, "x: NCHW 1 2 3 4; g: NHWC 1 2 2 2; y = onnx::Clip x [max=1.5]; z = GridSample y g; out z",
+          "opset: a Clip of version 14 means something else in version 16, or nothing" },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        xir_network *net = story_net(cases[i].text);
+        const xir_entry entry = { XIR_STR(""), xir_any_int(cases[i].source) };
+        const xir_any map = xir_any_map(&entry, 1);
+        DOES(xir_network_set_tag(net, XIR_STR("onnx.opset"), &map));
+        xir_diags_clear(why);
+        assert_int_equal(xir_pass_run(net, "xir-to-onnx", "", NULL, why), XIR_E_INVALID);
+        const char *found = xir_diags_at(why, 0)->message.data;
+        if (!strstr(found, cases[i].part)) fail_msg("case %zu: %s", i, found);
+        xir_network_free(net);
+    }
+    xir_diags_clear(why);
+}
+
+/* Without the option and a source, it is the least from 13 on that has operators for all ops. */
 static void the_version_is_what_ops_need(void **state) {
     (void)state;
     static const struct { const char *text; int64_t version; } cases[] = {
@@ -322,6 +374,8 @@ GROUP {
         cmocka_unit_test(tables_go_there_and_back),
         cmocka_unit_test(very_large_windows_stay),
         cmocka_unit_test(the_version_is_that_of_the_option),
+        cmocka_unit_test(the_version_is_that_of_the_source),
+        cmocka_unit_test(a_version_in_which_an_operator_differs),
         cmocka_unit_test(the_version_is_what_ops_need),
         cmocka_unit_test(operators_have_elements_with_kernels),
         cmocka_unit_test(casts_that_move_elements_become_two_operators),

@@ -9,7 +9,7 @@
 /* The branch of an If becomes nodes of the network. The If in it, whose condition is data, stays: its graphs take g and
  * h from outside. In @K another g hides it. */
 #define INNER "@I | | | Add g,h i | i", "@J | | | If b j then_branch=@K else_branch=@L | j", \
-              "@K | | | Neg x g; Abs g q | q", "@L | | | Identity g p | p"
+              "@K | | | Neg x g; Abs g a; Cast a i to=6; Cast i q to=1 | q", "@L | | | Identity g p | p"
 #define OUTER "@T | | | Relu x g; Exp x h; ReduceSum g s keepdims=0; Greater s,k b; If b r then_branch=@I else_branch=@J | r"
 #define MODEL "if | | x=f32[2] *c=bool[]{1} *k=f32[]{0} | If c y then_branch=@T else_branch=@T | y"
 

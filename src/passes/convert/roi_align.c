@@ -1,15 +1,16 @@
-/* RoiAlign: pools of regions of an image, which an input gives. Each bin of a region has a grid of samples, and each
+/* Pools of regions of an image, which an input gives. Each bin of a region has a grid of samples, and each
  * sample lies between four cells. */
-#include "convert/onnx/rows.h"
+#include <math.h>
 #include "convert/parts.h"
+#include "convert/sampled.h"
 
-enum { MOST_CELLS = 1 << 22, MOST_SIDE = 1 << 20 };   /* of constants and of a dim */
+enum { MOST_CELLS = 1 << 22 };   /* of constants and of a dim */
 
 /* How much each of `size` cells counts at places p, [regions, …, 1]: a sample between two cells counts both, one
  * outside of the image none, nor one for which `also`, unless it is NULL, does not hold. With `side` -1 only the cell
  * before the place counts, with 1 only the one after it. */
 static xir_value *cell_weights(xir_node *at, xir_value *p, xir_value *also, int64_t size, int side) {
-    double *cells = onnx_reals(at, size);
+    double *cells = node_reals(at, size);
     if (!cells || xir_node_failed(at) || !p) return NULL;
     const xir_type *e = v_element(p);
     for (int64_t i = 0; i < size; i++) cells[i] = (double)i;
@@ -32,7 +33,7 @@ static xir_value *cell_weights(xir_node *at, xir_value *p, xir_value *also, int6
  * `length`, [regions, 1], are in cells. */
 static xir_value *sample_places(xir_node *at, xir_value *from, xir_value *length, int64_t n, int64_t samples) {
     const xir_ints last = { (int64_t[]){ 2 }, 1 };
-    double *places = onnx_reals(at, n * samples);
+    double *places = node_reals(at, n * samples);
     if (!places || xir_node_failed(at) || !from || !length) return NULL;
     for (int64_t i = 0; i < n * samples; i++) places[i] = ((double)i + 0.5) / (double)(n * samples);
     xir_value *at_bins = xir_node_product(at, length, xir_node_constant(at, v_element(from), NULL, places,
@@ -50,39 +51,53 @@ static xir_value *bin_weights(xir_node *at, xir_value *from, xir_value *length, 
     return near ? xir_node_reduced(at, "Mean", near, &mean, false) : NULL;
 }
 
-/* The same with as many samples in a bin as it has cells, rounded up, which only a run knows: the samples of the
- * largest bin are computed for all, and those that a region does not have count nothing. */
-static xir_value *own_bin_weights(xir_node *at, xir_value *from, xir_value *length, int64_t n, int64_t size) {
+/* As many samples in a bin as it has cells, rounded up, which only a run knows: those of the largest bin are computed
+ * for all regions. */
+typedef struct own_samples {
+    xir_value *places;    /* [regions, n, samples, 1]                        */
+    xir_value *there;     /* [regions, 1, samples, 1]: the region has it     */
+    xir_value *count;     /* [regions, 1, 1, 1]                              */
+    xir_value *divisor;   /* the same, at least 1                            */
+} own_samples;
+
+static bool find_samples(xir_node *at, xir_value *from, xir_value *length, int64_t n, own_samples *out) {
     const xir_ints both = { (int64_t[]){ 2, 3 }, 2 }, first = { (int64_t[]){ 0 }, 1 }, one = { (int64_t[]){ 1 }, 1 },
                    flat = { (int64_t[]){ -1 }, 1 }, column = { (int64_t[]){ -1, 1 }, 2 },
-                   samples = { (int64_t[]){ 2 }, 1 }, last = { (int64_t[]){ 3 }, 1 },
                    bins = { (int64_t[]){ n, 1, 1 }, 3 };
-    double *numbers = onnx_reals(at, n), least = 1;
-    if (!numbers || xir_node_failed(at) || !from || !length) return NULL;
+    double *numbers = node_reals(at, n), least = 1;
+    if (!numbers || xir_node_failed(at) || !from || !length) return false;
     for (int64_t i = 0; i < n; i++) numbers[i] = (double)i;
     const xir_type *e = v_element(from);
     from = xir_node_unsqueezed(at, from, &both, NULL);
     xir_value *bin = xir_node_quotient(at, xir_node_unsqueezed(at, length, &both, NULL),
                                        xir_node_scalar(at, e, (double)n));
-    xir_value *count = xir_node_unary(at, "Ceil", bin);
-    xir_value *divisor = count ? xir_node_make(at, "Maximum", INS(count, xir_node_scalar(at, e, 1)), NO_SETS) : NULL;
-    if (xir_node_failed(at) || !divisor) return NULL;
-    xir_value *all = xir_node_make(at, "Concat", INS(make_reshaped(at, divisor, &flat),
+    out->count = xir_node_unary(at, "Ceil", bin);
+    out->divisor = out->count ? xir_node_make(at, "Maximum", INS(out->count, xir_node_scalar(at, e, 1)), NO_SETS)
+                              : NULL;
+    if (xir_node_failed(at) || !out->divisor) return false;
+    xir_value *all = xir_node_make(at, "Concat", INS(make_reshaped(at, out->divisor, &flat),
                                                      xir_node_constant(at, e, &one, &least, 1)),
                                    SETS(INT("axis", 0)));   /* a run may have no regions */
     xir_value *most = xir_node_cast(at, xir_node_reduced(at, "Max", all, &first, true), xir_type_sint(at->c->ctx, 64));
     xir_value *k = xir_node_make(at, "Range", INS(xir_node_integers(at, &first), most, xir_node_integers(at, &one)),
                                  NO_SETS);
     k = k ? xir_node_cast(at, make_reshaped(at, k, &column), e) : NULL;
-    if (xir_node_failed(at) || !k) return NULL;
+    if (xir_node_failed(at) || !k) return false;
     xir_value *in_bin = xir_node_quotient(at, xir_node_product(at, xir_node_sum(at, k, xir_node_scalar(at, e, 0.5), 1,
-                                                                               1), bin), divisor);
+                                                                               1), bin), out->divisor);
     xir_value *start = xir_node_product(at, bin, xir_node_constant(at, e, &bins, numbers, (size_t)n));
-    xir_value *p = xir_node_sum(at, xir_node_sum(at, from, start, 1, 1), in_bin, 1, 1);
-    xir_value *near = cell_weights(at, p, xir_node_make(at, "Less", INS(k, count), NO_SETS), size, 0);
+    out->places = xir_node_sum(at, xir_node_sum(at, from, start, 1, 1), in_bin, 1, 1);
+    out->there = xir_node_make(at, "Less", INS(k, out->count), NO_SETS);
+    return !xir_node_failed(at);
+}
+
+/* The weights of bin_weights with these samples; those that a region does not have count nothing. */
+static xir_value *own_bin_weights(xir_node *at, const own_samples *s, int64_t size) {
+    const xir_ints samples = { (int64_t[]){ 2 }, 1 }, last = { (int64_t[]){ 3 }, 1 };
+    xir_value *near = cell_weights(at, s->places, s->there, size, 0);
     if (!near) return NULL;
     return xir_node_quotient(at, xir_node_reduced(at, "Sum", near, &samples, false),
-                             xir_node_make(at, "Squeeze", INS(divisor), SETS(LIST("axis", &last))));
+                             xir_node_make(at, "Squeeze", INS(s->divisor), SETS(LIST("axis", &last))));
 }
 
 /* What the rows of `rows` pick from the image, and then the columns of `columns`: both are [regions, …, cells]. */
@@ -116,50 +131,67 @@ static xir_value *bin_maxima(xir_node *at, xir_value *image, xir_value *from[2],
     return y ? xir_node_reduced(at, "Max", y, &axes, false) : NULL;
 }
 
+/* A value of rows, [regions, n, samples, …], or of columns, with dims for the other one: [regions, 1, n, 1, samples, …]
+ * or [regions, 1, 1, n, …, samples]. */
+static xir_value *of_pairs(xir_node *at, xir_value *v, bool columns) {
+    static const int64_t swap[] = { 0, 1, 3, 2 };
+    const xir_ints axes = { columns ? (int64_t[]){ 1, 2 } : (int64_t[]){ 1, 3 }, 2 };
+    if (v && columns) v = xir_node_transposed(at, v, swap, 4, NULL);
+    return v ? xir_node_unsqueezed(at, v, &axes, NULL) : NULL;
+}
+
+/* The maxima of bins with as many samples as cells; 0 where a region has none. */
+static xir_value *own_bin_maxima(xir_node *at, xir_value *image, const own_samples s[2]) {
+    const xir_ints both = { (int64_t[]){ 4, 5 }, 2 }, middle = { (int64_t[]){ 2, 3 }, 2 };
+    xir_value *y = NULL;
+    if (xir_node_failed(at) || !image) return NULL;
+    const xir_type *e = v_element(image);
+    const int64_t size[2] = { v_dim(image, 2), v_dim(image, 3) };
+    image = xir_node_unsqueezed(at, image, &middle, NULL);
+    for (int i = 0; i < 4; i++) {
+        xir_value *rows = of_pairs(at, cell_weights(at, s[0].places, NULL, size[0], i / 2 ? 1 : -1), false);
+        xir_value *columns = of_pairs(at, cell_weights(at, s[1].places, NULL, size[1], i % 2 ? 1 : -1), true);
+        xir_value *corner = make_matrix_product(at, make_matrix_product(at, rows, image), columns);
+        y = i ? xir_node_make(at, "Maximum", INS(y, corner), NO_SETS) : corner;
+        if (!y || xir_node_failed(at)) return NULL;
+    }
+    xir_value *row_there = of_pairs(at, s[0].there, false), *column_there = of_pairs(at, s[1].there, true);
+    xir_value *there = xir_node_make(at, "And", INS(row_there, column_there), NO_SETS);
+    y = xir_node_make(at, "Where", INS(y, xir_node_scalar(at, e, -INFINITY), there), NO_SETS);
+    y = y ? xir_node_reduced(at, "Max", y, &both, false) : NULL;
+    xir_value *counts = xir_node_product(at, s[0].count, s[1].count);
+    xir_value *some = xir_node_make(at, "Greater", INS(counts, xir_node_scalar(at, e, 0)), NO_SETS);
+    return xir_node_make(at, "Where", INS(y, xir_node_scalar(at, e, 0), some), NO_SETS);
+}
+
 /* The mean over a grid of samples between cells is a product with a matrix on each side of the image. */
-bool onnx_roi_align(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0), *regions = xir_node_input(at, 1), *batch = xir_node_input(at, 2), *from[2],
-              *length[2], *w[2];
-    const int64_t n[2] = { xir_node_int(at, "output_height", 1), xir_node_int(at, "output_width", 1) },
-                  samples = xir_node_int(at, "sampling_ratio", 0);
-    if (!xir_node_one_of(at, "mode", "avg", "avg|max") || !onnx_has_rank(at, 0, x, 4) ||
-        !onnx_has_rank(at, 1, regions, 2) || !onnx_has_rank(at, 2, batch, 1)) return false;
-    const char *transform = "coordinate_transformation_mode";
-    if (!xir_node_one_of(at, transform, "half_pixel", "half_pixel|output_half_pixel")) return false;
-    const bool halves = xir_node_version(at) >= 16 && !xir_node_is(at, transform, "output_half_pixel");
-    if (v_dim(regions, 1) >= 0 && v_dim(regions, 1) != 4) {
-        return xir_node_invalid(at, XIR_E_BOUNDS, "input/1",
-                                "dim 1 of input 1: expected 4, the corners of a region, found %lld",
-                                (long long)v_dim(regions, 1));
-    }
-    for (int k = 0; k < 2; k++) {
-        if (n[k] >= 1 && n[k] <= MOST_SIDE) continue;
-        return xir_node_invalid(at, XIR_E_BOUNDS, k ? "attribute/output_width" : "attribute/output_height",
-                                "expected 1 to %d, found %lld", MOST_SIDE, (long long)n[k]);
-    }
-    const bool max = xir_node_is(at, "mode", "max"), own = samples == 0;
-    if (max && own) return xir_node_unsupported(at, "the maximum of as many samples as a region has cells");
-    if (samples < 0 || samples > 1 << 10) return xir_node_unsupported(at, "%lld samples", (long long)samples);
-    if (!xir_node_need_dims(at, x, 2, 4)) return false;
-    regions = xir_node_scaled(at, regions, xir_node_real(at, "spatial_scale", 1));
-    if (!regions) return false;
-    if (halves) regions = xir_node_sum(at, regions, xir_node_scalar(at, v_element(regions), 0.5), 1, -1);
+xir_value *make_roi_align(xir_node *at, xir_value *x, xir_value *regions, xir_value *batch, const roi_pool *p) {
+    const int64_t *n = p->n, samples = p->samples;
+    const bool own = samples == 0;
+    xir_value *from[2], *length[2], *w[2];
+    own_samples s[2];
+    if (samples < 0 || samples > 1 << 10) return xir_node_unsupported(at, "%lld samples", (long long)samples), NULL;
+    if (!xir_node_need_dims(at, x, 2, 4)) return NULL;
+    regions = xir_node_scaled(at, regions, p->scale);
+    if (!regions) return NULL;
+    if (p->halves) regions = xir_node_sum(at, regions, xir_node_scalar(at, v_element(regions), 0.5), 1, -1);
     for (int k = 0; k < 2; k++) {   /* x1, y1, x2, y2 */
         from[k] = make_part(at, regions, 1, 1 - k, 2 - k, 1);
         length[k] = xir_node_sum(at, make_part(at, regions, 1, 3 - k, 4 - k, 1), from[k], 1, -1);
-        if (!halves && length[k]) {
+        if (!p->halves && length[k]) {
             xir_value *least = xir_node_scalar(at, v_element(length[k]), 1);
             length[k] = xir_node_make(at, "Maximum", INS(length[k], least), NO_SETS);
         }
         const int64_t size = v_dim(x, 2 + (size_t)k);
         if (n[k] > MOST_CELLS / (own ? 1 : samples) || size < 1 || size > MOST_CELLS)
-            return xir_node_unsupported(at, "very large dims, or none");
-        if (!max)
-            w[k] = own ? own_bin_weights(at, from[k], length[k], n[k], size)
-                 : bin_weights(at, from[k], length[k], n[k], samples, size);
+            return xir_node_unsupported(at, "very large dims, or none"), NULL;
+        if (own && !find_samples(at, from[k], length[k], n[k], &s[k])) return NULL;
+        if (!p->max) w[k] = own ? own_bin_weights(at, &s[k], size)
+                                : bin_weights(at, from[k], length[k], n[k], samples, size);
     }
-    if (xir_node_failed(at)) return false;
+    if (xir_node_failed(at)) return NULL;
     xir_value *image = xir_node_make(at, "Gather", INS(x, batch), SETS(INT("axis", 0)));
-    return xir_node_result(at, 0, max ? bin_maxima(at, image, from, length, n, samples)
-                           : picked(at, image, w[0], w[1]));
+    return p->max && own ? own_bin_maxima(at, image, s)
+           : p->max ? bin_maxima(at, image, from, length, n, samples)
+           : picked(at, image, w[0], w[1]);
 }
