@@ -66,8 +66,8 @@ done
 sed "s/whatever::Flatten/faulty::Null/" bad.json >wrong.json
 run 1 check --plugin "$faulty" wrong.json; err "/ops/1: faulty::Null 'bad': its inference gives no type for output 0"
 
-# If a kernel crashes, the program names the op, and ends as a crash ends a program. A sanitizer has its own handlers, or
-# makes a write to nowhere an illegal instruction.
+# If a kernel crashes, the program names the op, and ends as a crash ends a program. A sanitizer has its own handlers,
+# or makes a write to nowhere an illegal instruction.
 ulimit -c 0
 crashes() {
     class=$1 signal=$2
