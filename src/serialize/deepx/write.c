@@ -183,7 +183,7 @@ static bool put_order(writer *w, buffer *words) {
     return status != XIR_E_MEMORY || memory(w);
 }
 
-/* If an op is not a call, nothing else in the network is worth a finding. */
+/* If an op is not a call, that is the only finding: what else could be said follows from it. */
 static bool are_calls(writer *w) {
     for (const xir_op *op = w->net->first; op; op = op->next) {
         w->at = op;
