@@ -73,7 +73,7 @@ xir_value *make_deformed(xir_node *at, const deformed *d) {
                   k = w->size[0] * w->size[1];
     if (batch < 1 || channels < 1 || outputs < 1 || k < 1 || batch > MOST_SIDE || channels > MOST_SIDE ||
         outputs > MOST_SIDE || k > MOST_CELLS)
-        return xir_node_unsupported(at, "very large dims, or none"), NULL;
+        return xir_node_unsupported(at, "a dim of 0, or a constant of more than 2^22 elements"), NULL;
     if (group < 1 || groups < 1 || channels % group || channels % groups || outputs % group) {
         const bool of_kernel = group < 1 || channels % group || outputs % group;
         return xir_node_invalid(at, XIR_E_INVALID, of_kernel ? d->of_groups : d->of_offset_groups,
@@ -88,7 +88,8 @@ xir_value *make_deformed(xir_node *at, const deformed *d) {
     for (size_t i = 0; i < 2; i++) out[i] = window_room(w, i) / w->stride[i] + 1;
     const xir_ints all = { (int64_t[]){ k, out[0], out[1] }, 3 };
     const int64_t cells = product_of(&all, 0, 3), n = cells / k;
-    if (cells < 0 || cells > MOST_CELLS) return xir_node_unsupported(at, "very large dims"), NULL;
+    if (cells < 0 || cells > MOST_CELLS)
+        return xir_node_unsupported(at, "a constant of more than 2^22 elements"), NULL;
     if (!moves_fit(at, 2, offset, (int64_t[]){ batch, groups * k * 2, out[0], out[1] }) ||
         (mask && !moves_fit(at, 4, mask, (int64_t[]){ batch, groups * k, out[0], out[1] }))) return NULL;
     xir_value *y = sampled(at, x, offset, mask, w, out, groups);

@@ -184,7 +184,7 @@ xir_value *make_roi_align(xir_node *at, xir_value *x, xir_value *regions, xir_va
         }
         const int64_t size = v_dim(x, 2 + (size_t)k);
         if (n[k] > MOST_CELLS / (own ? 1 : samples) || size < 1 || size > MOST_CELLS)
-            return xir_node_unsupported(at, "very large dims, or none"), NULL;
+            return xir_node_unsupported(at, "a dim of 0, or a constant of more than 2^22 elements"), NULL;
         if (own && !find_samples(at, from[k], length[k], n[k], &s[k])) return NULL;
         if (!p->max) w[k] = own ? own_bin_weights(at, &s[k], size)
                                 : bin_weights(at, from[k], length[k], n[k], samples, size);
