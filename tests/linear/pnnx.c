@@ -122,6 +122,28 @@ static void pnnx_blank_lines(bytes *b, int64_t n) {
     for (i64 i = 0; i < n; i++) put_text(b, " \t \r\n");
 }
 
+/* Names that are one identifier in Python: the bits of a number in two characters that it does not have. */
+static void pnnx_one_identifier(bytes *b, int64_t n) {
+    begin(b, n + 1, n + 1);
+    for (i64 i = 0; i < n; i++) {
+        putf(b, "F.relu r%lld 1 1 x ", i);
+        for (i64 bit = 1; bit < 4096; bit *= 2) put_text(b, i & bit ? "-" : "+");
+        put_text(b, "\n");
+    }
+}
+
+/* A list of formulas, and one of tensors, which is taken apart. */
+static void pnnx_lists(bytes *b, int64_t n) {
+    begin(b, 4, n + 4);
+    put_text(b, "pnnx.Expression e 1 1 x e expr=[size(@0,0)");
+    for (i64 i = 0; i < n; i++) put_text(b, ",neg(size(@0,0))");
+    putf(b, "]\nprim::ListConstruct c %lld 1", (i64)n);
+    for (i64 i = 0; i < n; i++) put_text(b, " x");
+    putf(b, " c\nprim::ListUnpack u 1 %lld c", (i64)n);
+    for (i64 i = 0; i < n; i++) putf(b, " u%lld", i);
+    put_text(b, "\n");
+}
+
 static void pnnx_cut_off(bytes *b, int64_t n) {
     pnnx_chain(b, n);
     put_text(b, "F.relu cut 2 1 x");
@@ -132,6 +154,6 @@ const file_shape pnnx_shapes[] = {
     SHAPE(pnnx_one_key_again), SHAPE(pnnx_long_list), SHAPE(pnnx_operands_of_a_line), SHAPE(pnnx_one_operand_again),
     SHAPE(pnnx_strange_items), SHAPE(pnnx_shapes_of_one_operand), SHAPE(pnnx_dims_of_a_shape), SHAPE(pnnx_open_inputs),
     SHAPE(pnnx_outputs), SHAPE(pnnx_one_name), SHAPE(pnnx_weights_of_a_line), SHAPE(pnnx_weights),
-    SHAPE(pnnx_blank_lines), REFUSED(pnnx_cut_off),
+    SHAPE(pnnx_blank_lines), SHAPE(pnnx_one_identifier), SHAPE(pnnx_lists), REFUSED(pnnx_cut_off),
 };
 const size_t n_pnnx_shapes = sizeof pnnx_shapes / sizeof *pnnx_shapes;

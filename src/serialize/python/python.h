@@ -20,18 +20,19 @@ typedef struct python_value { xir_str name; python_kind kind; } python_value;
 typedef struct python_writer {
     xir_network          *net;
     const format_writing *how;
-    buffer                init, forward;        /* statements of both methods                       */
-    pnnx_printer          types;                /* prints types of values                          */
+    buffer                init, forward;        /* statements of both methods                        */
+    pnnx_printer          types;                /* prints types of values                            */
     arena                 scratch;
-    text_table            rows;                 /* of operators.c, by type: their numbers            */
-    text_table            taken;                /* identifiers                                      */
-    uint64_t              next;                 /* the number that the next made identifier may get */
-    pointer_table         places;               /* of values, in `values`                           */
+    text_table            rows;                 /* the numbers of the rows of operators.c, by type   */
+    text_table            taken;                /* identifiers                                       */
+    uint64_t              next;                 /* the number that the next made identifier may get  */
+    pointer_table         places;               /* of values, in `values`                            */
     python_value         *values;
     size_t                n_values, value_room;
-    const char           *indent;               /* of statements in __init__                        */
-    bool                  has_weights, fills, uses_math, uses_tensors;
-    xir_status            status;               /* of the first failure                             */
+    const char           *indent;               /* of statements in __init__                         */
+    bool                  has_weights;          /* the module loads an archive                       */
+    bool                  fills, uses_math, uses_tensors;   /* what the module must define or import */
+    xir_status            status;               /* of the first failure                              */
 } python_writer;
 
 /* The operator that is being written. */
@@ -99,8 +100,9 @@ bool python_put_type(python_writer *w, buffer *out, const xir_value *v);
 /* Reports a failure with the operator. Returns false. */
 bool python_refuse(python_op *c, xir_status status, const char *sentence, ...) XIR_PRINTF(3, 4);
 bool python_no_memory(python_writer *w);
-/* The value of an input or output; NULL after a failure. */
+/* What stands for a value, or NULL if no operator has made it yet. Valid until the next value is defined. */
 const python_value *python_value_of(python_writer *w, const xir_value *v);
+/* Gives a value an identifier. */
 bool python_define(python_writer *w, const xir_value *v, python_kind kind);
 
 /* ---- call.c ------------------------------------------------------------------------------------------------------ */

@@ -214,6 +214,24 @@ static xir_status run(const char *pass, const char *options) {
     return xir_pass_run(net, pass, options, NULL, found);
 }
 
+/* A format may hold the operators of another one's dialect. */
+static void formats_of_a_dialect_have_its_way_back(void **state) {
+    static const struct { const char *format, *as; } ways[] = {
+        { "py", "pnnx" }, { "c", "nnb" }, { "p", "json" }, { "", "json" }, { "toy", "json" },
+    };
+    char pipeline[1024], expected[1024];
+    (void)state;
+    for (size_t i = 0; i < COUNT(ways); i++) {
+        const size_t size = xir_pipeline_to(ctx, ways[i].format, pipeline, sizeof pipeline);
+        xir_pipeline_to(ctx, ways[i].as, expected, sizeof expected);
+        assert_string_equal(pipeline, expected);
+        assert_int_equal(size, strlen(expected));
+    }
+    assert_string_equal(expected, xir_default_pipeline());
+    xir_pipeline_to(ctx, "py", pipeline, sizeof pipeline);
+    assert_non_null(strstr(pipeline, ",layout{to=nchw},xir-to-pnnx"));
+}
+
 static void any_name_of_the_pass_converts_every_dialect(void **state) {
     (void)state;
     static const char *const names[] = { "to-xir", "toy-to-xir", "onnx-to-xir" };
@@ -577,6 +595,7 @@ GROUP {
         TEST(a_dialect_is_registered_with_its_rows_and_its_pass_name),
         TEST(dialects_that_are_refused),
         TEST(a_dialect_types_and_checks_its_ops),
+        TEST(formats_of_a_dialect_have_its_way_back),
         TEST(any_name_of_the_pass_converts_every_dialect),
         TEST(findings_have_the_words_and_places_of_the_dialect),
         TEST(settings_accept_all_names_of_a_pass),
