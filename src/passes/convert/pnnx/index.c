@@ -221,7 +221,7 @@ bool pnnx_slice_indexes(xir_node *at) {
         if (list && a->as.list.items[i].kind == XIR_ANY_TEXT) word = a->as.list.items[i].as.text;
         const bool input = word.size && word.data[0] == '@';
         int64_t v;
-        if (!pnnx_word_integer((xir_str){ word.data + input, word.size - input }, &v) || (input && v < 0))
+        if (!word.size || !pnnx_word_integer((xir_str){ word.data + input, word.size - input }, &v) || (input && v < 0))
             return xir_node_unsupported(at, "these indexes");
         items.v[items.n] = item_number(v >= PNNX_END && !input ? INT64_MAX : v);
         if (input) {

@@ -27,7 +27,7 @@ const xir_type *pnnx_element(xir_context *ctx, xir_str word);
 /* Whether an attribute is missing or None. */
 bool pnnx_is_none(const xir_node *at, const char *name);
 /* A list of integers of an attribute; a number counts as one item. `n` items are expected, or one that counts for all;
- * 0: any number. False if it is missing or None, or after a failure. */
+ * 0: any number. False if it is missing or None, or empty though items are expected, or after a failure. */
 bool pnnx_list(xir_node *at, const char *name, size_t n, xir_ints *out);
 /* The next word of a list that is a text, "(@0,3)" or "(None,add(@0,1))"; false at its end. */
 bool pnnx_next_word(xir_str *list, xir_str *word);

@@ -32,6 +32,7 @@ bool pnnx_list(xir_node *at, const char *name, size_t n, xir_ints *out) {
     char where[48];
     *out = (xir_ints){ NULL, 0 };
     if (xir_node_failed(at) || pnnx_is_none(at, name)) return false;
+    if (n && a->kind == XIR_ANY_LIST && !a->as.list.size) return false;   /* PyTorch's default */
     if (a->kind == XIR_ANY_TEXT) {
         return xir_node_unsupported(at, "%s is %.*s", name, (int)(a->as.text.size < 60 ? a->as.text.size : 60),
                                     a->as.text.data);
