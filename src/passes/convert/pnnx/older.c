@@ -204,7 +204,7 @@ static bool put_tensor(made *m, const xir_op *op, size_t i) {
     xir_value *v = xir_op_input(op, (int64_t)i);
     const xir_op *list = list_at(op, i);
     if (!v || constant_at(op, i)) return false;
-    m->in[m->n_in++] = v;
+    m->in[m->n_in++] = list ? NULL : v;
     if (!list) return true;
     size_t n = 0, items = xir_op_input_count(list);
     if (m->n_operands || items > MOST_INPUTS) return false;
@@ -265,6 +265,14 @@ static bool put_formula(made *m, const xir_op *op, const char *formula) {
     return used == xir_op_input_count(op) && m->n_in;
 }
 
+/* Removes what was made for an op that is not replaced, because memory ran out, so that nothing is made twice. */
+static xir_status undone(xir_op *now, const made *m, xir_status status) {
+    if (now) (void)xir_op_erase(now);
+    for (size_t i = 0; i < m->n_in; i++)
+        if (m->formulas[i].size && m->in[i]) (void)xir_op_erase(xir_value_op(m->in[i]));
+    return status;
+}
+
 /* Makes the inputs that have formulas, before the op. */
 static xir_status make_inputs(xir_op *op, made *m) {
     xir_network *net = xir_op_network(op);
@@ -277,8 +285,8 @@ static xir_status make_inputs(xir_op *op, made *m) {
         const xir_op_desc desc = XIR_INIT(xir_op_desc, .cls = cls, .inputs = m->operands, .n_inputs = m->n_operands,
                                           .types = types, .n_types = 1, .before = op, .id = XIR_NO_ID);
         xir_op *by = xir_network_add(net, &desc);
+        m->in[i] = by ? xir_op_output(by, 0) : NULL;
         if (!by || xir_op_set_extra(by, XIR_STR("expr"), &formula)) return XIR_E_MEMORY;
-        m->in[i] = xir_op_output(by, 0);
     }
     return XIR_OK;
 }
@@ -293,21 +301,21 @@ static xir_status replace(xir_op *op, const char *type, made *m, const xir_map *
     const int64_t id = xir_op_id(op);
     if (n > MOST_OUTPUTS) return XIR_OK;
     xir_status status = make_inputs(op, m);
-    if (status) return status;
+    if (status) return undone(NULL, m, status);
     for (size_t i = 0; i < n; i++) types[i] = xir_value_type(xir_op_output(op, (int64_t)i));
     snprintf(key, sizeof key, "%s%.100s", prefix, type);
     const xir_class *cls = xir_class_opaque(xir_network_context(net), xir_str_of(key));
     const xir_op_desc desc = XIR_INIT(xir_op_desc, .cls = cls, .inputs = m->in, .n_inputs = m->n_in, .types = types,
                                       .n_types = n, .name = xir_op_name(op), .id = XIR_NO_ID);
     xir_op *now = cls ? xir_op_new(net, &desc) : NULL;
-    if (!now) return XIR_E_MEMORY;
+    if (!now) return undone(NULL, m, XIR_E_MEMORY);
     for (size_t i = 0; i < m->n_sets && !status; i++) status = xir_op_set_extra(now, m->names[i], &m->values[i]);
     for (size_t i = 0; more && i < more->size && !status; i++)
         status = xir_op_set_extra(now, more->entries[i].key, &more->entries[i].value);
     for (size_t i = 0; i < n && !status; i++)
         status = xir_value_set_name(xir_op_output(now, (int64_t)i), xir_value_name(xir_op_output(op, (int64_t)i)));
     if (!status) status = xir_network_replace_keep_uses(net, op, now);
-    return status ? status : xir_op_set_id(now, id);
+    return status ? undone(now, m, status) : xir_op_set_id(now, id);
 }
 
 /* ---- modules ---------------------------------------------------------------------------------------------------- */
