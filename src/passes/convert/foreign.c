@@ -119,7 +119,7 @@ xir_op *xir_node_make_foreign(xir_node *at, const char *key, xir_values inputs, 
     if (!node_affords(at, sizeof(xir_op) + inputs.size * sizeof(xir_use))) return NULL;
     xir_value **in = node_take(at, (inputs.size + 1) * sizeof *in);
     xir_any *names = node_take(at, (inputs.size + 1) * sizeof *names);
-    const xir_type **own = node_take(at, (at->n_out + 1) * sizeof *own);
+    const xir_type **own = node_take(at, ((n ? 0 : at->n_out) + 1) * sizeof *own);
     if (!in || !names || !own) return node_no_memory(at), NULL;
     size_t n_in = 0, n_plain = 0;
     bool skipped = false, weights = false;
