@@ -1,6 +1,6 @@
 /* An If whose condition is computed by the network: both branches are computed, and Where picks. This is right where a
  * branch may be computed although it is not picked, and cheap where one of them costs next to nothing:
- *   - each branch has at most 64 ops, all of them XIR's, none with an effect;
+ *   - each branch has at most 64 ops and results, all ops are XIR's, none has an effect;
  *   - each op has a result whatever its inputs are: the branch that is not picked may be guarded by the condition;
  *   - both branches return the same types;
  *   - both together take at most a tenth more multiply-adds than the dearer one.
@@ -22,27 +22,38 @@ static const char *const attribute_of[BRANCHES] = { "then_branch", "else_branch"
 /* ---- ops that always have a result ------------------------------------------------------------------------------ */
 
 /* When a class of XIR has no result, or one that nothing defines. */
-typedef enum undefined_when { ALWAYS, OF_INTEGERS, TO_INTEGERS, INDEXES } undefined_when;
+typedef enum undefined_when { ALWAYS, OF_INTEGERS, TO_INTEGERS, INDEXES, LISTS } undefined_when;
 
 static const struct { const char *key; undefined_when when; } undefined[] = {
     { "icraft::xir::Cast",           TO_INTEGERS },   /* of a real that they do not have   */
     { "icraft::xir::Div",            OF_INTEGERS },   /* by 0                              */
     { "icraft::xir::DivideScalar",   OF_INTEGERS },
+    { "icraft::xir::Expand",         LISTS       },   /* that do not fit, if data says so  */
     { "icraft::xir::Gather",         INDEXES     },   /* beyond the ends                   */
     { "icraft::xir::GatherElements", ALWAYS      },
     { "icraft::xir::HardOp",         ALWAYS      },   /* nobody knows                      */
     { "icraft::xir::MultiYolo",      ALWAYS      },
+    { "icraft::xir::Pad",            LISTS       },
     { "icraft::xir::Pow",            OF_INTEGERS },   /* to a negative power               */
     { "icraft::xir::Region",         ALWAYS      },
+    { "icraft::xir::Reshape",        LISTS       },
+    { "icraft::xir::Resize",         LISTS       },
     { "icraft::xir::Route",          ALWAYS      },
     { "icraft::xir::SSDOutput",      ALWAYS      },
     { "icraft::xir::ScatterND",      ALWAYS      },
+    { "icraft::xir::Slice",          LISTS       },
+    { "icraft::xir::Tile",           LISTS       },
+    { "icraft::xir::TopK",           LISTS       },
     { "icraft::xir::Unknown",        ALWAYS      },
     { "icraft::xir::Unsupport",      ALWAYS      },
     { "icraft::xir::Yolo",           ALWAYS      },
     { "xir::Call",                   ALWAYS      },
+    { "xir::ConstantOfShape",        ALWAYS      },   /* a known one is a constant         */
+    { "xir::GRU",                    LISTS       },
     { "xir::GatherND",               ALWAYS      },
+    { "xir::LSTM",                   LISTS       },
     { "xir::Mod",                    OF_INTEGERS },
+    { "xir::RNN",                    LISTS       },
     { "xir::Range",                  ALWAYS      },   /* a step of 0                       */
 };
 
@@ -64,43 +75,59 @@ static bool indexes_are_within(conversion *c, const xir_op *op) {
     return true;
 }
 
-static bool same_dims(const xir_value *a, const xir_value *b) {
-    const xir_i64s x = xir_type_as_tensor(xir_value_type(a))->shape, y = xir_type_as_tensor(xir_value_type(b))->shape;
-    return x.size == y.size && !memcmp(x.data, y.data, x.size * sizeof *x.data);
+/* Returns true if all integers that say how the first input is taken are known. */
+static bool lists_are_known(conversion *c, const xir_op *op) {
+    for (size_t i = 1; i < xir_op_input_count(op); i++) {
+        const xir_value *v = xir_op_input(op, (int64_t)i);
+        xir_ints list;
+        if (!v || !v_is_integer(v)) continue;
+        if (!conversion_ints(c, v, &list)) return false;
+        for (size_t k = 0; k < list.n; k++)
+            if (list.v[k] == OPEN_ITEM) return false;
+    }
+    return true;
 }
 
-/* Returns true if no dim can be one that the op does not take: all are numbers, or they are those of the output. */
+/* An unknown dim is not the same as any other one. */
+static bool same_dims(const xir_value *a, const xir_value *b) {
+    const xir_i64s x = xir_type_as_tensor(xir_value_type(a))->shape, y = xir_type_as_tensor(xir_value_type(b))->shape;
+    bool same = x.size == y.size;
+    for (size_t i = 0; i < x.size && same; i++) same = x.data[i] == y.data[i] && x.data[i] != XIR_UNKNOWN_DIM;
+    return same;
+}
+
+/* Returns true if no dim can be one that the op does not take: all are numbers, or inputs and outputs have the same
+ * expressions. An output whose dims depend on data does not have those of an input. */
 static bool dims_always_fit(const xir_op *op) {
-    const xir_value *y = xir_op_output(op, 0);
-    bool open = false, equal = true;
-    for (size_t i = 0; i < xir_op_input_count(op); i++) {
-        const xir_value *x = xir_op_input(op, (int64_t)i);
-        if (!x) continue;
-        if (!xir_type_as_tensor(xir_value_type(x))) return false;
-        open = open || v_is_open(x);
-        equal = equal && (!v_is_open(x) || same_dims(x, y));
+    const size_t n_in = xir_op_input_count(op), n = n_in + xir_op_output_count(op);
+    const xir_value *open = NULL;
+    for (size_t i = 0; i < n; i++) {
+        const xir_value *v = i < n_in ? xir_op_input(op, (int64_t)i) : xir_op_output(op, (int64_t)(i - n_in));
+        if (!v) continue;
+        if (!xir_type_as_tensor(xir_value_type(v))) return false;
+        if (!v_is_open(v)) continue;
+        if (i >= n_in && !open) return false;
+        if (!same_dims(v, open ? open : v)) return false;
+        open = v;
     }
-    return !open || equal;
+    return true;
 }
 
 static bool always_has_result(conversion *c, const xir_op *op) {
     const xir_str key = xir_class_key(xir_op_class(op));
-    if (!is_of_library(key) || xir_op_has_trait(op, XIR_TRAIT_IMPURE)) return false;
-    for (size_t i = 0; i < xir_op_output_count(op); i++)
-        if (!xir_type_as_tensor(xir_value_type(xir_op_output(op, (int64_t)i)))) return false;
+    if (!is_of_library(key) || xir_op_has_trait(op, XIR_TRAIT_IMPURE) || !dims_always_fit(op)) return false;
     for (size_t i = 0; i < sizeof undefined / sizeof *undefined; i++) {
         if (!xir_str_equal(key, xir_str_of(undefined[i].key))) continue;
         const xir_value *x = xir_op_input(op, 0), *y = xir_op_output(op, 0);
         switch (undefined[i].when) {
         case ALWAYS:      return false;
         case OF_INTEGERS: if (!v_is_real(y)) return false; break;
-        case TO_INTEGERS: if (!x || !xir_type_as_tensor(xir_value_type(x)) || (v_is_real(x) && v_is_integer(y)))
-                              return false;
-                          break;
+        case TO_INTEGERS: if (!x || (v_is_real(x) && v_is_integer(y))) return false; break;
         case INDEXES:     if (!indexes_are_within(c, op)) return false; break;
+        case LISTS:       if (!lists_are_known(c, op)) return false; break;
         }
     }
-    return dims_always_fit(op);
+    return true;
 }
 
 /* Looks at the ops of the branch that has been converted. Returns false if one of them rules it out. */
@@ -151,7 +178,7 @@ static bool join(xir_node *at) {
         xir_value *yes = node_result_of_body(at, i), *no = node_result_of_body(at, at->n_out + i);
         if (!node_wants(at, i)) continue;
         if (!yes || !no || !xir_type_as_tensor(xir_value_type(yes)) ||
-            !xir_type_equal(xir_value_type(yes), xir_value_type(no)))
+            !xir_type_equal(xir_value_type(yes), xir_value_type(no)) || (yes != no && !same_dims(yes, no)))
             return xir_node_unsupported(at, "the branches return different types");
         onnx_give(at, i, yes == no ? yes : xir_node_make(at, "Where", INS(yes, no, condition), NO_SETS));
     }
@@ -216,7 +243,7 @@ bool onnx_both_branches(xir_node *at) {
     const xir_value *condition = xir_op_input(at->op, 0);
     const bool one = condition && xir_type_as_tensor(xir_value_type(condition)) && v_is_bool(condition) &&
                      (v_rank(condition) == 0 || (v_rank(condition) == 1 && v_dim(condition, 0) == 1)) &&
-                     types_agree(at);
+                     at->n_out <= MOST_OPS && types_agree(at);
     branches_plan *p = arena_take(&at->c->scratch, sizeof *p);
     if (!p) return node_no_memory(at);
     *p = (branches_plan){ .branch = 0 };

@@ -15,11 +15,13 @@ static bool read_along(xir_node *at, size_t i, const xir_value *x, const double 
     const xir_value *v = xir_node_input(at, i);
     char words[80];
     if (!xir_node_reals(at, i, out, n)) return false;
+    if (v_rank(v) > v_rank(x))
+        return xir_node_unsupported(at, "%s of more dims than the tensor has", node_input_words(at, i, words));
     *axis = -1;
     for (size_t k = 0; k < v_rank(v); k++) {
         if (v_dim(v, k) == 1) continue;
-        const int64_t along = (int64_t)(v_rank(x) + k) - (int64_t)v_rank(v);
-        if (*axis >= 0 || along < 0 || *n > MOST_NUMBERS)
+        const int64_t along = (int64_t)(v_rank(x) - v_rank(v) + k);
+        if (*axis >= 0 || *n > MOST_NUMBERS)
             return xir_node_unsupported(at, "%s for more than one dim", node_input_words(at, i, words));
         *axis = along;
     }
@@ -50,7 +52,10 @@ static const xir_type *type_of_bits(xir_node *at, const xir_value *x, bool sign,
     size_t n, n_zeros;
     int64_t axis, zero_axis;
     if (!read_along(at, 1, x, &scales, &n, &axis) || !read_along(at, 2, x, &zeros, &n_zeros, &zero_axis)) return NULL;
-    if (zero_axis >= 0 && zero_axis != axis) return xir_node_unsupported(at, "zero points along another dim"), NULL;
+    if (zero_axis >= 0 && (zero_axis != axis || n_zeros != n))
+        return xir_node_unsupported(at, "zero points that are not one for each scale"), NULL;
+    if (axis >= 0 && v_dim(x, (size_t)axis) != (int64_t)n)
+        return xir_node_unsupported(at, "%zu scales along a dim of %lld", n, (long long)v_dim(x, (size_t)axis)), NULL;
     xir_ints list = xir_node_make_ints(at, n, 0);
     bool any = false;
     for (size_t i = 0; i < n && list.v; i++) {
