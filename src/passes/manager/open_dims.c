@@ -134,8 +134,9 @@ static void make_legal(legality *l) {
     }
 }
 
-/* Chooses the numbers of all symbols, which are then the ends of their intervals. False without memory. */
-static bool choose(const xir_network *net, xir_symbol *symbols, size_t n, unsigned attempt) {
+/* Chooses the numbers of all symbols, which are then the ends of their intervals; *sought: make_legal changed some.
+ * False without memory. */
+static bool choose(const xir_network *net, xir_symbol *symbols, size_t n, unsigned attempt, bool *sought) {
     const xir_allocator *alloc = context_alloc(net->ctx);
     legality l = { .pool = &net->pool, .symbols = symbols, .n_symbols = n, .alloc = alloc,
                    .numbers = mem_new(alloc, (n + 1) * sizeof *l.numbers),
@@ -149,7 +150,10 @@ static bool choose(const xir_network *net, xir_symbol *symbols, size_t n, unsign
         drop_repeats(&l);
         make_legal(&l);
     }
-    for (size_t i = 0; good && i < n; i++) symbols[i].least = symbols[i].most = l.numbers[i];
+    for (size_t i = 0; good && i < n; i++) {
+        *sought |= l.numbers[i] != number_for(&symbols[i], i, attempt);
+        symbols[i].least = symbols[i].most = l.numbers[i];
+    }
     mem_free(alloc, l.numbers, (n + 1) * sizeof *l.numbers);
     mem_free(alloc, l.chosen, (n + 1) * sizeof *l.chosen);
     mem_free(alloc, l.dims, l.room * sizeof *l.dims);
@@ -174,7 +178,7 @@ static bool list_taken(const xir_symbol *symbols, const xir_symbol *before, size
 xir_status open_dims_bind(const xir_network *net, const xir_array *const *given, bool each, unsigned attempt,
                           arena *room, open_dims *taken, xir_network **out, xir_diags *why) {
     *out = NULL;
-    *taken = (open_dims){ NULL, 0 };
+    *taken = (open_dims){ NULL, 0, false };
     if (!symbol_at(&net->pool, 0)) return XIR_OK;
     size_t n = 0, same = 0;
     xir_network *copy = xir_network_clone(net);   /* has the symbols of its types alone */
@@ -183,7 +187,7 @@ xir_status open_dims_bind(const xir_network *net, const xir_array *const *given,
     if (!status) {
         learn(copy, symbols, given, each);
         memcpy(before, symbols, n * sizeof *before);
-        if (!choose(copy, symbols, n, attempt) || !list_taken(symbols, before, n, room, taken))
+        if (!choose(copy, symbols, n, attempt, &taken->sought) || !list_taken(symbols, before, n, room, taken))
             status = diag_memory(why);
     }
     if (!status) status = xir_network_bind(copy, symbols, n, why);

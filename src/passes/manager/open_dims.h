@@ -15,6 +15,7 @@ enum { OPEN_DIMS_ATTEMPTS = 4 };
 typedef struct open_dims {
     xir_symbol *list;
     size_t      n;
+    bool        sought;   /* some are others than the attempt begins with */
 } open_dims;
 
 /* Makes a copy of the network whose symbols have numbers. `given` has the array of each input, NULL for those that are

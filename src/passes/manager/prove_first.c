@@ -32,13 +32,24 @@ static xir_status check_names(const xir_proof *p, xir_value *const *values, size
 }
 
 /* The bytes that all inputs take so far, and the steps that those of one sample take. */
-typedef struct making { uint64_t bytes, steps; } making;
+typedef struct making {
+    uint64_t bytes, steps;
+    bool     sought;        /* the numbers of open dims, which may be large (open_dims.h) */
+} making;
+
+/* The most elements of an input whose dims were sought. */
+enum { MOST_SOUGHT = 1 << 26 };
 
 /* Takes an input before it is made; false, with a finding, beyond a limit. */
 static bool may_make(const xir_proof *p, making *m, const xir_type *type, xir_diags *why) {
     uint64_t bytes;
     int64_t n;
     if (xir_type_elements(type, &n) || xir_type_bytes(type, &bytes)) return true;   /* making it says what is wrong */
+    if (m->sought && n > MOST_SOUGHT) {
+        diag_fail(why, XIR_E_LIMIT, XIR_STR(""), "all dims of the network are legal only for very large inputs, one of "
+                  "them with %" PRId64 " elements: it is run on inputs that are given", n);
+        return false;
+    }
     m->bytes = xir_work_add(m->bytes, bytes);
     m->steps = xir_work_add(m->steps, xir_work_steps(&XIR_INIT(xir_work, .element_ops = (uint64_t)n)));
     if (p->max_work && m->steps > p->max_work) {
@@ -111,9 +122,9 @@ static xir_array *sample_of(const xir_proof *p, const xir_array *array, size_t k
 /* Makes the inputs of all samples. A failure is an obstacle, not an error, unless memory ran out: every caller would
  * meet it. */
 static xir_status make_inputs(const xir_proof *p, const xir_network *net, xir_value *const *values, size_t n,
-                              xir_array **inputs, xir_diags *why) {
+                              bool sought, xir_array **inputs, xir_diags *why) {
     xir_numbers *takes = mem_new(&p->ctx->alloc, (n + 1) * sizeof *takes);
-    making m = { 0, 0 };
+    making m = { 0, 0, sought };
     xir_status status = takes ? check_names(p, values, n, why) : diag_memory(why);
     for (size_t i = 0; takes && i < n; i++) takes[i] = xir_numbers_any();
     if (!status) status = xir_network_input_numbers(net, takes, n, why);
@@ -264,7 +275,7 @@ static xir_status run_first(xir_proof *p, first_run *f, unsigned attempt, xir_di
     if (!status) {
         const xir_network *like = bound ? bound : f->like;
         xir_network_inputs(like, values, f->n_in);
-        status = make_inputs(p, like, values, f->n_in, f->inputs, why);
+        status = make_inputs(p, like, values, f->n_in, f->taken.sought, f->inputs, why);
     }
     if (!status) status = proof_run_samples(p, f->net, f->inputs, f->n_in, f->outputs, f->n_out, why);
     if (values) mem_free(&p->ctx->alloc, (void *)values, (f->n_in + 1) * sizeof *values);

@@ -460,6 +460,19 @@ static void numbers_make_all_dims_legal(void **state) {
     }
 }
 
+/* Every dim is legal for numbers near 2^20: a terabyte of them is not tried. */
+static void inputs_that_would_be_huge_are_an_obstacle(void **state) {
+    (void)state;
+    xir_proof *p = xir_proof_new(ctx, NULL, why);
+    xir_network *net = open_net("x: -1 -1; z: -1 -1; y = Add x z; out y", "max(0, a - 500000)*2", "max(0, a - 500000)",
+                                "max(0, a - 500000)*2", "max(0, a - 500000)");
+    DOES(xir_proof_check(p, net, why));
+    assert_int_equal(state_of(p).networks, 0);
+    assert_int_equal(xir_diags_at(xir_proof_obstacle(p), 0)->code, XIR_E_LIMIT);
+    xir_network_free(net);
+    xir_proof_free(p);
+}
+
 static void bind_batch(xir_network *net, int64_t least, int64_t most) {
     const xir_symbol batch = { XIR_STR("batch"), least, most };
     DOES(xir_network_bind(net, &batch, 1, why));
@@ -634,6 +647,7 @@ GROUP {
         cmocka_unit_test(expressions_follow_their_symbols),
         cmocka_unit_test(numbers_that_a_network_cannot_be_run_on_are_replaced),
         cmocka_unit_test(numbers_make_all_dims_legal),
+        cmocka_unit_test(inputs_that_would_be_huge_are_an_obstacle),
         cmocka_unit_test(a_bound_network_is_compared_with_the_open_one),
         cmocka_unit_test(given_arrays_determine_symbols),
         cmocka_unit_test(every_allocation_with_open_dims),
