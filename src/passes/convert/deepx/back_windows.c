@@ -117,7 +117,6 @@ static xir_value *windows_of(xir_node *at, const sliding *s, bool back, double p
         x = xir_node_make(at, "Concat", INS(x, xir_node_filled(at, v_element(x), &cell, padding)),
                           SETS(INT("axis", 1)));
     }
-    at->c->bytes.windows += places.n * sizeof *places.v;
     x = make_taken(at, x, 1, &places);
     return make_shaped(at, x, (int64_t[]){ s->batch, s->count, s->cells, s->channels }, 4);
 }
@@ -145,7 +144,10 @@ static bool give_map(xir_node *at, const sliding *s, xir_value *y, int64_t chann
         back[i] = (int64_t)k;
         same &= k == i;
     }
-    return y && xir_node_result(at, 0, same ? y : xir_node_transposed(at, y, back, rank, layout ? letters : NULL));
+    if (!y || !xir_node_result(at, 0, same ? y : xir_node_transposed(at, y, back, rank, layout ? letters : NULL)))
+        return false;
+    at->c->bytes.windows += (uint64_t)(s->count * s->cells) * sizeof(int64_t);
+    return true;
 }
 
 /* ---- convolutions ----------------------------------------------------------------------------------------------- */
