@@ -272,6 +272,7 @@ void take_constants(loaded *l, xir_diags *why) {
     } else if (read_input(l, XIR_INIT(xir_load_options, .lazy = true), &net, why) == DONE) {
         xir_network_free(l->net);
         l->net = net;
+        (void)fix_inputs(l->net, why);   /* which it has been once */
     }
     xir_diags_clear(why);
 }
