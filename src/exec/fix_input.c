@@ -63,11 +63,10 @@ xir_status xir_network_fix_input(xir_network *net, xir_str name, const xir_array
     if (status) return status;
     xir_array *same = NULL;
     status = array_as(array, type, &same, why);
-    xir_value *now = same ? xir_params_from_array(net, xir_value_name(v), same) : NULL;
-    xir_array_free(same);
-    if (!status && !now) status = diag_memory(why);
     if (!status) status = bind(v, type, why);
-    if (status) return status;
+    xir_value *now = status ? NULL : xir_params_from_array(net, xir_value_name(v), same);
+    xir_array_free(same);
+    if (!now) return status ? status : diag_memory(why);
     uses_move(v, now);
     if (value_op(v)) op_remove_output(value_op(v), (size_t)xir_value_index(v));
     net->epoch++;

@@ -92,6 +92,20 @@ static void what_does_not_fit_changes_nothing(void **state) {
     xir_network_free(net);
 }
 
+/* A dim of another value would be negative. */
+static void a_number_that_no_op_takes_changes_nothing(void **state) {
+    (void)state;
+    xir_network *net = open_net();
+    const xir_str less[] = { XIR_STR("n - 4"), XIR_STR("3") };
+    DOES(xir_value_set_type(story_value(net, "sum"),
+                            xir_network_type_with_dims(net, FP32("**", 1, 3), less, 2, why)));
+    assert_int_equal(fix(net, "x", FP32("**", 2, 3), 1), XIR_E_BOUNDS);
+    xir_diags_clear(why);
+    assert_int_equal(xir_network_params(net, NULL, 0), 0);
+    assert_int_equal(xir_network_inputs(net, NULL, 0), 3);
+    xir_network_free(net);
+}
+
 static void arrays_of_one_number(void **state) {
     (void)state;
     const xir_type *i8 = XIR_TENSOR(ctx, xir_type_sint(ctx, 8), "*", 3);
@@ -120,6 +134,7 @@ GROUP {
         cmocka_unit_test(its_layout_stays),
         cmocka_unit_test(symbols_get_the_numbers_of_its_dims),
         cmocka_unit_test(what_does_not_fit_changes_nothing),
+        cmocka_unit_test(a_number_that_no_op_takes_changes_nothing),
         cmocka_unit_test(arrays_of_one_number),
     };
     return RUN_GROUP(tests);
