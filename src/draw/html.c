@@ -250,8 +250,8 @@ static int64_t group_title(page *g, uint32_t i) {
 
 static int64_t group_named(page *g, uint32_t i) { return g->p->groups[i].named; }
 
-/* What the titles say of the name of `named`, as the page has it: in its harmless spelling, counted in the units of
- * JavaScript, which are two for a character of four bytes. */
+/* Returns the length of the part of `named`'s name that the titles contain. The page stores names in their harmless
+ * spelling, and JavaScript counts UTF-16 units: two for a character of four bytes. */
 static int64_t group_prefix(page *g, uint32_t i) {
     const draw_group *group = &g->p->groups[i];
     if (!group->prefix) return 0;

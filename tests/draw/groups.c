@@ -84,8 +84,8 @@ static void tags_make_groups(void **state) {
     xir_network_free(g.net);
 }
 
-/* What depends on constants alone belongs to the op that uses it in the end; the Output has none, nor has an op without
- * users. */
+/* An op that depends on constants alone belongs to the op that uses it in the end. The Output owns none, and an op
+ * without users stays. */
 static void constants_are_folded_into_their_users(void **state) {
     (void)state;
     graph g = graph_of("in; c; d c; a/x in; a/y a/x d; e; o e; z");

@@ -1,5 +1,5 @@
-/* What decides a value that is not known: the dims and the inputs that it is computed from. The walk goes back from the
- * value. Where an item is an expression over dims, these are named and the walk ends; at an input of the network, this
+/* The dims and the inputs from which an unknown value is computed: they decide it. The walk goes back from the value.
+ * Where an item is an expression over dims, these are named and the walk ends; at an input of the network, this
  * is named. The walk gives up after some ops, or at an op whose results are drawn at random. */
 #include <stdio.h>
 #include "convert/convert.h"

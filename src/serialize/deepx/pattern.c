@@ -1,7 +1,7 @@
 /* See pattern.h. */
 #include "deepx/pattern.h"
 
-/* What a hole matches. Holes match greedily and never match nothing. */
+/* The kinds of text that a hole matches. Holes match greedily and never match nothing. */
 typedef enum hole_kind {
     HOLE_PLAIN,     /* the name of a tensor, a number or a word                */
     HOLE_LIST,      /* such texts apart by blanks, in []                       */

@@ -102,7 +102,7 @@ static bool check_text(pnnx_reader *r) {
     return true;
 }
 
-/* What has no place in a network is said once. */
+/* Warns once about comments and a byte order mark, which a network cannot store. */
 static bool note_comments(pnnx_reader *r, bool any) {
     if (!any && !memmem(r->text.data, r->text.size, "\n#", 2)) return true;
     return xir_diags_append(r->d.how->why, &(xir_diag){

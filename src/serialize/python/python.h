@@ -12,7 +12,7 @@
 
 #include "pnnx/pnnx.h"
 
-/* What a value is in Python. Numbers and lists become tensors where a tensor is expected. */
+/* The Python type of a value. Numbers and lists become tensors where a tensor is expected. */
 typedef enum python_kind { PYTHON_TENSOR, PYTHON_NUMBER, PYTHON_LIST, PYTHON_OTHER } python_kind;
 
 typedef struct python_value { xir_str name; python_kind kind; } python_value;
@@ -49,7 +49,7 @@ typedef struct python_op {
 
 typedef bool python_write_fn(python_op *c);
 
-/* How an operator is written. */
+/* The form of an operator. */
 typedef enum python_form {
     PYTHON_CALL,       /* TYPE(arguments)                                                                   */
     PYTHON_METHOD,     /* of the first argument                                                             */
@@ -100,7 +100,8 @@ bool python_put_type(python_writer *w, buffer *out, const xir_value *v);
 /* Reports a failure with the operator. Returns false. */
 bool python_refuse(python_op *c, xir_status status, const char *sentence, ...) XIR_PRINTF(3, 4);
 bool python_no_memory(python_writer *w);
-/* What stands for a value, or NULL if no operator has made it yet. Valid until the next value is defined. */
+/* Returns the identifier and type of a value, or NULL if no operator has defined it yet. Valid until the next value is
+ * defined. */
 const python_value *python_value_of(python_writer *w, const xir_value *v);
 /* Gives a value an identifier. */
 bool python_define(python_writer *w, const xir_value *v, python_kind kind);

@@ -195,8 +195,8 @@ static void what_is_refused(void **state) {
     }
 }
 
-/* What only a program makes: names and texts that are not UTF-8, a name that no member of an archive can have, lists of
- * lists, maps, and operators of XIR. */
+/* Networks that no file contains: names and texts that are not UTF-8, a name that no member of an archive can have,
+ * lists of lists, maps, and operators of XIR. */
 static void what_a_program_makes(void **state) {
     static const struct { const char *name; size_t size; xir_status status; const char *part; } bad[] = {
         { "\xFF", 1, I, "its name is not UTF-8" }, { "a\0b", 3, U, "its name cannot be that of a member" },

@@ -62,7 +62,7 @@ bool onnx_is_new_enough(xir_node *at) {
 /* ---- operators that stay ---------------------------------------------------------------------------------------- */
 
 /* Versions since 11 that gave an operator of the same inputs and attributes another meaning, or moved an attribute to
- * the inputs. New attributes, whose defaults say what was so before, are in the rows. */
+ * the inputs. New attributes are not listed: their rows name the version, and their defaults keep the old meaning. */
 static const struct { const char *names; int64_t since; } changes[] = {
     { " Dropout ",                                                                                                 12 },
     { " Softmax LogSoftmax Hardmax Squeeze Unsqueeze Split ReduceSum ",                                            13 },

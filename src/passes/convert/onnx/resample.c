@@ -40,7 +40,7 @@ static double nearest_cell(const xir_node *at, double x) {
     return xir_node_is(at, "nearest_mode", "round_prefer_ceil") ? floor(x + 0.5) : ceil(x - 0.5);
 }
 
-/* How far a curve reaches, in cells on each side. */
+/* The reach of a curve: the number of elements on each side that it weighs. */
 typedef enum curve { NEAREST = 0, LINEAR = 1, CUBIC = 2 } curve;
 
 /* The weight of a cell at a distance. */

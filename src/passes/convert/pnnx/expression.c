@@ -248,7 +248,7 @@ static xir_value *make_binary(xir_node *at, binary_kind kind, xir_value *a, xir_
     }
 }
 
-/* What a function is of two truths: PyTorch adds them by "or". */
+/* Returns the logical function that computes the same of two bools: PyTorch adds bools by "or". */
 static binary_kind of_truths(binary_kind kind) {
     return kind == ADD || kind == MAX ? OR : kind == MUL || kind == MIN ? AND : kind;
 }

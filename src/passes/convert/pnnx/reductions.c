@@ -101,7 +101,7 @@ bool pnnx_min_max(xir_node *at) {
                          : xir_node_result(at, 1, places_of(at, most ? "Argmax" : "Argmin", x, keep));
 }
 
-/* Whether an element of a dim, or of all, is true, and whether all are. Bytes stay bytes. */
+/* torch.any and torch.all, along one dim or over all elements. The result of uint8 elements is uint8, else bool. */
 bool pnnx_any(xir_node *at) {
     const xir_str type = xir_node_type(at);
     xir_value *x = xir_node_input(at, 0);

@@ -85,7 +85,7 @@ static bool bounded(xir_node *at, const char *name, const xir_ints *list, int64_
     return true;
 }
 
-/* What the node says about the steps and padding of windows. */
+/* Reads the attributes stride, dilation and padding. */
 static bool read_steps(xir_node *at, windows *w) {
     xir_ints list;
     if (pnnx_list(at, "stride", w->n, &list) && bounded(at, "stride", &list, 1))
