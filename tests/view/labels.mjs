@@ -3,7 +3,8 @@
 import fs from 'node:fs';
 
 const [, , folder, page, svg] = process.argv;
-const script = ['data', 'text', 'theme', 'layout', 'scene', 'heat', 'paint'].map((name) => fs.readFileSync(`${folder}/${name}.js`, 'utf8')).join('\n');
+const script = ['data', 'text', 'theme', 'layout', 'scene', 'heat', 'paint']
+    .map((name) => fs.readFileSync(`${folder}/${name}.js`, 'utf8')).join('\n');
 const text = /<script type="application\/json" id="data">(.*?)<\/script>/s.exec(fs.readFileSync(page, 'utf8'))[1];
 let wrong = 0;
 const fault = (what) => { if (wrong++ < 10) console.error(what); };
@@ -16,8 +17,10 @@ const matchMedia = () => ({ matches: false });
 const painter = (wide) => ({
     drawn: [], font: '', size() { return Number(/ ([\d.]+)px/.exec(this.font)[1]); },
     measureText(words) { return { width: [...words].length * wide * this.size() / 100 }; },
-    fillText(...args) { this.drawn.push([this.size(), ...args]); }, strokeText(...args) { if (args.length > 3) fault('a title is squeezed'); },
-    setLineDash() {}, beginPath() {}, moveTo() {}, lineTo() {}, bezierCurveTo() {}, roundRect() {}, fill() {}, stroke() {}, fillRect() {},
+    fillText(...args) { this.drawn.push([this.size(), ...args]); },
+    strokeText(...args) { if (args.length > 3) fault('a title is squeezed'); },
+    setLineDash() {}, beginPath() {}, moveTo() {}, lineTo() {}, bezierCurveTo() {}, roundRect() {}, fill() {},
+    stroke() {}, fillRect() {},
 });
 const run = new Function('text', 'document', 'matchMedia', 'painter', `${script}
     net = readNet(text);
@@ -43,14 +46,16 @@ const { lines, seen } = run(text, document, matchMedia, painter);
 let cut = 0;
 for (const [wide, words, end, box, k, most] of seen) {
     if (most !== undefined) fault(`'${words}' is squeezed`);
-    if (end > (box.x + box.w) * k && words !== '…') fault(`'${words}' of letters of ${wide} ends at ${end}, its box at ${(box.x + box.w) * k}`);
+    if (end > (box.x + box.w) * k && words !== '…')
+        fault(`'${words}' of letters of ${wide} ends at ${end}, its box at ${(box.x + box.w) * k}`);
     cut += Number(words.includes('…'));
 }
 if (!seen.length || !cut) fault(`${seen.length} labels, ${cut} of them shortened`);
 const plain = (words) => words.replace(/&#?\w+;/g, (c) => ({ '&lt;': '<', '&gt;': '>', '&amp;': '&', '&quot;': '"' }[c] || c));
 for (const [, id, inside] of fs.readFileSync(svg, 'utf8').matchAll(/<g id="(n-?\d+)"><title>[^<]*<\/title>(.*?)<\/g>/gs)) {
     const theirs = [...inside.matchAll(/<text class="[kmy]"[^>]*>([^<]*)<\/text>/g)].map((m) => plain(m[1]));
-    if (lines[id] && theirs.join('|') !== lines[id].join('|')) fault(`${id}: ${lines[id].join('|')} on the page, ${theirs.join('|')} in the SVG`);
+    if (lines[id] && theirs.join('|') !== lines[id].join('|'))
+        fault(`${id}: ${lines[id].join('|')} on the page, ${theirs.join('|')} in the SVG`);
 }
 console.log(`${seen.length} labels, ${cut} shortened`);
 process.exit(wrong ? 1 : 0);

@@ -206,9 +206,10 @@ const rounded = (to, x, y, w, h, r) => {
 const fits = new Map();
 const fitted = (to, text, weight, size, most, keepEnd) => {
     to.font = `${weight} ${size}px ${FACE}`;
-    const key = `${weight} ${Math.floor(16 * most / size)} ${text}`, known = fits.get(key);
+    const key = `${weight} ${Math.floor(16 * most / size)} ${+!!keepEnd} ${text}`, known = fits.get(key);
     if (known !== undefined) return known;
-    const letters = [...text], less = (n) => keepEnd ? '…' + letters.slice(letters.length - n).join('') : letters.slice(0, n).join('') + '…';
+    const letters = [...text];
+    const less = (n) => keepEnd ? '…' + letters.slice(letters.length - n).join('') : letters.slice(0, n).join('') + '…';
     const wide = (words) => to.measureText(words).width > most;
     const n = wide(text) ? first(1, letters.length, (i) => wide(less(i))) - 1 : -1;
     if (fits.size > 20000) fits.clear();
