@@ -1,5 +1,5 @@
-/* How each operator type of PNNX is written: PyTorch's function or module of its name, with the parameters that it has.
- * What is in no row is refused, so no text of a file is ever called. The notation is in python.h. */
+/* The Python of each operator type of PNNX: PyTorch's function or module of the same name, with its parameters. A type
+ * without a row is refused, so no text of a file is ever called. The notation is in python.h. */
 #include "python/python.h"
 
 #define CALL(type, args, keys)          { type, PYTHON_CALL,   PYTHON_ONE, args, keys, "", NULL, NULL }
@@ -130,7 +130,8 @@ static const python_row rows[] = {
     CHANGED(CALL, ONE, "F.upsample", "input size?#", "scale_factor mode align_corners", resize),
     CHANGED(CALL, ONE, "F.upsample_nearest", "input size?#", "scale_factor", resize),
     CHANGED(CALL, ONE, "F.upsample_bilinear", "input size?#", "scale_factor", resize),
-    CHANGED(CALL, ONE, "F.interpolate", "input size?#", "scale_factor mode align_corners recompute_scale_factor antialias", resize),
+    CHANGED(CALL, ONE, "F.interpolate", "input size?#",
+            "scale_factor mode align_corners recompute_scale_factor antialias", resize),
     CALL("F.grid_sample", "input grid", "mode padding_mode align_corners"),
     CALL("F.affine_grid", "theta size#", "align_corners"),
     BOTH("PixelShuffle", "pixel_shuffle", "upscale_factor!"),
@@ -154,10 +155,12 @@ static const python_row rows[] = {
     CALL("F.normalize", "input", "p dim eps"),    CALL("F.pairwise_distance", "x1 x2", "p eps keepdim"),
 
     /* reductions */
-    CHANGED(CALL, ONE, "torch.mean", "input", "dim keepdim dtype", reduce), CHANGED(CALL, ONE, "torch.sum", "input", "dim keepdim dtype", reduce),
-    HOOK("torch.prod", "input", "dim keepdim dtype", each_dim), CHANGED(CALL, ONE, "torch.amax", "input", "dim keepdim", reduce),
-    CHANGED(CALL, ONE, "torch.amin", "input", "dim keepdim", reduce), HOOK("torch.any", "input", "dim keepdim", each_dim),
-    HOOK("torch.all", "input", "dim keepdim", each_dim),
+    CHANGED(CALL, ONE, "torch.mean", "input", "dim keepdim dtype", reduce),
+    CHANGED(CALL, ONE, "torch.sum", "input", "dim keepdim dtype", reduce),
+    CHANGED(CALL, ONE, "torch.amax", "input", "dim keepdim", reduce),
+    CHANGED(CALL, ONE, "torch.amin", "input", "dim keepdim", reduce),
+    HOOK("torch.prod", "input", "dim keepdim dtype", each_dim),
+    HOOK("torch.any", "input", "dim keepdim", each_dim), HOOK("torch.all", "input", "dim keepdim", each_dim),
     CALL("torch.logsumexp", "input", "dim! keepdim"),
     CHANGED(CALL, ONE, "torch.std", "input", "dim keepdim unbiased correction", reduce),
     CHANGED(CALL, ONE, "torch.var", "input", "dim keepdim unbiased correction", reduce),

@@ -67,7 +67,8 @@ static const xir_convert_row rows[] = {
     BY_HOOK("IsInf",           "1",   "1",   ">=10 detect_negative:i detect_positive:i", "Equal",           is_inf),
     BY_HOOK("IsNaN",           "1",   "1",   ">=9",                                  "NotEqual",        is_nan),
     BY_HOOK("Selu",            "1",   "1",   "alpha:f gamma:f consumed_inputs:I<6",  "ELU, Multiply",   selu),
-    BACK   ("Shrink",          "1",   "1",   ">=9 bias:f lambd:f",                   "Hardshrink, Softshrink or Where", shrink, "Hardshrink Softshrink", shrink),
+    BACK   ("Shrink",          "1",   "1",   ">=9 bias:f lambd:f",                   "Hardshrink, Softshrink or Where", shrink,
+            "Hardshrink Softshrink", shrink),
     BY_HOOK("ThresholdedRelu", "1",   "1",   "alpha:f",                              "Greater, Where",  thresholded_relu),
     BY_HOOK("Swish",           "1",   "1",   ">=24 alpha:f",                         "SiLU, or Multiply, Sigmoid", swish),
 
@@ -225,8 +226,10 @@ static const xir_convert_row rows[] = {
     MS     ("Attention",          "2-7", "1-2", HEADS " do_rotary:i past_present_share_buffer:i qkv_hidden_sizes:I rotary_embedding_dim:i",
             "Matmul, Attention",  attention),
     MS     ("MultiHeadAttention", "1-10", "1-4", HEADS,                              "Attention",           multi_head_attention),
-    MS     ("GroupQueryAttention", "7-14", "1-4", "causal:i do_rotary:i k_quant_type:s kv_cache_bit_width:i kv_num_heads:i! local_window_size:i num_heads:i! "
-                                                "qk_norm_epsilon:f qk_output:i rotary_interleaved:i scale:f sliding_window_cache:i smooth_softmax:i softcap:f v_quant_type:s", "Concat, Attention", group_query_attention),
+    MS     ("GroupQueryAttention", "7-14", "1-4",
+            "causal:i do_rotary:i k_quant_type:s kv_cache_bit_width:i kv_num_heads:i! local_window_size:i num_heads:i! "
+            "qk_norm_epsilon:f qk_output:i rotary_interleaved:i scale:f sliding_window_cache:i smooth_softmax:i softcap:f "
+            "v_quant_type:s", "Concat, Attention", group_query_attention),
     MS_SAME("QuantizeLinear",     "2-3", "1",   "axis:i",       "Quantize, or Div, Round, ClampScalar, Cast", quantize_linear),
     MS_SAME("DequantizeLinear",   "2-3", "1",   "axis:i",                            "Cast, or Cast, Add, Multiply", dequantize_linear),
     MS     ("QLinearAdd",         "7-8", "1",   "",                                  "Multiply, Add, Quantize, or Round, ClampScalar, Cast", qlinear_add),
@@ -250,7 +253,8 @@ static const xir_convert_row rows[] = {
     QONNX  ("Quant",             "4",    "narrow:i rounding_mode:s signed:i",        "Quantize, Cast",      qonnx_quant),
     QONNX  ("IntQuant",          "4",    "narrow:i rounding_mode:s signed:i",        "Quantize, Cast",      qonnx_quant),
     QONNX  ("BipolarQuant",      "2",    "",                                         "GreaterEqual, Where", qonnx_bipolar),
-    QONNX  ("Trunc",             "5",    "rounding_mode:s",                          "Div, Add, Round, Floor, Multiply", qonnx_trunc),
+    QONNX  ("Trunc",             "5",    "rounding_mode:s",
+            "Div, Add, Round, Floor, Multiply", qonnx_trunc),
     STAYS  ("qonnx.custom_op.general.FloatQuant", "6", "1", "has_inf:i has_nan:i has_subnormal:i rounding_mode:s saturation:i"),
 
     /* subgraphs */

@@ -75,37 +75,40 @@ bool onnx_resize_open(xir_node *at, xir_value *x, bool old, size_t scales_at, si
 
 /* ---- hooks ------------------------------------------------------------------------------------------------------ */
 
-#define ONNX_HOOKS(HOOK) \
-    HOOK(add) HOOK(arg_max) HOOK(arg_min) HOOK(average_pool) HOOK(batch_normalization) HOOK(binary) HOOK(bit_shift) HOOK(cast) HOOK(cast_like)   \
-    HOOK(celu) HOOK(clip) HOOK(compress) HOOK(concat) HOOK(constant) HOOK(constant_of_shape) HOOK(conv) HOOK(conv_integer)       \
-    HOOK(conv_transpose) HOOK(cum_sum) HOOK(depth_to_space) HOOK(dequantize_linear) HOOK(div) HOOK(dropout)                     \
-    HOOK(dynamic_quantize_linear) HOOK(einsum) HOOK(expand) HOOK(eye_like) HOOK(flatten) HOOK(gather) HOOK(gather_nd) HOOK(gemm) \
-    HOOK(gelu) HOOK(lp_normalization)                                                     \
-    HOOK(global_average_pool) HOOK(global_max_pool) HOOK(grid_sample) HOOK(group_normalization) HOOK(gru) HOOK(hardmax)         \
-    HOOK(if_) HOOK(instance_normalization) HOOK(is_inf) HOOK(is_nan) HOOK(layer_normalization)                 \
-    HOOK(log_softmax) HOOK(loop) HOOK(lrn) HOOK(lstm) HOOK(matmul) HOOK(matmul_integer) HOOK(max) HOOK(max_pool) HOOK(mean)      \
-    HOOK(mean_variance_normalization) HOOK(min) HOOK(mul) HOOK(nll_loss) HOOK(non_max_suppression) HOOK(non_zero) HOOK(one_hot) \
-    HOOK(pad) HOOK(pow) HOOK(prelu) HOOK(quantize_linear) HOOK(range) HOOK(reduce_l1) HOOK(reduce_l2) HOOK(reduce_log_sum)      \
-    HOOK(reduce_log_sum_exp) HOOK(reduce_max) HOOK(reduce_mean) HOOK(reduce_min) HOOK(reduce_prod) HOOK(reduce_sum)             \
-    HOOK(reduce_sum_square) HOOK(reshape) HOOK(resize) HOOK(rnn) HOOK(scan) HOOK(scatter_nd) HOOK(selu) HOOK(shape) HOOK(shrink) HOOK(size) \
-    HOOK(slice) HOOK(softmax) HOOK(softmax_cross_entropy_loss) HOOK(space_to_depth) HOOK(split) HOOK(squeeze) HOOK(sub)         \
-    HOOK(sum) HOOK(thresholded_relu) HOOK(tile) HOOK(top_k) HOOK(transpose) HOOK(trilu) HOOK(unsqueeze) HOOK(where)          \
-    HOOK(qlinear_conv) HOOK(qlinear_matmul) HOOK(reverse_sequence) HOOK(scatter_elements)      \
-    HOOK(rms_normalization) HOOK(swish) HOOK(rotary_embedding)                                                                 \
-    HOOK(hann_window) HOOK(hamming_window) HOOK(blackman_window) HOOK(mel_weight_matrix) HOOK(dft) HOOK(stft) HOOK(det)        \
-    HOOK(bitwise_not) HOOK(bitwise_and) HOOK(bitwise_or) HOOK(bitwise_xor) HOOK(tensor_scatter) HOOK(lp_pool)                  \
-    HOOK(global_lp_pool) HOOK(roi_align) HOOK(deform_conv) HOOK(affine_grid) HOOK(col2im) HOOK(center_crop_pad)                \
-    HOOK(max_unpool) HOOK(attention) HOOK(qonnx_quant) HOOK(qonnx_bipolar) HOOK(qonnx_trunc)                                                                                           \
-    HOOK(ms_bias_gelu) HOOK(ms_fast_gelu) HOOK(ms_quick_gelu) HOOK(ms_bias_add) HOOK(ms_bias_softmax) HOOK(ms_bias_split_gelu) \
-    HOOK(ms_fused_matmul) HOOK(ms_fused_matmul_activation) HOOK(ms_causal_conv) HOOK(ms_fused_gemm) HOOK(ms_fused_conv) HOOK(ms_matmul_nbits) HOOK(ms_gather_block_quantized) HOOK(ms_qlinear_where) HOOK(ms_nhwc_max_pool) HOOK(ms_qattention) HOOK(ms_nchwc)                         \
-    HOOK(ms_skip_layer_normalization) HOOK(ms_skip_rms_normalization) HOOK(ms_embed_layer_normalization) HOOK(ms_group_norm)   \
-    HOOK(ms_skip_group_norm) HOOK(ms_rotary_embedding) HOOK(ms_attention) HOOK(ms_multi_head_attention) HOOK(ms_group_query_attention)                       \
-    HOOK(ms_qlinear_add) HOOK(ms_qlinear_mul) HOOK(ms_qlinear_unary) HOOK(ms_qlinear_pool) HOOK(ms_qlinear_global_pool)       \
-    HOOK(ms_qlinear_concat) HOOK(ms_qlinear_softmax) HOOK(ms_qlinear_conv) HOOK(ms_qgemm) HOOK(ms_dynamic_quantize_matmul)    \
-    HOOK(ms_matmul_integer_to_float)                                                                                          \
-    HOOK(identity) HOOK(concat_from_sequence) HOOK(optional) HOOK(optional_get) HOOK(optional_has) HOOK(sequence_at)          \
-    HOOK(sequence_construct) HOOK(sequence_empty) HOOK(sequence_erase) HOOK(sequence_insert) HOOK(sequence_length)            \
-    HOOK(sequence_map) HOOK(split_to_sequence) HOOK(unique)
+#define ONNX_HOOKS(HOOK)                                                                                              \
+    HOOK(add) HOOK(arg_max) HOOK(arg_min) HOOK(average_pool) HOOK(batch_normalization) HOOK(binary) HOOK(bit_shift)   \
+    HOOK(cast) HOOK(cast_like) HOOK(celu) HOOK(clip) HOOK(compress) HOOK(concat) HOOK(constant)                       \
+    HOOK(constant_of_shape) HOOK(conv) HOOK(conv_integer) HOOK(conv_transpose) HOOK(cum_sum) HOOK(depth_to_space)     \
+    HOOK(dequantize_linear) HOOK(div) HOOK(dropout) HOOK(dynamic_quantize_linear) HOOK(einsum) HOOK(expand)           \
+    HOOK(eye_like) HOOK(flatten) HOOK(gather) HOOK(gather_nd) HOOK(gemm) HOOK(gelu) HOOK(lp_normalization)            \
+    HOOK(global_average_pool) HOOK(global_max_pool) HOOK(grid_sample) HOOK(group_normalization) HOOK(gru)             \
+    HOOK(hardmax) HOOK(if_) HOOK(instance_normalization) HOOK(is_inf) HOOK(is_nan) HOOK(layer_normalization)          \
+    HOOK(log_softmax) HOOK(loop) HOOK(lrn) HOOK(lstm) HOOK(matmul) HOOK(matmul_integer) HOOK(max) HOOK(max_pool)      \
+    HOOK(mean) HOOK(mean_variance_normalization) HOOK(min) HOOK(mul) HOOK(nll_loss) HOOK(non_max_suppression)         \
+    HOOK(non_zero) HOOK(one_hot) HOOK(pad) HOOK(pow) HOOK(prelu) HOOK(quantize_linear) HOOK(range) HOOK(reduce_l1)    \
+    HOOK(reduce_l2) HOOK(reduce_log_sum) HOOK(reduce_log_sum_exp) HOOK(reduce_max) HOOK(reduce_mean)                  \
+    HOOK(reduce_min) HOOK(reduce_prod) HOOK(reduce_sum) HOOK(reduce_sum_square) HOOK(reshape) HOOK(resize) HOOK(rnn)  \
+    HOOK(scan) HOOK(scatter_nd) HOOK(selu) HOOK(shape) HOOK(shrink) HOOK(size) HOOK(slice) HOOK(softmax)              \
+    HOOK(softmax_cross_entropy_loss) HOOK(space_to_depth) HOOK(split) HOOK(squeeze) HOOK(sub) HOOK(sum)               \
+    HOOK(thresholded_relu) HOOK(tile) HOOK(top_k) HOOK(transpose) HOOK(trilu) HOOK(unsqueeze) HOOK(where)             \
+    HOOK(qlinear_conv) HOOK(qlinear_matmul) HOOK(reverse_sequence) HOOK(scatter_elements) HOOK(rms_normalization)     \
+    HOOK(swish) HOOK(rotary_embedding) HOOK(hann_window) HOOK(hamming_window) HOOK(blackman_window)                   \
+    HOOK(mel_weight_matrix) HOOK(dft) HOOK(stft) HOOK(det) HOOK(bitwise_not) HOOK(bitwise_and) HOOK(bitwise_or)       \
+    HOOK(bitwise_xor) HOOK(tensor_scatter) HOOK(lp_pool) HOOK(global_lp_pool) HOOK(roi_align) HOOK(deform_conv)       \
+    HOOK(affine_grid) HOOK(col2im) HOOK(center_crop_pad) HOOK(max_unpool) HOOK(attention) HOOK(qonnx_quant)           \
+    HOOK(qonnx_bipolar) HOOK(qonnx_trunc) HOOK(ms_bias_gelu) HOOK(ms_fast_gelu) HOOK(ms_quick_gelu)                   \
+    HOOK(ms_bias_add) HOOK(ms_bias_softmax) HOOK(ms_bias_split_gelu) HOOK(ms_fused_matmul)                            \
+    HOOK(ms_fused_matmul_activation) HOOK(ms_causal_conv) HOOK(ms_fused_gemm) HOOK(ms_fused_conv)                     \
+    HOOK(ms_matmul_nbits) HOOK(ms_gather_block_quantized) HOOK(ms_qlinear_where) HOOK(ms_nhwc_max_pool)               \
+    HOOK(ms_qattention) HOOK(ms_nchwc) HOOK(ms_skip_layer_normalization) HOOK(ms_skip_rms_normalization)              \
+    HOOK(ms_embed_layer_normalization) HOOK(ms_group_norm) HOOK(ms_skip_group_norm) HOOK(ms_rotary_embedding)         \
+    HOOK(ms_attention) HOOK(ms_multi_head_attention) HOOK(ms_group_query_attention) HOOK(ms_qlinear_add)              \
+    HOOK(ms_qlinear_mul) HOOK(ms_qlinear_unary) HOOK(ms_qlinear_pool) HOOK(ms_qlinear_global_pool)                    \
+    HOOK(ms_qlinear_concat) HOOK(ms_qlinear_softmax) HOOK(ms_qlinear_conv) HOOK(ms_qgemm)                             \
+    HOOK(ms_dynamic_quantize_matmul) HOOK(ms_matmul_integer_to_float) HOOK(identity) HOOK(concat_from_sequence)       \
+    HOOK(optional) HOOK(optional_get) HOOK(optional_has) HOOK(sequence_at) HOOK(sequence_construct)                   \
+    HOOK(sequence_empty) HOOK(sequence_erase) HOOK(sequence_insert) HOOK(sequence_length) HOOK(sequence_map)          \
+    HOOK(split_to_sequence) HOOK(unique)
 #define HOOK(name) xir_convert_fn onnx_##name;
 ONNX_HOOKS(HOOK)
 #undef HOOK
