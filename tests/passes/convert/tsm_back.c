@@ -117,7 +117,32 @@ static void operations_come_back(void **state) {
     assert_int_equal(wrong, 0);
 }
 
+/* TSM has `equal` alone, for reals; NNB has all comparisons and logic. Results are used as numbers: 1 where true. */
+static void comparisons_go_on_to_nnb(void **state) {
+    (void)state;
+    static const char *const nodes[] = {
+        "Greater g,h c", "GreaterOrEqual g,h c", "Less g,h c", "LessOrEqual g,h c", "Equal g,h c", "Equal g,h d;Not d c",
+        "Greater g,h d;Less b,e f;And d,f c", "Greater g,h d;Less b,e f;Or d,f c", "Greater g,h d;Less b,e f;Xor d,f c",
+    };
+    for (size_t i = 0; i < COUNT(nodes); i++) {
+        char text[200];
+        snprintf(text, sizeof text, "Ceil a g;Ceil b h;%s;Where c,a,b y", nodes[i]);   /* some are equal */
+        xir_network *net = onnx_net("a=(2,3,4)f32 b=(2,3,4)f32 e=(2,3,4)f32", "", text, "y");
+        xir_array *x[TSM_MOST_ENDS] = { NULL }, *y[TSM_MOST_ENDS] = { NULL };
+        assert_int_equal(tsm_run(net, x), 1);
+        if (!passes(net, "xir-to-tsm", "strict") || !passes(net, "tsm-to-xir", "strict") ||
+            !passes(net, "xir-to-nnb", "strict") || !passes(net, "nnb-to-xir", "strict")) fail_msg("%s", text);
+        assert_int_equal(tsm_run(net, y), 1);
+        if (!agree(x[0], y[0])) fail_msg("%s: other numbers", text);
+        xir_array_free(x[0]);
+        xir_array_free(y[0]);
+        xir_network_free(net);
+    }
+}
+
 GROUP {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(operations_come_back) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(operations_come_back), cmocka_unit_test(comparisons_go_on_to_nnb),
+    };
     return RUN_GROUP(tests);
 }
