@@ -16,6 +16,11 @@ static int by_id(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+size_t source_at(const int64_t *ids, size_t n, int64_t id) {
+    const int64_t *at = bsearch(&id, ids, n, sizeof *ids, by_id);
+    return at ? (size_t)(at - ids) : SIZE_MAX;
+}
+
 bool sources_of(const xir_provenance *p, const xir_op *op, const int64_t *ids, size_t n_ids, size_t *out, size_t room,
                 size_t *n) {
     int64_t found[MOST_SOURCES];
@@ -23,8 +28,8 @@ bool sources_of(const xir_provenance *p, const xir_op *op, const int64_t *ids, s
     *n = 0;
     if (xir_provenance_of_op(p, op, found, MOST_SOURCES, &known) != XIR_OK) return false;
     for (size_t i = 0; i < known && i < MOST_SOURCES && *n < room; i++) {
-        const int64_t *at = bsearch(&found[i], ids, n_ids, sizeof *ids, by_id);
-        if (at) out[(*n)++] = (size_t)(at - ids);
+        out[*n] = source_at(ids, n_ids, found[i]);
+        *n += out[*n] != SIZE_MAX;
     }
     return true;
 }

@@ -75,16 +75,11 @@ static bool note_cost(void *user, const xir_op *op, const xir_cost *cost) {
     return true;
 }
 
-static int by_id(const void *a, const void *b) {
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static bool cost_of(void *user, const xir_op *op, xir_cost *out) {
     const costs *c = user;
-    const int64_t id = xir_op_id(op), *at = bsearch(&id, c->ids, c->n, sizeof id, by_id);
-    if (at) *out = c->of[at - c->ids];
-    return at != NULL;
+    const size_t at = source_at(c->ids, c->n, xir_op_id(op));
+    if (at != SIZE_MAX) *out = c->of[at];
+    return at != SIZE_MAX;
 }
 
 static bool take_costs(const xir_network *copy, const xir_provenance *made_of, xir_draw_options *how) {

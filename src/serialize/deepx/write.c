@@ -215,12 +215,13 @@ static bool put_lines(writer *w, buffer *order) {
 /* The spelling "blocks". */
 static bool put_block(writer *w) {
     deepx_wrap wrap;
+    if (!are_calls(w)) return false;
     put_definitions(w);
     bool ok = deepx_wrap_begin(&wrap, w->net, &w->p);
     for (const xir_op *op = w->net->first; op && ok; op = op->next) {
         w->at = op;
         if (!deepx_is_op(op)) {
-            ok = is_end(op) ? put_end(w, op) : refuse(w, "DeepX has no function for this class%.*s", XIR_STR(""));
+            ok = put_end(w, op);
         } else if ((ok = check_names(w, op)) && deepx_wrap_has(&wrap, op)) {
             buffer_str(&w->p.out, "    ");
             ok = deepx_print_op(&w->p, op);

@@ -22,7 +22,7 @@ static int64_t stated_opset(const xir_network *net) {
 
 /* The version of the format that came with a version of the operators. */
 static int64_t format_of_opset(int64_t opset) {
-    static const uint8_t formats[] = { [8] = 3, 4, 5, 6, 7, 7, 7, 8, 8, 8, 8, 9, 9, 10, 10, 11 };
+    static const uint8_t formats[] = { [8] = 3, 4, 5, 6, 7, 7, 7, 8, 8, 8, 8, 9, 9, 10, 10, 11, 12 };
     enum { FIRST = 8, LAST = sizeof formats - 1 };
     return formats[opset < FIRST ? FIRST : opset > LAST ? LAST : opset];
 }
