@@ -424,7 +424,7 @@ int   convert_network(xir_network *net, xir_diags *why);
 bool    *find_added(const xir_provenance *p, const xir_network *net);
 /* The ids of the ops that a recorder began with, ascending; the caller's to free. */
 int64_t *source_ids(const xir_provenance *p, size_t *n);
-/* Returns the place of an id in that list, SIZE_MAX if it is not there. */
+/* Returns the index of an id in that list, or SIZE_MAX. */
 size_t   source_at(const int64_t *ids, size_t n, int64_t id);
 /* Puts the places in that list of the first `room` ops that an op stands for. False without memory. */
 bool     sources_of(const xir_provenance *p, const xir_op *op, const int64_t *ids, size_t n_ids, size_t *out,

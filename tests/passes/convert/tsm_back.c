@@ -117,7 +117,7 @@ static void operations_come_back(void **state) {
     assert_int_equal(wrong, 0);
 }
 
-/* TSM has `equal` alone, for reals; NNB has all comparisons and logic. Results are used as numbers: 1 where true. */
+/* TSM has `equal` alone, for reals; NNB has all comparisons and logic. */
 static void comparisons_go_on_to_nnb(void **state) {
     (void)state;
     static const char *const nodes[] = {
