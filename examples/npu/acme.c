@@ -35,11 +35,6 @@ static const xir_target_row npu = {
     .accelerator = true, XIR_TARGET_RULES(rules),
 };
 
-const xir_target *acme_npu(xir_context *ctx) {
-    int kind = xir_target_find(ctx, XIR_STR("npu"));
-    return kind < 0 ? NULL : xir_target_of_kind(ctx, (xir_target_kind)kind, NULL);
-}
-
 /* ---- the operation ---------------------------------------------------------------------------------------------- */
 
 /* Returns XIR_OK if both inputs are tensors of one type. Runs before inference and when a network is validated. */
@@ -86,25 +81,14 @@ static xir_status run_hardswish_add(xir_kernel *at) {
 
 /* ---- the pass --------------------------------------------------------------------------------------------------- */
 
-static bool is_one(xir_refs factors) {
-    const xir_float_imm *factor = factors.size == 1 ? xir_float_imm_of(factors.data[0]) : NULL;
-    return factor && factor->value == 1;
-}
-
-/* Add computes alpha * lhs + beta * rhs. This is lhs + rhs. */
-static bool is_plain_sum(const xir_op *op, void *user) {
-    (void)user;
-    const xir_add_attrs *add = xir_add_of(op);
-    return is_one(add->alpha) && is_one(add->beta);
-}
-
+/* Add computes alpha * lhs + beta * rhs; by default it is lhs + rhs. */
 enum { INPUT, RESIDUAL, SWISH, SUM };
 static const xir_pattern_row rows[] = {
     [INPUT]    = { XIR_ROW_ANY },
     [RESIDUAL] = { XIR_ROW_ANY },
     [SWISH]    = { XIR_ROW_OP(xir_hardswish_class), XIR_ROW_INPUTS(INPUT) },
     [SUM]      = { XIR_ROW_OP(xir_add_class), XIR_ROW_INPUTS(SWISH, RESIDUAL),
-                   .commutes = true, .where = is_plain_sum },
+                   XIR_ROW_ATTRS(XIR_ATTR_DEFAULT("alpha"), XIR_ATTR_DEFAULT("beta")), .commutes = true },
 };
 
 /* No broadcasting: both inputs have one type. */
@@ -120,7 +104,7 @@ static const xir_pattern_decl pattern = {
 static xir_verdict to_hardswish_add(xir_rewriter *at, const xir_match *m, const void *user) {
     (void)user;
     xir_at where = xir_match_at(m);
-    where.target = acme_npu(xir_network_context(xir_rewriter_network(at)));
+    where.target = xir_target_named(xir_network_context(xir_rewriter_network(at)), XIR_STR("npu"));
     xir_value *input = xir_match_value(m, INPUT), *residual = xir_match_value(m, RESIDUAL);
     return xir_match_replace(m, XIR_OP(where, hardswish_add, .input = input, .residual = residual));
 }
@@ -128,7 +112,7 @@ static xir_verdict to_hardswish_add(xir_rewriter *at, const xir_match *m, const 
 static xir_status run_to_npu(xir_pass *at) {
     xir_network *net = xir_pass_network(at);
     xir_context *ctx = xir_pass_context(at);
-    const xir_target *target = acme_npu(ctx);
+    const xir_target *target = xir_target_named(ctx, XIR_STR("npu"));
     if (!target) return xir_pass_fail(at, XIR_E_UNKNOWN, NULL, "the target npu is not registered");
     xir_pattern *found = xir_pattern_new(ctx, &pattern, xir_pass_diags(at));
     if (!found) return XIR_E_INVALID;

@@ -7,7 +7,4 @@
 #define XIR_DEFS "acme.def"
 #include <xir/declare.h>
 
-/* Returns the target, or NULL if the context does not have it. */
-const xir_target *acme_npu(xir_context *ctx);
-
 #endif

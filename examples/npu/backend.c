@@ -11,30 +11,14 @@
 
 /* ---- passes ------------------------------------------------------------------------------------------------------ */
 
-/* Runs the library's pipeline and the pass to-npu. The network is validated after every pass, and run on the same
- * random inputs after every pass that changed it. A recorder notes what the passes make of the model's ops, which are
- * then named in the tags of the network's ops. */
+/* Runs the library's passes and to-npu. The network is validated after every pass, and run on the same random inputs
+ * after every pass that changed it. Tags say which of the model's ops each op of the result stands for. */
 static xir_status optimise(xir_network *net, xir_diags *why) {
-    xir_context *ctx = xir_network_context(net);
-    char text[512];
-    snprintf(text, sizeof text, "%s,to-npu", xir_default_pipeline());
-    xir_pipeline *pipeline = xir_pipeline_parse(ctx, xir_str_of(text), why);
-    xir_proof *proof = xir_proof_new(ctx, NULL, why);
-    xir_pass_watch watch = XIR_INIT(xir_pass_watch);
-    xir_status status = pipeline && proof ? xir_proof_watch(proof, &watch, why) : XIR_E_INVALID;
-    xir_provenance *made_of = xir_provenance_new(net, why);
-    if (!status && !made_of) status = XIR_E_MEMORY;
-    if (!status) {
-        xir_pass_settings settings = XIR_INIT(xir_pass_settings, .verify = true, .watches = &watch, .n_watches = 1);
-        status = xir_pipeline_run(pipeline, net, &settings, NULL, why);
-    }
-    if (!status) status = xir_provenance_write_tags(made_of);
-    xir_proof_state state = XIR_INIT(xir_proof_state);
-    if (!status) status = xir_proof_state_of(proof, &state, why);
-    if (!status) printf("%zu ops; %zu networks compute the same\n", xir_network_op_count(net), state.networks);
-    xir_provenance_free(made_of);
-    xir_proof_free(proof);
-    xir_pipeline_free(pipeline);
+    const xir_optimise_options how = XIR_INIT(xir_optimise_options, .then = "to-npu", .prove = true,
+                                              .provenance = true);
+    xir_optimised done = XIR_INIT(xir_optimised);
+    const xir_status status = xir_optimise(net, &how, &done, why);
+    if (!status) printf("%zu ops; %zu networks compute the same\n", done.ops_after, done.networks);
     return status;
 }
 
@@ -42,11 +26,10 @@ static xir_status optimise(xir_network *net, xir_diags *why) {
 
 /* Gives each op that the target runs to it. Inference, checks and the rules of its row decide. */
 static xir_status assign(xir_network *net, xir_diags *why) {
-    const xir_target *npu = acme_npu(xir_network_context(net));
+    const xir_target *npu = xir_target_named(xir_network_context(net), XIR_STR("npu"));
     xir_status status = npu ? xir_network_set_ai_target(net, npu) : XIR_E_UNKNOWN;
-    for (xir_op *op = xir_network_first(net); op && !status; op = xir_op_next(op)) {
-        if (xir_op_try(op, npu, NULL) == XIR_OK) status = xir_op_set_target(op, npu);
-    }
+    XIR_EACH_OP(op, net)
+        if (!status && xir_op_try(op, npu, NULL) == XIR_OK) status = xir_op_set_target(op, npu);
     if (!status) status = xir_network_infer(net, why);
     return status ? status : xir_network_validate(net, why);
 }
@@ -92,20 +75,17 @@ static uint64_t first_fit(const interval *others, size_t n, const interval *made
 /* Gives every value an address on the chip, which the file keeps, and sets `*bytes` to the memory that they take. */
 static xir_status plan(xir_network *net, uint64_t *bytes, xir_diags *why) {
     size_t n = 0, room = 0;
-    for (xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) room += xir_op_output_count(op);
+    XIR_EACH_OP(op, net) room += xir_op_output_count(op);
     interval *all = calloc(room ? room : 1, sizeof *all);
     xir_liveness *lives = xir_liveness_new(net, NULL, why);
     xir_status status = all && lives ? XIR_OK : XIR_E_MEMORY;
     *bytes = 0;
-    for (xir_op *op = xir_network_first(net); op && !status; op = xir_op_next(op)) {
-        for (size_t i = 0; i < xir_op_output_count(op) && !status; i++, n++) {
-            xir_value *value = xir_op_output(op, (int64_t)i);
-            status = interval_of(lives, value, &all[n]);
-            if (status) break;
-            all[n].offset = first_fit(all, n, &all[n]);
-            if (all[n].offset + all[n].size > *bytes) *bytes = all[n].offset + all[n].size;
-            status = xir_value_set_mtype(value, xir_mtype_onchip(xir_network_context(net), all[n].offset));
-        }
+    XIR_EACH_OP(op, net) XIR_EACH_OUTPUT(value, op) {
+        if (!status) status = interval_of(lives, value, &all[n]);
+        if (status) break;
+        all[n].offset = first_fit(all, n, &all[n]);
+        if (all[n].offset + all[n].size > *bytes) *bytes = all[n].offset + all[n].size;
+        status = xir_value_set_mtype(value, xir_mtype_onchip(xir_network_context(net), all[n++].offset));
     }
     xir_liveness_free(lives);
     free(all);
@@ -137,14 +117,10 @@ static void emit_sources(const xir_op *op) {
 }
 
 static void emit(const xir_network *net) {
-    for (xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
-        xir_str key = xir_class_key(xir_op_class(op));
-        printf("    %-26.*s", (int)key.size, key.data);
-        for (size_t i = 0; i < xir_op_output_count(op); i++) {
-            printf(" -> 0x%04" PRIx64, xir_mtype_addr(xir_value_mtype(xir_op_output(op, (int64_t)i))));
-        }
-        for (size_t i = 0; i < xir_op_input_count(op); i++) {
-            const xir_value *in = xir_op_input(op, (int64_t)i);
+    XIR_EACH_OP(op, net) {
+        printf("    %-26.*s", XIR_ARG(xir_class_key(xir_op_class(op))));
+        XIR_EACH_OUTPUT(out, op) printf(" -> 0x%04" PRIx64, xir_mtype_addr(xir_value_mtype(out)));
+        XIR_EACH_INPUT(in, op) {
             uint64_t size = 0;
             if (in && xir_value_is_params(in) && xir_params_data(in, &size)) printf(" weights[%" PRIu64 "]", size);
             else if (in) printf(" 0x%04" PRIx64, xir_mtype_addr(xir_value_mtype(in)));

@@ -77,7 +77,6 @@ typedef struct xir_str {
     const char *data;
     size_t      size;
 } xir_str;
-/* The xir_str of a string literal. */
 /* The text of a string literal. */
 #ifdef __cplusplus
 #define XIR_STR(literal) (xir_str{ (literal), sizeof(literal) - 1 })
@@ -87,6 +86,12 @@ typedef struct xir_str {
 
 /* Returns the xir_str of a terminated string; NULL gives the empty text. */
 XIR_API xir_str xir_str_of(const char *terminated);
+
+/* A text in a format of printf. XIR_ARG evaluates it several times.
+ *     printf("op " XIR_PRI "\n", XIR_ARG(xir_op_name(op))); */
+#define XIR_PRI       "%.*s"
+#define XIR_ARG(text) xir_str_shown_((text).size), (text).data ? (text).data : ""
+static inline int xir_str_shown_(size_t size) { return size < INT32_MAX ? (int)size : INT32_MAX; }
 
 /* Returns true if two texts have the same bytes. */
 XIR_API bool xir_str_equal(xir_str a, xir_str b);

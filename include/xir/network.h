@@ -30,6 +30,9 @@ XIR_API xir_context *xir_network_context(const xir_network *net);
 XIR_API xir_status xir_network_status(const xir_network *net);
 XIR_API xir_diags *xir_network_diags(xir_network *net);
 XIR_API void       xir_network_clear_status(xir_network *net);
+/* Moves the findings to the end of another list, so that one list has those of the network and of other calls. The
+ * status remains. */
+XIR_API void       xir_network_move_diags(xir_network *net, xir_diags *to);
 
 /* ---- fields of the file -------------------------------------------------------------------------------------- */
 

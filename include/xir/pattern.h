@@ -49,7 +49,8 @@ typedef enum xir_pattern_test {
     XIR_TEST_I64,        /* it equals `i64`                                                       */
     XIR_TEST_REAL,       /* it equals `real`, up to a relative 1e-6                               */
     XIR_TEST_TEXT,       /* it equals `text`; of an enum, its word does                           */
-    XIR_TEST_WHERE       /* `where` returns true                                                  */
+    XIR_TEST_WHERE,      /* `where` returns true                                                  */
+    XIR_TEST_DEFAULT     /* the op declares it, and it has the default of its declaration         */
 } xir_pattern_test;
 
 /* An attribute by name (NULL: no test): declared, or undeclared in an op of a dialect. Undeclared lists can only be
@@ -112,6 +113,7 @@ typedef struct xir_pattern_row {
 #define XIR_ATTR_REAL(name_, x)      { .name = (name_), .test = XIR_TEST_REAL, .real = (x) }
 #define XIR_ATTR_TEXT(name_, x)      { .name = (name_), .test = XIR_TEST_TEXT, .text = (x) }
 #define XIR_ATTR_WHERE(name_, fn)    { .name = (name_), .test = XIR_TEST_WHERE, .where = (fn) }
+#define XIR_ATTR_DEFAULT(name_)      { .name = (name_), .test = XIR_TEST_DEFAULT }
 
 typedef struct xir_match xir_match;
 

@@ -89,6 +89,9 @@ XIR_API const xir_target_row *xir_target_row_at(xir_context *ctx, size_t kind);
 XIR_API const xir_target_row *xir_target_row_of(const xir_target *target);
 /* Returns the kind with this key ("acme::NpuTarget") or name ("npu"), -1 if there is none. */
 XIR_API int                   xir_target_find(xir_context *ctx, xir_str word);
+/* Returns the target with this key or name, without a core. NULL if there is none, if it has cores (xir_target_of_kind
+ * takes the core), or if memory runs out. */
+XIR_API const xir_target     *xir_target_named(xir_context *ctx, xir_str word);
 
 /* ORDER MTYPE: src/core/type/place.c */
 typedef enum xir_mtype_kind { XIR_MTYPE_HOST, XIR_MTYPE_ONCHIP, XIR_MTYPE_EXTERNAL, XIR_MTYPE_CHUNK } xir_mtype_kind;

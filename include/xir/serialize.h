@@ -32,6 +32,15 @@ XIR_API xir_status xir_op_attr_print(const xir_op *op, xir_str name, int indent,
 XIR_API xir_status xir_value_print(const xir_value *value, int indent, xir_text_buffer *out);
 XIR_API xir_status xir_any_print(xir_context *ctx, const xir_any *any, int indent, xir_text_buffer *out);
 
+/* One line for an op or a value, for logs and debuggers: results, class, inputs, attributes that are not the default,
+ * name, id, types.
+ *     %sum = Add(%x, @bias) {alpha=[2.0]} "sum" #7 : @fp(32) NHWC [1,8,8,16]
+ * `@` marks Params, `_` an absent input. Other texts than simple names are quoted and escaped, as in JSON. A line that
+ * does not fit into `room` bytes is cut before a character; a zero ends it. Returns its whole length. Anything that
+ * memory is too short for is left out. The line of NULL is empty. Neither is meant to be parsed. */
+XIR_API size_t xir_op_line(const xir_op *op, char *out, size_t room);
+XIR_API size_t xir_value_line(const xir_value *value, char *out, size_t room);
+
 /* Parses an object from its JSON text. The object belongs to the context. NULL with a finding that has the byte and the
  * pointer. */
 XIR_API const xir_object *xir_object_parse(xir_context *ctx, xir_str json, xir_diags *why);

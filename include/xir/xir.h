@@ -29,6 +29,7 @@
 #include <xir/cost.h>
 #include <xir/takes.h>
 #include <xir/walk.h>
+#include <xir/each.h>
 #include <xir/order.h>
 #include <xir/liveness.h>
 #include <xir/plugin.h>
@@ -48,6 +49,7 @@
 #include <xir/pattern_build.h>
 #include <xir/convert.h>
 #include <xir/prove.h>
+#include <xir/optimise.h>
 #include <xir/draw.h>
 
 #endif

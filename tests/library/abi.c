@@ -103,6 +103,9 @@ static xir_status get_watch(void *it) {
     return status;
 }
 
+static xir_status optimise(void *it) { return xir_optimise(net, it, NULL, why); }
+static xir_status get_optimised(void *it) { return xir_optimise(net, NULL, it, why); }
+
 typedef struct handed {
     const char *name;
     uint32_t    size, used;     /* of the struct; up to the end of its last member */
@@ -136,6 +139,8 @@ static const handed structs[] = {
     GROWN(xir_liveness_options, n_order, user, false, live),
     FILLED(xir_live_peak,    unknown,   get_peak),
     TAKEN(xir_walker,        params,    walk),
+    TAKEN(xir_optimise_options, proof,  optimise),
+    FILLED(xir_optimised,    largest,   get_optimised),
 };
 
 /* The struct as a caller makes it, with its size, at the beginning of a larger block. */

@@ -68,6 +68,7 @@ BEGIN {
     argument["bool"]                     = "false"
     argument["const xir_mapping_rules *"] = "&f->mapping_rules"
     argument["const xir_equal_rules *"]   = "NULL"
+    argument["const xir_optimise_options *"] = argument["xir_optimised *"] = "NULL"
     argument["bool *"]                   = "&f->flag"
     argument["double"]                   = "1.0"
     argument["size_t"] = argument["uint64_t"] = argument["int64_t"] = argument["int"] = argument["unsigned"] = "0"

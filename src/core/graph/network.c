@@ -82,6 +82,12 @@ void xir_network_clear_status(xir_network *net) {
     xir_diags_clear(net->diags);
 }
 
+void xir_network_move_diags(xir_network *net, xir_diags *to) {
+    if (!net || !to || to == net->diags) return;
+    diags_append(to, net->diags);
+    xir_diags_clear(net->diags);
+}
+
 /* ---- fields ------------------------------------------------------------------------------------------------ */
 
 /* "3.33.1.0" as four numbers; anything that is not a number counts as 0. */

@@ -98,6 +98,11 @@ const xir_target *xir_target_of_kind(xir_context *ctx, xir_target_kind kind, con
     return target_make(context_pool(ctx), kind, xir_str_of(core));
 }
 
+const xir_target *xir_target_named(xir_context *ctx, xir_str word) {
+    const int kind = xir_target_find(ctx, word);
+    return kind < 0 ? NULL : xir_target_of_kind(ctx, (xir_target_kind)kind, NULL);
+}
+
 /* ---- one-string spellings of the library's ------------------------------------------------------------------ */
 
 /* The core may be any text: the last byte closes it. */

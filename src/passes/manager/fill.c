@@ -58,6 +58,7 @@ static bool fill(void *user, xir_value *weights) {
     size_t size = 0;
     const void *bytes = array ? xir_array_data(array, &size) : NULL;
     f->status = bytes ? xir_params_set_copy(weights, bytes, size) : XIR_E_MEMORY;
+    if (bytes && f->status) diag_memory(f->why);   /* the other finding is the network's */
     xir_array_free(array);
     return f->status == XIR_OK;
 }

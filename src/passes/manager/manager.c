@@ -7,7 +7,6 @@
 #include "provenance.h"
 #include "support/spent.h"
 
-#define WATCH SIZED(xir_pass_watch, options)
 
 /* ---- selection ------------------------------------------------------------------------------------------------- */
 
@@ -120,8 +119,10 @@ static uint64_t now(void) {
 }
 
 static xir_status run_pass(manager *m, const pipeline_step *s, xir_pass_row *row, size_t *changes) {
-    xir_pass at = { .decl = s->pass, .net = m->net, .settings = s->settings, .n_settings = s->n_settings,
-                    .config = m->set->config, .within = &m->within, .why = m->why };
+    pass_value values[PIPELINE_OPTIONS];
+    xir_pass at = { .decl = s->pass, .net = m->net, .values = values, .config = m->set->config, .within = &m->within,
+                    .why = m->why };
+    at.n_values = pass_read_values(m->net->ctx, s->pass, s->settings, s->n_settings, at.config, values);
     size_t said = xir_diags_count_of(m->why, XIR_ERROR), findings = xir_diags_count(m->net->diags);
     if (!row->runs++) row->ops_before = m->net->n_ops;
     uint64_t begun = now();
@@ -129,6 +130,9 @@ static xir_status run_pass(manager *m, const pipeline_step *s, xir_pass_row *row
     row->ns += now() - begun;
     row->changes += *changes = at.changes;
     row->ops_after = m->net->n_ops;
+    if (!status && at.misread)
+        return diag_fail(m->why, XIR_E_INVALID, XIR_STR(""), "%s: the pass asks for an option '%.80s' that it does not "
+                         "declare with this kind", s->pass->name, at.misread);
     if (!status) return XIR_OK;
     take_findings_of_network(m, findings);
     if (xir_diags_count_of(m->why, XIR_ERROR) > said) return status;

@@ -19,6 +19,7 @@ typedef struct manager {
 } manager;
 
 #define SETTINGS SIZED(xir_pass_settings, n_watches)
+#define WATCH    SIZED(xir_pass_watch, options)
 
 /* Copies the settings into this library's struct and checks them. `p` may be NULL. */
 xir_status settings_take(const xir_pipeline *p, xir_context *ctx, const xir_pass_settings *given,

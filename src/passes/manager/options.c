@@ -1,5 +1,5 @@
-/* Options of passes. A value is kept as the text of the pipeline and converted when a pass asks for it. It was checked
- * against the option's row before any pass ran. */
+/* Options of passes. A pipeline keeps a value as text, for printing, and has checked it against the option's row. It is
+ * read once for each run of the pass. */
 #include <stdio.h>
 #include "number.h"
 #include "manager/pipeline.h"
@@ -138,52 +138,56 @@ const xir_any *xir_pass_config(const xir_pass *at, const char *key) {
 /* ---- values for a pass ----------------------------------------------------------------------------------------- */
 
 /* The configuration's value for an option; the configuration may use any name of the pass. */
-static const xir_any *configured(const xir_pass *at, const char *option) {
+static const xir_any *configured(xir_context *ctx, const xir_pass_decl *decl, const xir_map *config,
+                                 const char *option) {
     char key[160];
-    snprintf(key, sizeof key, "%s.%s", at->decl->name, option);
-    const xir_any *any = xir_pass_config(at, key);
+    snprintf(key, sizeof key, "%s.%s", decl->name, option);
+    const xir_any *any = config ? xir_map_find(config, xir_str_of(key)) : NULL;
     const size_t n = strlen(option) + 1;
-    for (size_t i = 0; !any && at->config && i < at->config->size; i++) {
-        const xir_entry *e = &at->config->entries[i];
+    for (size_t i = 0; !any && config && i < config->size; i++) {
+        const xir_entry *e = &config->entries[i];
         const size_t name = e->key.size > n ? e->key.size - n : 0;
         if (!name || e->key.data[name] != '.' || memcmp(e->key.data + name + 1, option, n - 1) != 0) continue;
-        if (xir_pass_find(at->net->ctx, (xir_str){ e->key.data, name }) == at->decl) any = &e->value;
+        if (xir_pass_find(ctx, (xir_str){ e->key.data, name }) == decl) any = &e->value;
     }
     return any;
 }
 
-static xir_str value_of(const xir_pass *at, const char *name, char room[NUMBER_ROOM]) {
+static void read_value(xir_pass_kind kind, xir_str text, pass_value *out) {
+    switch (kind) {
+    case XIR_PASS_INT:  read_int(text, &out->as.integer); break;
+    case XIR_PASS_REAL: read_real(text, &out->as.real); break;
+    case XIR_PASS_BOOL: read_bool(text, &out->as.flag); break;
+    case XIR_PASS_TEXT: out->text = text; break;
+    }
+}
+
+size_t pass_read_values(xir_context *ctx, const xir_pass_decl *decl, const pass_setting *settings, size_t n,
+                        const xir_map *config, pass_value *out) {
     xir_pass_option o;
-    if (pass_option_named(at->decl, xir_str_of(name), &o) == PASS_NO_OPTION) return (xir_str){ NULL, 0 };
-    for (size_t i = 0; i < at->n_settings; i++)
-        if (xir_str_equal(at->settings[i].name, xir_str_of(name))) return at->settings[i].value;
-    const xir_any *any = configured(at, name);
-    xir_str text;
-    return any && config_text(o.kind, any, room, &text) ? text : xir_str_of(o.default_text);
+    size_t i = 0;
+    for (; xir_pass_option_at(decl, i, &o); i++) {
+        char room[NUMBER_ROOM];
+        const xir_any *any = configured(ctx, decl, config, o.name);
+        xir_str text = xir_str_of(o.default_text);
+        if (any && !config_text(o.kind, any, room, &text)) text = xir_str_of(o.default_text);
+        for (size_t k = 0; k < n; k++)
+            if (xir_str_equal(settings[k].name, xir_str_of(o.name))) text = settings[k].value;
+        out[i] = (pass_value){ .name = o.name, .kind = o.kind };
+        read_value(o.kind, text, &out[i]);
+    }
+    return i;
 }
 
-int64_t xir_pass_int(const xir_pass *at, const char *option) {
-    char room[NUMBER_ROOM];
-    int64_t n = 0;
-    return read_int(value_of(at, option, room), &n) ? n : 0;
+static const pass_value *value_of(const xir_pass *at, const char *name, xir_pass_kind kind) {
+    static const pass_value none = { .name = "" };
+    for (size_t i = 0; i < at->n_values; i++)
+        if (strcmp(at->values[i].name, name) == 0 && at->values[i].kind == kind) return &at->values[i];
+    ((xir_pass *)(uintptr_t)at)->misread = name;
+    return &none;
 }
 
-double xir_pass_real(const xir_pass *at, const char *option) {
-    char room[NUMBER_ROOM];
-    double r = 0;
-    return read_real(value_of(at, option, room), &r) ? r : 0;
-}
-
-/* A missing option is false; an option without a value has the empty text, which is true. */
-bool xir_pass_bool(const xir_pass *at, const char *option) {
-    char room[NUMBER_ROOM];
-    bool b = false;
-    xir_pass_option o;
-    return pass_option_named(at->decl, xir_str_of(option), &o) != PASS_NO_OPTION && read_bool(value_of(at, option,
-                                                                                                       room), &b) && b;
-}
-
-xir_str xir_pass_text(const xir_pass *at, const char *option) {
-    char room[NUMBER_ROOM];   /* not used for texts */
-    return value_of(at, option, room);
-}
+int64_t xir_pass_int(const xir_pass *at, const char *option)  { return value_of(at, option, XIR_PASS_INT)->as.integer; }
+double  xir_pass_real(const xir_pass *at, const char *option) { return value_of(at, option, XIR_PASS_REAL)->as.real; }
+bool    xir_pass_bool(const xir_pass *at, const char *option) { return value_of(at, option, XIR_PASS_BOOL)->as.flag; }
+xir_str xir_pass_text(const xir_pass *at, const char *option) { return value_of(at, option, XIR_PASS_TEXT)->text; }

@@ -8,11 +8,20 @@
 /* One option as the pipeline gives it. */
 typedef struct pass_setting { xir_str name, value; } pass_setting;
 
+/* One option of a running pass: where its value is from is decided, and the text is read. */
+typedef struct pass_value {
+    const char   *name;
+    xir_pass_kind kind;
+    xir_str       text;                                   /* of a text */
+    union { int64_t integer; double real; bool flag; } as;
+} pass_value;
+
 struct xir_pass {
     const xir_pass_decl *decl;
     xir_network         *net;
-    const pass_setting  *settings;    /* from the pipeline; without defaults                 */
-    size_t               n_settings;
+    const pass_value    *values;      /* of all options                                      */
+    size_t               n_values;
+    const char          *misread;     /* an option that the pass asks for and does not have  */
     const xir_map       *config;      /* NULL: none */
     size_t               changes;
     budget              *within;      /* for constants, shared by the whole run             */
@@ -25,6 +34,10 @@ size_t pass_option_named(const xir_pass_decl *decl, xir_str name, xir_pass_optio
 /* Checks a value against the option's kind; on a mismatch returns `code`, with a finding without a place. */
 xir_status pass_check_value(const xir_pass_decl *decl, const xir_pass_option *o, xir_str value, xir_status code,
                             xir_diags *why);
+/* Reads all options of a pass into `out`, which has room for PIPELINE_OPTIONS, and returns their number: from the `n`
+ * settings of the pipeline, which have been checked, else from the configuration (NULL: none), else by default. */
+size_t pass_read_values(xir_context *ctx, const xir_pass_decl *decl, const pass_setting *settings, size_t n,
+                        const xir_map *config, pass_value *out);
 /* The registered pass, or the option, whose name is close to this one; empty if none is. */
 xir_str pass_near(xir_context *ctx, xir_str name);
 xir_str pass_option_near(const xir_pass_decl *decl, xir_str name);

@@ -276,8 +276,9 @@ static bool parse_group(parser *at, const char *place, uint32_t depth) {
         return fail(at, place, XIR_E_LIMIT, "expected at most %d nested groups, found more", PIPELINE_DEPTH);
     if (take(at, '{') && !parse_options(at, &group, '}', &s)) return false;
     if (s.n_settings) {
-        const xir_pass limit = { .decl = &group, .settings = s.settings, .n_settings = s.n_settings };
-        s.limit = xir_pass_int(&limit, "limit");
+        pass_value limit;
+        pass_read_values(at->p->ctx, &group, s.settings, s.n_settings, NULL, &limit);
+        s.limit = limit.as.integer;
         if (s.limit < 1) return fail(at, place, XIR_E_BOUNDS, "expected a limit of at least 1 for a group");
     }
     if (!take(at, '(')) return expected(at, "'('");

@@ -93,8 +93,14 @@ static bool find_attr(const xir_op *op, const node_attr *a, xir_attr *out) {
     return any && attr_of_any(any, out);
 }
 
+static bool is_default(const xir_op *op, const node_attr *a) {
+    const xir_field *f = a->field ? a->field : xir_class_field(op->cls, a->name);
+    return f && field_equal(f, op->attrs, op->cls->defaults);
+}
+
 static bool attr_fits(const xir_op *op, const node_attr *a, void *user) {
     xir_attr x;
+    if (a->is.test == XIR_TEST_DEFAULT) return is_default(op, a);
     if (!find_attr(op, a, &x)) return false;
     if (a->is.test == XIR_TEST_WHERE) return a->is.where(&x, user);
     if (x.is_null) return false;

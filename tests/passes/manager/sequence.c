@@ -67,6 +67,22 @@ static xir_pipeline *empty(void) {
 
 static const xir_pass_decl *registered(const char *name) { return xir_pass_find(own, xir_str_of(name)); }
 
+static xir_status ask_wrongly(xir_pass *at) {
+    assert_int_equal(xir_pass_text(at, "n").size, 0);   /* it is an integer */
+    return XIR_OK;
+}
+static const xir_pass_decl wrong = { XIR_PASS_HEAD("wrong", "asks for a text"), .run = ask_wrongly,
+                                     .options = count_options, .n_options = 1 };
+
+static void a_pass_that_asks_for_what_it_does_not_declare_fails(void **state) {
+    (void)state;
+    xir_pipeline *p = empty();
+    DOES(xir_pipeline_add(p, &wrong, NULL, found));
+    assert_int_equal(xir_pipeline_run(p, net, NULL, NULL, found), XIR_E_INVALID);
+    says(XIR_E_INVALID, "wrong: the pass asks for an option 'n' that it does not declare with this kind");
+    xir_pipeline_free(p);
+}
+
 static void a_pass_object_need_not_be_registered(void **state) {
     (void)state;
     xir_pipeline *p = empty();
@@ -414,6 +430,7 @@ static void failing_allocations_change_nothing(void **state) {
 GROUP {
     const struct CMUnitTest tests[] = {
         TEST(a_pass_object_need_not_be_registered),
+        TEST(a_pass_that_asks_for_what_it_does_not_declare_fails),
         TEST(pipelines_are_appended_and_repeated),
         TEST(steps_that_cannot_be_added_are_refused),
         TEST(runs_without_settings_have_those_of_the_scope),

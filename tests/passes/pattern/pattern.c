@@ -221,6 +221,9 @@ static void attributes_are_tested(void **state) {
     ATTRS("d", XIR_ATTR_BOOL("keepdim", true));
     ATTRS("e", XIR_ATTR_BOOL("keepdim", false));
     ATTRS("d", XIR_ATTR_WHERE("dim", is_long));
+    ATTRS("b", XIR_ATTR_DEFAULT("pad_top"));
+    ATTRS("", XIR_ATTR_DEFAULT("alpha"));
+    ATTRS("", XIR_ATTR_DEFAULT("times"));
     ATTRS("", XIR_ATTR_I64("alpha", 0));
     ATTRS("", XIR_ATTR_HAS("nothing"));
     static const xir_pattern_row named[] =
