@@ -253,9 +253,10 @@ static const xir_convert_row rows[] = {
     QONNX  ("Quant",             "4",    "narrow:i rounding_mode:s signed:i",        "Quantize, Cast",      qonnx_quant),
     QONNX  ("IntQuant",          "4",    "narrow:i rounding_mode:s signed:i",        "Quantize, Cast",      qonnx_quant),
     QONNX  ("BipolarQuant",      "2",    "",                                         "GreaterEqual, Where", qonnx_bipolar),
-    QONNX  ("Trunc",             "5",    "rounding_mode:s",
+    QONNX  ("Trunc",             "5-7",  "narrow:i rounding_mode:s signed:i",
             "Div, Add, Round, Floor, Multiply", qonnx_trunc),
-    STAYS  ("qonnx.custom_op.general.FloatQuant", "6", "1", "has_inf:i has_nan:i has_subnormal:i rounding_mode:s saturation:i"),
+    QONNX  ("FloatQuant",        "6",    "has_inf:i has_infinity:i has_nan:i has_subnormal:i rounding_mode:s saturation:i signed:i",
+            "Div, ClampScalar, Cast, Multiply", qonnx_float),
 
     /* subgraphs */
     BY_HOOK("If",                "1",   "0-",  "else_branch:g! then_branch:g!",                   "the nodes of a branch",                  if_),
