@@ -213,7 +213,7 @@ await tell('differences of two networks', 'changes.html', async (page) => {
     await press(page, 'Escape');
     await page.focus('#graph');
     await press(page, 'c');
-    check(await page.evaluate('groupLines(1)[1]') === '3 ops, 2 differ', 'a closed group counts them');
+    check(await page.evaluate('groupLines(1)[2]') === '3 ops, 2 differ', 'a closed group counts them');
     check((await page.evaluate('viewAsSvg()')).includes('stroke-dasharray'), 'the view as SVG has dashes');
     await press(page, 'd');
     await audit(page);
@@ -428,7 +428,7 @@ await tell('fans', view('fans.param', fans(100000), '--from', 'pnnx'), async (pa
     check((await page.textContent('#panel')).includes('and 99,'), 'the panel has some of the users, and says how many more there are');
     await page.evaluate('go(1, -1)');
     check((await page.textContent('#panel')).includes('more'), 'some of the outputs');
-    equal(await page.evaluate('opLines(1).join()'), 'my.Split,split', 'the lines that the box has room for: outputs without a type have none');
+    equal(await page.evaluate('opLines(1).join()'), 'my.Split,split,', 'the lines of a box: outputs without a type have an empty one');
     await page.focus('#graph');
     await press(page, 'ArrowDown', 'ArrowUp', '0', 'End', 'ArrowUp');
     check(await page.evaluate('state.selected >= 0'), 'an op is selected');
