@@ -226,6 +226,37 @@ await tell('differences of two networks', 'changes.html', async (page) => {
     check((await page.textContent('#legend')).includes('Multiply-adds'), 'colours by cost');
 });
 
+// Two constants of an op, one of them of another scope.
+const constants = view('constants.param', `7767517
+6 5
+pnnx.Input in 0 1 0
+torch.ones w 0 1 1 size=(2,2)
+torch.ones other/weights 0 1 2 size=(2,2)
+torch.add block/first/addition_one 2 1 0 1 3
+torch.mul block/first/product 2 1 3 2 4
+pnnx.Output out 1 0 4
+`, '--from', 'pnnx');
+await tell('constants', constants, async (page) => {
+    equal(await page.textContent('#subtitle'), '4 ops', 'they are hidden at first');
+    await page.click('#constants');
+    equal(await page.textContent('#subtitle'), '6 ops', 'shown, by button');
+    equal(await page.getAttribute('#constants', 'aria-pressed'), 'true', 'the button is pressed');
+    await audit(page);
+    await type(page, 'torch.ones');
+    equal(await page.textContent('#found'), '2 ops', 'they are found');
+    await page.focus('#graph');
+    await press(page, 'k');
+    equal(await page.textContent('#subtitle'), '4 ops', 'hidden, by key');
+    equal(await page.textContent('#found'), '0 ops', 'they are not found any more');
+    await audit(page);
+});
+await tell('no constants', net, async (page) => {
+    equal(await page.isVisible('#constants'), false, 'there is no button');
+    await page.focus('#graph');
+    await press(page, 'k');
+    equal(await said(page), 'no op depends on constants alone', 'the key says why');
+});
+
 await tell('what one looks at stays where it is', net, async (page) => {
     const where = () => page.evaluate(() => {
         const box = boxOf(net.groups.vertex[5]);
