@@ -3,7 +3,7 @@
 #
 # The page may run its own script and use its own styles, and nothing else: its policy has the hashes of both.
 
-set(scripts text theme data layout scene heat paint view search tree panel go export keys pointer main)
+set(scripts text theme data layout scene heat paint view search tree panel go export constants keys pointer main)
 
 # Sets `out` to the base64 of a text of hexadecimal digits.
 function(xir_base64 out hex)

@@ -52,7 +52,8 @@ typedef struct xir_draw_options {
                                       the diff, neither was edited since, and `select` may be an op of either. NULL:
                                       one network                                                                     */
     bool           constants;      /* draws ops that depend on constants alone, too. Otherwise they belong to the ops
-                                      that use them. With `diff` they are always drawn                                */
+                                      that use them. With `diff` they are always drawn. HTML: what the page shows at
+                                      first; it has both                                                              */
     /* HTML: fills in what an op costs, whose struct has its size, or returns false if that is not known. NULL:
      * xir_op_cost. For a dialect, whose ops have no costs until they are converted. */
     bool         (*cost)(void *user, const xir_op *op, xir_cost *out);

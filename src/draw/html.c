@@ -1,10 +1,12 @@
 /* The page: src/draw/page with the data of a network in it. The data is one JSON document: a table of strings, and
  * columns of numbers, most of them numbers of strings, types, values or groups. page/data.js reads it, and has the
- * names of the columns. Strings and sets of attributes are written last, when all of them are known. */
+ * names of the columns. Strings and sets of attributes are written last, when all of them are known.
+ *
+ * Where ops depend on constants alone, a second document is in it, of the picture that has them, or does not have them:
+ * the page changes between both. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <xir/cost.h>
 #include "html_out.h"
 #include "html_page.h"
 
@@ -329,56 +331,6 @@ static void put_stubs(page *g) {
     html_close(&g->j, ']');
 }
 
-/* ---- costs and data files ---------------------------------------------------------------------------------------- */
-
-enum { COST_MULTIPLY_ADDS, COST_BYTES, COST_PARAMETERS, COSTS };
-
-static double known(uint64_t figure) { return figure == XIR_COST_UNKNOWN ? NAN : (double)figure; }
-
-/* The costs of an op; NAN is not known. */
-static void costs_of(const picture *p, const xir_op *op, double out[COSTS]) {
-    xir_cost cost = XIR_INIT(xir_cost);
-    if (!p->how.cost) (void)xir_op_cost(op, &cost, NULL);    /* if it fails, nothing is known */
-    else if (!p->how.cost(p->how.user, op, &cost))
-        cost = XIR_INIT(xir_cost, XIR_COST_UNKNOWN, XIR_COST_UNKNOWN, XIR_COST_UNKNOWN, XIR_COST_UNKNOWN,
-                        XIR_COST_UNKNOWN, XIR_COST_UNKNOWN);
-    out[COST_MULTIPLY_ADDS] = known(cost.multiply_adds);
-    out[COST_BYTES] = known(xir_cost_add(cost.bytes_read, cost.bytes_written));
-    out[COST_PARAMETERS] = known(cost.parameters);
-}
-
-static void put_heat(page *g, xir_str title, xir_str unit, bool sum, const double *values, size_t step) {
-    html_json *j = &g->j;
-    html_open(j, NULL, '{');
-    html_string(j, "title", title);
-    html_string(j, "unit", unit);
-    html_integer(j, "sum", sum);
-    html_open(j, "values", '[');
-    for (size_t i = 0; i < g->p->n_nodes; i++) html_real(j, NULL, values[i * step]);
-    html_close(j, ']');
-    html_close(j, '}');
-}
-
-static void put_heats(page *g) {
-    const size_t n = g->p->n_nodes;
-    double *costs = draw_new(g->p->alloc, n, COSTS * sizeof *costs);
-    html_open(&g->j, "heats", '[');
-    if (!costs) g->no_memory = true;
-    for (size_t i = 0; i < n && costs; i++) costs_of(g->p, g->p->nodes[i].op, costs + i * COSTS);
-    for (size_t i = 0; i < g->p->n_folded && costs; i++) {   /* its parameters are those of its user */
-        double folded[COSTS];
-        costs_of(g->p, g->p->folded[i].op, folded);
-        costs[g->p->folded[i].node * COSTS + COST_PARAMETERS] += folded[COST_PARAMETERS];
-    }
-    if (costs) {
-        put_heat(g, XIR_STR("Multiply-adds"), XIR_STR(""), true, costs + COST_MULTIPLY_ADDS, COSTS);
-        put_heat(g, XIR_STR("Bytes"), XIR_STR("B"), true, costs + COST_BYTES, COSTS);
-        put_heat(g, XIR_STR("Parameters"), XIR_STR(""), true, costs + COST_PARAMETERS, COSTS);
-    }
-    html_close(&g->j, ']');
-    draw_free(g->p->alloc, costs);
-}
-
 /* ---- the document ------------------------------------------------------------------------------------------------ */
 
 static void put_data(page *g) {
@@ -437,7 +389,37 @@ static void put_sets(page *g) {
     html_close(&g->j, '}');
 }
 
-static void put_document(page *g) {
+/* What each document has of its own picture. */
+static void put_picture(page *g) {
+    put_ops(g);
+    put_classes(g);
+    put_values(g);
+    put_groups(g);
+    put_interiors(g);
+    put_stubs(g);
+    if (!html_heats(g->p, &g->j)) g->no_memory = true;
+    put_stats(g);
+    put_notes(g);
+    put_sets(g);
+}
+
+static void put_strings(page *g) {
+    html_open(&g->j, "strings", '[');
+    for (size_t i = 0; i < g->strings.n; i++) html_string(&g->j, NULL, g->strings.items[i]);
+    html_close(&g->j, ']');
+}
+
+/* The document of the other picture in that of the page. */
+static void put_twin(page *g, page *twin) {
+    twin->j = g->j;
+    html_open(&twin->j, "twin", '{');
+    put_picture(twin);
+    put_strings(twin);
+    html_close(&twin->j, '}');
+    g->j = twin->j;
+}
+
+static void put_document(page *g, page *twin) {
     html_json *j = &g->j;
     html_open(j, NULL, '{');
     html_integer(j, "format", 1);
@@ -445,50 +427,78 @@ static void put_document(page *g) {
     html_integer(j, "depth", g->p->how.depth);
     html_integer(j, "sideways", g->p->how.left_to_right);
     put_about(g);
-    put_ops(g);
-    put_classes(g);
-    put_values(g);
-    put_groups(g);
-    put_interiors(g);
-    put_stubs(g);
-    put_heats(g);
+    put_picture(g);
     put_data(g);
-    put_stats(g);
-    put_notes(g);
-    put_sets(g);
     if (!html_diff(g->p, j, &g->strings)) g->no_memory = true;
-    html_open(j, "strings", '[');
-    for (size_t i = 0; i < g->strings.n; i++) html_string(j, NULL, g->strings.items[i]);
-    html_close(j, ']');
+    put_strings(g);
+    if (twin) {
+        html_integer(j, "constants", g->p->how.constants);
+        put_twin(g, twin);
+    }
     html_close(j, '}');
 }
 
-xir_status draw_html(const picture *p, xir_write_fn *write, void *user, xir_diags *why) {
+static page *page_new(const picture *p) {
     page *g = draw_new(p->alloc, 1, sizeof *g);
-    if (!g) return draw_no_memory(why);
+    if (!g) return NULL;
     g->p = p;
-    g->j.out.write = write;
-    g->j.out.user = user;
     g->strings.alloc = g->classes.alloc = g->pointers.alloc = g->sets.sets.alloc = p->alloc;
     g->sets.strings = &g->strings;
     text_number(g, XIR_STR(""));                                             /* string 0 and set 0 are empty */
     html_map(&g->sets, xir_network_context(p->net), NULL);
     find_values(g);
-    bool ok = !g->no_memory;
-    if (ok) {
-        draw_put(&g->j.out, (const char *)draw_page_before, draw_page_before_size);
-        put_document(g);
-        draw_put(&g->j.out, (const char *)draw_page_after, draw_page_after_size);
-        ok = !g->no_memory && !g->strings.failed && !g->classes.failed && !g->pointers.failed && !g->sets.sets.failed;
-    }
-    const xir_status status = ok ? draw_end(&g->j.out, why) : draw_no_memory(why);
-    draw_free(p->alloc, g->in);
-    draw_free(p->alloc, g->others);
-    draw_free(p->alloc, g->class_ops);
+    return g;
+}
+
+static bool is_whole(const page *g) {
+    return !g->no_memory && !g->strings.failed && !g->classes.failed && !g->pointers.failed && !g->sets.sets.failed;
+}
+
+static void page_free(page *g) {
+    if (!g) return;
+    const xir_allocator *alloc = g->p->alloc;
+    draw_free(alloc, g->in);
+    draw_free(alloc, g->others);
+    draw_free(alloc, g->class_ops);
     html_sets_free(&g->sets);
     html_table_free(&g->pointers);
     html_table_free(&g->classes);
     html_table_free(&g->strings);
-    draw_free(p->alloc, g);
+    draw_free(alloc, g);
+}
+
+/* The picture with the ops that depend on constants alone, if `p` leaves some out; or without them. *made is set if the
+ * two differ; then the caller frees *q. */
+static xir_status make_twin(const picture *p, picture *q, bool *made, xir_diags *why) {
+    xir_draw_options how = p->how;
+    how.constants = !how.constants;
+    *made = false;
+    if (p->how.diff || (!p->how.constants && !p->n_folded)) return XIR_OK;
+    const xir_status status = picture_make(q, p->net, &how, why);
+    if (status) return status;
+    *made = p->n_folded || q->n_folded;
+    if (!*made) picture_free(q);
+    return XIR_OK;
+}
+
+xir_status draw_html(const picture *p, xir_write_fn *write, void *user, xir_diags *why) {
+    picture other;
+    bool two;
+    xir_status status = make_twin(p, &other, &two, why);
+    if (status) return status;
+    page *g = page_new(p), *twin = two ? page_new(&other) : NULL;
+    bool ok = g && is_whole(g) && (!two || (twin && is_whole(twin)));
+    if (ok) {
+        g->j.out.write = write;
+        g->j.out.user = user;
+        draw_put(&g->j.out, (const char *)draw_page_before, draw_page_before_size);
+        put_document(g, twin);
+        draw_put(&g->j.out, (const char *)draw_page_after, draw_page_after_size);
+        ok = is_whole(g) && (!two || is_whole(twin));
+    }
+    status = ok ? draw_end(&g->j.out, why) : draw_no_memory(why);
+    page_free(twin);
+    page_free(g);
+    if (two) picture_free(&other);
     return status;
 }

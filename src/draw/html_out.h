@@ -61,6 +61,11 @@ uint32_t html_type(html_table *strings, const xir_type *type);
 /* Writes the member "diff" of the document, if the picture has one. False without memory. */
 bool html_diff(const picture *p, html_json *j, html_table *strings);
 
+/* ---- html_heat.c ------------------------------------------------------------------------------------------------- */
+
+/* Writes the member "heats" of the document. False without memory. */
+bool html_heats(const picture *p, html_json *j);
+
 /* ---- html_stats.c ------------------------------------------------------------------------------------------------ */
 
 enum { HTML_BINS = 32 };

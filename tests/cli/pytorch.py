@@ -18,7 +18,7 @@ import torch
 warnings.simplefilter('ignore')
 
 COMMANDS = 'convert', 'opt'
-STAYS, LACKS = 'stays', 'lacks'
+STAYS, LACKS, FOREIGN = 'stays', 'lacks', 'needs torchvision'
 NEWER = 'scaled_dot_product_attention', 'RMSNorm', 'rms_norm'    # of PyTorch 2.0 and 2.4
 
 
@@ -93,8 +93,8 @@ def try_module(xir, command, source, values, recorded, computed, noise):
     with tempfile.TemporaryDirectory() as place:
         target = os.path.join(place, 'net.py')
         done = subprocess.run([xir, command, source, target], capture_output=True, text=True)
-        if done.returncode:
-            return 'it is not written: ' + done.stderr.strip()
+        if done.returncode:     # functions of torchvision are not PyTorch's
+            return FOREIGN if 'torchvision.' in done.stderr else 'it is not written: ' + done.stderr.strip()
         try:
             found = compute(target, values)
         except AttributeError as error:
@@ -132,7 +132,7 @@ def main(xir, folder, listed):
         known = [line.split()[1].rstrip(':') for line in lines if line.startswith('test ')]
     with open(os.path.join(folder, 'index.tsv'), encoding='utf-8') as lines:
         rows = [line.rstrip('\n').split('\t') for line in lines][1:]
-    totals = {command: dict.fromkeys((None, STAYS, LACKS, 'differs'), 0) for command in COMMANDS}
+    totals = {command: dict.fromkeys((None, STAYS, LACKS, FOREIGN, 'differs'), 0) for command in COMMANDS}
     wrong = 0
     for fields in rows:
         if os.environ.get('XIR_PNNX_ONLY', fields[0]) != fields[0]:
@@ -140,12 +140,13 @@ def main(xir, folder, listed):
         for command, reason in check(xir, folder, fields).items():
             totals[command][reason if reason in totals[command] else 'differs'] += 1
             expected = STAYS if any(fnmatch.fnmatch(fields[0], name) for name in known) else None
-            if reason not in (expected, LACKS):
+            if reason not in (expected, LACKS, FOREIGN):
                 print('xir %s, %s: %s' % (command, fields[0], reason or 'it agrees, but is listed'))
                 wrong += 1
     for command, of in totals.items():
-        print('xir %s, PyTorch %s: %d networks, %d stay in XIR, %d need a newer PyTorch, %d compared, %d agree' % (
-            command, torch.__version__, sum(of.values()), of[STAYS], of[LACKS], of[None] + of['differs'], of[None]))
+        print('xir %s, PyTorch %s: %d networks, %d stay in XIR, %d need a newer PyTorch, %d need torchvision, '
+              '%d compared, %d agree' % (command, torch.__version__, sum(of.values()), of[STAYS], of[LACKS],
+                                         of[FOREIGN], of[None] + of['differs'], of[None]))
     return 1 if wrong else 0
 
 

@@ -1,5 +1,5 @@
 # The page of xir view computes the coordinates that the library computes for SVG: the same integers for every box, of
-# one network and of two. Its labels are those of SVG, too, and none is squeezed.
+# one network and of two, with constants and without. Its labels are those of SVG, too, and none is squeezed.
 . "$SRC/tests/cli/lib.sh"
 
 command -v node >/dev/null || skip "no node"
@@ -46,6 +46,28 @@ torch.add block/first/addition_one 2 1 0 1 3
 torch.mul block/first/product 2 1 3 2 4
 pnnx.Output out 1 0 4
 END
+# A page has both pictures, with ops that depend on constants alone and without them, and changes between them.
+for how in "" "--constants"; do
+    other=--constants
+    [ -z "$how" ] || other=
+    # shellcheck disable=SC2086    # words
+    run 0 view $how constants.pnnx.param page.html --no-values
+    for svg in "$how" "$other"; do
+        # shellcheck disable=SC2086
+        run 0 view $svg constants.pnnx.param net.svg
+        twin=
+        [ "$svg" = "$how" ] || twin=twin
+        ran="layout.mjs $how, $svg"
+        # shellcheck disable=SC2086
+        node "$SRC/tests/view/layout.mjs" "$SRC/src/draw/page" page.html net.svg $twin >out 2>err || bad "the layouts differ"
+        out "boxes"
+    done
+    ran="constants.mjs $how"
+    node "$SRC/tests/view/constants.mjs" page.html >out 2>err || bad "the button"
+    out "checks"
+done
+run 0 view "$SRC/examples/models/digits.onnx" page.html --no-values
+if grep -q '"twin"' page.html; then bad "$ran: a second picture of a network without such ops"; fi
 for input in "$net" "$SRC/tests/golden/json/seed.json" "constants.pnnx.param --constants"; do
     # shellcheck disable=SC2086    # words
     run 0 view $input page.html --no-values

@@ -214,7 +214,9 @@ static void set_attr(telling *t, const xir_class *cls, void *body, xir_any *extr
         break;
     case XIR_KIND_REF: {
         form_error e = { 0 };
-        a.as.ref = *value == '@' ? form_parse(&t->ctx->pool, xir_str_of(value), &e) : xir_type_object(tensor(t, value));
+        if (strchr("-.0123456789", *value)) a.as.ref = (const xir_object *)xir_scalar_real(t->ctx, strtod(value, NULL));
+        else if (*value == '@') a.as.ref = form_parse(&t->ctx->pool, xir_str_of(value), &e);
+        else a.as.ref = xir_type_object(tensor(t, value));
         t->failed |= !a.as.ref;
         break;
     }

@@ -1,12 +1,13 @@
-// node layout.mjs FOLDER PAGE SVG: the coordinates that the page computes are those of the SVG picture, box by box. Both
-// pictures show the same groups. FOLDER is src/draw/page.
+// node layout.mjs FOLDER PAGE SVG [twin]: the coordinates that the page computes are those of the SVG picture, box by box.
+// Both pictures show the same groups. FOLDER is src/draw/page. `twin`: the other picture of the page, with constants.
 import fs from 'node:fs';
 
-const [, , folder, page, svg] = process.argv;
+const [, , folder, page, svg, twin] = process.argv;
 const script = ['data', 'layout', 'scene'].map((name) => fs.readFileSync(`${folder}/${name}.js`, 'utf8')).join('\n');
 const text = /<script type="application\/json" id="data">(.*?)<\/script>/s.exec(fs.readFileSync(page, 'utf8'))[1];
-const run = new Function('text', `${script}
+const run = new Function('text', 'twin', `${script}
     net = readNet(text);
+    if (twin) net = { ...net, ...readDocument(net.twin) };
     makeScene();
     if (net.sideways) turn(true);
     openTo(net.depth || scene.depth + 1);
@@ -16,7 +17,7 @@ const run = new Function('text', `${script}
         if (kind[v] <= GROUP && standIn(v) === v) boxes[kind[v] === NODE ? (isGone(ref[v]) ? 'r' : 'n') + net.ops.id[ref[v]] : 'g' + ref[v]] = boxOf(v);
     }
     return boxes;`);
-const mine = run(text), theirs = {};
+const mine = run(text, twin), theirs = {};
 // The last of a pile of boxes is the one in front.
 const shape = /<g id="([ngr]-?\d+)">(?:<title>[^<]*<\/title>)?(?:<rect [^>]*>)*<rect [^>]*?x="(-?\d+)" y="(-?\d+)" width="(\d+)" height="(\d+)"/g;
 for (const [, id, x, y, w, h] of fs.readFileSync(svg, 'utf8').matchAll(shape)) {

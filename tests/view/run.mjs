@@ -213,7 +213,7 @@ await tell('differences of two networks', 'changes.html', async (page) => {
     await press(page, 'Escape');
     await page.focus('#graph');
     await press(page, 'c');
-    check(await page.evaluate('groupLines(1)[1]') === '3 ops, 2 differ', 'a closed group counts them');
+    check(await page.evaluate('groupLines(1)[2]') === '3 ops, 2 differ', 'a closed group counts them');
     check((await page.evaluate('viewAsSvg()')).includes('stroke-dasharray'), 'the view as SVG has dashes');
     await press(page, 'd');
     await audit(page);
@@ -224,6 +224,37 @@ await tell('differences of two networks', 'changes.html', async (page) => {
     check((await page.textContent('#legend')).includes('Linear'), 'colours by kind');
     await page.selectOption('#colour', '0');
     check((await page.textContent('#legend')).includes('Multiply-adds'), 'colours by cost');
+});
+
+// Two constants of an op, one of them of another scope.
+const constants = view('constants.param', `7767517
+6 5
+pnnx.Input in 0 1 0
+torch.ones w 0 1 1 size=(2,2)
+torch.ones other/weights 0 1 2 size=(2,2)
+torch.add block/first/addition_one 2 1 0 1 3
+torch.mul block/first/product 2 1 3 2 4
+pnnx.Output out 1 0 4
+`, '--from', 'pnnx');
+await tell('constants', constants, async (page) => {
+    equal(await page.textContent('#subtitle'), '4 ops', 'they are hidden at first');
+    await page.click('#constants');
+    equal(await page.textContent('#subtitle'), '6 ops', 'shown, by button');
+    equal(await page.getAttribute('#constants', 'aria-pressed'), 'true', 'the button is pressed');
+    await audit(page);
+    await type(page, 'torch.ones');
+    equal(await page.textContent('#found'), '2 ops', 'they are found');
+    await page.focus('#graph');
+    await press(page, 'k');
+    equal(await page.textContent('#subtitle'), '4 ops', 'hidden, by key');
+    equal(await page.textContent('#found'), '0 ops', 'they are not found any more');
+    await audit(page);
+});
+await tell('no constants', net, async (page) => {
+    equal(await page.isVisible('#constants'), false, 'there is no button');
+    await page.focus('#graph');
+    await press(page, 'k');
+    equal(await said(page), 'no op depends on constants alone', 'the key says why');
 });
 
 await tell('what one looks at stays where it is', net, async (page) => {
@@ -428,7 +459,7 @@ await tell('fans', view('fans.param', fans(100000), '--from', 'pnnx'), async (pa
     check((await page.textContent('#panel')).includes('and 99,'), 'the panel has some of the users, and says how many more there are');
     await page.evaluate('go(1, -1)');
     check((await page.textContent('#panel')).includes('more'), 'some of the outputs');
-    equal(await page.evaluate('opLines(1).join()'), 'my.Split,split', 'the lines that the box has room for: outputs without a type have none');
+    equal(await page.evaluate('opLines(1).join()'), 'my.Split,split,', 'the lines of a box: outputs without a type have an empty one');
     await page.focus('#graph');
     await press(page, 'ArrowDown', 'ArrowUp', '0', 'End', 'ArrowUp');
     check(await page.evaluate('state.selected >= 0'), 'an op is selected');

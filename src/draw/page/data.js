@@ -33,8 +33,9 @@ const columns = (table) => {
     return out;
 };
 
-const readNet = (text) => {
-    const doc = JSON.parse(text), made = { ...doc };
+const readNet = (text) => readDocument(JSON.parse(text));
+const readDocument = (doc) => {
+    const made = { ...doc };
     for (const key of ['ops', 'values', 'sets', 'groups', 'vertices', 'segments']) made[key] = columns(doc[key]);
     const { ops, values, sets, groups } = made;
     ops.n = ops.id.length;

@@ -40,7 +40,7 @@ const announce = () => {
 const whereabouts = () => {
     const open = [];
     for (let g = 1; g < net.groups.n && open.length < 2000; g++) if (scene.open[g]) open.push(g);
-    return { camera: { ...camera }, open: open.length < 2000 ? open : null };
+    return { camera: { ...camera }, open: open.length < 2000 ? open : null, constants: net.constants };
 };
 const go = (op, g) => {
     const hash = op >= 0 ? opHash(op) : g > 0 ? '#group=' + g : '#';
@@ -61,7 +61,7 @@ const readHash = () => {
 };
 const comeBack = (event) => {
     const was = event.state, [op, g] = readHash();
-    if (!was) return visit(op, g);
+    if (!was || was.constants !== net.constants) return visit(op, g);     // the numbers of groups are those of a picture
     if (was.open) {
         const open = new Set(was.open);
         let changed = false;

@@ -10,13 +10,15 @@ const firstDepth = () => {
     for (let sum = shows[1]; depth <= scene.depth && (sum += shows[depth + 1]) <= AT_FIRST; depth++);
     return depth;
 };
-const fillSelects = (depth) => {
-    const option = (value, text) => element('option', { value }, text), deepest = scene.depth + 1;
+const option = (value, text) => element('option', { value }, text);
+const fillDepths = (depth) => {
+    const deepest = scene.depth + 1;
     const levels = Array.from({ length: Math.min(9, deepest) }, (_, i) => option(i + 1, i ? 'To depth ' + (i + 1) : 'All collapsed'));
     $('depth').replaceChildren(...(deepest > 1 ? [...levels, option(deepest, 'All expanded')] : [option(1, 'No groups')]));
     $('depth').disabled = deepest === 1;
-    $('depth').value = depth;
-    $('depth').addEventListener('change', (event) => openDepth(Number(event.target.value)));
+    $('depth').value = Math.min(depth, deepest);
+};
+const fillColours = () => {
     $('colour').replaceChildren(...(net.diff ? [option('diff', 'Colour: differences')] : []), option('', 'Colour: kind'), ...net.heats.map(({ title }, i) => option(i, 'Colour: ' + shown(title, 40))));
     $('colour').addEventListener('change', ({ target }) => {
         heat.diff = target.value === 'diff';
@@ -25,6 +27,10 @@ const fillSelects = (depth) => {
         redraw();
     });
 };
+const drawSubtitle = () => {
+    $('subtitle').textContent = net.diff ? `${net.diff.ops[0].toLocaleString('en')} → ${count(net.diff.ops[1], 'op')}, ${
+        count(differing(0, net.ops.n), 'difference')}` : count(net.ops.n, 'op');
+};
 const begin = () => {
     net = readNet($('data').textContent);
     $('data').remove();
@@ -32,8 +38,8 @@ const begin = () => {
     const title = (net.name || 'Network') + (net.diff && net.other !== net.name ? ' → ' + net.other : '');
     $('title').textContent = shown(title, 120);
     document.title = shown(title, 120) + ' – XIR';
-    $('subtitle').textContent = net.diff ? `${net.diff.ops[0].toLocaleString('en')} → ${count(net.diff.ops[1], 'op')}, ${
-        count(differing(0, net.ops.n), 'difference')}` : count(net.ops.n, 'op');
+    drawSubtitle();
+    startConstants();
     heat.diff = net.diff !== null;
     setTheme(darkWanted.matches);
     setRamp();
@@ -43,7 +49,9 @@ const begin = () => {
     openTo(depth);
     settle();
     stage.context = $('graph').getContext('2d', { alpha: false });
-    fillSelects(depth);
+    fillDepths(depth);
+    $('depth').addEventListener('change', (event) => openDepth(Number(event.target.value)));
+    fillColours();
     drawLegend();
     resize();
     home();
@@ -53,7 +61,7 @@ const begin = () => {
     const [op, g] = readHash();
     if (op >= 0 || g > 0) visit(op, g, true); else { drawPanel(); treeChanged(); }
     const clicks = { back: () => history.back(), forward: () => history.forward(), fit: fitAll, save: saveView, theme: setDark,
-        keys: showHelp, closer: pageKeys['+'], farther: pageKeys['-'] };
+        constants: turnConstants, keys: showHelp, closer: pageKeys['+'], farther: pageKeys['-'] };
     for (const [id, f] of Object.entries(clicks)) $(id).addEventListener('click', f);
     document.addEventListener('keydown', onKey);
     addEventListener('popstate', comeBack);

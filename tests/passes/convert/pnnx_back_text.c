@@ -189,6 +189,56 @@ static void rows_of_a_constant_matrix_are_an_embedding(void **state) {
             "nn.Embedding a 1 1 a.pnnx.Expression a embedding_dim=3 num_embeddings=50 sparse=False @weight=(50,3)f32\n");
 }
 
+/* PyTorch takes positions of 64 bits, and to pick rows also of 32; XIR's may be any integers. */
+static void positions_are_integers_that_pytorch_takes(void **state) {
+    (void)state;
+    BECOMES("x: 200 3; i: uint8 2; a = Gather x i [axis=0]; out a",
+            "Tensor.to a.Tensor.to 1 1 i a.Tensor.to copy=False dtype=torch.long\n"
+            "torch.index_select a 2 1 x a.Tensor.to a dim=0\n");
+    BECOMES("x: 200 3; i: sint8 2; a = Gather x i [axis=0]; out a",   /* 200 is not one of these integers */
+            "Tensor.to a.Tensor.to 1 1 i a.Tensor.to copy=False dtype=torch.long\n"
+            "pnnx.Expression a.pnnx.Expression 1 1 a.Tensor.to a.pnnx.Expression expr=remainder(@0,200)\n"
+            "torch.index_select a 2 1 x a.pnnx.Expression a dim=0\n");
+    BECOMES("x: 40 3; i: sint32 2; a = Gather x i [axis=0]; out a",
+            "pnnx.Expression a.pnnx.Expression 1 1 i a.pnnx.Expression expr=remainder(@0,40)\n"
+            "torch.index_select a 2 1 x a.pnnx.Expression a dim=0\n");
+    BECOMES("x: 40 3; i: sint32 2 3; a = GatherElements x i [axis=0]; out a",
+            "Tensor.to a.Tensor.to 1 1 i a.Tensor.to copy=False dtype=torch.long\n"
+            "pnnx.Expression a.pnnx.Expression 1 1 a.Tensor.to a.pnnx.Expression expr=remainder(@0,40)\n"
+            "torch.gather a 2 1 x a.pnnx.Expression a dim=0\n");
+    BECOMES("w: params 50 3; i: uint8 2 4; a = Gather w i [axis=0]; out a",
+            "Tensor.to a.Tensor.to 1 1 i a.Tensor.to copy=False dtype=torch.long\n"
+            "nn.Embedding a 1 1 a.Tensor.to a embedding_dim=3 num_embeddings=50 sparse=False @weight=(50,3)f32\n");
+    BECOMES("x: 4 3; i: params uint8 2 = 1 3; a = Gather x i [axis=0]; out a",
+            "pnnx.Attribute pnnx_unique_0 0 1 0 @data=(2)i64\ntorch.index_select a 2 1 x 0 a dim=0\n");
+}
+
+/* ---- elements of results ---------------------------------------------------------------------------------------- */
+
+/* PyTorch's sums of integers have 64 bits. */
+static void sums_have_the_elements_of_their_input(void **state) {
+    (void)state;
+    BECOMES("x: sint32 2 3; a = CumSum x [axis=1]; out a",
+            "Tensor.to a.Tensor.to 1 1 x a.Tensor.to copy=False dtype=torch.long\n"
+            "torch.cumsum a.torch.cumsum 1 1 a.Tensor.to a.torch.cumsum dim=1\n"
+            "Tensor.to a 1 1 a.torch.cumsum a copy=False dtype=torch.int\n");
+    BECOMES("x: uint8 2 3; a = Sum x [dim=1]; out a",
+            "Tensor.to a.Tensor.to 1 1 x a.Tensor.to copy=False dtype=torch.long\n"
+            "torch.sum a.torch.sum 1 1 a.Tensor.to a.torch.sum dim=(1) keepdim=False\n"
+            "Tensor.to a 1 1 a.torch.sum a copy=False dtype=torch.uint8\n");
+    BECOMES("x: sint64 2 3; a = CumSum x [axis=1]; out a", "torch.cumsum a 1 1 x a dim=1\n");
+    BECOMES("x: 2 3; a = CumSum x [axis=1]; out a", "torch.cumsum a 1 1 x a dim=1\n");
+}
+
+/* A module has weights of one element type. */
+static void a_bias_of_other_elements_is_added(void **state) {
+    (void)state;
+    BECOMES("x: sint8 2 3; w: params sint8 3 2; b: params sint32 2; a = Matmul x w b; out a",
+            "pnnx.Attribute pnnx_unique_0 0 1 0 @data=(2)i8\n"
+            "nn.Linear a.nn.Linear 1 1 x a.nn.Linear bias=False in_features=3 out_features=2 @weight=(2,3)i8\n"
+            "pnnx.Expression a 2 1 a.nn.Linear 0 a expr=add(@0,@1)\n");
+}
+
 /* ---- what PNNX cannot say ---------------------------------------------------------------------------------------- */
 
 static void stays(const char *story, const char *reason, int line) {
@@ -231,6 +281,9 @@ GROUP {
         cmocka_unit_test(computed_lists_are_formulas_of_sizes),
         cmocka_unit_test(computed_positions_count_from_the_start),
         cmocka_unit_test(rows_of_a_constant_matrix_are_an_embedding),
+        cmocka_unit_test(positions_are_integers_that_pytorch_takes),
+        cmocka_unit_test(sums_have_the_elements_of_their_input),
+        cmocka_unit_test(a_bias_of_other_elements_is_added),
         cmocka_unit_test(what_cannot_be_said_stays_with_the_reason),
     };
     return RUN_GROUP(tests);

@@ -55,7 +55,8 @@ static bool is_recorded(const xir_array *found, const char *record) {
     for (size_t i = 0; i < xir_array_count(found); i++) {
         char *end;
         const double expected = strtod(p, &end), x = xir_array_real(found, i);
-        if (end == p || !(fabs(x - expected) <= 1e-5 * (1 + fabs(expected)))) return false;
+        const bool near = isnan(expected) ? isnan(x) : fabs(x - expected) <= 1e-5 * (1 + fabs(expected));
+        if (end == p || !near) return false;
         p = end;
     }
     return rank == xir_type_rank(type) && !p[strspn(p, " ")];

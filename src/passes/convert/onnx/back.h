@@ -118,7 +118,8 @@ xir_value *onnx_weight(xir_node *at, const char *name);
     WAY(constant_of_shape) WAY(range) WAY(shape) WAY(join) WAY(depth_to_space) WAY(expand) WAY(pad) WAY(reshape)      \
     WAY(slice) WAY(split) WAY(squeeze) WAY(tile) WAY(transpose)                                                      \
     WAY(average_pool) WAY(conv) WAY(conv_transpose) WAY(grid_sample) WAY(max_pool) WAY(resize)                        \
-    WAY(place) WAY(batch_norm) WAY(cum_sum) WAY(group_norm) WAY(instance_norm) WAY(layer_norm) WAY(softmax)           \
+    WAY(place) WAY(batch_norm) WAY(cum_sum) WAY(group_norm) WAY(instance_norm) WAY(layer_norm) WAY(rms_norm)           \
+    WAY(softmax) WAY(attention)                                                                                      \
     WAY(reduce) WAY(extreme) WAY(einsum) WAY(matmul)                                                                 \
     WAY(gather) WAY(gather_nd) WAY(boxes) WAY(non_zero) WAY(scatter_nd) WAY(top_k) WAY(recurrent)
 #define WAY(name) xir_convert_fn onnx_back_##name;

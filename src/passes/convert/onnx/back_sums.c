@@ -204,23 +204,53 @@ bool onnx_back_group_norm(xir_node *at) {
                                                           REAL("epsilon", xir_node_real(at, "eps", 1e-5))));
 }
 
+/* The axes of the node's norm, in *from the first of them: they must be the last dims, which are known. Their dims; an
+ * empty list after a failure. */
+static xir_ints last_dims(xir_node *at, const xir_value *x, size_t *from) {
+    const xir_ints none = { NULL, 0 };
+    xir_ints axes;
+    if (!x || !xir_node_items(at, "axis", &axes) || !axes.n) return xir_node_unsupported(at, "no axes"), none;
+    const size_t rank = v_rank(x);
+    xir_ints dims = xir_node_make_ints(at, axes.n, 0);
+    if (xir_node_failed(at) || axes.n > rank) return xir_node_unsupported(at, "axes"), none;
+    *from = rank - axes.n;
+    for (size_t i = 0; i < axes.n; i++) {
+        if (!xir_node_axis(at, "attribute/axis", axes.v[i], rank, &axes.v[i])) return none;
+        if (axes.v[i] != (int64_t)(*from + i)) return xir_node_unsupported(at, "dims that are not the last"), none;
+        dims.v[i] = v_dim(x, *from + i);
+        if (dims.v[i] < 0) return xir_node_unsupported(at, "open dims"), none;
+    }
+    return dims;
+}
+
+/* A factor for each element of the normalised dims: the attribute gamma, or ones. */
+static xir_value *factors_of(xir_node *at, const xir_value *x, const xir_ints *dims) {
+    xir_value *gamma = onnx_weight(at, "gamma");
+    return gamma ? make_reshaped(at, gamma, dims) : xir_node_filled(at, v_element(x), dims, 1);
+}
+
 /* Since version 17, over the last dims. */
 bool onnx_back_layer_norm(xir_node *at) {
-    xir_ints axes;
-    xir_value *x = xir_node_input(at, 0), *gamma = onnx_weight(at, "gamma"), *beta = onnx_weight(at, "beta");
+    size_t from;
+    xir_value *x = xir_node_input(at, 0);
     if (onnx_target(at) < 17) return xir_node_unsupported(at, "LayerNormalization, which needs version 17");
-    if (!x || !xir_node_items(at, "axis", &axes) || !axes.n) return xir_node_unsupported(at, "no axes");
-    const size_t rank = v_rank(x), from = rank - axes.n;
-    xir_ints dims = xir_node_make_ints(at, axes.n, 0);
-    if (xir_node_failed(at) || axes.n > rank) return xir_node_unsupported(at, "axes");
-    for (size_t i = 0; i < axes.n; i++) {
-        if (!xir_node_axis(at, "attribute/axis", axes.v[i], rank, &axes.v[i])) return false;
-        if (axes.v[i] != (int64_t)(from + i)) return xir_node_unsupported(at, "dims that are not the last");
-        dims.v[i] = v_dim(x, from + i);
-        if (dims.v[i] < 0) return xir_node_unsupported(at, "open dims");
-    }
-    gamma = gamma ? make_reshaped(at, gamma, &dims) : xir_node_filled(at, v_element(x), &dims, 1);
+    const xir_ints dims = last_dims(at, x, &from);
+    if (!dims.n) return false;
+    xir_value *gamma = factors_of(at, x, &dims), *beta = onnx_weight(at, "beta");
     if (beta) beta = make_reshaped(at, beta, &dims);
-    return onnx_becomes(at, INS(x, gamma, beta), SETS(INT("axis", (int64_t)from),
-                                                      REAL("epsilon", xir_node_real(at, "eps", 1e-5))));
+    return onnx_becomes(at, INS(x, gamma, beta),
+                        SETS(INT("axis", (int64_t)from), REAL("epsilon", xir_node_real(at, "eps", 1e-5))));
+}
+
+/* Since version 23, over the last dims. The operator computes in floats, unless stash_type says another type. */
+bool onnx_back_rms_norm(xir_node *at) {
+    size_t from;
+    xir_value *x = xir_node_input(at, 0);
+    if (onnx_target(at) < 23) return xir_node_unsupported(at, "RMSNormalization, which needs version 23");
+    const xir_ints dims = last_dims(at, x, &from);
+    if (!dims.n) return false;
+    const bool wide = xir_type_storage_bits(v_element(x)) > 32;
+    const xir_set sets[] = { INT("axis", (int64_t)from), REAL("epsilon", xir_node_real(at, "eps", 1e-5)),
+                             INT("stash_type", wide ? onnx_code_of(at, v_element(x)) : 1) };
+    return onnx_becomes(at, INS(x, factors_of(at, x, &dims)), (xir_sets){ sets, wide ? 3 : 2 });
 }

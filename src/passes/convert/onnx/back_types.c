@@ -36,7 +36,7 @@ static const taken rows[] = {
     {  1, "diu",     " CumSum " },
     {  1, "dki",     " Range " },
     {  1, "e",       " NonMaxSuppression " },
-    {  1, "fh",      " LayerNormalization GroupNormalization Gelu " },
+    {  1, "fh",      " LayerNormalization RMSNormalization GroupNormalization Gelu Attention " },
     { 12, "fiusv",   " Max Min Clip " },
     { 12, "fi",      " Pow " },
     { 12, "fc",      " MaxPool " },

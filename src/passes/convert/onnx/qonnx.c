@@ -1,10 +1,13 @@
 /* The operators of QONNX, which Brevitas writes, too: numbers of few bits that stay reals in the file. Quant becomes a
- * Quantize to a type of these bits, and a Cast back. The rules are those of qonnx.custom_op.general, version 1. */
+ * Quantize to a type of these bits, and a Cast back; FloatQuant a Cast to a type of XIR's, if one has its numbers. The
+ * rules are those of qonnx.custom_op.general, versions 1 and 2. */
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 #include <xir/quant.h>
 #include "convert/onnx/quantised.h"
 #include "convert/onnx/rows.h"
+#include "elements.h"
 
 enum { LEAST_BITS = 2, MOST_BITS = 32, MOST_NUMBERS = 1 << 20 };
 
@@ -40,9 +43,29 @@ static bool read_whole(xir_node *at, size_t i, double *out) {
     return *out == floor(*out) || xir_node_unsupported(at, "%s: not one whole number", node_input_words(at, i, words));
 }
 
-static bool rounds_half_to_even(xir_node *at, const char *usual) {
+static bool same_word(xir_str a, const char *b) {
+    for (size_t i = 0; i < a.size; i++) if (toupper((unsigned char)a.data[i]) != b[i]) return false;
+    return b[a.size] == '\0';
+}
+
+/* The class that rounds as the node says, in capitals or not; NULL for a mode that has none. */
+static const char *rounding_of(xir_node *at, const char *usual) {
+    static const struct { const char *mode, *cls; } modes[] = {
+        { "ROUND", "Round" }, { "HALF_EVEN", "Round" }, { "CEIL", "Ceil" }, { "FLOOR", "Floor" },
+    };
     const xir_str mode = xir_node_text(at, "rounding_mode", usual);
-    return xir_str_equal(mode, XIR_STR("ROUND")) || xir_str_equal(mode, XIR_STR("HALF_EVEN"));
+    for (size_t i = 0; i < COUNT(modes); i++) if (same_word(mode, modes[i].mode)) return modes[i].cls;
+    return NULL;
+}
+
+static bool rounds_half_to_even(xir_node *at) {
+    const char *cls = rounding_of(at, "ROUND");
+    return cls && strcmp(cls, "Round") == 0;
+}
+
+static bool is_float(const xir_value *x) {
+    const xir_float_type *real = xir_float_type_of(xir_type_object(v_element(x)));
+    return real && real->format == XIR_FLOAT_FP32;
 }
 
 /* ---- operators --------------------------------------------------------------------------------------------------- */
@@ -75,20 +98,28 @@ static const xir_type *type_of_bits(xir_node *at, const xir_value *x, bool sign,
     return type;
 }
 
+/* Integers without a sign, none of which is the greatest one of their type. */
+static xir_value *narrowed(xir_node *at, xir_value *q, double bits) {
+    xir_value *stored = onnx_as_stored(at, q);
+    if (!stored) return NULL;
+    xir_value *most = xir_node_scalar(at, v_element(stored), ldexp(1, (int)bits) - 2);
+    return onnx_as_quantised(at, xir_node_make(at, "Minimum", INS(stored, most), NO_SETS), v_element(q));
+}
+
 /* x, scale, zero point, bits: clamp(round(x / scale + zero)), as the real number that it stands for. */
 bool onnx_qonnx_quant(xir_node *at) {
     double bits;
     xir_value *x = xir_node_input(at, 0);
     const bool sign = xir_node_int(at, "signed", 1), narrow = xir_node_int(at, "narrow", 0);
     if (xir_node_failed(at) || !read_whole(at, 3, &bits)) return false;
-    const xir_float_type *real = xir_float_type_of(xir_type_object(v_element(x)));
-    if (!real || real->format != XIR_FLOAT_FP32) return xir_node_unsupported(at, "numbers other than float");
+    if (!is_float(x)) return xir_node_unsupported(at, "numbers other than float");
     if (bits < LEAST_BITS || bits > MOST_BITS) return xir_node_unsupported(at, "%g bits", bits);
-    if (narrow && !sign) return xir_node_unsupported(at, "a narrow range without a sign");
-    if (!rounds_half_to_even(at, "ROUND")) return xir_node_unsupported(at, "a rounding other than ROUND");
+    if (!rounds_half_to_even(at)) return xir_node_unsupported(at, "a rounding other than ROUND");
     if (at->c->arithmetic) return xir_node_unsupported(at, "a quantised type, which the option excludes");
     const xir_type *type = type_of_bits(at, x, sign, bits);
-    return type && xir_node_result(at, 0, onnx_dequantised(at, onnx_quantised_value(at, x, type, !narrow)));
+    xir_value *q = type ? onnx_quantised_value(at, x, type, !(narrow && sign)) : NULL;
+    if (q && narrow && !sign) q = narrowed(at, q, bits);
+    return q && xir_node_result(at, 0, onnx_dequantised(at, q));
 }
 
 /* The scale, or minus the scale below 0. */
@@ -100,18 +131,116 @@ bool onnx_qonnx_bipolar(xir_node *at) {
     return xir_node_result(at, 0, xir_node_make(at, "Where", INS(scale, below, above), NO_SETS));
 }
 
-/* x, scale, zero point, bits before and after: the lowest bits are dropped. */
+/* ---- floats ------------------------------------------------------------------------------------------------------ */
+
+/* Returns true if a number above 0 is one of those with so many bits after the first one, and this least exponent. */
+static bool is_number_of(double v, double mantissa, double least) {
+    const double exponent = fmax(floor(log2(v)), least), count = ldexp(v, (int)(mantissa - exponent));
+    return v > 0 && isfinite(v) && count == floor(count);
+}
+
+/* The type of XIR's that has the floats with these bits in the mantissa and this bias, at least up to `most`. NULL: no
+ * type, or memory is out, which the node then says. */
+static const xir_type *float_type(xir_node *at, double mantissa, double bias, double most) {
+    static const xir_float_format formats[] = { XIR_FLOAT_FP16, XIR_FLOAT_BF16, XIR_FLOAT_TF32, XIR_FLOAT_FPE7M8,
+                                                XIR_FLOAT_FPE6M9 };
+    for (size_t i = 0; i < COUNT(formats); i++) {
+        const xir_type *type = xir_type_float(at->c->ctx, formats[i]);
+        if (!type) return node_no_memory(at), NULL;
+        const element_format f = element_format_of(type);
+        const double own = ldexp(1, f.exponent - 1) - 1, greatest = ldexp(2 - ldexp(1, -(int)f.mantissa), (int)own);
+        if (mantissa == f.mantissa && bias == own && most <= greatest) return type;
+    }
+    return NULL;
+}
+
+/* x, scale, bits of the exponent and of the mantissa, bias, greatest number: x / scale as such a float, times scale. */
+bool onnx_qonnx_float(xir_node *at) {
+    double exponent, mantissa, bias;
+    const double *limit;
+    size_t n;
+    xir_value *x = xir_node_input(at, 0), *scale = xir_node_input(at, 1);
+    if (xir_node_failed(at) || !read_whole(at, 2, &exponent) || !read_whole(at, 3, &mantissa) ||
+        !read_whole(at, 4, &bias) || !xir_node_reals(at, 5, &limit, &n)) return false;
+    if (!is_float(x)) return xir_node_unsupported(at, "numbers other than float");
+    if (!xir_node_same_elements(at, 0, x, 1, scale)) return false;
+    if (!rounds_half_to_even(at)) return xir_node_unsupported(at, "a rounding other than ROUND");
+    if (!xir_node_int(at, "saturation", 1)) return xir_node_unsupported(at, "numbers that do not saturate");
+    if (n != 1) return xir_node_unsupported(at, "%zu greatest numbers", n);
+    if (!(exponent >= 1 && exponent <= 8 && mantissa >= 1 && mantissa <= 23 && fabs(bias) <= 256))
+        return xir_node_unsupported(at, "a float of %g and %g bits, bias %g", exponent, mantissa, bias);
+    const double all = ldexp(2 - ldexp(1, -(int)mantissa), (int)(ldexp(1, (int)exponent) - 1 - bias)),
+                 most = fmin(all, limit[0]);
+    const xir_type *type = float_type(at, mantissa, bias, most);
+    if (xir_node_failed(at)) return false;
+    if (!type) return xir_node_unsupported(at, "a float of %g and %g bits, bias %g, up to %g: XIR has no type for it",
+                                           exponent, mantissa, bias, most);
+    if (!is_number_of(most, mantissa, 1 - bias))
+        return xir_node_unsupported(at, "a greatest number, %g, that the format does not have", most);
+    xir_value *y = xir_node_make(at, "ClampScalar", INS(xir_node_quotient(at, x, scale)),
+                                 SETS(REAL("min", -most), REAL("max", most)));
+    y = xir_node_cast(at, xir_node_cast(at, y, type), v_element(x));
+    return xir_node_result(at, 0, xir_node_product(at, y, scale));
+}
+
+/* ---- fewer bits -------------------------------------------------------------------------------------------------- */
+
+/* The exponent of the power of two that is nearest to output scale / scale, constants, in logarithms: one for all. */
+static bool read_shift(xir_node *at, double *out) {
+    const double *from, *to;
+    size_t n, m;
+    if (!xir_node_reals(at, 1, &from, &n) || !xir_node_reals(at, 4, &to, &m)) return false;
+    if (!n || !m || (n != m && n != 1 && m != 1)) return xir_node_unsupported(at, "%zu scales, then %zu", n, m);
+    for (size_t i = 0; i < (n > m ? n : m); i++) {
+        const double shift = rint(log2(to[m > 1 ? i : 0] / from[n > 1 ? i : 0]));
+        if (!(fabs(shift) <= MOST_BITS)) return xir_node_unsupported(at, "a quotient of scales that is not near 1");
+        if (i && shift != *out) return xir_node_unsupported(at, "several quotients of scales");
+        *out = shift;
+    }
+    return true;
+}
+
+/* Checks that the zero point of the output is that of the input, as the scale changes. The operator ignores it. */
+static bool zero_follows(xir_node *at, double shift) {
+    const double *from, *to;
+    size_t n, m;
+    if (!xir_node_reals(at, 2, &from, &n) || !xir_node_reals(at, 5, &to, &m)) return false;
+    if (!n || !m) return xir_node_unsupported(at, "no zero point");
+    for (size_t i = 0; i < (n > m ? n : m); i++)
+        if ((n != m && n != 1 && m != 1) || to[m > 1 ? i : 0] != ldexp(from[n > 1 ? i : 0], -(int)shift))
+            return xir_node_unsupported(at, "an output zero point that is not that of the input, rescaled");
+    return true;
+}
+
+/* Inputs of version 1: x, scale, zero point, bits before and after: the lowest bits are dropped, and the scale stays.
+ * Of version 2: x, scale, zero point, bits before, output scale, perhaps an output zero point, and bits after, in which
+ * numbers are limited. */
 bool onnx_qonnx_trunc(xir_node *at) {
-    double before, after;
-    xir_value *x = xir_node_input(at, 0), *scale = xir_node_input(at, 1), *zero = xir_node_input(at, 2);
-    const bool down = xir_str_equal(xir_node_text(at, "rounding_mode", "FLOOR"), XIR_STR("FLOOR"));
-    if (xir_node_failed(at) || !read_whole(at, 3, &before) || !read_whole(at, 4, &after)) return false;
+    double before, after, shift = 0;
+    xir_value *x = xir_node_input(at, 0), *scale = xir_node_input(at, 1), *zero = xir_node_input(at, 2), *out = scale;
+    const bool limits = at->n_in > 5, sign = xir_node_int(at, "signed", 1), narrow = xir_node_int(at, "narrow", 0);
+    const char *cls = rounding_of(at, "FLOOR");
+    if (xir_node_failed(at) || !read_whole(at, at->n_in - 1, &after)) return false;
     if (!xir_node_same_elements(at, 0, x, 1, scale) || !xir_node_same_elements(at, 0, x, 2, zero)) return false;
-    if (!down && !rounds_half_to_even(at, "FLOOR"))
-        return xir_node_unsupported(at, "a rounding other than FLOOR and ROUND");
-    if (!(fabs(before - after) <= MOST_BITS)) return xir_node_unsupported(at, "%g bits less", before - after);
+    if (!cls) return xir_node_unsupported(at, "a rounding other than ROUND, CEIL and FLOOR");
+    if (limits) {
+        out = xir_node_input(at, 4);
+        if (xir_node_failed(at) || !xir_node_same_elements(at, 0, x, 4, out) || !read_shift(at, &shift)) return false;
+        if (!(after >= 1 && after <= MOST_BITS)) return xir_node_unsupported(at, "%g bits", after);
+        if (at->n_in == 7 && !zero_follows(at, shift)) return false;
+    } else {
+        if (!read_whole(at, 3, &before)) return false;
+        shift = before - after;
+        if (!(fabs(shift) <= MOST_BITS)) return xir_node_unsupported(at, "%g bits less", shift);
+    }
     xir_value *y = xir_node_unary(at, "Round", xir_node_sum(at, xir_node_quotient(at, x, scale), zero, 1, 1));
-    y = xir_node_scaled(at, y, ldexp(1, (int)(after - before)));
-    y = xir_node_unary(at, down ? "Floor" : "Round", y);
-    return xir_node_result(at, 0, xir_node_product(at, xir_node_sum(at, y, zero, 1, -1), scale));
+    y = xir_node_scaled(at, y, ldexp(1, -(int)shift));
+    if (limits) {
+        const double half = ldexp(1, (int)after - 1), least = sign ? -half + narrow : 0,
+                     most = sign ? half - 1 : 2 * half - 1 - narrow;
+        y = xir_node_make(at, "ClampScalar", INS(y), SETS(REAL("min", least), REAL("max", most)));
+        zero = xir_node_scaled(at, zero, ldexp(1, -(int)shift));
+    }
+    y = xir_node_unary(at, cls, y);
+    return xir_node_result(at, 0, xir_node_product(at, xir_node_sum(at, y, zero, 1, -1), out));
 }

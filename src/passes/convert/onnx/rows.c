@@ -154,7 +154,7 @@ static const xir_convert_row rows[] = {
     REDUCE_BACK("ReduceMin", "Min", reduce_min, extreme),         REDUCE_BACK("ReduceProd", "Prod", reduce_prod, reduce),
     REDUCE("ReduceSumSquare", "Multiply, Sum",       reduce_sum_square),
     BACK   ("ReduceSum",         "1-2", "1",   "axes:I<13 keepdims:i noop_with_empty_axes:i>=13", "Sum",                 reduce_sum, "Sum", reduce),
-    BY_HOOK("RMSNormalization",  "2",   "1",   ">=23 axis:i epsilon:f stash_type:i",             "RMSNorm",             rms_normalization),
+    BACK   ("RMSNormalization",  "2",   "1",   ">=23 axis:i epsilon:f stash_type:i",             "RMSNorm",             rms_normalization, "RMSNorm", rms_norm),
     BY_HOOK("RotaryEmbedding",   "3-4", "1",   ">=23 interleaved:i num_heads:i rotary_embedding_dim:i", "Gather, Multiply, Add, Concat", rotary_embedding),
     BACK   ("Softmax",           "1",   "1",   "axis:i",                                          "Softmax",             softmax, "Softmax", softmax),
 
@@ -253,9 +253,10 @@ static const xir_convert_row rows[] = {
     QONNX  ("Quant",             "4",    "narrow:i rounding_mode:s signed:i",        "Quantize, Cast",      qonnx_quant),
     QONNX  ("IntQuant",          "4",    "narrow:i rounding_mode:s signed:i",        "Quantize, Cast",      qonnx_quant),
     QONNX  ("BipolarQuant",      "2",    "",                                         "GreaterEqual, Where", qonnx_bipolar),
-    QONNX  ("Trunc",             "5",    "rounding_mode:s",
+    QONNX  ("Trunc",             "5-7",  "narrow:i rounding_mode:s signed:i",
             "Div, Add, Round, Floor, Multiply", qonnx_trunc),
-    STAYS  ("qonnx.custom_op.general.FloatQuant", "6", "1", "has_inf:i has_nan:i has_subnormal:i rounding_mode:s saturation:i"),
+    QONNX  ("FloatQuant",        "6",    "has_inf:i has_infinity:i has_nan:i has_subnormal:i rounding_mode:s saturation:i signed:i",
+            "Div, ClampScalar, Cast, Multiply", qonnx_float),
 
     /* subgraphs */
     BY_HOOK("If",                "1",   "0-",  "else_branch:g! then_branch:g!",                   "the nodes of a branch",                  if_),
@@ -269,7 +270,7 @@ static const xir_convert_row rows[] = {
     BY_HOOK("BitwiseOr",         "2",   "1",   ">=18", "Div, Mod, Multiply, Sum, Add", bitwise_or),
     BY_HOOK("BitwiseXor",        "2",   "1",   ">=18", "Div, Mod, Multiply, Sum, Add", bitwise_xor),
     BY_HOOK("AffineGrid",        "2",   "1",   ">=20 align_corners:i", "Matmul", affine_grid),
-    BY_HOOK("Attention",         "3-7", "1-4", ">=23 is_causal:i kv_num_heads:i q_num_heads:i qk_matmul_output_mode:i scale:f softcap:f softmax_precision:i", "Attention", attention),
+    BACK   ("Attention",         "3-7", "1-4", ">=23 is_causal:i kv_num_heads:i q_num_heads:i qk_matmul_output_mode:i scale:f softcap:f softmax_precision:i", "Attention", attention, "Attention", attention),
     BY_HOOK("BlackmanWindow",    "1",   "1",   ">=17 output_datatype:i periodic:i", "Params, or Range, Cos", blackman_window),
     BY_HOOK("CenterCropPad",     "2",   "1",   ">=18 axes:I", "Slice, Pad", center_crop_pad),
     BY_HOOK("Col2Im",            "3",   "1",   ">=18 dilations:I pads:I strides:I", "ConvTranspose1d to 3d", col2im),

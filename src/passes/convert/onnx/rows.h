@@ -96,8 +96,8 @@ bool onnx_resize_open(xir_node *at, xir_value *x, bool old, size_t scales_at, si
     HOOK(mel_weight_matrix) HOOK(dft) HOOK(stft) HOOK(det) HOOK(bitwise_not) HOOK(bitwise_and) HOOK(bitwise_or)       \
     HOOK(bitwise_xor) HOOK(tensor_scatter) HOOK(lp_pool) HOOK(global_lp_pool) HOOK(roi_align) HOOK(deform_conv)       \
     HOOK(affine_grid) HOOK(col2im) HOOK(center_crop_pad) HOOK(max_unpool) HOOK(attention) HOOK(qonnx_quant)           \
-    HOOK(qonnx_bipolar) HOOK(qonnx_trunc) HOOK(ms_bias_gelu) HOOK(ms_fast_gelu) HOOK(ms_quick_gelu)                   \
-    HOOK(ms_bias_add) HOOK(ms_bias_softmax) HOOK(ms_bias_split_gelu) HOOK(ms_fused_matmul)                            \
+    HOOK(qonnx_bipolar) HOOK(qonnx_float) HOOK(qonnx_trunc) HOOK(ms_bias_gelu) HOOK(ms_fast_gelu)                     \
+    HOOK(ms_quick_gelu) HOOK(ms_bias_add) HOOK(ms_bias_softmax) HOOK(ms_bias_split_gelu) HOOK(ms_fused_matmul)        \
     HOOK(ms_fused_matmul_activation) HOOK(ms_causal_conv) HOOK(ms_fused_gemm) HOOK(ms_fused_conv)                     \
     HOOK(ms_matmul_nbits) HOOK(ms_gather_block_quantized) HOOK(ms_qlinear_where) HOOK(ms_nhwc_max_pool)               \
     HOOK(ms_qattention) HOOK(ms_nchwc) HOOK(ms_skip_layer_normalization) HOOK(ms_skip_rms_normalization)              \

@@ -205,11 +205,20 @@ static bool counts_up(const xir_value *index) {
            memcmp(formula->as.text.data, "remainder(", 10) == 0;
 }
 
+/* Positions in elements that PyTorch takes: 64-bit integers or, where it takes them, those of 32 bits. */
+static xir_value *as_places(xir_node *at, xir_value *index, bool narrow) {
+    const xir_integer_type *own = xir_integer_type_of(xir_type_object(v_element(index)));
+    if (narrow && own && own->sign && xir_type_storage_bits(v_element(index)) == 32) return index;
+    return xir_node_cast(at, index, xir_type_sint(xir_node_context(at), 64));
+}
+
 /* PyTorch's positions do not count from the end, XIR's may: those that are computed are taken modulo the dim. */
-static xir_value *from_start(xir_node *at, xir_value *index, xir_value *x, size_t axis) {
-    if (xir_node_failed(at) || !index || counts_up(index)) return index;
+static xir_value *from_start(xir_node *at, xir_value *index, xir_value *x, size_t axis, bool narrow) {
+    if (xir_node_failed(at) || !index) return index;
+    const bool up = counts_up(index);
     const int64_t n = v_dim(x, axis);
-    if (n == 0) return index;   /* of no elements nothing is picked */
+    index = as_places(at, index, narrow);
+    if (!index || up || n == 0) return index;   /* of no elements nothing is picked */
     if (n > 0)
         return xir_node_make(at, "Mod", INS(index, xir_node_scalar(at, v_element(index), (double)n)), NO_SETS);
     char text[60];
@@ -229,8 +238,10 @@ static xir_value *constant_from_start(xir_node *at, size_t i, const xir_value *x
         negative |= places.v[k] < 0;
         places.v[k] += places.v[k] < 0 ? v_dim(x, axis) : 0;
     }
-    const xir_ints dims = xir_node_dims(at, xir_node_input(at, i));
-    return negative ? make_reshaped(at, xir_node_integers(at, &places), &dims) : xir_node_input(at, i);
+    xir_value *index = xir_node_input(at, i);
+    const xir_ints dims = xir_node_dims(at, index);
+    const bool whole = index && xir_type_equal(v_element(index), xir_type_sint(xir_node_context(at), 64));
+    return negative || !whole ? make_reshaped(at, xir_node_integers(at, &places), &dims) : index;
 }
 
 /* GatherElements. */
@@ -240,7 +251,7 @@ bool pnnx_back_gather(xir_node *at) {
     if (!x || !index || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 0), v_rank(x), &axis))
         return false;
     index = xir_node_is_constant(at, 1) ? constant_from_start(at, 1, x, (size_t)axis)
-                                        : from_start(at, index, x, (size_t)axis);
+                                        : from_start(at, index, x, (size_t)axis, false);
     return row_becomes(at, INS(x, index), NO_SETS);
 }
 
@@ -251,7 +262,7 @@ bool pnnx_back_embedding(xir_node *at) {
     if (xir_node_failed(at) || xir_node_is_constant(at, 1)) return xir_node_unsupported(at, "constant positions");
     if (!xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 0), v_rank(x), &axis)) return false;
     if (v_rank(x) != 2 || axis || v_rank(index) == 0) return xir_node_unsupported(at, "rows of something else");
-    return xir_node_becomes_foreign(at, INS(from_start(at, index, x, 0), x),
+    return xir_node_becomes_foreign(at, INS(from_start(at, index, x, 0, true), x),
                                     SETS(INT("embedding_dim", v_dim(x, 1)), INT("num_embeddings", v_dim(x, 0)),
                                          XIR_SETB("sparse", false)));
 }
@@ -272,7 +283,7 @@ bool pnnx_back_index_select(xir_node *at) {
     if (!index) return false;
     if (v_rank(index) == 1) {
         if (xir_str_equal(at->to->type, XIR_STR("torch.index_select")))
-            return xir_node_becomes_foreign(at, INS(x, from_start(at, index, x, (size_t)k)), SETS(INT("dim", k)));
+            return xir_node_becomes_foreign(at, INS(x, from_start(at, index, x, (size_t)k, true)), SETS(INT("dim", k)));
         return xir_node_unsupported(at, "several positions");
     }
     if (xir_str_equal(at->to->type, XIR_STR("Tensor.select"))) return xir_node_unsupported(at, "several positions");

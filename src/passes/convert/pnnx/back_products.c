@@ -9,6 +9,8 @@ bool pnnx_back_linear(xir_node *at) {
     if (xir_node_failed(at)) return false;
     if (v_rank(k) != 2 || (bias && (v_rank(bias) != 1 || v_dim(bias, 0) != v_dim(k, 1))))
         return xir_node_unsupported(at, "a product of another form than x W + b");
+    if (bias && !xir_type_equal(v_element(bias), v_element(x)))
+        return xir_node_unsupported(at, "a bias of other elements than the product");
     return row_becomes(at, INS(x, xir_node_transposed(at, k, swap, 2, NULL), bias),
                        SETS(XIR_SETB("bias", bias != NULL), INT("in_features", v_dim(k, 0)),
                             INT("out_features", v_dim(k, 1))));
@@ -21,6 +23,7 @@ bool pnnx_back_matmul(xir_node *at) {
     if (v_rank(bias) > v_rank(xir_op_output(at->op, 0)))
         return xir_node_unsupported(at, "a bias of more dims than the product");
     xir_value *y = xir_node_make(at, "Matmul", INS(x, k), NO_SETS);
+    if (y && v_is_integer(y)) bias = xir_node_cast(at, bias, v_element(y));   /* sums of integers wrap */
     return xir_node_result(at, 0, xir_node_sum(at, y, bias, 1, 1));
 }
 
@@ -40,6 +43,20 @@ bool pnnx_back_reduce(xir_node *at) {
     xir_value *y = x ? xir_node_make(at, type.data[0] == 'S' ? "Sum" : "Prod", INS(x),
                                      SETS(LIST("dim", &axes), INT("keepdim", xir_node_bool(at, "keepdim", false))))
                                          : NULL;
+    return xir_node_result(at, 0, xir_node_cast(at, y, element));
+}
+
+/* So are running sums. PNNX does not write the dtype that PyTorch's function has. */
+bool pnnx_back_cumsum(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    if (!x) return false;
+    const xir_type *element = v_element(x);
+    if (xir_type_kind_of(element) == XIR_TYPE_FLOAT || xir_type_storage_bits(element) == 64)
+        return row_becomes(at, INS(x), NO_SETS);
+    if (xir_node_bool(at, "exclusive", false) || xir_node_bool(at, "reverse", false))
+        return xir_node_unsupported(at, "a sum of other elements than those up to each");
+    x = xir_node_cast(at, x, xir_type_sint(xir_node_context(at), 64));
+    xir_value *y = x ? xir_node_make(at, "CumSum", INS(x), SETS(INT("axis", xir_node_int(at, "axis", 0)))) : NULL;
     return xir_node_result(at, 0, xir_node_cast(at, y, element));
 }
 

@@ -81,7 +81,7 @@ xir_str pnnx_map_order(size_t rank);
     BACK(normalize) BACK(reshape) BACK(permute) BACK(squeeze) BACK(expand) BACK(tile) BACK(cat) BACK(slice)            \
     BACK(split) BACK(unbind) BACK(pad) BACK(roll) BACK(index_select) BACK(topk) BACK(sdpa) BACK(resize)                \
     BACK(grid_sample) BACK(shuffle) BACK(unfold) BACK(recurrent)                                                             \
-    BACK(embedding) BACK(gather) BACK(index_put) BACK(non_zero) BACK(arange) BACK(full)
+    BACK(embedding) BACK(gather) BACK(index_put) BACK(non_zero) BACK(arange) BACK(full) BACK(cumsum)
 #define BACK(name) xir_convert_fn pnnx_back_##name;
 PNNX_BACKS(BACK)
 #undef BACK

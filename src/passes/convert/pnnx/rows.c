@@ -268,7 +268,8 @@ static const xir_convert_row rows[] = {
     BY_HOOK("torch.argsort", "1 input", "1", "dim:i descending:bi stable:bin", "TopK", NULL, sort),
     BY_HOOK("torch.any", "1 input", "1", "dim:Iin keepdim:bi", "Max", NULL, any),
     BY_HOOK("torch.all", "1 input", "1", "dim:Iin keepdim:bi", "Min", NULL, any),
-    WITH_BACK("torch.cumsum", "1 input", "1", "dim:i! dtype:sn", "CumSum", "axis=dim", cumsum, "CumSum", NULL),
+    WITH_BACK("torch.cumsum", "1 input", "1", "dim:i! dtype:sn", "CumSum", "axis=dim", cumsum, "CumSum",
+            pnnx_back_cumsum),
     BY_HOOK("torch.cumprod", "1 input", "1", "dim:i! dtype:sn", "Slice, Multiply, Concat", NULL, cumprod),
 
     /* moved elements */

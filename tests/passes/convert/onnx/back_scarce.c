@@ -48,6 +48,17 @@ static void going_whole(want *w) {
     if (strstr(w->result, "onnx::Conv\n") == NULL) fail_msg("it is not converted:\n%s", w->result);
 }
 
+/* What only the newest version has operators for. */
+static void going_to_the_newest(want *w) {
+    IN_PLENTY(w, w->net = story_net_in(w->ctx, "q: 1 2 3 2; m: fp32 3; x: 2 4; at = Attention q q q m [scale=2 softcap=3];"
+                                               "r = RMSNorm x [axis=1]; out at r"));
+    assert_non_null(w->net);
+    TRY_LOOSELY(w, xir_pass_run(w->net, "xir-to-onnx", "opset=23", NULL, w->why));
+    IN_PLENTY(w, tidy(w));
+    IN_PLENTY(w, w->result = classes_of(w->net));
+    if (strstr(w->result, "onnx::Attention\n") == NULL) fail_msg("it is not converted:\n%s", w->result);
+}
+
 static const xir_type *quantised_element(xir_context *of) {
     const xir_scales *scales = xir_scales_from(of, (double[]){ 0.5 }, 1, -1);
     const int64_t zero = 3;
@@ -136,6 +147,7 @@ SCARCE_TEST(going_quantised)
 SCARCE_TEST(going_as_integers)
 SCARCE_TEST(going_back)
 SCARCE_TEST(going_whole)
+SCARCE_TEST(going_to_the_newest)
 
 GROUP {
     const struct CMUnitTest tests[] = {
@@ -145,6 +157,7 @@ GROUP {
         cmocka_unit_test(test_going_as_integers),
         cmocka_unit_test(test_going_back),
         cmocka_unit_test(test_going_whole),
+        cmocka_unit_test(test_going_to_the_newest),
         cmocka_unit_test(test_converting),
         cmocka_unit_test(test_checking),
     };

@@ -176,7 +176,7 @@ function compare(name, a, b) {
 async function again(name, bytes, feeds, results) {
     const from = join(temporary, 'a.onnx'), to = join(temporary, 'b.onnx');
     writeFileSync(from, bytes);
-    for (const version of [11, 13, 17, 21]) {
+    for (const version of [11, 13, 17, 21, 23]) {
         rmSync(to, { force: true });
         const run = spawnSync(xir, ['opt', from, to, '--set', `xir-to-onnx.opset=${version}`], { encoding: 'utf8' });
         if (run.status || !existsSync(to)) {
