@@ -22,7 +22,7 @@ xir_value *attention_causal(xir_node *at, const xir_value *q, const xir_value *k
         !xir_node_need_dims(at, k, v_rank(k) - 2, v_rank(k) - 1)) return NULL;
     const xir_ints dims = { (int64_t[]){ v_dim(q, rank - 2), v_dim(k, v_rank(k) - 2) }, 2 };
     const int64_t n = product_of(&dims, 0, 2);
-    if (n < 0 || n > MOST_MASK) return xir_node_unsupported(at, "a very large mask"), NULL;
+    if (!node_elements_at_most(at, &dims, MOST_MASK, "the mask")) return NULL;
     double *v = node_take(at, ((size_t)n + 1) * sizeof *v);
     if (!v) return node_no_memory(at), NULL;
     for (int64_t i = 0; i < n; i++) v[i] = i % dims.v[1] <= i / dims.v[1] ? 0 : -INFINITY;
@@ -114,12 +114,11 @@ static xir_value *in_heads(xir_node *at, xir_value *x, int64_t heads) {
 }
 
 /* Heads in the last dim: put in dim 1, and back. */
-bool simpler_attention_heads(xir_node *at) {
+static bool with_heads_apart(xir_node *at) {
     static const int64_t back[] = { 0, 2, 1, 3 };
     xir_value *x = xir_node_input(at, 0), *k = xir_node_input(at, 1), *v = xir_node_input(at, 2),
               *mask = xir_node_optional_input(at, 3);
     if (xir_node_failed(at)) return false;
-    if (v_rank(x) != 3) return xir_node_unsupported(at, "heads in a dim of their own");
     const int64_t heads = xir_node_int(at, "q_num_heads", 0), groups = xir_node_int(at, "kv_num_heads", 0);
     xir_value *q = in_heads(at, x, heads);
     k = in_heads(at, k, groups), v = in_heads(at, v, groups);
@@ -139,7 +138,7 @@ bool simpler_attention(xir_node *at) {
     xir_value *q = xir_node_input(at, 0), *k = xir_node_input(at, 1), *v = xir_node_input(at, 2), *weights,
               *mask = xir_node_optional_input(at, 3);
     if (xir_node_failed(at)) return false;
-    if (v_rank(q) != 4) return xir_node_unsupported(at, "heads in the last dim");
+    if (v_rank(q) != 4) return with_heads_apart(at);
     if (!xir_node_need_dims(at, q, 1, 2) || !xir_node_need_dims(at, q, 3, 4)) return false;
     const xir_type *element = v_element(q);
     const bool is_causal = xir_node_bool(at, "is_causal", false), hides = attention_hides(mask, is_causal);

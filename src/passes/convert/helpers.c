@@ -20,6 +20,33 @@ int64_t product_of(const xir_ints *list, size_t from, size_t to) {
     return open ? -1 : n;
 }
 
+/* ---- lengths ---------------------------------------------------------------------------------------------------- */
+
+bool node_at_most(xir_node *at, int64_t found, int64_t most, const char *what, ...) {
+    char name[120];
+    va_list list;
+    if (xir_node_failed(at)) return false;
+    if (found <= most) return true;
+    va_start(list, what);
+    text_vprint(name, sizeof name, what, list);
+    va_end(list);
+    return xir_node_unsupported(at, "%s is %lld: a conversion takes at most %lld", name, (long long)found,
+                                (long long)most);
+}
+
+bool node_elements_at_most(xir_node *at, const xir_ints *dims, int64_t most, const char *what) {
+    char text[160] = "";
+    const int64_t count = product_of(dims, 0, dims->n);
+    if (xir_node_failed(at)) return false;
+    if (count >= 0 && count <= most) return true;
+    for (size_t i = 0, n = 0; i < dims->n && n < sizeof text; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%lld", i ? "*" : "", (long long)dims->v[i]);
+    return xir_node_unsupported(at, "%s has %s elements: a conversion takes at most %lld", what, text,
+                                (long long)most);
+}
+
+/* ---- values ----------------------------------------------------------------------------------------------------- */
+
 bool xir_node_need_dims(xir_node *at, const xir_value *v, size_t from, size_t to) {
     if (xir_node_failed(at)) return false;
     for (size_t i = from; i < v_rank(v) && i < to; i++) {
@@ -268,8 +295,7 @@ xir_value *make_scattered(xir_node *at, xir_value *data, xir_value *indices, xir
     }
     const xir_ints dims = xir_node_dims(at, indices);
     if (xir_node_failed(at) || !xir_node_need_dims(at, indices, 0, SIZE_MAX)) return NULL;
-    const int64_t n = product_of(&dims, 0, rank);
-    if (n < 0 || n > MOST_PLACES) return xir_node_unsupported(at, "a large number of indices"), NULL;
+    if (!node_elements_at_most(at, &dims, MOST_PLACES, "the tensor of indices")) return NULL;
     xir_value **parts = node_take(at, (rank + 1) * sizeof *parts);
     if (!parts) return node_no_memory(at), NULL;
     for (size_t k = 0; k < rank; k++) {

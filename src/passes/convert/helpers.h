@@ -51,6 +51,12 @@ static inline input_place place_of_input(size_t i) {
 /* Checks the number of dims of v, input i. */
 bool node_has_rank(xir_node *at, size_t i, const xir_value *v, size_t rank);
 
+/* A length that the conversion writes out is at most `most`. If not, the node stays, and the reason has what it is the
+ * length of, printed with its arguments, and both numbers: "dim 2 is 5000000: a conversion takes at most 1048576". */
+bool node_at_most(xir_node *at, int64_t found, int64_t most, const char *what, ...) XIR_PRINTF(4, 5);
+/* The same for the number of elements of known dims: "the mask has 4096*4096 elements: …". */
+bool node_elements_at_most(xir_node *at, const xir_ints *dims, int64_t most, const char *what);
+
 /* `n` reals in memory of the conversion; NULL after a failure. */
 double *node_reals(xir_node *at, int64_t n);
 

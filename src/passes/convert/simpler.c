@@ -121,7 +121,6 @@ static const formula formulas[] = {
     { "RNN", simpler_recurrent },
     { "LSTM", simpler_recurrent },
     { "GRU", simpler_recurrent },
-    { "Attention", simpler_attention_heads },
     { "Attention", simpler_attention },
     /* for formats with few operations */
     { "CumSum", simpler_cumsum_steps, true },
@@ -134,7 +133,6 @@ static const formula formulas[] = {
     { "LogSoftmax", simpler_log_softmax, true },
     { "Unstack", simpler_unstack, true },
     { "GatherElements", simpler_gather_elements, true },
-    { "Matmul", simpler_matmul, true },
     { "Conv1d", simpler_line, true },
     { "ConvTranspose1d", simpler_line, true },
     { "MaxPool1d", simpler_line, true },

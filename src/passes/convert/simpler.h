@@ -30,8 +30,8 @@ xir_value *make_positions(xir_node *at, xir_value *x, xir_value *indices, size_t
 /* x with its first n dims as one. */
 xir_value *make_flat(xir_node *at, xir_value *x, size_t n);
 
-/* attention.c: the parts of an attention, and the formulas of XIR's Attention. */
-xir_convert_fn simpler_attention, simpler_attention_heads;
+/* attention.c: the parts of an attention, and the formula of XIR's Attention. */
+xir_convert_fn simpler_attention;
 
 /* A mask as addends: a bool mask is -inf where attention is forbidden: where it is true, or where it is not. */
 xir_value *attention_addends(xir_node *at, xir_value *mask, const xir_type *element, bool forbids);

@@ -1,10 +1,10 @@
 /* Formulas that take an axis apart: what is combined over an axis is combined half by half; indices along an axis are
- * positions in the whole tensor; several matrix products are single ones. */
+ * positions in the whole tensor; several matrix products are single ones, or sums of products of elements. */
 #include <math.h>
 #include "convert/parts.h"
 #include "convert/simpler.h"
 
-enum { MOST_ITEMS_OF_AXIS = 1024, MOST_MATRICES = 64 };
+enum { MOST_ITEMS_OF_AXIS = 1024, MOST_MATRICES = 64, MOST_ELEMENTS = 1 << 24 };
 
 /* ---- half by half ----------------------------------------------------------------------------------------------- */
 
@@ -149,12 +149,31 @@ static xir_value *matrices(xir_node *at, xir_value *x, const xir_ints *batch, in
     return make_shaped(at, x, (int64_t[]){ n, rows, columns }, 3);
 }
 
-/* A few products are done one by one. */
+/* Products of matrices one by one. */
+static xir_value *one_by_one(xir_node *at, xir_value *a, xir_value *b, int64_t n) {
+    xir_value *parts[MOST_MATRICES];
+    for (int64_t i = 0; i < n && a && b; i++) parts[i] = make_matrix_product(at, matrix(at, a, i), matrix(at, b, i));
+    if (xir_node_failed(at) || !a || !b) return NULL;
+    return n > 1 ? xir_node_make(at, "Stack", (xir_values){ parts, (size_t)n }, SETS(INT("dim", 0))) : parts[0];
+}
+
+/* Products of matrices as sums of products of elements, all of which exist at one time: [n, m, k, 1] times
+ * [n, 1, k, p]. */
+static xir_value *by_elements(xir_node *at, xir_value *a, xir_value *b, int64_t n) {
+    if (!a || !b) return NULL;
+    const int64_t rows = v_dim(a, 1), depth = v_dim(a, 2), columns = v_dim(b, 2);
+    const xir_ints all = { (int64_t[]){ n, rows, depth, columns }, 4 }, axis = { (int64_t[]){ 2 }, 1 };
+    if (!node_elements_at_most(at, &all, MOST_ELEMENTS, "the tensor of all products")) return NULL;
+    a = make_shaped(at, a, (int64_t[]){ n, rows, depth, 1 }, 4);
+    b = make_shaped(at, b, (int64_t[]){ n, 1, depth, columns }, 4);
+    return xir_node_reduced(at, "Sum", xir_node_product(at, a, b), &axis, false);
+}
+
 bool simpler_matmul(xir_node *at) {
     xir_value *a = xir_node_input(at, 0), *b = xir_node_input(at, 1), *bias = xir_node_optional_input(at, 2);
     if (xir_node_failed(at) || !xir_node_need_dims(at, a, 0, SIZE_MAX) || !xir_node_need_dims(at, b, 0, SIZE_MAX))
         return false;
-    if (v_rank(a) < 2 || v_rank(b) < 2 || (v_rank(b) == 2 && !bias)) return xir_node_unsupported(at, "a product");
+    if (v_rank(a) < 2 || v_rank(b) < 2) return xir_node_unsupported(at, "a product with a vector");
     const xir_ints dims = xir_node_dims(at, xir_op_output(at->op, 0));
     if (xir_node_failed(at)) return false;
     if (bias) {
@@ -163,12 +182,8 @@ bool simpler_matmul(xir_node *at) {
     }
     const xir_ints batch = { dims.v, dims.n - 2 };
     const int64_t n = product_of(&batch, 0, batch.n);
-    xir_value *parts[MOST_MATRICES];
-    if (n < 1 || n > MOST_MATRICES) return xir_node_unsupported(at, "%lld products of matrices", (long long)n);
+    if (n < 1) return xir_node_unsupported(at, "%s products of matrices", n ? "very many" : "no");
     a = matrices(at, a, &batch, n), b = matrices(at, b, &batch, n);
-    for (int64_t i = 0; i < n && a && b; i++) parts[i] = make_matrix_product(at, matrix(at, a, i), matrix(at, b, i));
-    if (xir_node_failed(at) || !a || !b) return false;
-    xir_value *y = parts[0];
-    if (n > 1) y = xir_node_make(at, "Stack", (xir_values){ parts, (size_t)n }, SETS(INT("dim", 0)));
+    xir_value *y = n <= MOST_MATRICES ? one_by_one(at, a, b, n) : by_elements(at, a, b, n);
     return y && xir_node_result(at, 0, make_reshaped(at, y, &dims));
 }

@@ -239,6 +239,25 @@ static void a_bias_of_other_elements_is_added(void **state) {
             "pnnx.Expression a 2 1 a.nn.Linear 0 a expr=add(@0,@1)\n");
 }
 
+/* ---- numbers ---------------------------------------------------------------------------------------------------- */
+
+/* PNNX's own reader ends the program on integers of attributes that have more than 32 bits, and on reals that are not
+ * normal floats: these are weights. */
+static void numbers_that_pnnx_does_not_read_are_weights(void **state) {
+    (void)state;
+    BECOMES("x: 2 3; h: 0.5; a = LessEqual x h; out a", "torch.le a 1 1 x a other=0.5\n");
+    BECOMES("x: 2 3; h: 1e-45; a = LessEqual x h; out a",
+            "pnnx.Attribute a 0 1 0 @data=(1)f32\nTensor.select h 1 1 0 h dim=0 index=0\ntorch.le a 2 1 x h a\n");
+    BECOMES("x: 2 3; k: params sint64 = 2147483647; a = Abs x; out a k",
+            "pnnx.Expression k 0 1 k expr=2147483647\npnnx.Expression a 1 1 x a expr=abs(@0)\n");
+    BECOMES("x: 2 3; k: params sint64 = 2147483648; a = Abs x; out a k",
+            "pnnx.Attribute pnnx_unique_0 0 1 0 @data=(1)i64\nTensor.select k 1 1 0 k dim=0 index=0\n"
+            "pnnx.Expression a 1 1 x a expr=abs(@0)\n");
+    BECOMES("x: 2 3; k: params fp64 = 1e-39; a = Abs x; out a k",
+            "pnnx.Attribute pnnx_unique_0 0 1 0 @data=(1)f64\nTensor.select k 1 1 0 k dim=0 index=0\n"
+            "pnnx.Expression a 1 1 x a expr=abs(@0)\n");
+}
+
 /* ---- what PNNX cannot say ---------------------------------------------------------------------------------------- */
 
 static void stays(const char *story, const char *reason, int line) {
@@ -265,6 +284,8 @@ static void what_cannot_be_said_stays_with_the_reason(void **state) {
     STAYS("x: sint64 4; a = Mean x; out a", "a mean of integers");
     STAYS("b: 1 6 4; s: 1 1 6; a = NonMaxSuppression b s; out a",
           "NonMaxSuppression 'a' (op 1): not converted: PNNX has no operation for it");
+    STAYS("x: 2 3; a = ELU x [alpha=1e-40]; out a",
+          "alpha is 9.99995e-41: PNNX's reader takes no float below 1.17549e-38");
     STAYS("x: 2 3; n: sint64 2; a = Tile x n [dims=-1,-1]; out a", "dims is computed");
     STAYS("x: sint32 3; y: sint32 3; a = Div x y [rounding_mode=TRUNC]; out a", "rounded towards zero");
 }
@@ -284,6 +305,7 @@ GROUP {
         cmocka_unit_test(positions_are_integers_that_pytorch_takes),
         cmocka_unit_test(sums_have_the_elements_of_their_input),
         cmocka_unit_test(a_bias_of_other_elements_is_added),
+        cmocka_unit_test(numbers_that_pnnx_does_not_read_are_weights),
         cmocka_unit_test(what_cannot_be_said_stays_with_the_reason),
     };
     return RUN_GROUP(tests);

@@ -39,6 +39,7 @@ static const struct row { const char *inputs, *weights, *nodes; } rows[] = {
     { A, "i=[1]", "ReduceMax a,i y keepdims=1" }, { A, "i=[2]", "ReduceMin a,i y keepdims=0" },
     { A, "", "ArgMax a y axis=1 keepdims=0" }, { A, "i=[2]", "TopK a,i y,y1 axis=2" },
     { "a=(3,4)f32", "w=(4,5) w1=(5)", "Gemm a,w,w1 y" }, { "a=(3,4)f32 b=(4,5)f32", "", "MatMul a,b y" },
+    { "a=(5,13,2,3)f32 b=(13,3,4)f32", "", "MatMul a,b y" }, { "a=(3,2,3)f32 b=(3,3,4)f32", "", "MatMul a,b y" },
     { A, "w=(4,5)", "MatMul a,w y" }, { A, "w=(4,5) w1=(5)", "MatMul a,w x;Add x,w1 y" },
     { "a=(4,2,3)f32", "w=(1,20,3) w1=(1,20,5) w2=(1,40)", "LSTM a,w,w1,w2 y,y1,y2 hidden_size=5" },
     { A, "i=[4,6]", "Reshape a,i y" }, { A, "", "Transpose a y perm=[2,0,1]" }, { "a=(1,3,1)f32", "", "Squeeze a y" },
@@ -140,9 +141,33 @@ static void comparisons_go_on_to_nnb(void **state) {
     }
 }
 
+/* More than 64 products of matrices are sums of products of elements, if these are at most 2^24. The reason is that of
+ * the product, also in an attention. */
+static void large_products_stay(void **state) {
+    (void)state;
+    static const struct { const char *inputs, *nodes; } cases[] = {
+        { "a=(65,128,64)f32 b=(65,64,128)f32", "MatMul a,b y" },
+        { "a=(65,1,128,64)f32 b=(65,1,128,64)f32",
+          "Transpose b t perm=[0,1,3,2];MatMul a,t s;Softmax s p;MatMul p,b y" },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        xir_network *net = onnx_net(cases[i].inputs, "", cases[i].nodes, "y");
+        assert_true(passes(net, "fuse", ""));
+        assert_true(passes(net, "xir-to-tsm", ""));
+        const xir_diag *d = xir_diags_at(why, 0);
+        assert_non_null(d);
+        char text[400];
+        snprintf(text, sizeof text, "%.*s", (int)(d->message.size < 390 ? d->message.size : 390), d->message.data);
+        if (!strstr(text, "the tensor of all products has 65*128*64*128 elements: a conversion takes at most 16777216"))
+            fail_msg("%zu: %s", i, text);
+        xir_network_free(net);
+    }
+}
+
 GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operations_come_back), cmocka_unit_test(comparisons_go_on_to_nnb),
+        cmocka_unit_test(large_products_stay),
     };
     return RUN_GROUP(tests);
 }

@@ -2,6 +2,7 @@
  * `indexselect` takes them; then there is a product with the kernel, or a reduction. Rows and columns are one dim for
  * that, and one further cell is the padding. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include "convert/deepx/deepx.h"
 #include "convert/windows.h"
@@ -62,10 +63,11 @@ static bool count(xir_node *at, sliding *s, bool back) {
     for (size_t k = 0; k < s->w.n; k++) {
         const windows *w = &s->w;
         const int64_t more = back ? xir_node_int(at, axis_words_of(w->n, k)->more, 0) : 0;
+        static const char *const names[] = { "size", "dilation", "stride", "padding before", "padding after",
+                                             "padding of the output" };
         const int64_t large[] = { w->size[k], w->dilation[k], w->stride[k], w->before[k], w->after[k], more };
         for (size_t i = 0; i < COUNT(large); i++)
-            if (large[i] > MOST_CELLS || large[i] < -MOST_CELLS)
-                return xir_node_unsupported(at, "very large windows");
+            if (!node_at_most(at, llabs(large[i]), MOST_CELLS, "the %s of the windows", names[i])) return false;
         const int64_t span = w->dilation[k] * (w->size[k] - 1);
         s->output[k] = back ? (w->input[k] - 1) * w->stride[k] - w->before[k] - w->after[k] + span + more + 1
                             : window_room(w, k) < 0 ? 0 : window_room(w, k) / w->stride[k] + 1;

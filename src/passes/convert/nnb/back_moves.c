@@ -100,7 +100,7 @@ bool nnb_back_slice(xir_node *at) {
         begin.v[i] = begin.v[i] < -dim ? 0 : begin.v[i] < 0 ? begin.v[i] + dim : begin.v[i];
         if (!n) return xir_node_unsupported(at, "no elements");
         if (n == 1) step.v[i] = 1;
-        if (step.v[i] > NNB_MOST_DIM) return xir_node_unsupported(at, "very large steps");
+        if (!node_at_most(at, step.v[i], NNB_MOST_DIM, "stride[%zu]", i)) return false;
         end.v[i] = begin.v[i] + (n - 1) * step.v[i] + 1;
     }
     return nnb_calls(at, "nnb::Slice", INS(x), SETS(LIST("start", &begin), LIST("stop", &end), LIST("step", &step)));

@@ -13,6 +13,13 @@ static bool any_above(const xir_ints *list, int64_t least) {
     return false;
 }
 
+/* Every item is at most MOST_DIM. */
+static bool all_fit(xir_node *at, const xir_ints *list, const char *name) {
+    for (size_t i = 0; i < list->n; i++)
+        if (!node_at_most(at, list->v[i], MOST_DIM, "%s[%zu]", name, i)) return false;
+    return true;
+}
+
 static bool any_below(const xir_ints *list, int64_t least) {
     for (size_t i = 0; i < list->n; i++) if (list->v[i] < least) return true;
     return false;
@@ -29,7 +36,7 @@ static bool read_spans(xir_node *at, const xir_value *x, spans *s) {
     s->pads = xir_node_make_ints(at, 2 * n, 0);
     if (xir_node_failed(at)) return false;
     for (size_t k = 0; k < n; k++)
-        if (v_dim(x, 2 + k) > MOST_DIM) return xir_node_unsupported(at, "very large dims");
+        if (!node_at_most(at, v_dim(x, 2 + k), MOST_DIM, "dim %zu", 2 + k)) return false;
     for (size_t k = 0; k < n; k++) {
         const axis_words *words = axis_words_of(n, k);
         s->size.v[k] = xir_node_int(at, words->pool, 1);
@@ -39,9 +46,9 @@ static bool read_spans(xir_node *at, const xir_value *x, spans *s) {
         s->pads.v[k] = xir_node_int(at, words->before, 0);
         s->pads.v[n + k] = xir_node_int(at, words->after, 0);
     }
-    bool large = any_above(&s->pads, MOST_DIM);
-    for (size_t i = 0; i < COUNT(lists); i++) large |= any_above(lists[i], MOST_DIM);
-    return !large || xir_node_unsupported(at, "very large windows");
+    return all_fit(at, &s->size, "kernel_shape") && all_fit(at, &s->stride, "strides") &&
+           all_fit(at, &s->dilation, "dilations") && all_fit(at, &s->more, "output_padding") &&
+           all_fit(at, &s->pads, "pads");
 }
 
 /* x, whose channels are second, with this padding, which then is 0. */
@@ -85,8 +92,7 @@ static bool kernel_shape(xir_node *at, const xir_value *kernel, xir_ints *out) {
     if (!kernel) return false;
     *out = xir_node_make_ints(at, v_rank(kernel) - 2, 1);
     for (size_t i = 0; i < out->n; i++) out->v[i] = v_dim(kernel, 2 + i);
-    if (any_above(out, MOST_DIM)) return xir_node_unsupported(at, "very large windows");
-    return !xir_node_failed(at);
+    return all_fit(at, out, "kernel_shape") && !xir_node_failed(at);
 }
 
 /* The bias in one dim. */

@@ -91,7 +91,7 @@ bool onnx_eye_like(xir_node *at) {
     if (!xir_node_need_dims(at, x, 0, 2)) return false;
     xir_ints dims = xir_node_dims(at, x);
     int64_t count = dims.v ? product_of(&dims, 0, 2) : -1;
-    if (count < 0 || count > MOST_LISTED) return xir_node_unsupported(at, "a large matrix");
+    if (!node_elements_at_most(at, &dims, MOST_LISTED, "the matrix")) return false;
     size_t n = (size_t)count;
     double *v = node_take(at, (n + 1) * sizeof *v);
     if (!v) return node_no_memory(at);

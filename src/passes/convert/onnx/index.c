@@ -148,7 +148,7 @@ bool onnx_trilu(xir_node *at) {
     if (!dims.v) return false;
     dims.v[0] = v_dim(x, rank - 2), dims.v[1] = v_dim(x, rank - 1);
     int64_t n = product_of(&dims, 0, 2);
-    if (n < 0 || n > 4 * MOST_LISTED) return xir_node_unsupported(at, "a large mask");
+    if (!node_elements_at_most(at, &dims, 4 * MOST_LISTED, "the mask")) return false;
     double *mask = node_take(at, ((size_t)n + 1) * sizeof *mask);
     if (!mask) return node_no_memory(at);
     for (int64_t i = 0; i < n; i++) {

@@ -150,7 +150,7 @@ bool onnx_tensor_scatter(xir_node *at) {
         return xir_node_invalid(at, XIR_E_INVALID, "input/1", "dim %zu of input 1: expected %s%lld, found %lld", i,
                                 (int64_t)i == axis ? "at most " : "", (long long)dim, (long long)dims.v[i]);
     }
-    if (dims.v[axis] > MOST_LISTED) return xir_node_unsupported(at, "very large dims");
+    if (!node_at_most(at, dims.v[axis], MOST_LISTED, "dim %lld of input 1", (long long)axis)) return false;
     const xir_type *whole = xir_type_sint(at->c->ctx, 64);
     xir_ints line = xir_node_make_ints(at, rank, 1), rows = xir_node_make_ints(at, rank, 1);
     if (xir_node_failed(at)) return false;

@@ -158,7 +158,7 @@ bool onnx_ms_gather_block_quantized(xir_node *at) {
     const bool small = xir_type_equal(v_element(x), xir_type_uint(at->c->ctx, 4)) ||
                        xir_type_equal(v_element(x), xir_type_sint(at->c->ctx, 4));
     if (!packed && (bits != 4 || !small)) return xir_node_unsupported(at, "other elements than bytes, or 4 bits");
-    if (v_dim(x, (size_t)axis) > MOST_LISTED) return xir_node_unsupported(at, "very large dims");
+    if (!node_at_most(at, v_dim(x, (size_t)axis), MOST_LISTED, "dim %lld of input 0", (long long)axis)) return false;
     if (packed) x = widened(at, x, bits, NULL);
     if (!x) return false;
     xir_ints dims = xir_node_dims(at, x);

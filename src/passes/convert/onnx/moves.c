@@ -299,9 +299,12 @@ static xir_value *wrapped(xir_node *at, xir_value *x, const list_items *padding)
         if (before->v == 0 && after->v == 0) continue;
         if (!xir_node_need_dims(at, x, axis, axis + 1)) return NULL;
         const int64_t dim = v_dim(x, axis);
-        if (dim < 1 || before->v > MOST_LISTED || after->v > MOST_LISTED || before->v < -dim || after->v < -dim ||
-            dim > MOST_LISTED || dim + before->v + after->v < 0)
-            return xir_node_unsupported(at, "very large dims, or none"), NULL;
+        if (!node_at_most(at, dim, MOST_LISTED, "dim %zu", axis) ||
+            !node_at_most(at, before->v, MOST_LISTED, "pads[%zu]", axis) ||
+            !node_at_most(at, after->v, MOST_LISTED, "pads[%zu]", v_rank(x) + axis)) return NULL;
+        if (dim < 1 || before->v < -dim || after->v < -dim || dim + before->v + after->v < 0)
+            return xir_node_unsupported(at, "dim %zu is %lld, padded by %lld and %lld", axis, (long long)dim,
+                                        (long long)before->v, (long long)after->v), NULL;
         xir_ints places = xir_node_series(at, 0, (size_t)(dim + before->v + after->v));
         for (size_t i = 0; i < places.n; i++) places.v[i] = ((places.v[i] - before->v) % dim + dim) % dim;
         x = make_taken(at, x, axis, &places);

@@ -35,7 +35,7 @@ bool onnx_reverse_sequence(xir_node *at) {
     if (xir_node_failed(at)) return false;
     dims.v[0] = v_dim(x, 0), dims.v[1] = v_dim(x, 1);
     const int64_t n = product_of(&dims, 0, 3);
-    if (n < 0 || n > MOST_PLACES) return xir_node_unsupported(at, "a large number of elements");
+    if (!node_elements_at_most(at, &dims, MOST_PLACES, "the tensor of indices")) return false;
     double *v = node_take(at, ((size_t)n + 1) * sizeof *v);
     if (!v) return node_no_memory(at);
     for (int64_t i = 0; i < n / 2; i++) {

@@ -115,7 +115,7 @@ static xir_value *of_blocks(xir_node *at, xir_value *v, const xir_value *x, size
                                 (long long)blocks, (long long)block, axis,
                                 (long long)(axis < v_rank(v) ? v_dim(v, axis) : 1), v_rank(v)), NULL;
     }
-    if (n > MOST_LISTED) return xir_node_unsupported(at, "very large dims"), NULL;
+    if (!node_at_most(at, n, MOST_LISTED, "dim %zu", axis)) return NULL;
     xir_ints places = xir_node_series(at, 0, (size_t)n);
     for (size_t i = 0; i < places.n; i++) places.v[i] /= block;
     return make_taken(at, v, axis, &places);

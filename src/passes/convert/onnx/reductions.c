@@ -121,7 +121,7 @@ bool onnx_hardmax(xir_node *at) {
     if (!soft_axis(at, x, &axis)) return false;
     xir_value *m = as_matrix(at, x, &axis);
     if (!m || !xir_node_need_dims(at, m, (size_t)axis, (size_t)axis + 1)) return false;
-    if (v_dim(m, (size_t)axis) > MOST_LISTED) return xir_node_unsupported(at, "very large dims");
+    if (!node_at_most(at, v_dim(m, (size_t)axis), MOST_LISTED, "the dim of the axis")) return false;
     xir_value *where = xir_node_make(at, "Argmax", INS(m), SETS(INT("dim", axis), INT("keepdim", 1)));
     xir_ints places = xir_node_series(at, 0, (size_t)v_dim(m, (size_t)axis)),
              dims = xir_node_make_ints(at, v_rank(m), 1);
@@ -230,7 +230,7 @@ bool onnx_group_normalization(xir_node *at) {
                 return xir_node_invalid(at, XIR_E_INVALID, k == 1 ? "input/1" : "input/2",
                                         "expected %lld elements, one for each group, found %zu", (long long)groups, n);
             }
-            if (channels > MOST_LISTED) return xir_node_unsupported(at, "very many channels");
+            if (!node_at_most(at, channels, MOST_LISTED, "the number of channels")) return false;
             per = (size_t)(channels / groups);
             double *spread = node_take(at, ((size_t)channels + 1) * sizeof *spread);
             if (!spread) return node_no_memory(at);

@@ -69,8 +69,9 @@ bool onnx_affine_grid(xir_node *at) {
                                     (long long)size.v[i]);
         if (corners && size.v[i] == 1) return xir_node_unsupported(at, "one cell between corners");
     }
-    const int64_t cells = product_of(&size, 2, size.n);
-    if (cells < 0 || cells > MOST_CELLS / 4) return xir_node_unsupported(at, "a large grid");
+    const xir_ints sides = { size.v + 2, size.n - 2 };
+    const int64_t cells = product_of(&sides, 0, sides.n);
+    if (!node_elements_at_most(at, &sides, MOST_CELLS / 4, "the grid")) return false;
     double *v = node_reals(at, cells * ((int64_t)n + 1));
     if (!v) return false;
     for (int64_t i = 0; i < cells; i++) {
@@ -144,7 +145,8 @@ static bool read_blocks(xir_node *at, const xir_value *x, windows *w, int64_t mo
         const int64_t room = image.v[k] + w->before[k] + w->after[k] - w->dilation[k] * (w->size[k] - 1) - 1;
         if (room < 0) return xir_node_invalid(at, XIR_E_BOUNDS, "input/2", "the block does not fit into the image");
         w->input[k] = room / w->stride[k] + 1, more[k] = room % w->stride[k];
-        if (__builtin_mul_overflow(places, w->input[k], &places)) return xir_node_unsupported(at, "very large dims");
+        if (!node_at_most(at, w->input[k], INT64_MAX / places, "dim %zu of the places", k)) return false;
+        places *= w->input[k];
     }
     const int64_t cells = product_of(&block, 0, block.n), channels = cells > 0 ? v_dim(x, 1) / cells : 0;
     if (cells < 1 || v_dim(x, 1) % cells || v_dim(x, 2) != places) {
@@ -152,8 +154,10 @@ static bool read_blocks(xir_node *at, const xir_value *x, windows *w, int64_t mo
                                 "%lld columns, places of it, found %lld and %lld", (long long)cells, (long long)places,
                                 (long long)v_dim(x, 1), (long long)v_dim(x, 2));
     }
-    if (channels >= 1 && cells <= 1 << 12 && channels <= MOST_CELLS / (cells * cells)) return true;
-    return xir_node_unsupported(at, "very large blocks");
+    if (channels < 1) return xir_node_unsupported(at, "no channels");
+    return node_at_most(at, cells, 1 << 12, "the number of a block's cells") &&
+           node_at_most(at, channels, MOST_CELLS / (cells * cells), "the number of channels, each with %lld cells,",
+                        (long long)cells);
 }
 
 /* Each of the kernel's cells has a channel of its own: a transposed convolution with a kernel of ones in the places of
@@ -230,9 +234,9 @@ bool onnx_max_unpool(xir_node *at) {
     xir_ints dims = xir_node_dims(at, x), padding = xir_node_make_ints(at, 2 * rank, 0);
     const int64_t count = xir_node_failed(at) ? -1 : product_of(&dims, 0, rank);
     if (xir_node_failed(at)) return false;
-    if (count < 0 || count > MOST_CELLS) return xir_node_unsupported(at, "very large dims");
+    if (!node_elements_at_most(at, &dims, MOST_CELLS, "input 0")) return false;
     for (size_t i = 0; i < rank; i++) {   /* one of 0 hides the others from the count */
-        if (dims.v[i] > MOST_CELLS) return xir_node_unsupported(at, "very large dims");
+        if (!node_at_most(at, dims.v[i], MOST_CELLS, "dim %zu of input 0", i)) return false;
         if (v_dim(places, i) == dims.v[i] || v_dim(places, i) < 0) continue;
         return xir_node_invalid(at, XIR_E_INVALID, "input/1",
                                 "dim %zu of input 1: expected %lld, like input 0, found %lld", i,
@@ -243,7 +247,7 @@ bool onnx_max_unpool(xir_node *at) {
         if (dims.v[2 + k] < 1) return xir_node_unsupported(at, "an output without cells");
     }
     const int64_t n = product_of(&dims, 0, rank);
-    if (n < 0 || n > MOST_CELLS) return xir_node_unsupported(at, "very large dims");
+    if (!node_elements_at_most(at, &dims, MOST_CELLS, "the output")) return false;
     bool larger = false;
     if (xir_node_has(at, 2)) {
         if (!xir_node_ints(at, 2, &shape)) return false;
@@ -297,19 +301,24 @@ static double *window_places(xir_node *at, const windows *w, const int64_t *out,
 /* The cells of each window are gathered; the first greatest one's place is looked up, and the first place of its
  * channel added. */
 xir_value *onnx_places_of_maxima(xir_node *at, xir_value *x, const windows *w) {
-    int64_t out[3], n = 1, cells = 1, size = 1;
+    int64_t out[3], kernel[3], image[5];
+    const int64_t exact = INT64_C(1) << 53;   /* the places are reals for a while */
     if (!xir_node_need_dims(at, x, 0, SIZE_MAX)) return NULL;
-    for (size_t k = 0; k < w->n; k++) {
-        out[k] = window_room(w, k) / w->stride[k] + 1;
-        if (__builtin_mul_overflow(n, out[k], &n) || __builtin_mul_overflow(cells, w->size[k], &cells) ||
-            __builtin_mul_overflow(size, w->input[k], &size) || n > MOST_CELLS || cells > MOST_CELLS)
-            return xir_node_unsupported(at, "very large dims"), NULL;
-    }
-    const int64_t batch = v_dim(x, 0), channels = v_dim(x, 1);
-    int64_t maps, all_places;   /* the places are reals for a while: up to 2^53 they are exact */
-    if (n * cells > MOST_CELLS || __builtin_mul_overflow(batch, channels, &maps) || maps > MOST_CELLS ||
-        __builtin_mul_overflow(maps, size, &all_places) || all_places > INT64_C(1) << 53)
-        return xir_node_unsupported(at, "very large dims"), NULL;
+    const int64_t batch = image[0] = v_dim(x, 0), channels = image[1] = v_dim(x, 1);
+    for (size_t k = 0; k < w->n; k++)
+        out[k] = window_room(w, k) / w->stride[k] + 1, kernel[k] = w->size[k], image[2 + k] = w->input[k];
+    const xir_ints outs = { out, w->n }, kernels = { kernel, w->n }, maps_alone = { image, 2 },
+                   sides = { image + 2, w->n }, all_dims = { image, w->n + 2 };
+    if (!node_elements_at_most(at, &outs, MOST_CELLS, "a channel of the output") ||
+        !node_elements_at_most(at, &kernels, MOST_CELLS, "the kernel") ||
+        !node_elements_at_most(at, &maps_alone, MOST_CELLS, "input 0 without its images") ||
+        !node_elements_at_most(at, &sides, exact, "a channel of input 0") ||
+        !node_elements_at_most(at, &all_dims, exact, "input 0")) return NULL;
+    const int64_t n = product_of(&outs, 0, w->n), cells = product_of(&kernels, 0, w->n),
+                  size = product_of(&sides, 0, w->n);
+    const xir_ints flat = { (int64_t[]){ n, cells }, 2 };
+    if (!node_elements_at_most(at, &flat, MOST_CELLS, "the table of the cells of all windows")) return NULL;
+    const int64_t maps = batch * channels;
     const double *places = window_places(at, w, out, n, cells, false);
     const double *given = window_places(at, w, out, n, cells, xir_node_int(at, "storage_order", 0));
     double *firsts = node_reals(at, maps), *rows = node_reals(at, n);
@@ -317,8 +326,7 @@ xir_value *onnx_places_of_maxima(xir_node *at, xir_value *x, const windows *w) {
     for (int64_t i = 0; i < maps; i++) firsts[i] = (double)(i * size);
     for (int64_t i = 0; i < n; i++) rows[i] = (double)(i * cells);
     const xir_type *whole = xir_type_sint(at->c->ctx, 64);
-    const xir_ints flat = { (int64_t[]){ n, cells }, 2 }, of_maps = { (int64_t[]){ batch, channels, 1 }, 3 },
-                   edge = { (int64_t[]){ batch, channels, 1 }, 3 };
+    const xir_ints of_maps = { (int64_t[]){ batch, channels, 1 }, 3 }, edge = of_maps;
     xir_value *least = v_is_real(x) ? xir_node_filled(at, v_element(x), &edge, -INFINITY) : NULL;
     if (!least) return xir_node_unsupported(at, "the positions of maxima of integers"), NULL;
     xir_value *line = xir_node_make(at, "Concat", INS(make_shaped(at, x, (int64_t[]){ batch, channels, size }, 3),

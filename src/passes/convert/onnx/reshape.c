@@ -80,7 +80,8 @@ static bool settle_rest(xir_node *at, xir_value *x, list_items *shape, size_t re
     bool very_large = have == EXPR_UNKNOWN || want == EXPR_UNKNOWN;
     for (size_t i = 0; i < dims.n; i++) very_large = very_large && (kept[i] || expr_is_number(dims.v[i].v));
     for (size_t i = 0; i < shape->n; i++) very_large = very_large && (skip[i] || expr_is_number(shape->v[i].v));
-    if (very_large) return xir_node_unsupported(at, "very large dims");
+    if (very_large) return xir_node_unsupported(at, "the product of the dims of %s is 2^62 or more",
+                                                have == EXPR_UNKNOWN ? "input 0" : "the shape");
     if (expr_is_number(have) && expr_is_number(want) &&
         (rest == shape->n ? want != have : want <= 0 ? have != 0 : have % want != 0)) {
         return xir_node_invalid(at, XIR_E_INVALID, where,

@@ -55,6 +55,12 @@ static bool read_region(xir_node *at, const xir_value *x, new_size *out) {
     return true;
 }
 
+/* A size that a scale gives, which may not be a number. */
+static bool size_fits(xir_node *at, size_t axis, double size) {
+    return size <= MOST_SIZE || xir_node_unsupported(at, "dim %zu of the output is %g: a conversion takes at most %d",
+                                                     axis, size, MOST_SIZE);
+}
+
 /* One scale for all axes, the least or the greatest, which keeps the proportions of the image. */
 static bool keep_proportions(xir_node *at, const xir_value *x, new_size *out) {
     const bool smaller = xir_node_is(at, "keep_aspect_ratio_policy", "not_larger");
@@ -67,7 +73,7 @@ static bool keep_proportions(xir_node *at, const xir_value *x, new_size *out) {
     for (size_t i = 0; i < out->axes.n; i++) {
         const size_t axis = (size_t)out->axes.v[i];
         const double size = scale * (double)v_dim(x, axis);
-        if (!(size <= MOST_SIZE)) return xir_node_unsupported(at, "very large dims");
+        if (!size_fits(at, axis, size)) return false;
         out->to.v[axis] = (int64_t)floor(size + 0.5);
         out->scales[axis] = scale;
         out->whole = out->whole && size == floor(size);
@@ -128,7 +134,7 @@ static bool new_sizes(xir_node *at, const xir_value *x, size_t scales_at, size_t
         }
         if (scales[i] == 1 && part == 1) continue;
         if (dim < 0) return xir_node_unsupported(at, "dim %zu is unknown", axis);
-        if (!(size <= MOST_SIZE)) return xir_node_unsupported(at, "very large dims");
+        if (!size_fits(at, axis, (double)size)) return false;
         out->whole = out->whole && size == floorf(size);
         out->to.v[axis] = (int64_t)size;
     }
@@ -198,7 +204,8 @@ bool onnx_resize(xir_node *at) {
     from = xir_node_dims(at, x);
     if (xir_node_failed(at) || !xir_node_need_dims(at, x, 2, SIZE_MAX)) return false;
     for (size_t i = 0; i < to.n; i++) {
-        if (to.v[i] > MOST_SIZE || from.v[i] > MOST_SIZE) return xir_node_unsupported(at, "very large dims");
+        if (!node_at_most(at, to.v[i], MOST_SIZE, "dim %zu of the output", i) ||
+            !node_at_most(at, from.v[i], MOST_SIZE, "dim %zu of input 0", i)) return false;
     }
     bool nearest = xir_node_is(at, "mode", "nearest") || !xir_node_attr(at, "mode"),
          cubic = xir_node_is(at, "mode", "cubic");

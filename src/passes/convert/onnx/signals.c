@@ -103,7 +103,7 @@ bool onnx_mel_weight_matrix(xir_node *at) {
     }
     const int64_t rows = length / 2 + 1;
     const xir_type *element = output_element(at);
-    if (rows * n > MOST_MATRIX) return xir_node_unsupported(at, "a large matrix");
+    if (!node_at_most(at, rows * n, MOST_MATRIX, "the number of elements of a matrix")) return false;
     double *v = node_reals(at, rows * n);
     if (!v || !element) return false;
     memset(v, 0, (size_t)(rows * n) * sizeof *v);
@@ -194,7 +194,8 @@ static xir_value *frames_of(xir_node *at, xir_value *x, int64_t length, int64_t 
         return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected at least %lld samples, one frame, found %lld",
                                 (long long)length, (long long)samples), NULL;
     }
-    if (frames > MOST_MATRIX / length) return xir_node_unsupported(at, "very many frames"), NULL;
+    if (!node_at_most(at, frames, MOST_MATRIX / length, "the number of frames of %lld samples", (long long)length))
+        return NULL;
     double *places = node_reals(at, frames * length);
     for (int64_t i = 0; places && i < frames * length; i++) places[i] = (double)(i / length * step + i % length);
     const xir_ints dims = { (int64_t[]){ frames, length }, 2 };

@@ -67,7 +67,8 @@ bool onnx_windows(xir_node *at, const xir_value *x, const xir_value *kernel, win
         w->size[k] = kernel ? v_dim(kernel, 2 + k) : 1;
         w->stride[k] = w->dilation[k] = 1;
         w->before[k] = w->after[k] = 0;
-        if (w->input[k] > MOST_DIM || w->size[k] > MOST_STEP) return xir_node_unsupported(at, "very large dims");
+        if (!node_at_most(at, w->input[k], MOST_DIM, "dim %zu of input 0", 2 + k) ||
+            !node_at_most(at, w->size[k], MOST_STEP, "dim %zu of the kernel", 2 + k)) return false;
     }
     if (window_items(at, "kernel_shape", w->n, 1, &list)) {
         for (size_t k = 0; k < w->n; k++) {
@@ -139,8 +140,8 @@ static bool channels_fit(xir_node *at, const xir_value *x, const xir_value *kern
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/group", "group: expected at least 1, found %lld",
                                 (long long)groups);
     }
-    if (!transposed && in >= 0 && __builtin_mul_overflow(in, groups, &in))
-        return xir_node_unsupported(at, "very large dims");
+    if (!transposed && in >= 0 && !node_at_most(at, in, INT64_MAX / groups, "dim 1 of the kernel")) return false;
+    if (!transposed && in >= 0) in *= groups;
     if (channels >= 0 && in >= 0 && channels != in) {
         return xir_node_invalid(at, XIR_E_INVALID, "input/1",
                                 "input 0: expected %lld channels, like the kernel with %lld group%s, found %lld",
@@ -225,8 +226,7 @@ static xir_value *window_sums(xir_node *at, xir_value *x, const windows *w) {
     if (!xir_node_need_dims(at, x, 1, 2) || !dims.v) return NULL;
     for (size_t k = 0; k < w->n; k++) dims.v[k] = w->size[k];
     dims.v[w->n + 1] = v_dim(x, 1);
-    const int64_t n = product_of(&dims, 0, dims.n);
-    if (n < 0 || n > MOST_LISTED) return xir_node_unsupported(at, "very large windows"), NULL;
+    if (!node_elements_at_most(at, &dims, MOST_LISTED, "a kernel of ones")) return NULL;
     window_set_all(&s, w, false, true);
     window_set(&s, "groups", v_dim(x, 1));
     xir_value *y = xir_node_make(at, BY_RANK(w->n, "Conv1d", "Conv2d", "Conv3d"),
@@ -244,13 +244,10 @@ static int64_t steps_to(int64_t distance, int64_t step) {
  * those of the padding too, but not cells after it, which only rounding up adds. */
 static xir_value *window_counts(xir_node *at, const xir_value *x, const windows *w, const windows *plain, bool padded) {
     xir_ints dims = xir_node_make_ints(at, w->n, 1);
-    int64_t n = 1;
     if (!xir_node_need_dims(at, x, 2, SIZE_MAX) || !dims.v) return NULL;
-    for (size_t k = 0; k < w->n; k++) {
-        dims.v[k] = window_room(w, k) / w->stride[k] + 1;
-        if (__builtin_mul_overflow(n, dims.v[k], &n) || n > MOST_LISTED)
-            return xir_node_unsupported(at, "very large dims"), NULL;
-    }
+    for (size_t k = 0; k < w->n; k++) dims.v[k] = window_room(w, k) / w->stride[k] + 1;
+    if (!node_elements_at_most(at, &dims, MOST_LISTED, "the output without channels")) return NULL;
+    const int64_t n = product_of(&dims, 0, w->n);
     double *counts = node_take(at, ((size_t)n + 1) * sizeof *counts);
     if (!counts) return node_no_memory(at), NULL;
     for (int64_t i = 0; i < n; i++) {

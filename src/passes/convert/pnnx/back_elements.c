@@ -162,7 +162,8 @@ static bool number_of(xir_node *at, size_t i, size_t rank, const char *name, xir
     if (!x || !xir_node_is_constant(at, i) || v_rank(x) > rank || !xir_node_reals(at, i, &v, &n) || n != 1)
         return false;
     const bool real = xir_type_kind_of(v_element(x)) == XIR_TYPE_FLOAT;
-    if (real ? !isfinite(*v) || (double)(float)*v != *v : !v_is_integer(x) || fabs(*v) >= PNNX_END) return false;
+    if (real ? !isfinite(*v) || (double)(float)*v != *v || !pnnx_reads_real(*v)
+             : !v_is_integer(x) || fabs(*v) >= PNNX_END) return false;
     *out = real ? (xir_set)REAL(name, *v) : (xir_set)INT(name, (int64_t)*v);
     return true;
 }
@@ -210,7 +211,8 @@ static bool scalar_text(const xir_value *v, char out[MOST_NUMBER]) {
     const xir_type *element = v_element(v);
     if (v_rank(v) || xir_type_storage_bits(element) != 64 || xir_params_read(v, 0, bytes, sizeof bytes)) return false;
     elements_to_reals(element, bytes, 0, 1, &real);
-    return fabs(real) < 0x1p53 && number_text(real, element, out);
+    const bool reads = v_is_integer(v) ? pnnx_reads_integer(real) : pnnx_reads_real(real);
+    return reads && number_text(real, element, out);
 }
 
 /* PNNX has no weights of rank 0: a scalar is an expression, or the element of a weight with one. */

@@ -105,8 +105,9 @@ bool pnnx_unfold(xir_node *at) {
     p.in[0] = v_dim(x, 2), p.in[1] = v_dim(x, 3);
     if (!read_patches(at, &p)) return false;
     const int64_t n = v_dim(x, 0), c = v_dim(x, 1);
-    if (p.out[0] * p.size[0] > PNNX_MOST_LISTED || p.out[1] * p.size[1] > PNNX_MOST_LISTED)
-        return xir_node_unsupported(at, "very many windows");
+    for (size_t i = 0; i < 2; i++)
+        if (!node_at_most(at, p.out[i] * p.size[i], PNNX_MOST_LISTED, "the number of rows of all windows along dim %zu",
+                          2 + i)) return false;
     const xir_ints pads = { (int64_t[]){ 0, 0, 0, 0, p.pad[0], p.pad[0], p.pad[1], p.pad[1] }, 8 };
     if (p.pad[0] || p.pad[1]) x = xir_node_make(at, "Pad", INS(x), SETS(LIST("padding", &pads)));
     for (size_t i = 0; i < 2; i++) {
@@ -138,7 +139,8 @@ bool pnnx_fold(xir_node *at) {
     x = make_shaped(at, x, (int64_t[]){ n, c, p.size[0] * p.out[0], p.size[1] * p.out[1] }, 4);
     for (size_t i = 0; i < 2 && x; i++) {
         const int64_t rows = p.size[i] * p.out[i], columns = p.in[i];
-        if (columns > 0 && rows > PNNX_MOST_LISTED / columns) return xir_node_unsupported(at, "very many windows");
+        const xir_ints dims = { (int64_t[]){ rows, columns }, 2 };
+        if (!node_elements_at_most(at, &dims, PNNX_MOST_LISTED, "a matrix of the windows")) return false;
         double *matrix = node_take(at, (size_t)(rows * columns + 1) * sizeof *matrix);
         if (!matrix) return node_no_memory(at);
         memset(matrix, 0, (size_t)(rows * columns) * sizeof *matrix);

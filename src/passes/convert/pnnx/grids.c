@@ -13,7 +13,7 @@ bool pnnx_triangle(xir_node *at) {
     if (!xir_node_need_dims(at, x, rank - 2, rank)) return false;
     const xir_ints dims = { (int64_t[]){ v_dim(x, rank - 2), v_dim(x, rank - 1) }, 2 };
     const int64_t n = product_of(&dims, 0, 2);
-    if (n < 0 || n > MOST) return xir_node_unsupported(at, "a very large matrix");
+    if (!node_elements_at_most(at, &dims, MOST, "the matrix")) return false;
     const double diagonal = (double)xir_node_int(at, "diagonal", 0);
     double *stays = node_take(at, ((size_t)n + 1) * sizeof *stays);
     if (!stays) return node_no_memory(at);

@@ -254,11 +254,12 @@ bool pnnx_repeat_interleave(xir_node *at) {
     if (xir_node_failed(at)) return false;
     if (counts.n != 1 && counts.n != n)
         return xir_node_invalid(at, XIR_E_BOUNDS, NULL, "expected %zu repeats, found %zu", n, counts.n);
-    if (n > PNNX_MOST_LISTED) return xir_node_unsupported(at, "very many repeats");
+    if (!node_at_most(at, (int64_t)n, PNNX_MOST_LISTED, "dim %lld", (long long)axis)) return false;
     for (size_t i = 0; i < n; i++) {
         const int64_t c = counts.v[counts.n == 1 ? 0 : i];
-        if (c < 0 || c > PNNX_MOST_LISTED || (total += c) > PNNX_MOST_LISTED)
-            return xir_node_unsupported(at, "very many repeats");
+        if (c < 0) return xir_node_unsupported(at, "%lld repeats", (long long)c);
+        if (!node_at_most(at, c, PNNX_MOST_LISTED, "the number of repeats") ||
+            !node_at_most(at, total += c, PNNX_MOST_LISTED, "the number of all repeats")) return false;
     }
     xir_ints places = xir_node_make_ints(at, (size_t)total, 0);
     if (!places.v) return false;
@@ -279,7 +280,7 @@ bool pnnx_diag(xir_node *at) {
     const int64_t rows = v_dim(x, 0), columns = v_rank(x) == 2 ? v_dim(x, 1) : 0;
     if (v_rank(x) == 1) {   /* position rows of the vector with a 0 at its end is that 0 */
         const int64_t n = rows + off;
-        if (n * n > PNNX_MOST_LISTED) return xir_node_unsupported(at, "a very large matrix");
+        if (!node_at_most(at, n * n, PNNX_MOST_LISTED, "the number of elements of the matrix")) return false;
         const xir_ints pads = { (int64_t[]){ 0, 1 }, 2 };
         xir_ints places = xir_node_make_ints(at, (size_t)(n * n), rows);
         for (int64_t i = 0; i < rows && places.v; i++)

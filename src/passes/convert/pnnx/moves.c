@@ -22,7 +22,7 @@ static bool split_axis(xir_node *at, xir_value **x, int64_t *axis, int64_t *n) {
     if (!*x || !pnnx_axis(at, "dim", 0, v_rank(*x), axis)) return false;
     if (!xir_node_need_dims(at, *x, (size_t)*axis, (size_t)*axis + 1)) return false;
     *n = v_dim(*x, (size_t)*axis);
-    return *n <= MOST_PARTS || xir_node_unsupported(at, "a very large dim");
+    return node_at_most(at, *n, MOST_PARTS, "dim %lld", (long long)*axis);
 }
 
 static xir_ints parts_of(xir_node *at, int64_t n, int64_t size) {

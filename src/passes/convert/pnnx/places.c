@@ -57,7 +57,7 @@ bool pnnx_max_places(xir_node *at, xir_value *x, size_t n, const xir_ints *place
         dims.v[dims.n - n + k] = out[k];
     }
     if (xir_node_failed(at)) return false;
-    if (g.all_cells * g.all_out > PNNX_MOST_LISTED) return xir_node_unsupported(at, "very many windows");
+    if (!node_at_most(at, g.all_cells * g.all_out, PNNX_MOST_LISTED, "the number of all windows' cells")) return false;
     xir_ints table = xir_node_make_ints(at, (size_t)(g.all_cells * g.all_out), 0),
              rows = xir_node_make_ints(at, (size_t)g.all_out, 0);
     for (int64_t i = 0; table.v && i < g.all_cells * g.all_out; i++)

@@ -119,13 +119,30 @@ static bool is_known(xir_node *at, const xir_value *v) {
     return true;
 }
 
+/* Reals of attributes, and of their lists. */
+static bool reals_are_read(xir_node *at) {
+    const xir_map *extra = xir_op_extra(at->op);
+    for (size_t i = 0; extra && i < extra->size; i++) {
+        const xir_str key = extra->entries[i].key;
+        const xir_any *any = &extra->entries[i].value;
+        const xir_any *each = any->kind == XIR_ANY_LIST ? any->as.list.items : any;
+        const size_t n = any->kind == XIR_ANY_LIST ? any->as.list.size : 1;
+        for (size_t k = 0; k < n; k++)
+            if (each[k].kind == XIR_ANY_REAL && !pnnx_reads_real((float)each[k].as.real))
+                return xir_node_unsupported(at, "%.*s is %g: PNNX's reader takes no float below %g",
+                                            (int)(key.size < 60 ? key.size : 60), key.data, each[k].as.real,
+                                            (double)FLT_MIN);
+    }
+    return true;
+}
+
 bool pnnx_check(xir_node *at) {
     if (!at->c->back.to) return true;
     for (size_t i = 0; i < xir_op_input_count(at->op); i++)
         if (!is_known(at, xir_op_input(at->op, (int64_t)i))) return false;
     for (size_t i = 0; i < xir_op_output_count(at->op); i++)
         if (!is_known(at, xir_op_output(at->op, (int64_t)i))) return false;
-    return node_ints_are_short(at);
+    return node_ints_are_short(at) && reals_are_read(at);
 }
 
 /* PyTorch's functions only compute, except those that draw numbers. An operator of unknown type may do anything. */

@@ -4,6 +4,8 @@
 #ifndef PASSES_CONVERT_PNNX_H
 #define PASSES_CONVERT_PNNX_H
 
+#include <float.h>
+#include <math.h>
 #include "convert/parts.h"
 
 enum {
@@ -11,6 +13,13 @@ enum {
     PNNX_MOST_STEP = INT32_MAX,  /* along an axis; prevents overflows          */
     PNNX_MOST_LISTED = 1 << 22,  /* elements of a constant that a hook writes  */
 };
+
+/* Whether PNNX's own reader takes a number of an attribute. It ends the program on integers of more than 32 bits, and
+ * on reals that are not normal floats. */
+static inline bool pnnx_reads_integer(double v) { return fabs(v) <= INT32_MAX; }
+static inline bool pnnx_reads_real(double v) {
+    return v == 0 || !isfinite(v) || (fabs(v) >= FLT_MIN && fabs(v) <= FLT_MAX);
+}
 
 /* older.c: operators of 2021 get today's names and parameters. */
 xir_status pnnx_older(xir_network *net, bool *changed);

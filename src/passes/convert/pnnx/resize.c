@@ -220,8 +220,10 @@ bool pnnx_affine_grid(xir_node *at) {
     int64_t cells = 1;
     if (size.n < 4 || size.n > 5) return xir_node_unsupported(at, "%zu dims", size.n);
     for (size_t k = 0; k < n; k++) {
-        if (size.v[2 + k] < 1 || size.v[2 + k] > 1 << 20 || (cells *= size.v[2 + k]) > PNNX_MOST_LISTED / 8)
-            return xir_node_unsupported(at, "a very large grid");
+        if (size.v[2 + k] < 1) return xir_node_unsupported(at, "size[%zu] is %lld", 2 + k, (long long)size.v[2 + k]);
+        if (!node_at_most(at, size.v[2 + k], 1 << 20, "size[%zu]", 2 + k) ||
+            !node_at_most(at, cells *= size.v[2 + k], PNNX_MOST_LISTED / 8, "the number of cells of the grid"))
+            return false;
     }
     const bool corners = xir_node_bool(at, "align_corners", false);
     double *places = node_take(at, (size_t)cells * (n + 1) * sizeof *places);

@@ -91,7 +91,6 @@ bool pnnx_slice_copy(xir_node *at) {
     xir_ints dims = xir_node_dims(at, x), begin = xir_node_make_ints(at, rank, 0),
              count = xir_node_make_ints(at, rank, 0);
     if (xir_node_failed(at)) return false;
-    int64_t total = 1;
     for (size_t i = 0; i < rank; i++) {
         int64_t b = s.bounds.v[i].v, e = s.bounds.v[rank + i].v;
         const int64_t n = dims.v[i];
@@ -99,9 +98,9 @@ bool pnnx_slice_copy(xir_node *at) {
         b = b < 0 ? 0 : b > n ? n : b, e = e < b ? b : e > n ? n : e;
         begin.v[i] = b;
         count.v[i] = (e - b) / s.steps.v[i] + ((e - b) % s.steps.v[i] != 0);
-        if (__builtin_mul_overflow(total, count.v[i], &total) || total > PNNX_MOST_LISTED)
-            return xir_node_unsupported(at, "a very large part");
     }
+    if (!node_elements_at_most(at, &count, PNNX_MOST_LISTED, "the part")) return false;
+    const int64_t total = product_of(&count, 0, rank);
     xir_ints places = xir_node_make_ints(at, (size_t)total, 0);
     for (int64_t k = 0; places.v && k < total; k++) {
         int64_t rest = k, stride = 1;

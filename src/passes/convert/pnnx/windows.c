@@ -190,7 +190,9 @@ static bool max_with_places(xir_node *at, xir_value *x, const windows *w) {
     for (size_t k = 0; k < w->n; k++) {
         const int64_t room = window_room(w, k);
         out[k] = room / w->stride[k] + 1;
-        if (room < 0 || out[k] > 1 << 20 || w->size[k] > 1 << 10) return xir_node_unsupported(at, "very large windows");
+        if (room < 0) return xir_node_unsupported(at, "windows that do not fit");
+        if (!node_at_most(at, out[k], 1 << 20, "dim %zu of the output", k + 2) ||
+            !node_at_most(at, w->size[k], 1 << 10, "kernel_size[%zu]", k)) return false;
         places[k] = xir_node_make_ints(at, (size_t)(out[k] * w->size[k]), 0);
         for (size_t i = 0; i < places[k].n; i++) {
             places[k].v[i] = (int64_t)i / out[k] * w->dilation[k] + (int64_t)i % out[k] * w->stride[k] - w->before[k];

@@ -1,6 +1,7 @@
 /* The way back of operations on elements, and of products. */
 #include <math.h>
 #include <xir/array.h>
+#include "convert/simpler.h"
 #include "convert/tsm/tsm.h"
 
 /* ---- elements --------------------------------------------------------------------------------------------------- */
@@ -162,7 +163,7 @@ bool tsm_back_prelu(xir_node *at) {
 bool tsm_back_matmul(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *k = xir_node_input(at, 1), *b = xir_node_optional_input(at, 2);
     if (xir_node_failed(at)) return false;
-    if (v_rank(k) != 2 || !v_rank(x)) return xir_node_unsupported(at, "a product of more than one matrix");
+    if (v_rank(k) != 2 || !v_rank(x)) return simpler_matmul(at);
     const xir_type *type = tsm_type(at, 0);
     if (v_rank(x) == 2 && b && v_rank(b) <= 2)
         return xir_node_result(at, 0, tsm_part(at, "tsm::gemm", INS(x, k, b),

@@ -105,7 +105,7 @@ static void very_large_windows_stay(void **state) {
         xir_diags_clear(why);
         assert_int_equal(xir_pass_run(net, "xir-to-onnx", "", NULL, why), XIR_OK);
         assert_false(way_is_whole(net, true));
-        assert_non_null(strstr(way_first_message(), "very large windows"));
+        assert_non_null(strstr(way_first_message(), ": a conversion takes at most 2147483647"));
         xir_network_free(net);
     }
     xir_diags_clear(why);
