@@ -115,7 +115,7 @@ static bool read_descr(npy_reader *r, npy_header *out) {
         return fail(r, XIR_E_UNSUPPORTED, "Python objects are not supported, because they are pickles");
     return fail(r, XIR_E_UNSUPPORTED,
                 "elements of type '%.*s' are not supported: expected bool, integers or floats of up to 8 bytes",
-                (int)(text.size < 20 ? text.size : 20), text.data);
+                CLIP_TO(text, 20));
 }
 
 static bool read_dict(npy_reader *r, npy_header *out) {

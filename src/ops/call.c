@@ -31,7 +31,7 @@ static xir_status check_names(xir_infer *at, const char *where, xir_texts names)
         else if (!place) status = no_memory(at);
         else if (*place != i)
             status = xir_infer_fail(at, XIR_E_EXISTS, where, "name %zu is '%.*s', as name %" PRIu32 " is", i,
-                                    (int)(name.size < 100 ? name.size : 100), name.data, *place);
+                                    CLIP_TO(name, 100), *place);
     }
     text_table_free(&seen);
     return status;

@@ -73,7 +73,7 @@ static xir_status check_attributes(xir_infer *at, const cell *c) {
         if (is_activation(word)) continue;
         return xir_infer_fail(at, XIR_E_INVALID, "activations", "'%.*s' is not an activation: expected Sigmoid, Tanh, "
                               "Relu, Affine, LeakyRelu, ThresholdedRelu, ScaledTanh, HardSigmoid, Elu, Softsign or "
-                              "Softplus", (int)(word.size < 40 ? word.size : 40), word.data ? word.data : "");
+                              "Softplus", CLIP_TO(word, 40));
     }
     xir_status status = check_numbers(at, "activation_alpha", c->alpha, functions);
     return status ? status : check_numbers(at, "activation_beta", c->beta, functions);

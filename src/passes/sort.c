@@ -47,7 +47,7 @@ static bool push(sorter *s, xir_op *op) {
 
 static const char *words_of(const xir_op *op, char *out, size_t size) {
     xir_str key = op->cls->key, text = name_text(op_label(op));
-    snprintf(out, size, "%.*s '%.*s'", (int)key.size, key.data, (int)(text.size < 60 ? text.size : 60), text.data);
+    snprintf(out, size, "%.*s '%.*s'", (int)key.size, key.data, CLIP_TO(text, 60));
     return out;
 }
 

@@ -99,7 +99,7 @@ bool folder_may_replace(const char *path, folder_own_fn *is_own, xir_status *sta
     while (!*status && next_entry(d, &name))
         if (!is_own_file(d, name, is_own))
             *status = file_fail(why, XIR_E_EXISTS, path, XIR_NO_BYTE, "the folder has something else: '%.*s'. It is "
-                                "not replaced", (int)(name.size < 100 ? name.size : 100), name.data);
+                                "not replaced", CLIP_TO(name, 100));
     closedir(d);
     return !*status;
 }

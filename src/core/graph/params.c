@@ -181,7 +181,7 @@ static blob *blob_for(xir_value *value, size_t element_size, size_t *n, xir_stat
     if (element_size == 0 || bits != 8 * (uint64_t)element_size) {
         *status = net_fail(net, XIR_E_TYPE,
                            "parameter '%.*s' is filled with elements of %zu bytes, its type stores %llu bits",
-                           (int)(called.size < 100 ? called.size : 100), called.size ? called.data : "", element_size,
+                           CLIP_TO(called, 100), element_size,
                            (unsigned long long)bits);
         return NULL;
     }
@@ -224,7 +224,7 @@ static xir_status say_gone(const xir_value *value, const blob *b, xir_diags *why
     char text[200];
     xir_str called = xir_value_name(value);
     snprintf(text, sizeof text, "parameter '%.*s' is gone: the file was changed after it had been opened",
-             (int)(called.size < 100 ? called.size : 100), called.size ? called.data : "");
+             CLIP_TO(called, 100));
     return xir_diags_append(why, &(xir_diag){
         .severity = XIR_ERROR, .code = XIR_E_IO, .message = xir_str_of(text), .file = xir_str_of(blob_path(b)),
         .byte = XIR_NO_BYTE });

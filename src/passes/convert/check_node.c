@@ -125,7 +125,7 @@ static bool attribute_is_sound(xir_node *at, const xir_entry *e) {
     row_attribute known;
     xir_str near;
     char where[120], words[200];
-    int n = (int)(e->key.size < 80 ? e->key.size : 80);
+    int n = text_clip(e->key, 80);
     long long version = (long long)at->cls->version;
     snprintf(where, sizeof where, "attribute/%.*s", n, e->key.data);
     bool strict = at->c->checking;
@@ -256,8 +256,7 @@ bool node_ints_are_short(xir_node *at) {
         const size_t n = any->kind == XIR_ANY_LIST ? any->as.list.size : 1;
         for (size_t k = 0; k < n; k++)
             if (each[k].kind == XIR_ANY_INT && each[k].as.integer != (int32_t)each[k].as.integer)
-                return xir_node_invalid(at, XIR_E_BOUNDS, NULL, "%.*s does not fit into 32 bits",
-                                        (int)(key.size < 60 ? key.size : 60), key.data);
+                return xir_node_invalid(at, XIR_E_BOUNDS, NULL, "%.*s does not fit into 32 bits", CLIP_TO(key, 60));
     }
     return true;
 }

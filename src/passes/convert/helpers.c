@@ -74,7 +74,7 @@ bool xir_node_one_of(xir_node *at, const char *name, const char *otherwise, cons
     }
     snprintf(where, sizeof where, "attribute/%s", name);
     return xir_node_invalid(at, XIR_E_UNKNOWN, where, "%s: expected one of %s, found '%.*s'", name, words,
-                            (int)(text.size < 60 ? text.size : 60), text.size ? text.data : "");
+                            CLIP_TO(text, 60));
 }
 
 static const char *dims_text(const xir_value *v, char out[120]) {

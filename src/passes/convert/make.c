@@ -137,8 +137,7 @@ static bool set_field(xir_node *at, const xir_field *f, void *body, const xir_se
             return true;
         }
         if (s.kind != XIR_SET_ENUM) return false;
-        return xir_node_unsupported(at, "%s has no word for '%.*s'", f->name.data,
-                                    (int)(s.text.size < 60 ? s.text.size : 60), s.text.data);
+        return xir_node_unsupported(at, "%s has no word for '%.*s'", f->name.data, CLIP_TO(s.text, 60));
     case XIR_KIND_REF: {
         const void *made = s.p;
         if (s.kind == XIR_SET_INT) made = xir_scalar_int(at->c->ctx, s.i);

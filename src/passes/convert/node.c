@@ -31,7 +31,7 @@ static void place_in_file(const xir_node *at, const char *where, char out[200]) 
         return;
     }
     const xir_str name = at->cls->slots[i].name;
-    snprintf(out, 200, "attribute/%.*s%s", (int)(name.size < 100 ? name.size : 100), name.data, end);
+    snprintf(out, 200, "attribute/%.*s%s", CLIP_TO(name, 100), end);
 }
 
 bool node_is_silent(const xir_node *at, xir_severity severity, xir_status code) {
@@ -54,8 +54,7 @@ static XIR_PRINTF(5, 0) xir_status say(const xir_node *at, xir_severity severity
     snprintf(path, sizeof path, "%.300s%lld%s%s", nodes, (long long)number, where ? "/" : "", place);
     xir_str name = xir_op_name(at->op), type = at->cls->type;
     return xir_diags_add(at->c->why, severity, code, xir_str_of(path), "%s%.*s '%.*s' (%s %lld%s): %s", at->c->prefix,
-                         (int)(type.size < 60 ? type.size : 60), type.data, (int)(name.size < 200 ? name.size : 200),
-                         name.size ? name.data : "", convert_node(dialect), (long long)number,
+                         CLIP_TO(type, 60), CLIP_TO(name, 200), convert_node(dialect), (long long)number,
                          in ? " of a body" : "", sentence);
 }
 
@@ -134,7 +133,7 @@ xir_value *node_input_at(const xir_node *at, size_t i) {
 
 const char *node_input_words(const xir_node *at, size_t i, char room[80]) {
     xir_str name = i < at->cls->n_slots ? at->cls->slots[i].name : (xir_str){ NULL, 0 };
-    if (name.size) snprintf(room, 80, "input %zu (%.*s)", i, (int)(name.size < 50 ? name.size : 50), name.data);
+    if (name.size) snprintf(room, 80, "input %zu (%.*s)", i, CLIP_TO(name, 50));
     else snprintf(room, 80, "input %zu", i);
     return room;
 }
@@ -168,8 +167,7 @@ static bool put_named(xir_node *at, node_input *in, bool *placed, const xir_list
         const size_t i = name.size ? position_named(at, name) : SIZE_MAX;
         if (name.size && i == SIZE_MAX) {
             snprintf(where, sizeof where, "input/%zu", k);
-            return xir_node_invalid(at, XIR_E_UNKNOWN, where, "there is no input '%.*s'",
-                                    (int)(name.size < 80 ? name.size : 80), name.data);
+            return xir_node_invalid(at, XIR_E_UNKNOWN, where, "there is no input '%.*s'", CLIP_TO(name, 80));
         }
         if (i == SIZE_MAX || in[i].value) continue;
         in[i] = (node_input){ xir_op_input(at->op, (int64_t)k), (uint32_t)k };
@@ -245,8 +243,7 @@ xir_value *xir_node_input(xir_node *at, size_t i) {
     }
     xir_str name = xir_value_name(v);
     at->waits_for = v;
-    return xir_node_unsupported(at, "input %zu '%.*s' has no tensor type", i, (int)(name.size < 100 ? name.size : 100),
-                                name.size ? name.data : ""), NULL;
+    return xir_node_unsupported(at, "input %zu '%.*s' has no tensor type", i, CLIP_TO(name, 100)), NULL;
 }
 
 xir_value *xir_node_optional_input(xir_node *at, size_t i) {

@@ -220,7 +220,7 @@ static bool find_value(xir_node *at, const xir_value *v, xir_value **out) {
         const size_t i = captured_at(at, name);
         if (i == SIZE_MAX) {
             return xir_node_unsupported(at, "its body uses '%.*s', which is not an input of the node",
-                                        (int)(name.size < 100 ? name.size : 100), name.size ? name.data : "");
+                                        CLIP_TO(name, 100));
         }
         *out = xir_op_input(at->op, (int64_t)i);
         if (!*out) return true;

@@ -25,7 +25,7 @@ static xir_status report_cycle(conversion *c, const step *stack, size_t from, si
         const xir_op *op = i == depth ? stack[from].op : stack[i].op;
         xir_str name = xir_op_name(op);
         n += (size_t)snprintf(text + n, sizeof text - n, "%s'%.*s' (%s %lld)", i > from ? " needs " : "",
-                              (int)(name.size < 60 ? name.size : 60), name.size ? name.data : "",
+                              CLIP_TO(name, 60),
                               convert_node(c->dialect), (long long)convert_number(c->dialect, op));
         if (i < depth && i - from == 3 && depth - from > 5) {
             n += (size_t)snprintf(text + n, sizeof text - n, " needs %zu more, of which the last", depth - i - 1);

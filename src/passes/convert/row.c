@@ -313,10 +313,9 @@ static bool set_of(xir_node *at, const row_set *from, char name[MOST_NAME], xir_
     if (any && from->inverted) *out = (xir_set)XIR_SETI(name, !(node_any_real(any, 0) != 0));
     const bool text = any && any->kind == XIR_ANY_TEXT && (from->is_item || from->inverted);
     if (!text && !(any && from->words.size && !out->text.size)) return true;
-    const int n = (int)(from->attribute.size < 60 ? from->attribute.size : 60);
+    const int n = text_clip(from->attribute, 60);
     if (any->kind != XIR_ANY_TEXT) return xir_node_unsupported(at, "this value of %.*s", n, from->attribute.data);
-    return xir_node_unsupported(at, "%.*s is %.*s", n, from->attribute.data,
-                                (int)(any->as.text.size < 60 ? any->as.text.size : 60), any->as.text.data);
+    return xir_node_unsupported(at, "%.*s is %.*s", n, from->attribute.data, CLIP_TO(any->as.text, 60));
 }
 
 static bool has_set(xir_sets sets, xir_str name) {

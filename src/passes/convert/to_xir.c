@@ -21,7 +21,7 @@ static xir_status choose(xir_pass *at, bool chosen) {
     const bool drawn = xir_str_equal(how, XIR_STR("constant")), input = xir_str_equal(how, XIR_STR("input"));
     if (!drawn && !input)
         return xir_pass_fail(at, XIR_E_SYNTAX, NULL, "random: expected 'constant' or 'input', found '%.*s'",
-                             (int)(how.size < 40 ? how.size : 40), how.size ? how.data : "");
+                             CLIP_TO(how, 40));
     xir_status status = XIR_OK;
     if (input)
         status = xir_network_set_tag(at->net, source_tag_key(SOURCE_RANDOM_INPUTS), chosen ? &yes : NULL);
@@ -67,7 +67,7 @@ static xir_status how_quantised(xir_pass *at, bool *arithmetic) {
     *arithmetic = xir_str_equal(how, XIR_STR("arithmetic"));
     if (*arithmetic || xir_str_equal(how, XIR_STR("types"))) return XIR_OK;
     return xir_pass_fail(at, XIR_E_SYNTAX, NULL, "quantized: expected 'types' or 'arithmetic', found '%.*s'",
-                         (int)(how.size < 40 ? how.size : 40), how.size ? how.data : "");
+                         CLIP_TO(how, 40));
 }
 
 static xir_status convert(xir_pass *at) {

@@ -1,5 +1,6 @@
 /* See type_words.h. */
 #include "support/type_words.h"
+#include "text.h"
 #include <stdio.h>
 #include <string.h>
 #include <xir/serialize.h>
@@ -18,7 +19,7 @@ const char *type_words(xir_context *ctx, const xir_type *type, char out[TYPE_WOR
     xir_text_free(&element);
     if (!tensor) return out;
     const xir_str axes = tensor->layout ? tensor->layout->axes : XIR_STR("?");
-    n += (size_t)snprintf(out + n, TYPE_WORDS - n, " %.*s [", (int)(axes.size < 40 ? axes.size : 40), axes.data);
+    n += (size_t)snprintf(out + n, TYPE_WORDS - n, " %.*s [", CLIP_TO(axes, 40));
     for (size_t i = 0; i < tensor->shape.size && n < TYPE_WORDS - 24; i++) {
         char dim[24];   // longer expressions are cut
         xir_type_dim_text(type, (int64_t)i, dim, sizeof dim);

@@ -49,7 +49,7 @@ static xir_status check_digest(raw_listing *l, const blob *whole, uint64_t n, bo
     from->read = true;
     if (raw_digest_is(said, from->md5)) return XIR_OK;
     return raw_fail(l, XIR_E_CORRUPT, XIR_NO_BYTE, "the MD5 of the file is %s, but params_md5 of the network is %.*s",
-                    from->md5, (int)(said.size < 64 ? said.size : 64), said.data);
+                    from->md5, CLIP_TO(said, 64));
 }
 
 xir_status raw_attach(raw_listing *l, blob *whole, uint64_t n, raw_origin *from) {

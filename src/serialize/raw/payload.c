@@ -132,7 +132,7 @@ static xir_status compare_digest(raw_listing *l, raw_origin *from) {
     if (!raw_digest_is(said, hex))
         return raw_fail(l, XIR_E_CORRUPT, XIR_NO_BYTE,
                         "the MD5 of the parameters is %s, but params_md5 of the network is %.*s", hex,
-                        (int)(said.size < 64 ? said.size : 64), said.data);
+                        CLIP_TO(said, 64));
     memcpy(from->md5, hex, MD5_DIGITS);
     from->read = true;
     return XIR_OK;

@@ -48,8 +48,7 @@ static xir_status open_input(xir_pass *pass, const xir_op *input) {
         const xir_str name = xir_value_name(v);
         if (!xir_type_as_tensor(xir_value_type(v)) || !xir_type_has_unknown_dim(xir_value_type(v))) continue;
         return xir_pass_fail(pass, XIR_E_INVALID, input, "input %zu '%.*s' has open dims, but tensors of DeepX have "
-                             "static types: expected dims, which --input-shape gives", i,
-                             (int)(name.size < 80 ? name.size : 80), name.size ? name.data : "");
+                             "static types: expected dims, which --input-shape gives", i, CLIP_TO(name, 80));
     }
     return XIR_OK;
 }
@@ -61,7 +60,7 @@ xir_status deepx_begin_back(xir_pass *pass) {
     const xir_str author = xir_pass_text(pass, "author");
     if (!xir_str_equal(author, XIR_STR("cblas")) && !xir_str_equal(author, XIR_STR("cublas")))
         return xir_pass_fail(pass, XIR_E_INVALID, NULL, "author: expected cblas or cublas, found '%.*s'",
-                             (int)(author.size < 40 ? author.size : 40), author.data);
+                             CLIP_TO(author, 40));
     if (!is_foreign(net)) return XIR_OK;
     xir_status status = open_input(pass, xir_network_input_op(net));
     for (size_t i = 0; i < COUNT(tags) && !status; i++) {

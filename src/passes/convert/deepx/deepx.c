@@ -57,8 +57,7 @@ bool deepx_invalid(xir_node *at, size_t i, xir_status code, const char *sentence
     char where[40];
     const xir_str text = deepx_text(at, i);
     snprintf(where, sizeof where, "attribute/arg%zu", i);
-    return xir_node_invalid(at, code, where, "%s, found '%.*s'", sentence, (int)(text.size < 80 ? text.size : 80),
-                            text.size ? text.data : "");
+    return xir_node_invalid(at, code, where, "%s, found '%.*s'", sentence, CLIP_TO(text, 80));
 }
 
 /* Digits as JSON has them, with a '+', with a '.' at either end, inf and nan. */

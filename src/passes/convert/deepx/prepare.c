@@ -234,7 +234,7 @@ static bool connect(preparing *p, xir_op *op, xir_value *made) {
     xir_value *old = xir_op_output(op, 0);
     const xir_str own = xir_value_name(old);
     const bool drops = deepx_calls(op, "dropout");
-    snprintf(name, sizeof name, "%.*s.mask", (int)(own.size < 100 ? own.size : 100), own.size ? own.data : "");
+    snprintf(name, sizeof name, "%.*s.mask", CLIP_TO(own, 100));
     if (!memory(p, !xir_value_set_name(made, drops ? xir_str_of(name) : own))) return false;
     if (memory(p, drops ? !xir_op_add_input(op, made) : !xir_value_replace(old, made)))
         return drops || memory(p, xir_op_erase(op) != XIR_E_MEMORY);

@@ -81,7 +81,7 @@ xir_status nnb_begin_back(xir_pass *pass) {
     const xir_str word = xir_pass_text(pass, "weights");
     if (nnb_weights(pass) == NNB_WEIGHTS)
         return xir_pass_fail(pass, XIR_E_INVALID, NULL, "weights: expected FLOAT32, FIXED16, FIXED8 or SIGN, found "
-                             "'%.*s'", (int)(word.size < 40 ? word.size : 40), word.data);
+                             "'%.*s'", CLIP_TO(word, 40));
     if (version != 0 && version != 2 && version != 3)
         return xir_pass_fail(pass, XIR_E_INVALID, NULL, "version: expected 2 or 3, found %" PRId64, version);
     if (api < 0 || api > 45)

@@ -35,8 +35,7 @@ static bool fail(typing *t, xir_status status, const char *what, const xir_value
     const xir_str name = xir_value_name(v);
     if (t->status) return false;
     if (status == XIR_E_MEMORY) t->status = xir_pass_fail(t->pass, status, NULL, "out of memory");
-    else t->status = xir_pass_fail(t->pass, status, NULL, "the parameter '%.*s' %s",
-                                   (int)(name.size < 80 ? name.size : 80), name.data, what);
+    else t->status = xir_pass_fail(t->pass, status, NULL, "the parameter '%.*s' %s", CLIP_TO(name, 80), what);
     return false;
 }
 
@@ -95,7 +94,7 @@ static const xir_type *element_for(typing *t, const xir_value *v, const double *
     if (*fraction < 0) {
         const xir_str name = xir_value_name(v);
         xir_pass_diag(t->pass, XIR_NOTE, NULL, "the parameter '%.*s' stays FLOAT32: its numbers need more than %d bits "
-                      "before the point", (int)(name.size < 80 ? name.size : 80), name.data, bits);
+                      "before the point", CLIP_TO(name, 80), bits);
         return real;
     }
     const double step = ldexp(1, -*fraction);

@@ -30,7 +30,7 @@ static bool take(naming *n, xir_str name) {
 static bool new_name(naming *n, xir_value *v, xir_str base, const char *word) {
     enum { MOST_BASE = 200 };
     char text[MOST_BASE + 20 + NUMBER_ROOM];
-    const int size = (int)(base.size < MOST_BASE ? base.size : MOST_BASE);
+    const int size = text_clip(base, MOST_BASE);
     const char *dot = size && *word ? "." : "";
     const int used = snprintf(text, sizeof text, "%.*s%s%s.", size, base.size ? base.data : "", dot, word);
     xir_str name = { text, (size_t)used - 1 };
@@ -86,7 +86,7 @@ static bool is_node(const naming *n, const xir_op *op) {
 static bool rename_op(naming *n, xir_op *op, xir_str own) {
     enum { MOST_NAME = 200 };
     char text[MOST_NAME + 1 + NUMBER_ROOM];
-    const int most = (int)(own.size < MOST_NAME ? own.size : MOST_NAME);
+    const int most = text_clip(own, MOST_NAME);
     const int size = snprintf(text, sizeof text, "%.*s.", most, own.data);
     if (xir_op_set_name(op, text_table_unused(&n->op_names, text, (size_t)size, &n->op_number))) return failed(n);
     xir_pass_changed(n->pass, 1);

@@ -103,7 +103,7 @@ static bool is_element(xir_node *at, const xir_value *v) {
     if (onnx_code_of(at, v_element(v)) < 0) return xir_node_unsupported(at, "elements that ONNX does not have");
     char name[64], words[40];
     const xir_str type = at->cls->type;
-    snprintf(name, sizeof name, "%.*s", (int)(type.size < 60 ? type.size : 60), type.data);
+    snprintf(name, sizeof name, "%.*s", CLIP_TO(type, 60));
     if (takes_nibbles(name, at->cls->version, v_element(v))) return true;
     return xir_node_unsupported(at, "%s of version %lld does not take %s", name, (long long)at->cls->version,
                                 element_words(v, words));
@@ -116,7 +116,7 @@ bool onnx_check_both(xir_node *at) {
     const xir_str type = at->cls->type;
     if (at->cls->version < at->cls->from || at->cls->version >= at->cls->until)
         return xir_node_unsupported(at, "version %lld does not have %.*s", (long long)at->cls->version,
-                                    (int)(type.size < 60 ? type.size : 60), type.data);
+                                    CLIP_TO(type, 60));
     for (size_t i = 0; i < xir_op_input_count(at->op); i++)
         if (!is_element(at, xir_op_input(at->op, (int64_t)i))) return false;
     for (size_t i = 0; i < xir_op_output_count(at->op); i++)

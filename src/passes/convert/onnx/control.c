@@ -75,12 +75,11 @@ static bool unreadable(xir_node *at, const char *attribute, const xir_diags *why
     char where[80];
     const xir_diag *d = xir_diags_at(why, 0);
     if (!d || d->code == XIR_E_MEMORY) return node_no_memory(at);
-    const int size = (int)(d->message.size < 160 ? d->message.size : 160);
+    const int size = text_clip(d->message, 160);
     snprintf(where, sizeof where, "attribute/%s", attribute);
     if (d->code == XIR_E_MISSING || d->code == XIR_E_IO || d->code == XIR_E_UNSUPPORTED || d->code == XIR_E_INVALID)
         return xir_node_unsupported(at, "%s: %.*s", attribute, size, d->message.data);
-    return xir_node_invalid(at, d->code, where, "%.*s: %.*s", (int)(d->path.size < 60 ? d->path.size : 60),
-                            d->path.size ? d->path.data : "", size, d->message.data);
+    return xir_node_invalid(at, d->code, where, "%.*s: %.*s", CLIP_TO(d->path, 60), size, d->message.data);
 }
 
 static xir_network *read_body(xir_node *at, const char *attribute) {

@@ -6,8 +6,8 @@
 
 bool custom_wrong(custom_reading *r, xir_status code, xir_str name, const char *what) {
     char where[120];
-    snprintf(where, sizeof where, "attribute/%.*s", (int)(name.size < 100 ? name.size : 100), name.data);
-    return xir_node_invalid(r->at, code, where, "%.*s: %s", (int)(name.size < 100 ? name.size : 100), name.data, what);
+    snprintf(where, sizeof where, "attribute/%.*s", CLIP_TO(name, 100));
+    return xir_node_invalid(r->at, code, where, "%.*s: %s", CLIP_TO(name, 100), what);
 }
 
 /* ---- objects ---------------------------------------------------------------------------------------------------- */
@@ -21,7 +21,7 @@ const xir_object *custom_parse(custom_reading *r, xir_str name, xir_str json) {
     if (!object && (!d || d->code == XIR_E_MEMORY)) node_no_memory(r->at);
     else if (!object) {
         char text[200];
-        snprintf(text, sizeof text, "%.*s", (int)(d->message.size < 190 ? d->message.size : 190), d->message.data);
+        snprintf(text, sizeof text, "%.*s", CLIP_TO(d->message, 190));
         custom_wrong(r, d->code, name, text);
     }
     xir_diags_free(why);
@@ -139,7 +139,7 @@ bool custom_as_typed(custom_reading *r, xir_str name, xir_value **v, const xir_t
 /* The declared type of Params in an attribute, the i-th of a list. */
 static bool params_of(custom_reading *r, const xir_field *f, const xir_any *any, size_t i, bool list, xir_value **out) {
     char room[160];
-    const int most = (int)(f->name.size < 140 ? f->name.size : 140);
+    const int most = text_clip(f->name, 140);
     const int n = snprintf(room, sizeof room, "%.*s.type", most, f->name.data);
     const xir_str name = { room, (size_t)n };
     const xir_any *said = xir_map_find(r->given, name);

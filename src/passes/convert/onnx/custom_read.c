@@ -140,7 +140,7 @@ static bool find_class_of(custom_reading *r) {
     if (any->kind != XIR_ANY_TEXT) return custom_wrong(r, XIR_E_TYPE, XIR_STR(CUSTOM_CLASS), "expected a text");
     const xir_str key = any->as.text;
     r->cls = key.size ? xir_class_find(r->at->c->ctx, key) : NULL;
-    const int n = (int)(key.size < 100 ? key.size : 100);
+    const int n = text_clip(key, 100);
     if (!r->cls) {
         return xir_node_unsupported(r->at, "no class has the key '%.*s': its plug-in may not be loaded", n,
                                     n ? key.data : "");
@@ -184,7 +184,7 @@ static bool is_valid(custom_reading *r, const xir_op *op) {
     xir_diags *why = xir_diags_new(r->at->c->ctx);
     const xir_status status = why ? xir_op_validate(op, why) : XIR_E_MEMORY;
     const xir_diag *d = why ? xir_diags_at(why, 0) : NULL;
-    const int n = d ? (int)(d->message.size < 250 ? d->message.size : 250) : 0;
+    const int n = d ? text_clip(d->message, 250) : 0;
     if (status == XIR_E_MEMORY) node_no_memory(r->at);
     else if (status) xir_node_unsupported(r->at, "%.*s", n, n ? d->message.data : "");
     xir_diags_free(why);

@@ -34,8 +34,7 @@ static bool read_function(xir_node *at, xir_str text, body_function *out) {
     if (!net && !no_memory) {
         snprintf(path, sizeof path, "/functions/%zu", out->number);
         if (!c->status) c->status = d->code;
-        xir_diags_add(c->why, XIR_ERROR, d->code, xir_str_of(path), "%s%.*s", c->prefix,
-                      (int)(d->message.size < 300 ? d->message.size : 300), d->message.data);
+        xir_diags_add(c->why, XIR_ERROR, d->code, xir_str_of(path), "%s%.*s", c->prefix, CLIP_TO(d->message, 300));
     }
     xir_diags_free(why);
     if (no_memory) return node_no_memory(at);
@@ -108,11 +107,11 @@ static bool in_a_circle(xir_node *at, const body_function *f) {
     for (const body_frame *k = node_frame(at); n < 200; k = k->up) {
         if (!k->function) continue;
         n += (size_t)snprintf(text + n, sizeof text - n, "%s'%.*s'", n ? ", which is called by " : "",
-                              (int)(k->name.size < 60 ? k->name.size : 60), k->name.size ? k->name.data : "");
+                              CLIP_TO(k->name, 60));
         if (k == frame) break;
     }
     xir_node_invalid(at, XIR_E_INVALID, NULL, "functions call each other in a circle: '%.*s' is called by %s",
-                     (int)(f->name.size < 60 ? f->name.size : 60), f->name.size ? f->name.data : "", text);
+                     CLIP_TO(f->name, 60), text);
     return true;
 }
 

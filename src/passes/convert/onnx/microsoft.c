@@ -113,7 +113,7 @@ static xir_value *activated(xir_node *at, xir_value *x, double alpha, double bet
         return xir_node_make(at, "Softplus", INS(x), SETS(REAL("threshold", 1e30)));
     if (xir_node_is(at, "activation", "Selu")) return make_selu(at, x, alpha, gamma);
     if (xir_node_is(at, "activation", "ThresholdedRelu")) return make_above(at, x, alpha);
-    return xir_node_unsupported(at, "the activation %.*s", (int)(name.size < 60 ? name.size : 60), name.data), NULL;
+    return xir_node_unsupported(at, "the activation %.*s", CLIP_TO(name, 60)), NULL;
 }
 
 /* The number of an activation that has no default. */

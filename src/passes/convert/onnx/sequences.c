@@ -11,8 +11,7 @@ static const value_list *list_at(xir_node *at, size_t i) {
     const xir_str name = v ? xir_value_name(v) : XIR_STR("");
     if (xir_node_failed(at) || list) return list;
     at->waits_for = v;
-    return xir_node_unsupported(at, "input %zu '%.*s' is a list of unknown length", i,
-                                (int)(name.size < 100 ? name.size : 100), name.size ? name.data : ""), NULL;
+    return xir_node_unsupported(at, "input %zu '%.*s' is a list of unknown length", i, CLIP_TO(name, 100)), NULL;
 }
 
 /* A position that may count from the end: from -n to `last`. */

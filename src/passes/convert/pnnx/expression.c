@@ -311,8 +311,7 @@ static term call(parser *s, xir_str name, bool bare) {
         args[1] = binary(s, MUL, args[1], args[2]), n = 2;   /* alpha */
     if (kind < NO_BINARY && n == 2) return binary(s, kind, args[0], args[1]);
     if (is_unary(name) && n == 1) return unary(s, name, args[0]);
-    xir_node_unsupported(s->at, "the expression: %.*s with %zu operand%s", (int)(name.size < 40 ? name.size : 40),
-                         name.data, n, n == 1 ? "" : "s");
+    xir_node_unsupported(s->at, "the expression: %.*s with %zu operand%s", CLIP_TO(name, 40), n, n == 1 ? "" : "s");
     return (term){ .kind = TERM_FAILED };
 }
 

@@ -130,7 +130,7 @@ static bool reals_are_read(xir_node *at) {
         for (size_t k = 0; k < n; k++)
             if (each[k].kind == XIR_ANY_REAL && !pnnx_reads_real((float)each[k].as.real))
                 return xir_node_unsupported(at, "%.*s is %g: PNNX's reader takes no float below %g",
-                                            (int)(key.size < 60 ? key.size : 60), key.data, each[k].as.real,
+                                            CLIP_TO(key, 60), each[k].as.real,
                                             (double)FLT_MIN);
     }
     return true;
@@ -166,7 +166,7 @@ size_t pnnx_spelled(xir_str type, char *out, size_t room) {
     const char *const family = xir_str_equal(type, XIR_STR("Expression")) || xir_str_equal(type, XIR_STR("Attribute"))
                              ? "pnnx." : "nn.";
     for (size_t i = 0; i < type.size; i++) if (type.data[i] == '.' || type.data[i] == ':') return 0;
-    const int n = snprintf(out, room, "%s%.*s", family, (int)(type.size < 100 ? type.size : 100), type.data);
+    const int n = snprintf(out, room, "%s%.*s", family, CLIP_TO(type, 100));
     return n > 0 && (size_t)n < room ? (size_t)n : 0;
 }
 

@@ -34,8 +34,7 @@ bool pnnx_list(xir_node *at, const char *name, size_t n, xir_ints *out) {
     if (xir_node_failed(at) || pnnx_is_none(at, name)) return false;
     if (n && a->kind == XIR_ANY_LIST && !a->as.list.size) return false;   /* PyTorch's default */
     if (a->kind == XIR_ANY_TEXT) {
-        return xir_node_unsupported(at, "%s is %.*s", name, (int)(a->as.text.size < 60 ? a->as.text.size : 60),
-                                    a->as.text.data);
+        return xir_node_unsupported(at, "%s is %.*s", name, CLIP_TO(a->as.text, 60));
     }
     if (a->kind == XIR_ANY_LIST) (void)xir_node_items(at, name, out);
     else *out = xir_node_make_ints(at, 1, xir_node_int(at, name, 0));
