@@ -1,6 +1,6 @@
-/* The way back of Attention, which version 23 has an operator for. Its standard was corrected: the cap comes before the
- * mask, heads of queries take turns with those of keys as XIR pairs them, and a query that sees no key gets 0. What the
- * operator does not say exactly becomes a formula (convert/attention.c). */
+/* The way back of Attention, which version 23 has an operator for. The standard was corrected after its first edition:
+ * a cap comes before the mask, neighbouring heads of queries share a head of keys, and a query that sees no key gets 0,
+ * as in XIR. What the operator does not say exactly becomes a formula (convert/attention.c). */
 #include <math.h>
 #include "convert/onnx/back.h"
 

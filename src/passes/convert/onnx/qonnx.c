@@ -166,7 +166,7 @@ bool onnx_qonnx_float(xir_node *at) {
     if (!xir_node_same_elements(at, 0, x, 1, scale)) return false;
     if (!rounds_half_to_even(at)) return xir_node_unsupported(at, "a rounding other than ROUND");
     if (!xir_node_int(at, "saturation", 1)) return xir_node_unsupported(at, "numbers that do not saturate");
-    if (n != 1) return xir_node_unsupported(at, "%zu greatest numbers", n);
+    if (n != 1 || isnan(limit[0])) return xir_node_unsupported(at, "no single greatest number");
     if (!(exponent >= 1 && exponent <= 8 && mantissa >= 1 && mantissa <= 23 && fabs(bias) <= 256))
         return xir_node_unsupported(at, "a float of %g and %g bits, bias %g", exponent, mantissa, bias);
     const double all = ldexp(2 - ldexp(1, -(int)mantissa), (int)(ldexp(1, (int)exponent) - 1 - bias)),
