@@ -38,6 +38,14 @@ static void shorten(text *t) {
     *to = '\0';
 }
 
+/* Networks with open dims are not run. */
+static bool is_open(const xir_network *net) {
+    const xir_op *inputs = xir_network_input_op(net);
+    for (size_t i = 0; i < xir_op_output_count(inputs); i++)
+        if (xir_type_has_unknown_dim(xir_value_type(xir_op_output(inputs, (int64_t)i)))) return true;
+    return false;
+}
+
 static void becomes(const char *story, const char *expected, int line) {
     static text t;
     const xir_save_options options = XIR_INIT(xir_save_options, .format = "pnnx", .unchecked = true);
@@ -59,7 +67,7 @@ static void becomes(const char *story, const char *expected, int line) {
     if (status) xir_diags_print(why, stderr);
     assert_int_equal(status, XIR_OK);
     assert_int_equal(xir_network_infer(net, why), XIR_OK);
-    CHECK_SAME_NUMBERS(net, before);
+    if (!is_open(net)) CHECK_SAME_NUMBERS(net, before);
     xir_network_free(before);
     xir_network_free(net);
 }
@@ -239,6 +247,17 @@ static void a_bias_of_other_elements_is_added(void **state) {
             "pnnx.Expression a 2 1 a.nn.Linear 0 a expr=add(@0,@1)\n");
 }
 
+/* ---- open dims -------------------------------------------------------------------------------------------------- */
+
+/* torch.squeeze keeps a dim that is not 1, so the rank of its result would depend on the input. */
+static void open_dims_are_selected(void **state) {
+    (void)state;
+    BECOMES("x: 1 2 1; a = Squeeze x [axis=0,2]; out a", "torch.squeeze a 1 1 x a dim=(0,2)\n");
+    BECOMES("x: 1 2 -1; a = Squeeze x [axis=0,2]; out a",
+            "Tensor.select a.Tensor.select 1 1 x a.Tensor.select dim=2 index=0\n"
+            "Tensor.select a 1 1 a.Tensor.select a dim=0 index=0\n");
+}
+
 /* ---- numbers ---------------------------------------------------------------------------------------------------- */
 
 /* PNNX's own reader ends the program on integers of attributes that have more than 32 bits, and on reals that are not
@@ -305,6 +324,7 @@ GROUP {
         cmocka_unit_test(positions_are_integers_that_pytorch_takes),
         cmocka_unit_test(sums_have_the_elements_of_their_input),
         cmocka_unit_test(a_bias_of_other_elements_is_added),
+        cmocka_unit_test(open_dims_are_selected),
         cmocka_unit_test(numbers_that_pnnx_does_not_read_are_weights),
         cmocka_unit_test(what_cannot_be_said_stays_with_the_reason),
     };

@@ -32,8 +32,9 @@ static bool sizes_of(xir_node *at, xir_value *x, size_t sizes_at, list_items *ou
                                 out->n);
     }
     for (size_t i = 0; i < out->n; i++) {
-        list_item dim = item_dim(x, i);
-        factors[i] = factor_of(at, &out->v[i], &dim);
+        const list_item dim = item_dim(x, i), *size = &out->v[i];
+        const bool is_kept = size->origin == FROM_DIM && size->of == x && size->axis == (int64_t)i;
+        factors[i] = is_kept ? 1 : factor_of(at, size, &dim);
         if (i < 2 && factors[i] != 1) return xir_node_unsupported(at, "dim %zu is resized, and another is open", i);
     }
     return true;

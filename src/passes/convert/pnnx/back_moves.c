@@ -30,10 +30,30 @@ bool pnnx_back_permute(xir_node *at) {
     return x && xir_node_items(at, "dims", &dims) && xir_node_becomes_foreign(at, INS(x), SETS(LIST("dims", &dims)));
 }
 
+/* PyTorch keeps dims that are not 1, so those of open dims would have no rank: their first part is taken. */
+static bool squeeze_open(xir_node *at, xir_value *x, const xir_ints *axes) {
+    const size_t rank = v_rank(x);
+    const xir_type *whole = xir_type_sint(xir_node_context(at), 64);
+    xir_ints gone = xir_node_make_ints(at, rank, 0);
+    for (size_t i = 0; i < axes->n && gone.v; i++) {
+        int64_t axis;
+        if (!xir_node_axis(at, "attribute/axis", axes->v[i], rank, &axis)) return false;
+        gone.v[axis] = 1;
+    }
+    for (size_t i = gone.n; i-- > 0 && x;)
+        if (gone.v[i]) x = xir_node_make(at, "Gather", INS(x, xir_node_scalar(at, whole, 0)),
+                                         SETS(INT("axis", (int64_t)i)));
+    return x && xir_node_result(at, 0, x);
+}
+
 bool pnnx_back_squeeze(xir_node *at) {
     xir_ints axes;
     xir_value *x = xir_node_input(at, 0);
     if (!x || !xir_node_items(at, "axis", &axes)) return false;
+    for (size_t i = 0; i < axes.n; i++) {
+        const int64_t axis = axes.v[i] < 0 ? axes.v[i] + (int64_t)v_rank(x) : axes.v[i];
+        if (axis >= 0 && axis < (int64_t)v_rank(x) && v_dim(x, (size_t)axis) < 0) return squeeze_open(at, x, &axes);
+    }
     if (axes.n) return xir_node_becomes_foreign(at, INS(x), SETS(LIST("dim", &axes)));
     return xir_node_becomes_foreign(at, INS(x), NO_SETS);
 }
