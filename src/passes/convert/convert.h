@@ -438,11 +438,16 @@ void       back_end(conversion *c);
 xir_status back_run(conversion *c, xir_op *op);
 /* What comes after all nodes. */
 xir_status back_finish(conversion *c);
-/* Notes that a product's output has been replaced; false: out of memory. */
+
+/* turns.c. Notes that a product's output has been replaced; false: out of memory. */
 bool       back_replace(conversion *c, xir_value *old, xir_value *now);
 bool       back_is_result(const conversion *c, const xir_value *v);
+/* What stands in the place of a value now. */
+xir_value *back_latest(const conversion *c, xir_value *v);
 /* The value that v is when permuted back: axis i of it is axis order[i] of v. NULL: v is not permuted so. */
 xir_value *back_unturned(conversion *c, const xir_value *v, const int64_t *order, size_t rank);
+/* Notes that `to` is `from` permuted: axis i of it is axis order[i] of `from`. False: out of memory. */
+bool       back_add_turn(conversion *c, xir_value *from, xir_value *to, const xir_ints *order);
 
 /* row_back.c: reads the node's candidate backward. */
 bool row_run_back(xir_node *at);
