@@ -323,6 +323,8 @@ const char *node_input_words(const xir_node *at, size_t i, char room[80]);
 /* Finds the inputs of a row that names them. False: out of memory, or, after a finding, if the file has names that the
  * row does not have. */
 bool        node_find_inputs(xir_node *at);
+/* attrs.c: the elements of Params whose bytes are present; false otherwise. */
+bool        params_elements(const xir_value *v, const xir_type **element, const void **bytes, size_t *n);
 /* The number in a file's attribute, or `otherwise`. */
 double      node_any_real(const xir_any *any, double otherwise);
 /* Reads a word with which texts write a real that is not finite: inf, nan, nan.0, with a sign or without. */
