@@ -293,8 +293,6 @@ static inline bool node_affords(xir_node *at, uint64_t bytes) {
     const bool little = bytes <= NODE_LITTLE && at->c->net->arena.taken + bytes < at->c->bytes.soon;
     return (little && at->fate == NODE_GOES) || node_affords_slow(at, bytes);
 }
-/* The same bytes under another name. They count again, since a file may have them twice. NULL after a failure. */
-xir_value *node_alias(xir_node *at, const xir_value *v);
 /* Returns memory of the node, which lives until no node is being converted; NULL after a failure. */
 static inline void *node_take(xir_node *at, size_t size) {
     void *made = size <= NODE_LITTLE || node_affords_slow(at, size) ? arena_take(&at->c->brief, size) : NULL;
@@ -416,6 +414,8 @@ xir_ints        node_own_dims(xir_node *at, const xir_value *v);
 const xir_type *node_type(xir_node *at, const xir_type *element, const xir_layout *layout, const xir_ints *dims);
 /* The same bytes under another name; NULL: out of memory. */
 xir_value *params_alias(xir_network *net, const xir_value *params);
+/* The same for a node. The bytes count again, since a file may have them twice. NULL after a failure. */
+xir_value *node_alias(xir_node *at, const xir_value *v);
 /* Reports why the network refused an op: its finding number `before`. Inconsistent numbers are errors of the node;
  * elements that XIR's op does not take only mean that the node is not converted. */
 void node_report_refusal(xir_node *at, size_t before);
