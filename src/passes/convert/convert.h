@@ -21,6 +21,8 @@
 /* dialect.c: the parts of keys, and the words and places of findings. Without a dialect (NULL) the defaults are
  * used. */
 void        convert_split_key(const xir_dialect_decl *dialect, xir_str key, xir_str *domain, xir_str *type);
+/* The last part of a class's key. */
+xir_str     convert_short_name(const xir_class *cls);
 int64_t     convert_number(const xir_dialect_decl *dialect, const xir_op *op);
 const char *convert_node(const xir_dialect_decl *dialect);
 const char *convert_nodes(const xir_dialect_decl *dialect);
@@ -302,8 +304,10 @@ static inline void *node_take(xir_node *at, size_t size) {
 
 /* ---- shared by the files of this folder ------------------------------------------------------------------------- */
 
-/* The facts about an op's class; NULL: out of memory. */
+/* classes.c: the facts about an op's class; and those about an op, which may be of another version than those of its
+ * network. NULL: out of memory. */
 const convert_class *conversion_class(conversion *c, const xir_class *cls);
+const convert_class *conversion_class_of(conversion *c, const xir_op *op);
 
 /* Returns true if a finding about a node is only counted, or not even that: its sentence need not be made then. */
 bool node_is_silent(const xir_node *at, xir_severity severity, xir_status code);
@@ -369,7 +373,7 @@ bool node_ints_are_short(xir_node *at);
 /* check_types.c: whether a declared type agrees with the inferred one. A mismatch is a finding. False: no
  * memory. */
 bool node_agrees(xir_node *at, size_t output, const xir_type *declared, const xir_type *inferred);
-/* check.c: values without a producer, and duplicate names; order.c: cycles, and a sorted order if there is one. */
+/* check_values.c: values without a producer, and duplicate names; order.c: cycles, and a sorted order if there is one. */
 xir_status conversion_check_values(conversion *c, bool sorted);
 xir_status conversion_order(conversion *c, bool *sorted);   /* *sorted: whether the file was */
 /* The dialect's row whose name is closest to an unknown key; NULL: none is close. */
@@ -423,15 +427,21 @@ const xir_class *find_class(xir_context *ctx, const char *name);      /* by the 
 
 /* ---- the way back ----------------------------------------------------------------------------------------------- */
 
-/* convert.c: what both directions do with a node. */
+/* begin.c: what both directions do with a node. */
 void    node_begin(conversion *c, xir_op *op, const convert_class *cls, xir_node *at);
+/* Removes the ops made for a node. */
 void    node_discard(xir_node *at);
-bool    node_all_given(xir_node *at);
-bool    node_put_in_place(xir_node *at);
 /* Whether a value was made for this node and does not stand for another output yet. */
 bool    node_made(const xir_node *at, const xir_value *v);
 /* The op before those made for the node. */
 xir_op *node_mark(const xir_node *at);
+
+/* replace.c: whether every used output has a replacement; otherwise the node stays. */
+bool node_all_given(xir_node *at);
+/* Where XIR's ops ask for letters of an output, its replacement gets them. False after a failure. */
+bool node_give_letters(xir_node *at);
+/* The replacements take the places of the outputs, and the node is erased. False after a failure. */
+bool node_put_in_place(xir_node *at);
 
 /* back.c. Makes the lists of a conversion to c->back.to, and frees them. */
 bool       back_begin(conversion *c);

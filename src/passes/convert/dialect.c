@@ -16,6 +16,13 @@ void convert_split_key(const xir_dialect_decl *dialect, xir_str key, xir_str *do
     if (dialect->split) dialect->split(*type, domain, type);
 }
 
+xir_str convert_short_name(const xir_class *cls) {
+    xir_str key = xir_class_key(cls);
+    size_t from = key.size;
+    while (from > 0 && key.data[from - 1] != ':') from--;
+    return (xir_str){ key.data + from, key.size - from };
+}
+
 int64_t convert_number(const xir_dialect_decl *dialect, const xir_op *op) {
     if (!dialect) return xir_op_id(op);
     return dialect->number ? dialect->number(op) : xir_op_id(op) - 1;

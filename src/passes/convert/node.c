@@ -184,7 +184,7 @@ xir_value *xir_node_params(xir_node *at, size_t i) {
     return xir_node_unsupported(at, "%s is not constant", node_input_words(at, i, words)), NULL;
 }
 
-/* ---- attributes or inputs ----------------------------------------------------------------------------------------- */
+/* ---- attributes or inputs --------------------------------------------------------------------------------------- */
 
 bool xir_node_list(xir_node *at, const char *name, size_t input, xir_ints *out) {
     if (xir_node_items(at, name, out)) return true;
