@@ -6,7 +6,8 @@
  *
  * What only permutes axes back cancels: a Transpose whose input is the output of another one is its input. */
 #include <inttypes.h>
-#include "convert/convert.h"
+#include "convert/simpler.h"
+#include "convert/walk.h"
 
 enum { MOST_DEPTH = 6 };   /* a product of a product of ... */
 

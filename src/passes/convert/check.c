@@ -1,6 +1,6 @@
-/* Checks of a network in the operations of a dialect. xir_dialect_check runs the conversion on a copy, which calls those
- * of check_values.c, and those of check_node.c and check_types.c for each node. */
-#include "convert/convert.h"
+/* Checks of a network in the operations of a dialect. xir_dialect_check runs the conversion on a copy, which calls
+ * those of check_values.c, and those of check_node.c and check_types.c for each node. */
+#include "convert/walk.h"
 
 bool xir_class_is_dialect(const xir_class *cls) {
     return dialect_of_class(cls) != NULL;

@@ -1,6 +1,6 @@
 /* Checks of the values of a dialect's network: whether each is made before it is used, and whether names are unique. */
 #include <stdio.h>
-#include "convert/convert.h"
+#include "convert/walk.h"
 #include "source_tags.h"
 
 #define NAME(s) CLIP_TO(s, 200)

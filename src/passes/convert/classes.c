@@ -1,5 +1,5 @@
 /* What a conversion knows about a foreign class, from its row: found once for each class. */
-#include "convert/convert.h"
+#include "convert/row.h"
 #include "source_tags.h"
 
 /* Reads the input names from the text of a row. */

@@ -1,7 +1,7 @@
 /* The walk: in execution order, the ops that a row or hook makes replace the node, or the node stays. */
 #include <stdio.h>
-#include "convert/convert.h"
 #include "convert/opened.h"
+#include "convert/walk.h"
 #include "provenance.h"
 #include "support/spent.h"
 

@@ -1,6 +1,7 @@
 /* See opened.h. */
 #include <stdio.h>
 #include "convert/opened.h"
+#include "convert/walk.h"
 #include "source_tags.h"
 
 void inlining_begin(conversion *c) {

@@ -1,6 +1,7 @@
 /* What was made for a node takes its place: names, letters and types are compared or moved, then all uses at once. */
 #include <stdio.h>
 #include "convert/opened.h"
+#include "convert/walk.h"
 #include "source_tags.h"
 
 /* Whether an op only moves or casts elements. Such an op does not get the name of the node. */

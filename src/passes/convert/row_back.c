@@ -3,10 +3,10 @@
  * the inputs: a kernel HWIO becomes OIHW, and a map that is not in the order is transposed before and after. */
 #include <math.h>
 #include <stdlib.h>
-#include "convert/convert.h"
+#include "convert/row.h"
 #include "types.h"
 
-enum { MOST_SETS = 32, MOST_LISTED = 8 };
+enum { MOST_LISTED = 8 };
 
 /* ---- orders of axes --------------------------------------------------------------------------------------------- */
 
@@ -52,12 +52,12 @@ bool row_back_results(xir_node *at, xir_op *op) {
 
 /* The attributes of the foreign op that are known so far. */
 typedef struct theirs {
-    xir_set  sets[MOST_SETS];
-    char     names[MOST_SETS][64];
-    bool     is_list[MOST_SETS];
-    xir_any  items[MOST_SETS][MOST_LISTED];
-    size_t   n_items[MOST_SETS];
-    xir_any  whole[MOST_SETS];
+    xir_set  sets[ROW_SETS];
+    char     names[ROW_SETS][64];
+    bool     is_list[ROW_SETS];
+    xir_any  items[ROW_SETS][MOST_LISTED];
+    size_t   n_items[ROW_SETS];
+    xir_any  whole[ROW_SETS];
     size_t   n;
 } theirs;
 
@@ -89,7 +89,7 @@ static size_t entry_of(xir_node *at, theirs *t, xir_str name) {
     size_t i = 0;
     while (i < t->n && !xir_str_equal(xir_str_of(t->names[i]), name)) i++;
     if (i < t->n) return i;
-    if (i == MOST_SETS || name.size >= 64)
+    if (i == ROW_SETS || name.size >= 64)
         return xir_node_unsupported(at, "the conversion is invalid: too many attributes"), SIZE_MAX;
     memcpy(t->names[i], name.data, name.size);
     t->names[i][name.size] = '\0';

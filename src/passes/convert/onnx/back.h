@@ -6,6 +6,7 @@
 #include "convert/lists.h"
 #include "convert/onnx/rows.h"
 #include "convert/parts.h"
+#include "convert/row.h"
 
 enum { ONNX_OLDEST_BACK = 11, ONNX_NEWEST_BACK = 23, ONNX_USUAL_BACK = 13 };
 

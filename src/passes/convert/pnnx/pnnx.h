@@ -5,6 +5,7 @@
 #define PASSES_CONVERT_PNNX_H
 
 #include "convert/parts.h"
+#include "convert/row.h"
 
 enum {
     PNNX_END = INT32_MAX,        /* in slices: to the end, or nothing selected */
