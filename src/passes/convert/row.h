@@ -1,5 +1,5 @@
-/* Rows: their texts, read in both directions, and what they say about a class. A row and its hooks may call what is
- * here, and what convert.h has. */
+/* Rows: their texts, read in both directions, and what they say about a class. Hooks call what is here, and what a node
+ * has. */
 #ifndef PASSES_CONVERT_ROW_H
 #define PASSES_CONVERT_ROW_H
 
