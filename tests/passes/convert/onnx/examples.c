@@ -7,7 +7,7 @@
 #include <xir/convert.h>
 #include <xir/exec.h>
 #include <xir/pass.h>
-#include "convert/convert.h"
+#include "convert/row.h"
 #include "support/onnx_make.h"
 #include "support/story.h"
 
