@@ -20,7 +20,7 @@ xir_value *onnx_gemm_of(xir_node *at) {
     if (xir_node_int(at, "transA", 0)) a = xir_node_transposed(at, a, swap, 2, NULL);
     if (xir_node_int(at, "transB", 0)) b = xir_node_transposed(at, b, swap, 2, NULL);
     double alpha = xir_node_real(at, "alpha", 1), beta = xir_node_real(at, "beta", 1);
-    if (!inner_dims_fit(at, a, b)) return NULL;
+    if (!onnx_inner_dims_fit(at, a, b)) return NULL;
     int64_t rows = v_dim(a, 0), columns = v_dim(b, 1);
     for (size_t k = 1; c && k <= v_rank(c); k++) {
         int64_t dim = v_dim(c, v_rank(c) - k), of = k == 1 ? columns : k == 2 ? rows : 1;

@@ -59,8 +59,7 @@ xir_value *onnx_from_heads(xir_node *at, xir_value *x) {
     return make_reshaped_to(at, x, &dims);
 }
 
-/* Checks that the inner dims of a matrix product agree. */
-static bool inner_dims_fit(xir_node *at, const xir_value *a, const xir_value *b) {
+bool onnx_inner_dims_fit(xir_node *at, const xir_value *a, const xir_value *b) {
     if (xir_node_failed(at) || !xir_node_same_elements(at, 0, a, 1, b)) return false;
     size_t ra = v_rank(a), rb = v_rank(b);
     if (ra == 0 || rb == 0) {
@@ -76,7 +75,7 @@ static bool inner_dims_fit(xir_node *at, const xir_value *a, const xir_value *b)
 
 /* XIR's Matmul takes at most one constant. A product of two gets a Copy of the first, which the pass fold removes. */
 xir_value *onnx_product(xir_node *at, xir_value *a, xir_value *b, xir_value *c) {
-    if (!inner_dims_fit(at, a, b)) return NULL;
+    if (!onnx_inner_dims_fit(at, a, b)) return NULL;
     if (xir_value_is_params(a) && xir_value_is_params(b)) {
         xir_op *copy = xir_node_make_op(at, "Copy", INS(a), NO_SETS);
         a = copy ? xir_op_output(copy, 0) : NULL;
