@@ -2,10 +2,6 @@
  * those of check_values.c, and those of check_node.c and check_types.c for each node. */
 #include "convert/walk.h"
 
-bool xir_class_is_dialect(const xir_class *cls) {
-    return dialect_of_class(cls) != NULL;
-}
-
 bool xir_network_is_dialect(const xir_network *net) {
     if (!net) return false;
     const xir_op *op = xir_network_first(net);

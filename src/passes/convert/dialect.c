@@ -18,6 +18,8 @@ xir_str convert_short_name(const xir_class *cls) {
     return (xir_str){ key.data + from, key.size - from };
 }
 
+bool xir_class_is_dialect(const xir_class *cls) { return dialect_of_class(cls) != NULL; }
+
 int64_t convert_number(const xir_dialect_decl *dialect, const xir_op *op) {
     if (!dialect) return xir_op_id(op);
     return dialect->number ? dialect->number(op) : xir_op_id(op) - 1;
