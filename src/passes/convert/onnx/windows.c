@@ -16,7 +16,6 @@ static xir_value *kernel_last(xir_node *at, xir_value *kernel, bool transposed) 
 
 /* ---- windows ---------------------------------------------------------------------------------------------------- */
 
-enum { MOST_STEP = INT32_MAX };   // along an axis; prevents overflows
 static const int64_t MOST_DIM = INT64_C(1) << 40;
 
 /* Reads a list of `n` items of at least `least`. False if it is missing, or after a finding. */
@@ -28,10 +27,10 @@ static bool window_items(xir_node *at, const char *name, size_t n, int64_t least
         return xir_node_invalid(at, XIR_E_BOUNDS, where, "%s: expected %zu items, found %zu", name, n, out->n);
     }
     for (size_t i = 0; i < n; i++) {
-        const bool more = out->v[i] > MOST_STEP;
+        const bool more = out->v[i] > WINDOW_MOST;
         if (out->v[i] >= least && !more) continue;
         return xir_node_invalid(at, XIR_E_BOUNDS, where, "%s[%zu]: expected at %s %lld, found %lld", name, i,
-                                more ? "most" : "least", more ? (long long)MOST_STEP : (long long)least,
+                                more ? "most" : "least", more ? (long long)WINDOW_MOST : (long long)least,
                                 (long long)out->v[i]);
     }
     return true;
@@ -67,7 +66,7 @@ bool onnx_windows(xir_node *at, const xir_value *x, const xir_value *kernel, win
         w->size[k] = kernel ? v_dim(kernel, 2 + k) : 1;
         w->stride[k] = w->dilation[k] = 1;
         w->before[k] = w->after[k] = 0;
-        if (w->input[k] > MOST_DIM || w->size[k] > MOST_STEP) return xir_node_unsupported(at, "very large dims");
+        if (w->input[k] > MOST_DIM || w->size[k] > WINDOW_MOST) return xir_node_unsupported(at, "very large dims");
     }
     if (window_items(at, "kernel_shape", w->n, 1, &list)) {
         for (size_t k = 0; k < w->n; k++) {
@@ -135,7 +134,7 @@ static bool channels_fit(xir_node *at, const xir_value *x, const xir_value *kern
     int64_t in = v_dim(kernel, transposed ? 0 : 1), out = v_dim(kernel, transposed ? 1 : 0), all;
     if (!xir_node_same_elements(at, 0, x, 1, kernel) || (bias && !xir_node_same_elements(at, 0, x, 2, bias)))
         return false;
-    if (groups < 1 || groups > MOST_STEP) {
+    if (groups < 1 || groups > WINDOW_MOST) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/group", "group: expected at least 1, found %lld",
                                 (long long)groups);
     }
