@@ -39,7 +39,7 @@ bool windows_round_up(windows *w) {
 /* ---- from XIR's op ---------------------------------------------------------------------------------------------- */
 
 /* An unknown number of a kernel is -1. */
-static bool read_axis(xir_node *at, const xir_value *x, const xir_value *kernel, windows *w, size_t k) {
+static bool read_axis(xir_node *at, const xir_value *kernel, windows *w, size_t k) {
     const axis_words *words = axis_words_of(w->n, k);
     const struct { int64_t *to; const char *name; int64_t otherwise; } numbers[] = {
         { w->size, words->pool, 1 }, { w->stride, words->stride, 1 }, { w->dilation, words->dilation, 1 },
@@ -51,17 +51,19 @@ static bool read_axis(xir_node *at, const xir_value *x, const xir_value *kernel,
     if (kernel) w->size[k] = v_dim(kernel, v_rank(kernel) - w->n + k);
     for (size_t i = 0; i < COUNT(numbers); i++)
         large |= numbers[i].to[k] > WINDOW_MOST || numbers[i].to[k] < -WINDOW_MOST;
-    w->input[k] = v_dim(x, 2 + k);
     if (w->input[k] > WINDOW_MOST) return xir_node_unsupported(at, "very large dims");
     return !large || xir_node_unsupported(at, "very large windows");
 }
 
-bool windows_of_op(xir_node *at, const xir_value *x, const xir_value *kernel, windows *w) {
+bool windows_of_op(xir_node *at, const xir_value *x, size_t first, const xir_value *kernel, windows *w) {
     if (xir_node_failed(at) || !x) return false;
     if (v_rank(x) < 3 || v_rank(x) > 5) return xir_node_unsupported(at, "a map of %zu dims", v_rank(x));
     *w = (windows){ .n = v_rank(x) - 2 };
     if (kernel && v_rank(kernel) < w->n) return xir_node_unsupported(at, "a kernel of %zu dims", v_rank(kernel));
-    for (size_t k = 0; k < w->n; k++) if (!read_axis(at, x, kernel, w, k)) return false;
+    for (size_t k = 0; k < w->n; k++) {
+        w->input[k] = v_dim(x, first + k);
+        if (!read_axis(at, kernel, w, k)) return false;
+    }
     return true;
 }
 

@@ -24,7 +24,7 @@ xir_value *nnb_map_input(xir_node *at) {
 bool nnb_back_conv(xir_node *at) {
     windows w;
     xir_value *x = nnb_map_input(at), *kernel = xir_node_input(at, 1), *bias = xir_node_optional_input(at, 2);
-    if (!windows_of_op(at, x, NULL, &w)) return false;
+    if (!windows_of_op(at, x, 2, NULL, &w)) return false;
     const xir_str type = xir_node_type(at);
     const bool back = type.size > 6;   /* ConvTranspose */
     kernel = node_in_order(at, kernel, xir_str_of(kernels[back][w.n - 1]));
@@ -131,7 +131,7 @@ static double least_element(const xir_type *element) {
 bool nnb_back_pool(xir_node *at) {
     windows w;
     xir_value *x = nnb_map_input(at), *y = xir_op_output(at->op, 0);
-    if (!windows_of_op(at, x, NULL, &w) || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
+    if (!windows_of_op(at, x, 2, NULL, &w) || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
     const bool max = xir_node_type(at).data[0] == 'M', counts = xir_node_bool(at, "count_include_pad", false);
     const int64_t divisor = xir_node_int(at, "divisor_override", 0);
     bool whole = window_is_even(&w);

@@ -54,7 +54,7 @@ bool onnx_back_conv(xir_node *at) {
     windows w;
     if (xir_node_has(at, 0) && v_is_integer(xir_op_input(at->op, 0))) return onnx_back_whole_conv(at);
     xir_value *x = onnx_map_input(at), *kernel = kernel_of(at, x, false), *bias = bias_of(at);
-    if (!kernel || !windows_of_op(at, x, kernel, &w)) return false;
+    if (!kernel || !windows_of_op(at, x, 2, kernel, &w)) return false;
     const bool zeros = xir_node_is(at, "padding_mode", "ZEROS"), pads = window_has_pads(&w);
     if (pads && xir_node_is(at, "padding_mode", "CIRCULAR")) x = wrapped(at, x, &w);
     else if (pads && !zeros)
@@ -67,7 +67,7 @@ bool onnx_back_conv_transpose(xir_node *at) {
     windows w;
     if (xir_node_has(at, 0) && v_is_integer(xir_op_input(at->op, 0))) return onnx_back_whole_conv(at);
     xir_value *x = onnx_map_input(at), *kernel = kernel_of(at, x, true), *bias = bias_of(at);
-    if (!kernel || !windows_of_op(at, x, kernel, &w)) return false;
+    if (!kernel || !windows_of_op(at, x, 2, kernel, &w)) return false;
     if (window_cuts(&w)) return xir_node_unsupported(at, "padding below 0");
     return becomes_conv(at, INS(x, kernel, bias), &w, true);
 }
@@ -91,7 +91,7 @@ static double lowest(const xir_type *element) {
 bool onnx_back_max_pool(xir_node *at) {
     windows w;
     xir_value *x = onnx_map_input(at);
-    if (!windows_of_op(at, x, NULL, &w)) return false;
+    if (!windows_of_op(at, x, 2, NULL, &w)) return false;
     const xir_type *own = v_element(x);
     if (!onnx_takes("MaxPool", onnx_target(at), own))
         return xir_node_unsupported(at, "elements that MaxPool does not take");
@@ -121,7 +121,7 @@ static bool with_divisor(xir_node *at, const xir_value *x, const windows *w, int
 bool onnx_back_average_pool(xir_node *at) {
     windows w;
     xir_value *x = onnx_map_input(at);
-    if (!windows_of_op(at, x, NULL, &w)) return false;
+    if (!windows_of_op(at, x, 2, NULL, &w)) return false;
     const int64_t divisor = xir_node_int(at, "divisor_override", 0);
     const bool counts = xir_node_bool(at, "count_include_pad", false);
     if (divisor) return with_divisor(at, x, &w, divisor);

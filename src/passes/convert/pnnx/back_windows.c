@@ -18,7 +18,7 @@ bool pnnx_back_conv(xir_node *at) {
     const xir_ints dims = xir_node_dims(at, kernel);
     if (xir_node_failed(at)) return false;
     const xir_ints size = { dims.v + 2, dims.n - 2 }, zeros = xir_node_make_ints(at, dims.n - 2, 0);
-    if (!transposed && !windows_of_op(at, x, kernel, &w)) return false;
+    if (!transposed && !windows_of_op(at, x, 2, kernel, &w)) return false;
     const bool padded = !transposed && !window_is_even(&w);
     if (padded && !xir_node_is(at, "padding_mode", "ZEROS"))
         return xir_node_unsupported(at, "different padding of both sides");
@@ -60,7 +60,7 @@ bool pnnx_back_pool(xir_node *at) {
     xir_value *x = row_back_input(at, 0);
     const bool max = xir_node_type(at).data[0] == 'M', counts = !max && xir_node_bool(at, "count_include_pad", false);
     bool down = true, up = true;
-    if (!windows_of_op(at, x, NULL, &w)) return false;
+    if (!windows_of_op(at, x, 2, NULL, &w)) return false;
     for (size_t k = 0; k < w.n; k++) {
         down = down && is_even(&w, k, false, counts);
         up = up && is_even(&w, k, true, counts);

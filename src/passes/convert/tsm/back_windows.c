@@ -8,7 +8,7 @@ typedef struct lists { xir_ints padding, ksize, stride, dilation; } lists;
 
 static bool read_lists(xir_node *at, const xir_value *x, lists *l) {
     windows w;
-    if (!windows_of_op(at, x, NULL, &w)) return false;
+    if (!windows_of_op(at, x, 2, NULL, &w)) return false;
     l->padding = xir_node_make_ints(at, 8, 0);
     l->ksize = xir_node_make_ints(at, 4, 1);
     l->stride = xir_node_make_ints(at, 4, 1);
