@@ -34,9 +34,9 @@ bool windows_round_up(windows *w);
 
 /* ---- from XIR's op ---------------------------------------------------------------------------------------------- */
 
-/* Reads the windows of the node's op, a convolution or pool of XIR, over x, whose spatial axes begin at axis `first`. The
- * sizes are those of the kernel, whose spatial axes are the last ones; without a kernel (NULL), of the pool. The node is
- * kept if x does not have 3 to 5 dims, or if a number, positive or negative, exceeds WINDOW_MOST. */
+/* Reads the windows of the node's op, a convolution or pool of XIR, over x, whose spatial axes begin at axis `first`.
+ * The sizes are those of the kernel, whose spatial axes are the last ones; without a kernel (NULL), of the pool. The
+ * node is kept if x does not have 3 to 5 dims, or if a number, positive or negative, exceeds WINDOW_MOST. */
 bool windows_of_op(xir_node *at, const xir_value *x, size_t first, const xir_value *kernel, windows *w);
 
 /* Numbers of all axes as a list, which shares their memory. */
