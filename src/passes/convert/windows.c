@@ -117,3 +117,7 @@ void window_set_all(window_sets *s, const windows *w, bool pool, bool dilated) {
         window_set(s, words->after, w->after[k]);
     }
 }
+
+void window_set_more(window_sets *s, const windows *w) {
+    for (size_t k = 0; k < w->n; k++) window_set(s, axis_words_of(w->n, k)->more, w->more[k]);
+}

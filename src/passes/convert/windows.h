@@ -61,5 +61,7 @@ typedef struct window_sets {
 void window_set(window_sets *s, const char *name, int64_t v);
 /* Strides and padding of all axes; with `pool` the sizes too, with `dilated` the dilations. */
 void window_set_all(window_sets *s, const windows *w, bool pool, bool dilated);
+/* Output padding of all axes, of a transposed convolution. */
+void window_set_more(window_sets *s, const windows *w);
 
 #endif

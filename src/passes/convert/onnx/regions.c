@@ -122,8 +122,8 @@ static bool read_steps(xir_node *at, windows *w) {
     return true;
 }
 
-/* The windows whose columns x has, and the cells of the image after the last window. */
-static bool read_blocks(xir_node *at, const xir_value *x, windows *w, int64_t more[3]) {
+/* The windows whose columns x has; `more`: the cells of the image after the last window. */
+static bool read_blocks(xir_node *at, const xir_value *x, windows *w) {
     xir_ints image, block;
     int64_t places = 1;
     if (!node_has_rank(at, 0, x, 3) || !xir_node_ints(at, 1, &image) || !xir_node_ints(at, 2, &block)) return false;
@@ -142,7 +142,7 @@ static bool read_blocks(xir_node *at, const xir_value *x, windows *w, int64_t mo
         }
         const int64_t room = image.v[k] + w->before[k] + w->after[k] - w->dilation[k] * (w->size[k] - 1) - 1;
         if (room < 0) return xir_node_invalid(at, XIR_E_BOUNDS, "input/2", "the block does not fit into the image");
-        w->input[k] = room / w->stride[k] + 1, more[k] = room % w->stride[k];
+        w->input[k] = room / w->stride[k] + 1, w->more[k] = room % w->stride[k];
         if (__builtin_mul_overflow(places, w->input[k], &places)) return xir_node_unsupported(at, "very large dims");
     }
     const int64_t cells = product_of(&block, 0, block.n), channels = cells > 0 ? v_dim(x, 1) / cells : 0;
@@ -161,8 +161,8 @@ bool onnx_col2im(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     windows w = { .n = 0 };
     window_sets s = { .n = 0 };
-    int64_t more[3], cells = 1;
-    if (xir_node_failed(at) || !read_blocks(at, x, &w, more)) return false;
+    int64_t cells = 1;
+    if (xir_node_failed(at) || !read_blocks(at, x, &w)) return false;
     for (size_t k = 0; k < w.n; k++) cells *= w.size[k];
     const int64_t rows = v_dim(x, 1), n = cells * rows;
     double *ones = node_reals(at, n);
@@ -173,7 +173,7 @@ bool onnx_col2im(xir_node *at) {
     for (size_t k = 0; k < w.n; k++) to.v[2 + k] = w.input[k], dims.v[k] = w.size[k];
     xir_value *kernel = xir_node_constant(at, v_element(x), &dims, ones, (size_t)n);
     window_set_all(&s, &w, false, true);
-    for (size_t k = 0; k < w.n; k++) window_set(&s, axis_words_of(w.n, k)->more, more[k]);
+    window_set_more(&s, &w);
     window_set(&s, "groups", rows / cells);
     xir_value *y = xir_node_make(at, BY_RANK(w.n, "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"),
                                  INS(xir_node_channels_last(at, make_reshaped(at, x, &to)), kernel, NULL),

@@ -60,7 +60,7 @@ bool onnx_windows(xir_node *at, const xir_value *x, const xir_value *kernel, win
                                 "the kernel: expected %zu dims, like input 0, found %zu", rank, v_rank(kernel));
     }
     if (rank > 5) return xir_node_unsupported(at, "%zu dims", rank);
-    w->n = rank - 2;
+    *w = (windows){ .n = rank - 2 };
     for (size_t k = 0; k < w->n; k++) {
         w->input[k] = v_dim(x, 2 + k);
         w->size[k] = kernel ? v_dim(kernel, 2 + k) : 1;
@@ -184,9 +184,8 @@ bool onnx_conv_transpose(xir_node *at) {
     windows w;
     window_sets s = { .n = 0 };
     xir_ints list;
-    int64_t more[3] = { 0 };
     if (!onnx_windows(at, x, kernel, &w) || !channels_fit(at, x, kernel, bias, true)) return false;
-    if (window_items(at, "output_padding", w.n, 0, &list)) memcpy(more, list.v, w.n * sizeof *more);
+    if (window_items(at, "output_padding", w.n, 0, &list)) memcpy(w.more, list.v, w.n * sizeof *w.more);
     bool upper = xir_node_is(at, "auto_pad", "SAME_UPPER"), same = upper || xir_node_is(at, "auto_pad", "SAME_LOWER");
     bool shaped = xir_node_items(at, "output_shape", &list);
     if (xir_node_failed(at)) return false;
@@ -201,13 +200,13 @@ bool onnx_conv_transpose(xir_node *at) {
             return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/output_shape",
                                     "output_shape[%zu]: expected at least 1, found %lld", k, (long long)out);
         }
-        int64_t total = w.stride[k] * (w.input[k] - 1) + more[k] + (w.size[k] - 1) * w.dilation[k] + 1 - out;
-        if (total < 0) more[k] -= total, total = 0;
+        int64_t total = w.stride[k] * (w.input[k] - 1) + w.more[k] + (w.size[k] - 1) * w.dilation[k] + 1 - out;
+        if (total < 0) w.more[k] -= total, total = 0;
         w.before[k] = upper ? total / 2 : total - total / 2;
         w.after[k] = total - w.before[k];
     }
     window_set_all(&s, &w, false, true);
-    for (size_t k = 0; k < w.n; k++) window_set(&s, axis_words_of(w.n, k)->more, more[k]);
+    window_set_more(&s, &w);
     window_set(&s, "groups", xir_node_int(at, "group", 1));
     xir_value *y = xir_node_make(at, BY_RANK(w.n, "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"),
                                  INS(xir_node_channels_last(at, x), kernel_last(at, kernel, true),
