@@ -38,21 +38,22 @@ bool windows_round_up(windows *w) {
 
 /* ---- from XIR's op ---------------------------------------------------------------------------------------------- */
 
-/* An unknown number of a kernel is -1. */
+static bool is_large(int64_t v) { return v > WINDOW_MOST || v < -WINDOW_MOST; }
+
+/* An unknown size of a kernel is -1. */
 static bool read_axis(xir_node *at, const xir_value *kernel, windows *w, size_t k) {
     const axis_words *words = axis_words_of(w->n, k);
     const struct { int64_t *to; const char *name; int64_t otherwise; } numbers[] = {
         { w->size, words->pool, 1 }, { w->stride, words->stride, 1 }, { w->dilation, words->dilation, 1 },
         { w->before, words->before, 0 }, { w->after, words->after, 0 }, { w->more, words->more, 0 },
     };
-    bool large = false;
-    for (size_t i = 0; i < COUNT(numbers); i++)
+    for (size_t i = 0; i < COUNT(numbers); i++) {
         numbers[i].to[k] = xir_node_int(at, numbers[i].name, numbers[i].otherwise);
+        if (!is_large(numbers[i].to[k])) continue;
+        return xir_node_unsupported(at, "%s does not fit into 32 bits", numbers[i].name);
+    }
     if (kernel) w->size[k] = v_dim(kernel, v_rank(kernel) - w->n + k);
-    for (size_t i = 0; i < COUNT(numbers); i++)
-        large |= numbers[i].to[k] > WINDOW_MOST || numbers[i].to[k] < -WINDOW_MOST;
-    if (w->input[k] > WINDOW_MOST) return xir_node_unsupported(at, "very large dims");
-    return !large || xir_node_unsupported(at, "very large windows");
+    return !is_large(w->size[k]) || xir_node_unsupported(at, "a kernel that does not fit into 32 bits");
 }
 
 bool windows_of_op(xir_node *at, const xir_value *x, size_t first, const xir_value *kernel, windows *w) {
@@ -62,6 +63,7 @@ bool windows_of_op(xir_node *at, const xir_value *x, size_t first, const xir_val
     if (kernel && v_rank(kernel) < w->n) return xir_node_unsupported(at, "a kernel of %zu dims", v_rank(kernel));
     for (size_t k = 0; k < w->n; k++) {
         w->input[k] = v_dim(x, first + k);
+        if (is_large(w->input[k])) return xir_node_unsupported(at, "a dim that does not fit into 32 bits");
         if (!read_axis(at, kernel, w, k)) return false;
     }
     return true;
