@@ -1,6 +1,4 @@
-/* The passes and dialects that every context has, in the order of passes.def and dialects.def, and the rules for
- * registering more. */
-#include "convert/convert.h"
+/* The passes that every context has, in the order of passes.def, and the rules for registering more. */
 #include "library.h"
 #include "manager/pipeline.h"
 
@@ -15,26 +13,10 @@ static const xir_pass_decl *const built_in[] = {
     NULL,
 };
 
-#define DIALECT(id) extern const xir_dialect_decl dialect_##id;
-#include "dialects.def"
-#undef DIALECT
-
-static const xir_dialect_decl *const built_in_dialects[] = {
-#define DIALECT(id) &dialect_##id,
-#include "dialects.def"
-#undef DIALECT
-    NULL,
-};
-
 xir_status passes_register(xir_context *ctx) {
     pass_rules_define(ctx);
-    convert_rules_define(ctx);
     for (size_t i = 0; built_in[i]; i++) {
         xir_status status = xir_pass_register(ctx, built_in[i], NULL);
-        if (status) return status;
-    }
-    for (size_t i = 0; built_in_dialects[i]; i++) {
-        xir_status status = dialect_register_own(ctx, built_in_dialects[i]);
         if (status) return status;
     }
     return XIR_OK;

@@ -50,7 +50,7 @@ sed -e 's/"shape":\[3,3,3,4\]/"shape":[1,1,3,4]/; s/"pad_top":1/"pad_top":0/; s/
     -e 's/"pad_left":1/"pad_left":0/; s/"pad_right":1/"pad_right":0/' \
     -e 's/"dilation_height":1,"dilation_width":1/"dilation_height":4294967297,"dilation_width":4294967297/' \
     "$SRC/tests/cli/data/small.json" >wide.json
-run 3 opt --no-params wide.json wide.nnb; err "Conv2d 'conv1' (op 1): not converted: dilation does not fit into 32 bits"
+run 3 opt --no-params wide.json wide.nnb; err "Conv2d 'conv1' (op 1): not converted: dilation_height does not fit into 32 bits"
 gone wide.nnb
 
 # Refused, with the byte.

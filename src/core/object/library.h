@@ -10,6 +10,7 @@ xir_status graph_register(xir_context *ctx);    /* what objects need to know abo
 xir_status ops_register(xir_context *ctx);      /* classes of operations                                       */
 xir_status serialize_register(xir_context *ctx); /* rules for formats                                          */
 xir_status exec_register(xir_context *ctx);     /* the executor's kernels, and the function that runs an op    */
-xir_status passes_register(xir_context *ctx);   /* passes and conversions                                      */
+xir_status passes_register(xir_context *ctx);   /* passes                                                      */
+xir_status convert_register(xir_context *ctx);  /* the passes between dialects and XIR, and the dialects       */
 
 #endif

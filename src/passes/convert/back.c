@@ -6,59 +6,10 @@
  *
  * What only permutes axes back cancels: a Transpose whose input is the output of another one is its input. */
 #include <inttypes.h>
-#include "convert/convert.h"
+#include "convert/simpler.h"
+#include "convert/walk.h"
 
 enum { MOST_DEPTH = 6 };   /* a product of a product of ... */
-
-/* ---- lists of a conversion -------------------------------------------------------------------------------------- */
-
-static bool note(conversion *c, xir_value **list[], size_t *n, size_t *room, pointer_table *of, const void *key,
-                 xir_value *v) {
-    if (!mem_reserve(context_alloc(c->ctx), (void **)list, room, *n + 1, sizeof **list)) return false;
-    uint32_t *index = pointer_table_add(of, key, 0);
-    if (!index) return false;
-    *index = (uint32_t)*n;
-    (*list)[(*n)++] = v;
-    return true;
-}
-
-bool back_replace(conversion *c, xir_value *old, xir_value *now) {
-    back_state *b = &c->back;
-    if (back_is_result(c, old) && !pointer_table_add(&b->results, now, 0)) return false;
-    return note(c, &b->by, &b->n_by, &b->by_room, &b->replaced, old, now);
-}
-
-bool back_is_result(const conversion *c, const xir_value *v) { return pointer_table_find(&c->back.results, v); }
-
-/* What stands in the place of a value now. */
-static xir_value *latest(const conversion *c, xir_value *v) {
-    const uint32_t *index;
-    while (v && (index = pointer_table_find(&c->back.replaced, v))) v = c->back.by[*index];
-    return v;
-}
-
-xir_value *back_unturned(conversion *c, const xir_value *v, const int64_t *order, size_t rank) {
-    const uint32_t *index = pointer_table_find(&c->back.turn_of, v);
-    const back_turn *turn = index ? &c->back.turns[*index] : NULL;
-    if (!turn || turn->rank != rank) return NULL;
-    for (size_t i = 0; i < rank; i++)
-        if (order[i] < 0 || order[i] >= (int64_t)rank || turn->order[order[i]] != i) return NULL;
-    return latest(c, turn->from);
-}
-
-static bool add_turn(conversion *c, xir_value *from, xir_value *to, const xir_ints *order) {
-    back_state *b = &c->back;
-    back_turn turn = { .from = from, .to = to, .rank = (uint32_t)order->n };
-    if (order->n > sizeof turn.order) return true;
-    for (size_t i = 0; i < order->n; i++) turn.order[i] = (uint8_t)order->v[i];
-    if (!mem_reserve(context_alloc(c->ctx), (void **)&b->turns, &b->turn_room, b->n_turns + 1, sizeof *b->turns))
-        return false;
-    uint32_t *index = pointer_table_add(&b->turn_of, to, 0);
-    if (!index) return false;
-    *index = (uint32_t)b->n_turns;
-    b->turns[b->n_turns++] = turn;
-    return true;
-}
 
 /* ---- candidates ------------------------------------------------------------------------------------------------- */
 
@@ -158,7 +109,7 @@ static bool convert_products(xir_node *at) {
         return xir_node_unsupported(at, "%.*s: %s", (int)product.cls->type.size, product.cls->type.data,
                                     product.reason);
     }
-    for (size_t i = 0; i < xir_op_output_count(at->op); i++) at->given[i] = latest(at->c, at->given[i]);
+    for (size_t i = 0; i < xir_op_output_count(at->op); i++) at->given[i] = back_latest(at->c, at->given[i]);
     return true;
 }
 
@@ -167,7 +118,7 @@ static bool finish_node(xir_node *at, const xir_ints *order) {
     if (xir_node_failed(at) || !copy_results(at) || !convert_products(at)) return false;
     if (!node_all_given(at)) return false;
     /* before the op is erased: nothing may fail after that */
-    if (order && at->given[0] != from && !add_turn(at->c, from, at->given[0], order)) return node_no_memory(at);
+    if (order && at->given[0] != from && !back_add_turn(at->c, from, at->given[0], order)) return node_no_memory(at);
     return node_put_in_place(at);
 }
 
@@ -277,7 +228,7 @@ static bool run(conversion *c, xir_op *op, unsigned depth, xir_node *at) {
     if (order && keeps_order(order) && !back_is_result(c, xir_op_output(op, 0)) && at->fate != NODE_NO_MEMORY) {
         at->fate = NODE_GOES;
         xir_value *x = xir_op_input(op, 0), *y = xir_op_output(op, 0);
-        return add_turn(c, x, y, order) || node_no_memory(at);
+        return back_add_turn(c, x, y, order) || node_no_memory(at);
     }
     const uint32_t *first = pointer_table_find(&c->back.rows_of, xir_op_class(op));
     for (uint32_t i = first ? *first : 0; i && at->fate != NODE_NO_MEMORY; i = c->back.rows[i - 1].next) {
@@ -365,7 +316,7 @@ static bool drop_letters(conversion *c, xir_value *v) {
     for (const xir_use *use = xir_value_uses(v); use; use = xir_use_next(use))
         if (!xir_class_is_opaque(xir_op_class(xir_use_op(use)))) return true;
     c->changed++;
-    return xir_value_replace(v, latest(c, xir_op_input(op, 0))) == XIR_OK && xir_op_erase(op) == XIR_OK;
+    return xir_value_replace(v, back_latest(c, xir_op_input(op, 0))) == XIR_OK && xir_op_erase(op) == XIR_OK;
 }
 
 xir_status back_finish(conversion *c) {

@@ -100,12 +100,3 @@ void converted_params(conversion *c, const xir_value *until) {
     for (const xir_value *v = c->net->all_params; v != until; v = value_params(v)->next)
         if (value_params(v)->data) c->bytes.constants += value_params(v)->data->size;
 }
-
-xir_value *node_alias(xir_node *at, const xir_value *v) {
-    const blob *data = value_params(v)->data;
-    if (data && !node_affords(at, data->size)) return NULL;
-    if (data) at->c->bytes.constants += data->size;
-    xir_value *made = params_alias(at->c->net, v);
-    if (!made) (void)node_no_memory(at);
-    return made;
-}

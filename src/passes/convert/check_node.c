@@ -3,7 +3,7 @@
  * network of a version beyond those that rows know: there the node is kept. */
 #include <stdarg.h>
 #include <stdio.h>
-#include "convert/convert.h"
+#include "convert/row.h"
 #include "source_tags.h"
 
 /* ---- attributes ------------------------------------------------------------------------------------------------- */

@@ -1,9 +1,7 @@
-/* The machinery of conversions, for any dialect. One walk over the network in execution order: each foreign op is a
- * node. Its row or hook makes XIR's ops before it; then the uses of its outputs move to their outputs, and the node is
- * erased. What is known about values is stored in arrays by op slot, so the walk is linear.
- *
- * Checking a foreign network is the same walk over a copy: what a hook or XIR's inference rejects becomes a finding
- * about the node. */
+/* A conversion and its nodes, as hooks of any dialect see them. One walk over the network in execution order: each
+ * foreign op is a node. Its row or hook makes XIR's ops before it; then the uses of its outputs move to their outputs,
+ * and the node is erased. What is known about values is stored in arrays by op slot, so the walk is linear. row.h has
+ * the rows, walk.h the walk. */
 #ifndef PASSES_CONVERT_H
 #define PASSES_CONVERT_H
 
@@ -21,6 +19,8 @@
 /* dialect.c: the parts of keys, and the words and places of findings. Without a dialect (NULL) the defaults are
  * used. */
 void        convert_split_key(const xir_dialect_decl *dialect, xir_str key, xir_str *domain, xir_str *type);
+/* The last part of a class's key. */
+xir_str     convert_short_name(const xir_class *cls);
 int64_t     convert_number(const xir_dialect_decl *dialect, const xir_op *op);
 const char *convert_node(const xir_dialect_decl *dialect);
 const char *convert_nodes(const xir_dialect_decl *dialect);
@@ -43,32 +43,11 @@ const xir_type *convert_element(const xir_dialect_decl *dialect, const xir_value
 int64_t         convert_newest(const xir_dialect_decl *dialect);
 bool            convert_grows(const xir_dialect_decl *dialect);
 const xir_any  *convert_dims(const xir_dialect_decl *dialect, const xir_value *v);
-/* The row of an op type, by the type itself or another spelling of it; NULL if no row has it. */
-const xir_convert_row *convert_row_of(xir_context *ctx, const xir_dialect_decl *dialect, xir_str key);
+/* Writes the spelling that a row has for an op type, and returns its bytes; 0: there is none, or no room. */
+size_t          convert_spelled(const xir_dialect_decl *dialect, xir_str type, char *out, size_t room);
 xir_status      convert_prepare(const xir_dialect_decl *dialect, xir_network *net, bool *changed);
 bool            convert_checks_file(const xir_dialect_decl *dialect);
 xir_status      convert_check_file(const xir_dialect_decl *dialect, const xir_network *net, xir_diags *why);
-
-/* A row of a table; all rows of a table have the size of the first. */
-static inline const xir_convert_row *convert_row_at(const xir_convert_row *rows, size_t i) {
-    return (const xir_convert_row *)(const void *)((const char *)rows + i * rows->size);
-}
-/* The members at the end of a row, which may be shorter than this library's. */
-xir_convert_fn *convert_row_back(const xir_convert_row *row);
-/* The next class that a row stands for on the way back, from a list; false at its end. `classes` begins as this. */
-const char *convert_row_classes(const xir_convert_row *row);
-bool        convert_next_class(const char **classes, char name[64]);
-/* Check whether a declaration, or a row of a table of a dialect (NULL: of none), can be registered. With a finding. */
-xir_status convert_check_size(const void *decl, size_t least, size_t known, const char *what, xir_diags *why);
-xir_status convert_check_row(const xir_dialect_decl *dialect, const xir_convert_row *first, const xir_convert_row *row,
-                             xir_diags *why);
-
-extern const registry_rules dialect_rules;
-/* Registers a built-in dialect without checks, since every context does so. */
-xir_status dialect_register_own(xir_context *ctx, const xir_dialect_decl *dialect);
-
-/* to_xir.c */
-extern const xir_pass_decl pass_to_xir;
 
 /* ---- a conversion ----------------------------------------------------------------------------------------------- */
 
@@ -242,19 +221,7 @@ struct xir_node {
     unsigned               depth;
 };
 
-bool       node_no_memory(xir_node *at);
-void       conversion_begin(conversion *c, xir_network *net, xir_diags *why);
-/* Runs the walk. Errors are in c->why; returns the status of the first one. */
-xir_status conversion_run(conversion *c);
-void       conversion_end(conversion *c);
-/* After the walk, if hooks have made quantised values: ops that can take them get them instead of the real numbers or
- * integers that they stand for (quantised.c). */
-xir_status conversion_take_quantised(conversion *c);
-
-/* defaults.c: notes which inputs have a default, before the walk; false on out of memory. After it, says which of them
- * have become constants. XIR_E_MEMORY. */
-bool       defaults_begin(conversion *c);
-xir_status defaults_end(conversion *c);
+bool node_no_memory(xir_node *at);
 
 /* ---- bytes ------------------------------------------------------------------------------------------------------ */
 
@@ -293,8 +260,6 @@ static inline bool node_affords(xir_node *at, uint64_t bytes) {
     const bool little = bytes <= NODE_LITTLE && at->c->net->arena.taken + bytes < at->c->bytes.soon;
     return (little && at->fate == NODE_GOES) || node_affords_slow(at, bytes);
 }
-/* The same bytes under another name. They count again, since a file may have them twice. NULL after a failure. */
-xir_value *node_alias(xir_node *at, const xir_value *v);
 /* Returns memory of the node, which lives until no node is being converted; NULL after a failure. */
 static inline void *node_take(xir_node *at, size_t size) {
     void *made = size <= NODE_LITTLE || node_affords_slow(at, size) ? arena_take(&at->c->brief, size) : NULL;
@@ -302,10 +267,7 @@ static inline void *node_take(xir_node *at, size_t size) {
     return made;
 }
 
-/* ---- shared by the files of this folder ------------------------------------------------------------------------- */
-
-/* The facts about an op's class; NULL: out of memory. */
-const convert_class *conversion_class(conversion *c, const xir_class *cls);
+/* ---- a node ----------------------------------------------------------------------------------------------------- */
 
 /* Returns true if a finding about a node is only counted, or not even that: its sentence need not be made then. */
 bool node_is_silent(const xir_node *at, xir_severity severity, xir_status code);
@@ -323,57 +285,16 @@ const char *node_input_words(const xir_node *at, size_t i, char room[80]);
 /* Finds the inputs of a row that names them. False: out of memory, or, after a finding, if the file has names that the
  * row does not have. */
 bool        node_find_inputs(xir_node *at);
+/* attrs.c: the elements of Params whose bytes are present; false otherwise. */
+bool        params_elements(const xir_value *v, const xir_type **element, const void **bytes, size_t *n);
 /* The number in a file's attribute, or `otherwise`. */
 double      node_any_real(const xir_any *any, double otherwise);
 /* Reads a word with which texts write a real that is not finite: inf, nan, nan.0, with a sign or without. */
 bool        node_real_word(xir_str text, double *out);
 
-/* row.c: the texts of rows. Reads the next attribute of the list; false at the end, or if the text is malformed: then
- * *text is not at its end. */
-typedef struct row_attribute {
-    xir_str name;          /* "*": any other name                                   */
-    xir_str kinds;         /* letters of the kinds that it may have                 */
-    bool    needed;
-    int64_t from, until;   /* versions that have it: from <= version < until */
-} row_attribute;
-bool row_next_attribute(const char **text, row_attribute *out);
-/* The versions that have the op itself: from <= version < until. */
-void row_versions(const char *attributes, int64_t *from, int64_t *until);
-/* Reads a range like "1-3"; false if it is malformed. `most` is SIZE_MAX if there is no limit. */
-bool row_range(const char *text, size_t *least, size_t *most);
-/* The names in "2-3 input weight bias", and the next of them; false at the end, or if the text is malformed: then *text
- * is not at its end. */
-const char *row_input_names(const char *inputs);
-bool row_next_input(const char **text, row_input *out);
-typedef struct row_set {
-    xir_str field, attribute;   /* attribute is empty for a number or a word          */
-    bool    is_item;            /* "stride[0]"                                        */
-    size_t  item;
-    bool    inverted;           /* "!bias"                                            */
-    xir_str words;              /* "0:MAX,1:AVG": theirs and XIR's; empty: as it is  */
-    xir_str word;               /* a word of XIR's: "'FLOOR'"                         */
-    bool    has_number;
-    double  number;
-} row_set;
-bool row_next_set(const char **text, row_set *out);
-/* Takes the next pair off a list of words; false at the end, or if it is malformed: then the list is not empty. */
-bool row_next_word(xir_str *words, xir_str *theirs, xir_str *own);
-/* Makes the op of the row's class and sets; `more` are set instead of the row's sets of the same names. */
-bool row_run(xir_node *at);
-bool row_run_with(xir_node *at, xir_sets more);
-
-/* check_node.c: whether counts and attributes fit the row; adds findings. */
-bool node_is_sound(xir_node *at);
-/* For formats with integers of 32 bits: their files have no others, but ops that are converted may. */
-bool node_ints_are_short(xir_node *at);
 /* check_types.c: whether a declared type agrees with the inferred one. A mismatch is a finding. False: no
  * memory. */
 bool node_agrees(xir_node *at, size_t output, const xir_type *declared, const xir_type *inferred);
-/* check.c: values without a producer, and duplicate names; order.c: cycles, and a sorted order if there is one. */
-xir_status conversion_check_values(conversion *c, bool sorted);
-xir_status conversion_order(conversion *c, bool *sorted);   /* *sorted: whether the file was */
-/* The dialect's row whose name is closest to an unknown key; NULL: none is close. */
-const xir_convert_row *row_like(xir_context *ctx, const xir_dialect_decl *dialect, xir_str key);
 
 /* known.c: the list of a value, of Params, or of a value that was made before the conversion; false if unknown.
  * conversion_learn computes it for the first output of a new op, and returns whether all items are known; if memory is
@@ -391,19 +312,6 @@ const char       *conversion_deciders(conversion *c, const xir_value *v, char *t
 /* Makes Params of the list learned for an op; NULL: out of memory. */
 xir_value        *conversion_known_params(conversion *c, const xir_op *op);
 
-/* quantised.c: the constant of this name that an op of one output computes from constants. NULL: it is not computed, or
- * memory is out, which c->no_memory says. */
-xir_value *conversion_run_constant(conversion *c, const xir_op *op, xir_str name);
-
-/* stayed.c: notes that a node stays; false: out of memory. Then the report: the causes, and how many nodes stay. */
-bool       stayed_add(conversion *c, const xir_node *at);
-xir_status stayed_report(conversion *c);
-/* The nodes noted since there were `from` have been removed. */
-void       stayed_forget(conversion *c, size_t from);
-
-/* through.c: looks at an op of XIR's own on the walk. False: out of memory. */
-bool conversion_look_through(conversion *c, xir_op *op);
-
 /* make.c */
 /* The most elements of constants that are computed at once, and of the results. The pass fold computes larger ones. */
 enum { MOST_COMPUTED = 1 << 12 };
@@ -414,43 +322,25 @@ xir_ints        node_own_dims(xir_node *at, const xir_value *v);
 const xir_type *node_type(xir_node *at, const xir_type *element, const xir_layout *layout, const xir_ints *dims);
 /* The same bytes under another name; NULL: out of memory. */
 xir_value *params_alias(xir_network *net, const xir_value *params);
+/* The same for a node. The bytes count again, since a file may have them twice. NULL after a failure. */
+xir_value *node_alias(xir_node *at, const xir_value *v);
 /* Reports why the network refused an op: its finding number `before`. Inconsistent numbers are errors of the node;
  * elements that XIR's op does not take only mean that the node is not converted. */
 void node_report_refusal(xir_node *at, size_t before);
 const xir_class *find_class(xir_context *ctx, const char *name);      /* by the last part of its key */
 
-/* ---- the way back ----------------------------------------------------------------------------------------------- */
+/* ---- the turn of a node ----------------------------------------------------------------------------------------- */
 
-/* convert.c: what both directions do with a node. */
+/* begin.c: what both directions do with a node. */
 void    node_begin(conversion *c, xir_op *op, const convert_class *cls, xir_node *at);
+/* Removes the ops made for a node. */
 void    node_discard(xir_node *at);
-bool    node_all_given(xir_node *at);
-bool    node_put_in_place(xir_node *at);
 /* Whether a value was made for this node and does not stand for another output yet. */
 bool    node_made(const xir_node *at, const xir_value *v);
 /* The op before those made for the node. */
 xir_op *node_mark(const xir_node *at);
 
-/* back.c. Makes the lists of a conversion to c->back.to, and frees them. */
-bool       back_begin(conversion *c);
-void       back_end(conversion *c);
-/* Converts an op of XIR, or leaves it. */
-xir_status back_run(conversion *c, xir_op *op);
-/* What comes after all nodes. */
-xir_status back_finish(conversion *c);
-/* Notes that a product's output has been replaced; false: out of memory. */
-bool       back_replace(conversion *c, xir_value *old, xir_value *now);
-bool       back_is_result(const conversion *c, const xir_value *v);
-/* The value that v is when permuted back: axis i of it is axis order[i] of v. NULL: v is not permuted so. */
-xir_value *back_unturned(conversion *c, const xir_value *v, const int64_t *order, size_t rank);
-
-/* row_back.c: reads the node's candidate backward. */
-bool row_run_back(xir_node *at);
-/* What the sets of the row say, as attributes of the foreign op; sets of `more` win. */
-bool row_becomes(xir_node *at, xir_values inputs, xir_sets more);
-/* An input in the order that the row gives for its position; a value in an order of letters ("NCHW", "OIHW"); NULL if
- * absent or after a failure. */
-xir_value *row_back_input(xir_node *at, size_t i);
+/* letters.c: a value in an order of letters ("NCHW", "OIHW"); NULL if absent or after a failure. */
 xir_value *node_in_order(xir_node *at, xir_value *v, xir_str letters);
 /* For each letter of an order the axis of v; *same: they are in this order. False: the node is kept. */
 bool       node_axes_in(xir_node *at, const xir_value *v, xir_str order, int64_t axes[8], bool *same);
@@ -460,22 +350,21 @@ bool       node_casts_in_place(xir_node *at, const xir_value *x, const xir_value
 /* Sets axes[k] to the axis of x that becomes axis k of y, which the letters say if each axis of both has its own.
  * Returns false for other ranks. */
 bool       node_cast_axes(const xir_value *x, const xir_value *y, int64_t axes[8]);
-/* Gives the node the outputs of a foreign op, feature maps in the order that the node's outputs have. */
-bool row_back_results(xir_node *at, xir_op *op);
 
-/* foreign.c: the value that stands for v as an input of a foreign op. */
-xir_value *foreign_input(xir_node *at, xir_value *v);
+/* turns.c. Notes that a product's output has been replaced; false: out of memory. */
+bool       back_replace(conversion *c, xir_value *old, xir_value *now);
+bool       back_is_result(const conversion *c, const xir_value *v);
+/* What stands in the place of a value now. */
+xir_value *back_latest(const conversion *c, xir_value *v);
+/* The value that v is when permuted back: axis i of it is axis order[i] of v. NULL: v is not permuted so. */
+xir_value *back_unturned(conversion *c, const xir_value *v, const int64_t *order, size_t rank);
+/* Notes that `to` is `from` permuted: axis i of it is axis order[i] of `from`. False: out of memory. */
+bool       back_add_turn(conversion *c, xir_value *from, xir_value *to, const xir_ints *order);
 
 /* own.c: an attribute of an op of XIR as a file would have it; NULL if the class has none of this name, or it is
  * absent. Whether all attributes but the marked ones (bits by position) have their defaults; otherwise *other is one.
  * */
 const xir_any *own_attr(const xir_node *at, xir_str name);
 bool           own_is_default(const xir_op *op, uint64_t except, xir_str *other);
-
-/* simpler.c: the i-th formula of the op in terms of other ops of XIR, on the way to a dialect; NULL: no more. */
-xir_convert_fn *simpler_of(const xir_op *op, const xir_dialect_decl *to, size_t i);
-
-/* Defines the rules for registering rows and dialects in the context. */
-void convert_rules_define(xir_context *ctx);
 
 #endif

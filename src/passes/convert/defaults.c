@@ -1,7 +1,7 @@
 /* Inputs that have a default: a conversion uses the default as a constant where it needs its numbers, or another order
  * of its elements. If nothing takes the input itself any more, a note says so. Formats other than ONNX do not have such
  * inputs: there all of them become constants. */
-#include "convert/convert.h"
+#include "convert/walk.h"
 #include "text.h"
 
 /* Marks the Params that ops take; false on out of memory. */

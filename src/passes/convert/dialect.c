@@ -1,11 +1,6 @@
-/* Dialects are registered like passes. After the checks, the prefix, the rows and the dialect's name for the pass
- * to-xir enter the lists of the context together. A row is looked up by name among all rows. */
+/* What the declaration of a dialect says: parts of keys and places, and functions that it may have. */
 #include "convert/convert.h"
-#include "manager/pass.h"
-#include "manager/pipeline.h"
 #include "sized.h"
-
-enum { MOST_ROWS = 1 << 16, LEAST_DIALECT = SIZE_TO(xir_dialect_decl, is_pure) };
 
 /* ---- parts of keys and places ----------------------------------------------------------------------------------- */
 
@@ -15,6 +10,15 @@ void convert_split_key(const xir_dialect_decl *dialect, xir_str key, xir_str *do
     *type = (xir_str){ key.data + from, key.size - from };
     if (dialect->split) dialect->split(*type, domain, type);
 }
+
+xir_str convert_short_name(const xir_class *cls) {
+    xir_str key = xir_class_key(cls);
+    size_t from = key.size;
+    while (from > 0 && key.data[from - 1] != ':') from--;
+    return (xir_str){ key.data + from, key.size - from };
+}
+
+bool xir_class_is_dialect(const xir_class *cls) { return dialect_of_class(cls) != NULL; }
 
 int64_t convert_number(const xir_dialect_decl *dialect, const xir_op *op) {
     if (!dialect) return xir_op_id(op);
@@ -48,17 +52,8 @@ const xir_any *convert_dims(const xir_dialect_decl *dialect, const xir_value *v)
 int64_t convert_newest(const xir_dialect_decl *dialect) { return HAS(dialect, newest) ? dialect->newest : 0; }
 bool    convert_grows(const xir_dialect_decl *dialect)  { return HAS(dialect, grows); }
 
-const xir_convert_row *convert_row_of(xir_context *ctx, const xir_dialect_decl *dialect, xir_str key) {
-    enum { MOST_KEY = 200 };
-    char text[MOST_KEY];
-    const xir_convert_row *row = xir_convert_find(ctx, key);
-    const size_t prefix = strlen(dialect->prefix);
-    if (row || !HAS(dialect, spelled)) return row;
-    const size_t n = dialect->spelled((xir_str){ key.data + prefix, key.size - prefix }, text + prefix,
-                                      sizeof text - prefix);
-    if (!n || n > sizeof text - prefix) return NULL;
-    memcpy(text, dialect->prefix, prefix);
-    return xir_convert_find(ctx, (xir_str){ text, prefix + n });
+size_t convert_spelled(const xir_dialect_decl *dialect, xir_str type, char *out, size_t room) {
+    return HAS(dialect, spelled) ? dialect->spelled(type, out, room) : 0;
 }
 
 xir_status convert_prepare(const xir_dialect_decl *dialect, xir_network *net, bool *changed) {
@@ -94,91 +89,4 @@ xir_status convert_begin_back(const xir_dialect_decl *dialect, xir_pass *pass) {
 }
 xir_status convert_end_back(const xir_dialect_decl *dialect, xir_pass *pass) {
     return HAS(dialect, end_back) ? dialect->end_back(pass) : XIR_OK;
-}
-
-/* ---- checks ----------------------------------------------------------------------------------------------------- */
-
-/* Checks a struct that begins with its ABI version and size: it has all fields of the first version, and none that is
- * unknown here is set. */
-xir_status convert_check_size(const void *decl, size_t least, size_t known, const char *what, xir_diags *why) {
-    const struct { uint32_t abi, size; } *head = decl;
-    if (head->abi != XIR_ABI || head->size < least) {
-        return diag_fail(why, XIR_E_ABI, XIR_STR(""), "a %s was declared for another version of the binary interface",
-                         what);
-    }
-    for (size_t i = known; i < head->size; i++) {
-        if (!((const char *)decl)[i]) continue;
-        return diag_fail(why, XIR_E_UNSUPPORTED, XIR_STR(""),
-                         "a %s sets a member that this version does not know: byte %zu is set, its size here "
-                         "is %zu", what, i, known);
-    }
-    return XIR_OK;
-}
-
-static bool is_prefix(const char *text) {
-    size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_");
-    return n && strcmp(text + n, "::") == 0 && strcmp(text, "icraft::") != 0 && strcmp(text, "xir::") != 0;
-}
-
-static xir_status check_dialect(xir_context *ctx, const void *const *items, size_t i, const char **name,
-                                xir_diags *why) {
-    const xir_dialect_decl *d = items[i];
-    (void)ctx;
-    xir_status status = convert_check_size(d, LEAST_DIALECT, sizeof *d, "dialect", why);
-    if (status) return status;
-    if (!d->prefix || !is_prefix(d->prefix)) {
-        return diag_fail(why, XIR_E_INVALID, XIR_STR(""),
-                         "'%.80s' is not a prefix for a dialect: expected lower-case letters, digits and _, "
-                         "then ::", d->prefix ? d->prefix : "");
-    }
-    if (!d->name || !*d->name || (d->n_rows && !d->rows) || d->n_rows > MOST_ROWS) {
-        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the dialect '%.80s' has no name, no table, or too many rows",
-                         d->prefix);
-    }
-    if (d->pass && !pipeline_is_name(xir_str_of(d->pass))) {
-        return diag_fail(why, XIR_E_INVALID, XIR_STR(""),
-                         "'%.80s' is not a name for a pass: expected lower-case letters, digits and dashes",
-                         d->pass);
-    }
-    for (size_t k = 0; k < d->n_rows && !status; k++) {
-        status = convert_check_row(d, d->rows, convert_row_at(d->rows, k), why);
-    }
-    *name = d->prefix;
-    return status;
-}
-
-/* ---- registering ------------------------------------------------------------------------------------------------ */
-
-/* A dialect also registers its rows, its name for the pass to-xir, and its way back. */
-static size_t brings(const void *item, registry_item *out) {
-    const xir_dialect_decl *d = item;
-    if (d->abi != XIR_ABI || d->size < LEAST_DIALECT || d->n_rows > MOST_ROWS) return 0;
-    for (size_t i = 0; out && i < d->n_rows; i++) {
-        const xir_convert_row *row = convert_row_at(d->rows, i);
-        out[i] = (registry_item){ REGISTRY_CONVERSION, row->name, row };
-    }
-    size_t n = d->n_rows;
-    if (d->pass && out) out[n] = (registry_item){ REGISTRY_PASS, d->pass, &pass_to_xir };
-    n += d->pass != NULL;
-    const xir_pass_decl *back = HAS(d, back) ? d->back : NULL;
-    if (back && out) out[n] = (registry_item){ REGISTRY_PASS, back->name, back };
-    return n + (back != NULL);
-}
-
-const registry_rules dialect_rules = { .noun = "dialect", .check = check_dialect, .brings = brings };
-
-xir_status dialect_register_own(xir_context *ctx, const xir_dialect_decl *d) {
-    const size_t n = 1 + brings(d, NULL);
-    registry_item *items = mem_new(context_alloc(ctx), n * sizeof *items);
-    if (!items) return XIR_E_MEMORY;
-    items[0] = (registry_item){ REGISTRY_DIALECT, d->prefix, d };
-    (void)brings(d, items + 1);
-    xir_status status = registry_add_own(ctx, items, n);
-    mem_free(context_alloc(ctx), items, n * sizeof *items);
-    return status;
-}
-
-xir_status xir_dialect_register(xir_context *ctx, const xir_dialect_decl *d, xir_diags *why) {
-    const void *item = d;
-    return registry_add(ctx, REGISTRY_DIALECT, &item, 1, why);
 }

@@ -1,7 +1,7 @@
 /* Ops of a dialect that stand for ops of XIR: their inputs, by the names of their row, their attributes and types. Each
  * is checked by its own row, as if it had been read from a file. */
 #include "number.h"
-#include "convert/convert.h"
+#include "convert/row.h"
 #include "source_tags.h"
 
 /* ---- constants -------------------------------------------------------------------------------------------------- */

@@ -1,15 +1,9 @@
 /* Building blocks for the hooks of any dialect: queries about values, findings that several op types share, and common
  * sequences of ops. */
 #include <stdio.h>
-#include "convert/lists.h"
+#include "convert/helpers.h"
 
 /* ---- queries ---------------------------------------------------------------------------------------------------- */
-
-xir_ints xir_node_dims(xir_node *at, const xir_value *v) {
-    xir_ints dims = xir_node_make_ints(at, v ? v_rank(v) : 0, 0);
-    for (size_t i = 0; i < dims.n; i++) dims.v[i] = v_dim(v, i);
-    return dims;
-}
 
 int64_t product_of(const xir_ints *list, size_t from, size_t to) {
     int64_t n = 1;
@@ -203,34 +197,6 @@ static const xir_layout *spelled_layout(xir_node *at, const char *letters) {
 xir_value *xir_node_reshaped(xir_node *at, xir_value *x, const xir_ints *dims, const char *letters) {
     if (xir_node_failed(at)) return NULL;
     return reshaped(at, x, dims, letters ? spelled_layout(at, letters) : xir_layout_default(at->c->ctx, dims->n));
-}
-
-xir_value *xir_node_unsqueezed(xir_node *at, xir_value *x, const xir_ints *axes, const char *where) {
-    if (xir_node_failed(at)) return NULL;
-    xir_ints dims = xir_node_make_ints(at, v_rank(x) + axes->n, -2);
-    for (size_t i = 0; i < axes->n; i++) {
-        int64_t axis;
-        if (!xir_node_axis(at, where, axes->v[i], dims.n, &axis)) return NULL;
-        if (dims.v[axis] == 1) {
-            return xir_node_invalid(at, XIR_E_INVALID, where, "axis %lld appears twice", (long long)axes->v[i]), NULL;
-        }
-        dims.v[axis] = 1;
-    }
-    list_items to = make_items(at, dims.n, 1);
-    if (xir_node_failed(at)) return NULL;
-    for (size_t i = 0, from = 0; i < dims.n; i++) if (dims.v[i] == -2) to.v[i] = item_dim(x, from++);
-    return make_reshaped_to(at, x, &to);
-}
-
-xir_value *xir_node_cast(xir_node *at, xir_value *x, const xir_type *element) {
-    if (xir_node_failed(at)) return NULL;
-    if (element && xir_type_equal(v_element(x), element)) return x;
-    xir_ints dims = xir_node_dims(at, x);
-    const xir_layout *layout = xir_type_layout(xir_value_type(x));
-    const xir_type *type = NULL;
-    if (element && !xir_node_failed(at)) type = xir_type_tensor(at->c->ctx, element, layout, dims.v, dims.n);
-    if (!type) return node_no_memory(at), NULL;
-    return xir_node_make(at, "Cast", INS(x), SETS(OBJ("target_dtype", type)));
 }
 
 /* ---- feature maps ----------------------------------------------------------------------------------------------- */

@@ -179,3 +179,20 @@ xir_value *make_reshaped_to(xir_node *at, xir_value *x, const list_items *dims) 
     return make_listed(at, "Reshape", x, dims,
                        SETS(LIST("shape", &shape), OBJ("layout", xir_layout_default(at->c->ctx, shape.n))));
 }
+
+xir_value *xir_node_unsqueezed(xir_node *at, xir_value *x, const xir_ints *axes, const char *where) {
+    if (xir_node_failed(at)) return NULL;
+    xir_ints dims = xir_node_make_ints(at, v_rank(x) + axes->n, -2);
+    for (size_t i = 0; i < axes->n; i++) {
+        int64_t axis;
+        if (!xir_node_axis(at, where, axes->v[i], dims.n, &axis)) return NULL;
+        if (dims.v[axis] == 1) {
+            return xir_node_invalid(at, XIR_E_INVALID, where, "axis %lld appears twice", (long long)axes->v[i]), NULL;
+        }
+        dims.v[axis] = 1;
+    }
+    list_items to = make_items(at, dims.n, 1);
+    if (xir_node_failed(at)) return NULL;
+    for (size_t i = 0, from = 0; i < dims.n; i++) if (dims.v[i] == -2) to.v[i] = item_dim(x, from++);
+    return make_reshaped_to(at, x, &to);
+}

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <xir/ops.h>
-#include "convert/convert.h"
+#include "convert/helpers.h"
 #include "support/spent.h"
 #include "types.h"
 
@@ -281,6 +281,23 @@ xir_value *xir_node_make(xir_node *at, const char *cls, xir_values inputs, xir_s
     return known;
 }
 
+xir_ints xir_node_dims(xir_node *at, const xir_value *v) {
+    xir_ints dims = xir_node_make_ints(at, v ? v_rank(v) : 0, 0);
+    for (size_t i = 0; i < dims.n; i++) dims.v[i] = v_dim(v, i);
+    return dims;
+}
+
+xir_value *xir_node_cast(xir_node *at, xir_value *x, const xir_type *element) {
+    if (xir_node_failed(at)) return NULL;
+    if (element && xir_type_equal(v_element(x), element)) return x;
+    xir_ints dims = xir_node_dims(at, x);
+    const xir_layout *layout = xir_type_layout(xir_value_type(x));
+    const xir_type *type = NULL;
+    if (element && !xir_node_failed(at)) type = xir_type_tensor(at->c->ctx, element, layout, dims.v, dims.n);
+    if (!type) return node_no_memory(at), NULL;
+    return xir_node_make(at, "Cast", INS(x), SETS(OBJ("target_dtype", type)));
+}
+
 /* ---- constants -------------------------------------------------------------------------------------------------- */
 
 /* Makes Params with uninitialised bytes for the caller to write; NULL on failure. */
@@ -342,6 +359,15 @@ xir_value *params_alias(xir_network *net, const xir_value *v) {
     value_params(made)->data = value_params(v)->data;
     if (value_params(made)->data) blob_retain(value_params(made)->data);
     value_params(made)->allow_no_data = value_params(v)->allow_no_data;
+    return made;
+}
+
+xir_value *node_alias(xir_node *at, const xir_value *v) {
+    const blob *data = value_params(v)->data;
+    if (data && !node_affords(at, data->size)) return NULL;
+    if (data) at->c->bytes.constants += data->size;
+    xir_value *made = params_alias(at->c->net, v);
+    if (!made) (void)node_no_memory(at);
     return made;
 }
 

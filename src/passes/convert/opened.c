@@ -1,11 +1,8 @@
 /* See opened.h. */
 #include <stdio.h>
 #include "convert/opened.h"
+#include "convert/walk.h"
 #include "source_tags.h"
-
-/* ---- where ops come from ---------------------------------------------------------------------------------------- */
-
-typedef struct body_origin { int64_t id, number; const body_frame *frame; } body_origin;
 
 void inlining_begin(conversion *c) {
     pointer_table_init(&c->in.list_of, context_alloc(c->ctx));
@@ -21,37 +18,6 @@ static void release(conversion *c, opened_node *o) {
     }
     o->map = NULL;
     o->body = NULL;
-}
-
-/* Ids of new ops grow, so the list is sorted. */
-const body_frame *origin_of(const conversion *c, const xir_op *op, int64_t *number) {
-    size_t from = 0, to = c->in.n_origins;
-    *number = convert_number(dialect_of_class(op->cls), op);
-    while (from < to) {
-        const size_t mid = from + (to - from) / 2;
-        const body_origin *o = &c->in.origins[mid];
-        if (o->id == op->id) {
-            *number = o->number;
-            return o->frame;
-        }
-        if (o->id < op->id) from = mid + 1;
-        else to = mid;
-    }
-    return NULL;
-}
-
-const body_frame *node_frame(const xir_node *at) {
-    int64_t number;
-    return origin_of(at->c, at->op, &number);
-}
-
-static bool note_origin(conversion *c, const xir_op *copy, const xir_op *from, const body_frame *frame) {
-    inlining *in = &c->in;
-    if (!mem_reserve(context_alloc(c->ctx), (void **)&in->origins, &in->origin_room, in->n_origins + 1,
-                     sizeof *in->origins)) return false;
-    const int64_t number = convert_number(dialect_of_class(from->cls), from);
-    in->origins[in->n_origins++] = (body_origin){ copy->id, number, frame };
-    return true;
 }
 
 /* ---- opening ---------------------------------------------------------------------------------------------------- */
@@ -358,7 +324,7 @@ static bool copy_op(xir_node *at, size_t round, const xir_op *op) {
     if (!copy) return xir_node_unsupported(at, "the nodes of its body are not in order");
     c->in.inlined++;
     c->in.unrolled += o->frame.unrolled;
-    return (note_origin(c, copy, op, &o->frame) || node_no_memory(at)) && name_copy(at, round, copy) &&
+    return (origin_note(c, copy, op, &o->frame) || node_no_memory(at)) && name_copy(at, round, copy) &&
            resolve_references(at, copy, op) && set_version(at, copy);
 }
 

@@ -12,20 +12,7 @@
 #include <xir/mapping.h>
 #include "convert/convert.h"
 #include "convert/members.h"
-
-/* The sources of the ops of a body, in memory of the conversion, because findings about them come at its end. */
-typedef struct body_frame {
-    const struct body_frame *up;     /* of the node that has the body; NULL: it is a node of the network           */
-    const char    *place;            /* the path of the body's nodes in the file, up to their numbers              */
-    xir_str        prefix;           /* of names of ops and values                                                 */
-    const void    *function;         /* identifies the function whose body this is; NULL: the body of an attribute */
-    xir_str        name;             /* of the function                                                            */
-    const xir_map *given, *defaults; /* attributes that stand for references in a function's body; in the memory of
-                                        the network                                                                */
-    const xir_map *versions;         /* of operator sets, in a function's body; NULL: those of the network         */
-    bool           unrolled;         /* within a loop                                                              */
-    unsigned       depth;
-} body_frame;
+#include "convert/origins.h"
 
 /* A function of the file. */
 typedef struct body_function {
@@ -82,8 +69,6 @@ bool node_has_inside(const xir_node *at, const xir_value *v);
 bool node_go_back(xir_node *at);
 /* Makes the node as it was before it was opened. Does nothing for other nodes. */
 void node_undo(xir_node *at);
-/* The frame of the body that the node is in; NULL: it is in the network. */
-const body_frame *node_frame(const xir_node *at);
 
 /* ---- lists ------------------------------------------------------------------------------------------------------ */
 
@@ -107,7 +92,5 @@ xir_status   lists_settle(conversion *c);
 void         opened_undo_all(conversion *c);
 void         inlining_begin(conversion *c);
 void         inlining_end(conversion *c);
-/* The frame of an op that is a copy from a body, and its number there; NULL: it is an op of the network. */
-const body_frame *origin_of(const conversion *c, const xir_op *op, int64_t *number);
 
 #endif

@@ -1,7 +1,7 @@
 /* The order of a foreign network: a file may have nodes in any order, or in a cycle, which has no order. Depth-first
  * search from ops to the producers of their inputs, with an explicit stack; linear. */
 #include <stdio.h>
-#include "convert/convert.h"
+#include "convert/walk.h"
 
 typedef enum mark { NEW, OPEN, DONE } mark;
 typedef struct step { xir_op *op; size_t input; } step;

@@ -8,6 +8,7 @@
  * Constants stay as they are stored. At the end, what nothing uses is erased; its name goes to the quantised value. */
 #include <xir/quant.h>
 #include "convert/helpers.h"
+#include "convert/walk.h"
 #include "support/spent.h"
 
 /* ---- views ------------------------------------------------------------------------------------------------------- */

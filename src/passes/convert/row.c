@@ -3,12 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "number.h"
-#include "convert/convert.h"
+#include "convert/row.h"
 #include "sized.h"
-
-enum { LEAST_ROW = SIZE_TO(xir_convert_row, hook) };
-
-enum { MOST_SETS = 32, MOST_NAME = 64 };   /* of a row, and the bytes of a set's name with its end */
 
 /* ---- texts of rows ---------------------------------------------------------------------------------------------- */
 
@@ -165,6 +161,19 @@ const xir_convert_row *xir_convert_find(xir_context *ctx, xir_str name) {
 }
 const xir_convert_row *xir_convert_at(xir_context *ctx, size_t i) { return registry_at(ctx, REGISTRY_CONVERSION, i); }
 
+const xir_convert_row *convert_row_of(xir_context *ctx, const xir_dialect_decl *dialect, xir_str key) {
+    enum { MOST_KEY = 200 };
+    char text[MOST_KEY];
+    const xir_convert_row *row = xir_convert_find(ctx, key);
+    const size_t prefix = strlen(dialect->prefix);
+    if (row) return row;
+    const size_t n = convert_spelled(dialect, (xir_str){ key.data + prefix, key.size - prefix }, text + prefix,
+                                     sizeof text - prefix);
+    if (!n || n > sizeof text - prefix) return NULL;
+    memcpy(text, dialect->prefix, prefix);
+    return xir_convert_find(ctx, (xir_str){ text, prefix + n });
+}
+
 const xir_convert_row *row_like(xir_context *ctx, const xir_dialect_decl *dialect, xir_str key) {
     const xir_convert_row *near = NULL, *row;
     const size_t prefix = strlen(dialect->prefix);
@@ -196,84 +205,6 @@ bool convert_next_class(const char **classes, char name[64]) {
     return true;
 }
 
-static const char *fault_of(const xir_convert_row *row) {
-    size_t least, most;
-    row_attribute attribute;
-    row_set set;
-    const char *attributes = row->attributes, *sets = row->sets;
-    size_t n_names = 0;
-    if (!row_range(row->inputs, &least, &most)) return "its number of inputs is not a range";
-    const char *names = row_input_names(row->inputs);
-    for (row_input input; row_next_input(&names, &input);) n_names += !input.is_attribute;
-    if (*names || n_names > most) return "its input names are malformed";
-    if (!row_range(row->outputs, &least, &most) || strchr(row->outputs, ' '))
-        return "its number of outputs is not a range";
-    while (row_next_attribute(&attributes, &attribute)) {}
-    if (attributes && *attributes) return "its list of attributes is malformed";
-    size_t n_sets = 0;
-    for (; row_next_set(&sets, &set); n_sets++) if (set.field.size >= MOST_NAME) return "the name of a set is too long";
-    if (sets && *sets) return "its list of sets is malformed";
-    if (n_sets > MOST_SETS) return "it has more than 32 sets";
-    if (!row->cls && !row->hook) return "it has no class and no hook";
-    if (convert_row_back(row) && !*convert_row_classes(row)) return "it has a way back, but not from any class";
-    return NULL;
-}
-
-xir_status convert_check_row(const xir_dialect_decl *dialect, const xir_convert_row *first, const xir_convert_row *row,
-                             xir_diags *why) {
-    xir_status status = convert_check_size(row, LEAST_ROW, sizeof *row, "conversion row", why);
-    if (status) return status;
-    if (row->size != first->size) {
-        return diag_fail(why, XIR_E_ABI, XIR_STR(""),
-                         "a conversion row has %u bytes: expected %u, like the first of its table",
-                         row->size, first->size);
-    }
-    const size_t prefix = dialect ? strlen(dialect->prefix) : 0;
-    const bool of_dialect = dialect && row->name && strncmp(row->name, dialect->prefix, prefix) == 0 &&
-        row->name[prefix];
-    const char *fault = of_dialect ? fault_of(row) : "its name is not a key of a known dialect";
-    if (!fault) return XIR_OK;
-    return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the conversion row '%.100s' is invalid: %s",
-                     row->name ? row->name : "", fault);
-}
-
-static xir_status check_row(xir_context *ctx, const void *const *items, size_t i, const char **name, xir_diags *why) {
-    const xir_convert_row *row = items[i];
-    xir_status status = convert_check_size(row, LEAST_ROW, sizeof *row, "conversion row", why);
-    if (status) return status;
-    *name = row->name;
-    return convert_check_row(row->name ? xir_dialect_find(ctx, xir_str_of(row->name)) : NULL, row, row, why);
-}
-
-static const registry_rules row_rules = { .noun = "conversion row", .check = check_row };
-
-void convert_rules_define(xir_context *ctx) {
-    registry_define(ctx, REGISTRY_CONVERSION, &row_rules);
-    registry_define(ctx, REGISTRY_DIALECT, &dialect_rules);
-}
-
-/* The rows of a table have the size of the first. */
-static xir_status find_rows(const xir_convert_row *rows, size_t n, const void **items, xir_diags *why) {
-    xir_status status = n ? convert_check_size(rows, LEAST_ROW, sizeof *rows, "conversion row", why) : XIR_OK;
-    for (size_t i = 0; i < n && !status; i++) {
-        const xir_convert_row *row = convert_row_at(rows, i);
-        if (row->size != rows->size) status = convert_check_row(NULL, rows, row, why);
-        items[i] = row;
-    }
-    return status;
-}
-
-xir_status xir_convert_register(xir_context *ctx, const xir_convert_row *rows, size_t n, xir_diags *why) {
-    const xir_allocator *alloc = context_alloc(ctx);
-    size_t size = (n ? n : 1) * sizeof(void *);
-    const void **items = n <= SIZE_MAX / sizeof(void *) ? mem_new(alloc, size) : NULL;
-    if (!items) return diag_memory(why);
-    xir_status status = find_rows(rows, n, items, why);
-    if (!status) status = registry_add(ctx, REGISTRY_CONVERSION, items, n, why);
-    mem_free(alloc, (void *)items, size);
-    return status;
-}
-
 /* ---- rows without a hook ---------------------------------------------------------------------------------------- */
 
 /* An attribute's value for a set, or one of its items. A number counts as a list of equal items. NULL: the node does
@@ -299,7 +230,7 @@ static xir_str own_word(const xir_any *any, xir_str words) {
 
 /* Makes one set. Leaves *made if the node does not have the attribute and the row has no default. False: the node is
  * kept, because the row has no set for the attribute's value. */
-static bool set_of(xir_node *at, const row_set *from, char name[MOST_NAME], xir_set *out, bool *made) {
+static bool set_of(xir_node *at, const row_set *from, char name[ROW_NAME], xir_set *out, bool *made) {
     const xir_any *any = value_of(at, from);
     if (any && any->kind == XIR_ANY_NULL) any = NULL;
     if (!any && !from->has_number && !from->word.size) return true;
@@ -362,18 +293,18 @@ static bool give_results(xir_node *at, xir_op *op) {
 }
 
 bool row_run_with(xir_node *at, xir_sets more) {
-    char names[MOST_SETS][MOST_NAME];
-    xir_set sets[MOST_SETS + MOST_SETS];
+    char names[ROW_SETS][ROW_NAME];
+    xir_set sets[ROW_SETS + ROW_SETS];
     size_t n = 0;
     row_set from;
     const char *text = at->cls->row->sets;
-    while (n < MOST_SETS && row_next_set(&text, &from)) {
+    while (n < ROW_SETS && row_next_set(&text, &from)) {
         bool made = false;
         if (has_set(more, from.field)) continue;
         if (!set_of(at, &from, names[n], &sets[n], &made)) return false;
         n += made;
     }
-    for (size_t i = 0; i < more.n && i < MOST_SETS; i++) sets[n++] = more.data[i];
+    for (size_t i = 0; i < more.n && i < ROW_SETS; i++) sets[n++] = more.data[i];
     const size_t n_in = at->n_in > at->cls->n_slots ? at->n_in : at->cls->n_slots;
     xir_value **inputs = node_take(at, (n_in + 1) * sizeof *inputs);
     if (!inputs) return node_no_memory(at);

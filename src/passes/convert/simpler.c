@@ -145,10 +145,7 @@ static const formula formulas[] = {
 static bool has_few(const xir_dialect_decl *dialect) { return strcmp(dialect->prefix, "tsm::") == 0; }
 
 xir_convert_fn *simpler_of(const xir_op *op, const xir_dialect_decl *to, size_t i) {
-    xir_str key = xir_class_key(xir_op_class(op));
-    size_t from = key.size;
-    while (from > 0 && key.data[from - 1] != ':') from--;
-    const xir_str name = { key.data + from, key.size - from };
+    const xir_str name = convert_short_name(xir_op_class(op));
     for (const formula *f = formulas; f < formulas + COUNT(formulas); f++) {
         const bool fits = xir_str_equal(name, xir_str_of(f->cls)) && (!f->few || has_few(to));
         if (fits && i-- == 0) return f->make;

@@ -4,6 +4,9 @@
 
 #include "convert/helpers.h"
 
+/* simpler.c: the i-th formula of the op in terms of other ops of XIR, on the way to a dialect; NULL: no more. */
+xir_convert_fn *simpler_of(const xir_op *op, const xir_dialect_decl *to, size_t i);
+
 /* simpler_index.c */
 xir_convert_fn simpler_gather_nd, simpler_cumsum, simpler_pad, simpler_place, simpler_shape;
 /* simpler_norms.c */

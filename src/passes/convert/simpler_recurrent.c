@@ -1,5 +1,6 @@
 /* RNN, LSTM and GRU as products and activations, step by step: for formats without recurrences. The input's part of all
  * steps is one product. */
+#include "convert/parts.h"
 #include "convert/recurrent.h"
 #include "convert/simpler.h"
 

@@ -2,7 +2,7 @@
  * because the node that makes it stays. The report names causes, those that keep most nodes first, and counts. */
 #include <stdio.h>
 #include <stdlib.h>
-#include "convert/convert.h"
+#include "convert/walk.h"
 
 /* Returns the row of a node, or of what nodes wait for, or NULL if there is none. */
 static const stayed *row_of(const stayed_list *s, const void *key) {

@@ -1,7 +1,7 @@
 /* XIR's own ops in a network of which a part is converted: shape arithmetic is known again, as if the whole network
  * were converted at once, and types follow what the walk has changed. A network that the walk does not change keeps
  * these ops as they are. */
-#include "convert/convert.h"
+#include "convert/walk.h"
 #include "support/listed.h"
 
 static bool is_open(const xir_op *op) {

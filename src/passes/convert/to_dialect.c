@@ -1,7 +1,7 @@
 /* The passes that convert XIR's ops to those of a dialect (XIR_DIALECT_PASS). What the format can't say stays, and is
  * listed. */
 #include <stdio.h>
-#include "convert/convert.h"
+#include "convert/walk.h"
 #include "manager/pass.h"
 
 const xir_pass_option xir_dialect_pass_options[1] = { XIR_DIALECT_STRICT };

@@ -1,6 +1,6 @@
 /* to-xir: converts a network of a foreign format's ops to XIR's ops, one by one, for any dialect. An op without
  * a counterpart stays. Each dialect gives the pass another name: "onnx-to-xir". */
-#include "convert/convert.h"
+#include "convert/walk.h"
 #include "convert/options.h"
 #include "manager/pass.h"
 #include "name_dims.h"

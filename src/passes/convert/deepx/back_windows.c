@@ -29,7 +29,7 @@ static bool has_end(const xir_node *at, const char *word) {
     return type.size >= n && memcmp(type.data, word, n) == 0;
 }
 
-/* x with its channels last; the dims of the kernel for products. */
+/* x with its channels last, and the windows over it. */
 static bool begin(xir_node *at, sliding *s) {
     static const char *const maps[] = { "NWC", "NHWC", "NDHWC" };
     xir_value *x = xir_node_input(at, 0);
@@ -38,23 +38,14 @@ static bool begin(xir_node *at, sliding *s) {
     const size_t rank = v_rank(x);
     if (rank < 3 || rank > 5) return xir_node_unsupported(at, "a map of %zu dims", rank);
     at->order = xir_str_of(maps[rank - 3]);
-    s->w.n = rank - 2;
     s->x = node_in_order(at, x, at->order);
-    if (!s->x) return false;
+    if (!windows_of_op(at, s->x, 1, NULL, &s->w)) return false;
     s->batch = v_dim(s->x, 0), s->channels = v_dim(s->x, rank - 1);
     s->places = 1;
-    for (size_t k = 0; k < s->w.n; k++) {
-        const axis_words *words = axis_words_of(s->w.n, k);
-        s->w.input[k] = v_dim(s->x, k + 1);
-        s->w.size[k] = xir_node_int(at, words->pool, 1);
-        s->w.stride[k] = xir_node_int(at, words->stride, 1);
-        s->w.dilation[k] = xir_node_int(at, words->dilation, 1);
-        s->w.before[k] = xir_node_int(at, words->before, 0);
-        s->w.after[k] = xir_node_int(at, words->after, 0);
+    for (size_t k = 0; k < s->w.n; k++)
         if (s->w.input[k] < 1 || __builtin_mul_overflow(s->places, s->w.input[k], &s->places))
             return xir_node_unsupported(at, "no places, or very many");
-    }
-    return !xir_node_failed(at);
+    return true;
 }
 
 /* The number of windows and cells; the dims of the result. */
@@ -62,14 +53,13 @@ static bool count(xir_node *at, sliding *s, bool back) {
     s->count = s->cells = 1;
     for (size_t k = 0; k < s->w.n; k++) {
         const windows *w = &s->w;
-        const int64_t more = back ? xir_node_int(at, axis_words_of(w->n, k)->more, 0) : 0;
         static const char *const names[] = { "size", "dilation", "stride", "padding before", "padding after",
                                              "padding of the output" };
-        const int64_t large[] = { w->size[k], w->dilation[k], w->stride[k], w->before[k], w->after[k], more };
+        const int64_t large[] = { w->size[k], w->dilation[k], w->stride[k], w->before[k], w->after[k], w->more[k] };
         for (size_t i = 0; i < COUNT(large); i++)
             if (!node_at_most(at, llabs(large[i]), MOST_CELLS, "the %s of the windows", names[i])) return false;
         const int64_t span = w->dilation[k] * (w->size[k] - 1);
-        s->output[k] = back ? (w->input[k] - 1) * w->stride[k] - w->before[k] - w->after[k] + span + more + 1
+        s->output[k] = back ? (w->input[k] - 1) * w->stride[k] - w->before[k] - w->after[k] + span + w->more[k] + 1
                             : window_room(w, k) < 0 ? 0 : window_room(w, k) / w->stride[k] + 1;
         if (s->output[k] < 1 || __builtin_mul_overflow(s->count, s->output[k], &s->count) ||
             __builtin_mul_overflow(s->cells, w->size[k], &s->cells) || s->count > MOST_CELLS ||

@@ -5,6 +5,7 @@
 #define PASSES_CONVERT_DEEPX_H
 
 #include "convert/parts.h"
+#include "convert/row.h"
 
 /* deepx.c: the dialect's own. */
 bool    deepx_is_pure(const xir_op *op);

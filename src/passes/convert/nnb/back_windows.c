@@ -19,116 +19,72 @@ xir_value *nnb_map_input(xir_node *at) {
     return node_in_order(at, x, at->order);
 }
 
-/* What the op says about its axes. */
-typedef struct axes { size_t n; xir_ints size, stride, dilation, before, after, more; } axes;
-
-static xir_ints numbers(xir_node *at, size_t n, const char *(*word)(const axis_words *), int64_t otherwise) {
-    xir_ints list = xir_node_make_ints(at, n, otherwise);
-    for (size_t k = 0; k < n && list.v; k++) list.v[k] = xir_node_int(at, word(axis_words_of(n, k)), otherwise);
-    return list;
-}
-static const char *word_pool(const axis_words *w)     { return w->pool; }
-static const char *word_stride(const axis_words *w)   { return w->stride; }
-static const char *word_dilation(const axis_words *w) { return w->dilation; }
-static const char *word_before(const axis_words *w)   { return w->before; }
-static const char *word_after(const axis_words *w)    { return w->after; }
-static const char *word_more(const axis_words *w)     { return w->more; }
-
-static bool read_axes(xir_node *at, const xir_value *x, axes *a) {
-    if (xir_node_failed(at) || !x) return false;
-    a->n = v_rank(x) - 2;
-    a->size = numbers(at, a->n, word_pool, 1);
-    a->stride = numbers(at, a->n, word_stride, 1);
-    a->dilation = numbers(at, a->n, word_dilation, 1);
-    a->before = numbers(at, a->n, word_before, 0);
-    a->after = numbers(at, a->n, word_after, 0);
-    a->more = numbers(at, a->n, word_more, 0);
-    return !xir_node_failed(at);
-}
-
-static bool is_even(const axes *a) {
-    for (size_t k = 0; k < a->n; k++) if (a->before.v[k] != a->after.v[k] || a->before.v[k] < 0) return false;
-    return true;
-}
-
-/* x with its padding as cells; then there is none. */
-static xir_value *with_padding(xir_node *at, xir_value *x, axes *a, double value) {
-    xir_ints pads = xir_node_make_ints(at, 2 * v_rank(x), 0);
-    for (size_t k = 0; k < a->n && pads.v; k++) {
-        pads.v[2 * (k + 2)] = a->before.v[k], pads.v[2 * (k + 2) + 1] = a->after.v[k];
-        a->before.v[k] = a->after.v[k] = 0;
-    }
-    return pads.v ? xir_node_make(at, "Pad", INS(x), SETS(LIST("padding", &pads), REAL("value", value))) : NULL;
-}
-
 /* ---- convolutions ----------------------------------------------------------------------------------------------- */
 
 bool nnb_back_conv(xir_node *at) {
-    axes a;
-    xir_value *x = nnb_map_input(at), *w = xir_node_input(at, 1), *bias = xir_node_optional_input(at, 2);
-    if (xir_node_failed(at) || !x || !read_axes(at, x, &a)) return false;
+    windows w;
+    xir_value *x = nnb_map_input(at), *kernel = xir_node_input(at, 1), *bias = xir_node_optional_input(at, 2);
+    if (!windows_of_op(at, x, 2, NULL, &w)) return false;
     const xir_str type = xir_node_type(at);
     const bool back = type.size > 6;   /* ConvTranspose */
-    w = node_in_order(at, w, xir_str_of(kernels[back][a.n - 1]));
+    kernel = node_in_order(at, kernel, xir_str_of(kernels[back][w.n - 1]));
     if (bias && v_rank(bias) != 1) bias = make_shaped(at, bias, (int64_t[]){ -1 }, 1);
     if (!back && !xir_node_is(at, "padding_mode", "ZEROS"))
         return xir_node_unsupported(at, "padding with other cells than zeros");
     bool more = false;
-    if (!back && !is_even(&a)) x = with_padding(at, x, &a, 0);
-    for (size_t k = 0; k < a.n && back; k++) {   /* cells less at the end are output padding */
-        if (a.after.v[k] > a.before.v[k] || a.before.v[k] < 0)
+    if (!back && !window_is_even(&w)) x = window_padded(at, x, &w, "CONSTANT", 0);
+    for (size_t k = 0; k < w.n && back; k++) {   /* cells less at the end are output padding */
+        if (w.after[k] > w.before[k] || w.before[k] < 0)
             return xir_node_unsupported(at, "more padding after than before");
-        a.more.v[k] += a.before.v[k] - a.after.v[k];
-        if (a.more.v[k] >= a.stride.v[k] && a.more.v[k] >= a.dilation.v[k])
-            return xir_node_unsupported(at, "%lld cells more before than after", (long long)a.more.v[k]);
-        more |= a.more.v[k] != 0;
+        w.more[k] += w.before[k] - w.after[k];
+        if (w.more[k] >= w.stride[k] && w.more[k] >= w.dilation[k])
+            return xir_node_unsupported(at, "%lld cells more before than after", (long long)w.more[k]);
+        more |= w.more[k] != 0;
     }
     if (more && nnb_level(at) < 15) return xir_node_unsupported(at, "output padding, which needs api level 15");
-    const xir_set sets[] = { INT("base_axis", 1), LIST("pad", &a.before), LIST("stride", &a.stride),
-                             LIST("dilation", &a.dilation), INT("group", xir_node_int(at, "groups", 1)),
-                             XIR_SETB("channel_last", false), LIST("output_padding", &a.more) };
+    const xir_ints pad = window_list(&w, w.before), stride = window_list(&w, w.stride),
+                   dilation = window_list(&w, w.dilation), added = window_list(&w, w.more);
+    const xir_set sets[] = { INT("base_axis", 1), LIST("pad", &pad), LIST("stride", &stride),
+                             LIST("dilation", &dilation), INT("group", xir_node_int(at, "groups", 1)),
+                             XIR_SETB("channel_last", false), LIST("output_padding", &added) };
     const int64_t level = nnb_level(at);
     const size_t n = back ? level >= 15 ? 7 : level >= 8 ? 6 : 5 : level >= 4 ? 6 : 5;
-    return row_becomes(at, INS(x, w, bias), (xir_sets){ sets, n });
+    return row_becomes(at, INS(x, kernel, bias), (xir_sets){ sets, n });
 }
 
 /* ---- pools ------------------------------------------------------------------------------------------------------ */
 
 /* Whether the cells after the end are those of windows that begin inside: NNabla's ignore_border = false. */
-static bool rounds_up(const xir_value *x, const xir_value *y, size_t first, const axes *a) {
-    for (size_t k = 0; k < a->n; k++) {
-        const int64_t in = v_dim(x, 2 + k), out = v_dim(y, first + k);
-        if (in < 0 || a->before.v[k] < 0 || out != (in + a->before.v[k] - 1) / a->stride.v[k] + 1) return false;
+static bool rounds_up(const xir_value *y, size_t first, const windows *w) {
+    for (size_t k = 0; k < w->n; k++) {
+        const int64_t in = w->input[k], out = v_dim(y, first + k);
+        if (in < 0 || w->before[k] < 0 || out != (in + w->before[k] - 1) / w->stride[k] + 1) return false;
     }
     return true;
 }
 
 /* A pool of one axis as one of two, the first of which has one cell. */
-static xir_value *as_two(xir_node *at, xir_value *x, axes *a) {
-    xir_ints *const lists[] = { &a->size, &a->stride, &a->before, &a->after };
-    static const int64_t otherwise[] = { 1, 1, 0, 0 };
-    for (size_t i = 0; i < COUNT(lists); i++) {
-        xir_ints two = xir_node_make_ints(at, 2, otherwise[i]);
-        if (!two.v) return NULL;
-        two.v[1] = lists[i]->v[0];
-        *lists[i] = two;
-    }
-    a->n = 2;
+static xir_value *as_two(xir_node *at, xir_value *x, windows *w) {
+    int64_t *const lists[] = { w->input, w->size, w->stride, w->dilation, w->before, w->after, w->more };
+    static const int64_t otherwise[] = { 1, 1, 1, 1, 0, 0, 0 };
+    for (size_t i = 0; i < COUNT(lists); i++) lists[i][1] = lists[i][0], lists[i][0] = otherwise[i];
+    w->n = 2;
     return make_shaped(at, x, (int64_t[]){ v_dim(x, 0), v_dim(x, 1), 1, v_dim(x, 2) }, 4);
 }
 
 /* The op of x, whose channels come second, with the dims that its windows give. */
-static xir_value *pooled(xir_node *at, const char *key, xir_value *x, const axes *a, bool whole, int64_t counted) {
+static xir_value *pooled(xir_node *at, const char *key, xir_value *x, windows *w, bool whole, int64_t counted) {
     xir_ints dims = xir_node_dims(at, x);
     if (xir_node_failed(at)) return NULL;
-    for (size_t k = 0; k < a->n; k++) {
-        const int64_t in = dims.v[2 + k], room = in + 2 * a->before.v[k] - a->size.v[k];
-        dims.v[2 + k] = (whole ? room : in + a->before.v[k] - 1) / a->stride.v[k] + 1;
+    for (size_t k = 0; k < w->n; k++) {
+        const int64_t in = dims.v[2 + k], room = in + 2 * w->before[k] - w->size[k];
+        dims.v[2 + k] = (whole ? room : in + w->before[k] - 1) / w->stride[k] + 1;
     }
     const xir_type *type = node_type(at, v_element(x), NULL, &dims);
     if (!type) return node_no_memory(at), NULL;
-    xir_set sets[6] = { LIST("kernel", &a->size), LIST("stride", &a->stride), XIR_SETB("ignore_border", whole),
-                        LIST("pad", &a->before) };
+    const xir_ints size = window_list(w, w->size), stride = window_list(w, w->stride), pad = window_list(w, w->before);
+    xir_set sets[6] = { LIST("kernel", &size), LIST("stride", &stride), XIR_SETB("ignore_border", whole),
+                        LIST("pad", &pad) };
     size_t n = 4;
     const bool average = counted >= 0;
     if (nnb_level(at) >= 4 || average) sets[n++] = (xir_set)XIR_SETB("channel_last", false);
@@ -173,32 +129,30 @@ static double least_element(const xir_type *element) {
 }
 
 bool nnb_back_pool(xir_node *at) {
-    axes a;
+    windows w;
     xir_value *x = nnb_map_input(at), *y = xir_op_output(at->op, 0);
-    if (!read_axes(at, x, &a) || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
+    if (!windows_of_op(at, x, 2, NULL, &w) || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
     const bool max = xir_node_type(at).data[0] == 'M', counts = xir_node_bool(at, "count_include_pad", false);
     const int64_t divisor = xir_node_int(at, "divisor_override", 0);
-    bool whole = is_even(&a), padded = false;
-    for (size_t k = 0; k < a.n; k++) {
-        if (a.dilation.v[k] != 1) return xir_node_unsupported(at, "windows with gaps");
-        padded |= a.before.v[k] || a.after.v[k];
-    }
+    bool whole = window_is_even(&w);
+    const bool padded = window_has_pads(&w);
+    for (size_t k = 0; k < w.n; k++) if (w.dilation[k] != 1) return xir_node_unsupported(at, "windows with gaps");
     whole &= !(max && padded && !v_is_real(x));
-    const bool up = !whole && v_is_real(x) && (max || !counts) && rounds_up(x, y, first_axis(at), &a);
+    const bool up = !whole && v_is_real(x) && (max || !counts) && rounds_up(y, first_axis(at), &w);
     bool counted = counts && padded;
     if (!whole && !up) {
         if (!max && !counts && !divisor) return xir_node_unsupported(at, "padding of both sides that differs");
-        x = with_padding(at, x, &a, max ? least_element(v_element(x)) : 0);
+        x = window_padded(at, x, &w, "CONSTANT", max ? least_element(v_element(x)) : 0);
         whole = true;
         counted = true;
     }
     if (!max && !divisor && nnb_level(at) < 4 && padded && !counted)
         return xir_node_unsupported(at, "averages without padding, which need api level 4");
-    const bool line = a.n == 1;
-    if (line) x = as_two(at, x, &a);
+    const bool line = w.n == 1;
+    if (line && x) x = as_two(at, x, &w);
     if (!x) return false;
     const char *key = max ? "nnb::MaxPooling" : divisor ? "nnb::SumPooling" : "nnb::AveragePooling";
-    xir_value *v = pooled(at, key, x, &a, whole, max || divisor ? -1 : counted);
+    xir_value *v = pooled(at, key, x, &w, whole, max || divisor ? -1 : counted);
     if (v && line) v = make_shaped(at, v, (int64_t[]){ v_dim(v, 0), v_dim(v, 1), v_dim(v, 3) }, 3);
     if (v && divisor) v = xir_node_scaled(at, v, 1.0 / (double)divisor);
     return nnb_give_map(at, v);

@@ -56,14 +56,13 @@ static bool read_conv(xir_node *at, const xir_value *x, size_t rank, bool back, 
         !nnb_list(at, "output_padding", n, 0, 0, true, &more)) return false;
     c->group = xir_node_int(at, "group", 1);
     if (c->group < 1) return nnb_out_of_range(at, "group", c->group);
+    windows w = { .n = n };
     for (size_t k = 0; k < n; k++) {
-        const axis_words *words = axis_words_of(n, k);
-        window_set(&c->sets, words->stride, stride.v[k]);
-        window_set(&c->sets, words->dilation, dilation.v[k]);
-        window_set(&c->sets, words->before, pad.v[k]);
-        window_set(&c->sets, words->after, pad.v[k]);
-        if (back) window_set(&c->sets, words->more, more.v[k]);
+        w.stride[k] = stride.v[k], w.dilation[k] = dilation.v[k], w.more[k] = more.v[k];
+        w.before[k] = w.after[k] = pad.v[k];
     }
+    window_set_all(&c->sets, &w, false, true);
+    if (back) window_set_more(&c->sets, &w);
     return true;
 }
 
@@ -139,11 +138,12 @@ bool nnb_depthwise_back(xir_node *at) { return depthwise(at, true); }
 
 /* ---- pools ------------------------------------------------------------------------------------------------------ */
 
-/* Along each axis window o begins at o * stride - pad and ends after `size` cells, at in + pad at most. `beyond`: the
- * cells that XIR's op needs after the end for the last window, those of the padding included. */
+/* Along each axis window o begins at o * stride - before and ends after `size` cells, at input + before at most.
+ * `after`: the cells that XIR's op needs after the end for the last window, those of the padding included. */
 typedef struct pool {
     map     m;
-    int64_t in[3], size[3], stride[3], pad[3], beyond[3], out[3];
+    windows w;
+    int64_t out[3];
 } pool;
 
 static bool read_pool(xir_node *at, const xir_value *x, bool last, pool *p) {
@@ -160,23 +160,25 @@ static bool read_pool(xir_node *at, const xir_value *x, bool last, pool *p) {
     const xir_any *given = xir_node_attr(at, "stride");
     const bool own = given && given->kind == XIR_ANY_LIST && given->as.list.size;
     const size_t first = rank - n - last;
-    *p = (pool){ .m = { .base = last ? first : first ? first - 1 : 0, .n = n, .last = last } };
+    *p = (pool){ .m = { .base = last ? first : first ? first - 1 : 0, .n = n, .last = last }, .w = { .n = n } };
     if (!xir_node_need_dims(at, x, first, first + n)) return false;
+    windows *const w = &p->w;
     for (size_t k = 0; k < n; k++) {
         const int64_t in = v_dim(x, first + k);
-        p->in[k] = in, p->size[k] = size.v[k], p->stride[k] = own ? stride.v[k] : size.v[k], p->pad[k] = pad.v[k];
+        w->input[k] = in, w->size[k] = size.v[k], w->stride[k] = own ? stride.v[k] : size.v[k];
+        w->before[k] = pad.v[k];
         const bool whole = xir_node_bool(at, "ignore_border", true);
         /* NNabla's C runtime clips the only window of an average to the padded dim */
-        const int64_t padded = in + 2 * p->pad[k];
-        if (averages && whole && p->size[k] > padded && p->size[k] - padded < p->stride[k]) p->size[k] = padded;
-        const int64_t room = whole ? in + 2 * p->pad[k] - p->size[k] : in + p->pad[k] - 1;
+        const int64_t padded = in + 2 * w->before[k];
+        if (averages && whole && w->size[k] > padded && w->size[k] - padded < w->stride[k]) w->size[k] = padded;
+        const int64_t room = whole ? in + 2 * w->before[k] - w->size[k] : in + w->before[k] - 1;
         if (room < 0)
             return xir_node_invalid(at, XIR_E_INVALID, "argument/kernel", "kernel: expected at most %lld, the padded "
-                                    "dim %zu, found %lld", (long long)(in + 2 * p->pad[k]), first + k,
-                                    (long long)p->size[k]);
-        p->out[k] = room / p->stride[k] + 1;
-        const int64_t beyond = (p->out[k] - 1) * p->stride[k] + p->size[k] - p->pad[k] - in;
-        p->beyond[k] = beyond > 0 ? beyond : 0;
+                                    "dim %zu, found %lld", (long long)(in + 2 * w->before[k]), first + k,
+                                    (long long)w->size[k]);
+        p->out[k] = room / w->stride[k] + 1;
+        const int64_t beyond = (p->out[k] - 1) * w->stride[k] + w->size[k] - w->before[k] - in;
+        w->after[k] = beyond > 0 ? beyond : 0;
     }
     return true;
 }
@@ -185,13 +187,7 @@ static bool read_pool(xir_node *at, const xir_value *x, bool last, pool *p) {
 static xir_value *pooled(xir_node *at, xir_value *x, const pool *p, const char *cls, xir_set more) {
     window_sets s = { .n = 0 };
     const size_t n = p->m.n, first = v_rank(x) - n - p->m.last;
-    for (size_t k = 0; k < n; k++) {
-        const axis_words *words = axis_words_of(n, k);
-        window_set(&s, words->pool, p->size[k]);
-        window_set(&s, words->stride, p->stride[k]);
-        window_set(&s, words->before, p->pad[k]);
-        window_set(&s, words->after, p->beyond[k]);
-    }
+    window_set_all(&s, &p->w, true, false);
     if (more.name) s.data[s.n++] = more;
     const xir_sets sets = { s.data, s.n };
     if (p->m.last || first == 2) {
@@ -202,7 +198,7 @@ static xir_value *pooled(xir_node *at, xir_value *x, const pool *p, const char *
     if (!to.v || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return NULL;
     to.v[0] = product_of(&dims, 0, first);
     if (to.v[0] < 0) return xir_node_unsupported(at, "dims whose product exceeds 63 bits"), NULL;
-    for (size_t k = 0; k < n; k++) to.v[k + 1] = p->in[k];
+    for (size_t k = 0; k < n; k++) to.v[k + 1] = p->w.input[k];
     xir_value *y = xir_node_make(at, cls, INS(make_reshaped(at, x, &to)), sets);
     for (size_t k = 0; k < n; k++) dims.v[first + k] = p->out[k];
     return y ? make_reshaped(at, y, &dims) : NULL;
@@ -233,11 +229,11 @@ static xir_value *with_padding(xir_node *at, xir_value *x, pool *p) {
     xir_ints pads = xir_node_make_ints(at, 2 * v_rank(x), 0);
     if (!pads.v) return NULL;
     for (size_t k = 0; k < p->m.n; k++) {
-        const int64_t after = p->beyond[k] < p->pad[k] ? p->beyond[k] : p->pad[k];
-        pads.v[2 * (first + k)] = p->pad[k], pads.v[2 * (first + k) + 1] = after;
-        p->in[k] += p->pad[k] + after;
-        p->beyond[k] -= after;
-        p->pad[k] = 0;
+        const int64_t after = p->w.after[k] < p->w.before[k] ? p->w.after[k] : p->w.before[k];
+        pads.v[2 * (first + k)] = p->w.before[k], pads.v[2 * (first + k) + 1] = after;
+        p->w.input[k] += p->w.before[k] + after;
+        p->w.after[k] -= after;
+        p->w.before[k] = 0;
     }
     return xir_node_make(at, "Pad", INS(x), SETS(LIST("padding", &pads)));
 }
@@ -265,8 +261,8 @@ bool nnb_average_pool(xir_node *at) {
     }
     const bool counted = xir_node_bool(at, "including_pad", true);
     for (size_t k = 0; k < p.m.n; k++) {
-        beyond |= p.beyond[k] > p.pad[k];
-        any |= p.pad[k] > 0;
+        beyond |= p.w.after[k] > p.w.before[k];
+        any |= p.w.before[k] > 0;
     }
     if (counted && any && beyond) x = with_padding(at, x, &p);
     if (!x) return false;

@@ -6,8 +6,6 @@
 #include "convert/onnx/onnx.h"
 #include "manager/pass.h"
 
-int64_t onnx_target(const xir_node *at) { return onnx_version(at->c->net, (xir_str){ NULL, 0 }); }
-
 /* ---- the version ------------------------------------------------------------------------------------------------ */
 
 static bool is_onnx(const xir_op *op) {
@@ -100,17 +98,3 @@ xir_status onnx_begin_back(xir_pass *pass) {
     }
     return set_version(pass, version);
 }
-
-/* ---- the pass --------------------------------------------------------------------------------------------------- */
-
-static const xir_pass_option options[] = {
-    XIR_DIALECT_STRICT,
-    { "custom", XIR_PASS_BOOL, "false", "what ONNX has no operators for becomes nodes in the domain icraft.xir" },
-    { "all-custom", XIR_PASS_BOOL, "false", "every op becomes such a node, and the same op again when it is read" },
-    { "opset", XIR_PASS_INT, "0", "the version of the operator set, 11 to 23; 0: that of the file that the network "
-                                  "comes from, or 13, or the least above it that all ops need" },
-};
-
-extern const xir_dialect_decl dialect_onnx;
-const xir_pass_decl pass_xir_to_onnx =
-    XIR_DIALECT_PASS_WITH("xir-to-onnx", "converts XIR's ops to operators of ONNX, one by one", &dialect_onnx, options);

@@ -4,20 +4,21 @@
 #define PASSES_CONVERT_ONNX_BACK_H
 
 #include "convert/lists.h"
+#include "convert/onnx/onnx.h"
 #include "convert/onnx/rows.h"
 #include "convert/parts.h"
+#include "convert/row.h"
 
 enum { ONNX_OLDEST_BACK = 11, ONNX_NEWEST_BACK = 23, ONNX_USUAL_BACK = 13 };
 
 /* ---- the network (back.c) ---- */
 
-extern const xir_pass_decl pass_xir_to_onnx;
 xir_status onnx_begin_back(xir_pass *pass);
 xir_status onnx_end_back(xir_pass *pass);   /* back_names.c */
 xir_status onnx_rename_captures(xir_pass *pass);   /* back_captures.c */
 xir_status onnx_settle_types(xir_pass *pass);   /* back_ends.c: quantised values, operator sets */
 /* The version of ONNX's own operator set in the network. */
-int64_t onnx_target(const xir_node *at);
+static inline int64_t onnx_target(const xir_node *at) { return onnx_version(at->c->net, (xir_str){ NULL, 0 }); }
 
 /* ---- versions (back_version.c) ---- */
 
@@ -52,9 +53,9 @@ xir_convert_fn onnx_back_pairs;
 /* A constant between DequantizeLinear and its op, with its axes in another order; NULL if x is something else, or after
  * a failure (back_quantised.c). */
 xir_value     *onnx_turned_constant(xir_node *at, xir_value *x, const xir_ints *order);
-/* Returns true if a node only stands between a quantised value and its integers. Such nodes are removed at the end or,
- * if other ops stay, become BitCasts (back_ends.c). */
+/* Returns true if a node only stands between a quantised value and its integers. */
 bool           onnx_is_view(const xir_op *op);
+/* Such nodes are removed at the end or, if other ops stay, become BitCasts (back_ends.c). */
 xir_status     onnx_finish(xir_network *net, bool *changed);
 
 /* ---- operators (back_calls.c) ---- */

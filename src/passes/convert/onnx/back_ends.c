@@ -44,13 +44,6 @@ static xir_status store_all(xir_pass *pass) {
 
 /* ---- views ------------------------------------------------------------------------------------------------------ */
 
-bool onnx_is_view(const xir_op *op) {
-    if (!xir_str_equal(xir_class_key(xir_op_class(op)), XIR_STR("onnx::Identity")) || xir_op_input_count(op) != 1)
-        return false;
-    const xir_value *x = xir_op_input(op, 0), *y = xir_op_output(op, 0);
-    return x && y && linear_is(x) != linear_is(y);
-}
-
 /* In a network of which ops stay, a view is XIR's op for it. */
 static xir_status as_bit_cast(xir_network *net, xir_op *op) {
     xir_context *ctx = xir_network_context(net);

@@ -9,6 +9,7 @@
  * is computed at once. */
 #include <math.h>
 #include "convert/onnx/back_quantised.h"
+#include "convert/walk.h"
 
 /* ---- which ops -------------------------------------------------------------------------------------------------- */
 

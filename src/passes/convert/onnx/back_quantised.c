@@ -90,6 +90,13 @@ static const xir_type *with_element(xir_node *at, const xir_value *v, const xir_
     return type;
 }
 
+bool onnx_is_view(const xir_op *op) {
+    if (!xir_str_equal(xir_class_key(xir_op_class(op)), XIR_STR("onnx::Identity")) || xir_op_input_count(op) != 1)
+        return false;
+    const xir_value *x = xir_op_input(op, 0), *y = xir_op_output(op, 0);
+    return x && y && linear_is(x) != linear_is(y);
+}
+
 /* The value that v is a view of, if it has this type. A result of the network may have got other letters. */
 static xir_value *viewed(const xir_value *v, const xir_type *type) {
     const xir_op *op = xir_value_op(v);

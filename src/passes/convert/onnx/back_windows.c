@@ -6,70 +6,12 @@
 
 /* ---- windows ---------------------------------------------------------------------------------------------------- */
 
-static const int64_t MOST_DIM = INT32_MAX;
-
-static bool any_above(const xir_ints *list, int64_t least) {
-    for (size_t i = 0; i < list->n; i++) if (list->v[i] > least) return true;
-    return false;
-}
-
-/* Every item is at most MOST_DIM. */
-static bool all_fit(xir_node *at, const xir_ints *list, const char *name) {
-    for (size_t i = 0; i < list->n; i++)
-        if (!node_at_most(at, list->v[i], MOST_DIM, "%s[%zu]", name, i)) return false;
-    return true;
-}
-
-static bool any_below(const xir_ints *list, int64_t least) {
-    for (size_t i = 0; i < list->n; i++) if (list->v[i] < least) return true;
-    return false;
-}
-
-/* By spatial axis, the first first. */
-typedef struct spans { size_t n; xir_ints size, stride, dilation, more, pads; } spans;
-
-static bool read_spans(xir_node *at, const xir_value *x, spans *s) {
-    if (!x || v_rank(x) < 3 || v_rank(x) > 5) return false;
-    const size_t n = s->n = v_rank(x) - 2;
-    xir_ints *const lists[] = { &s->size, &s->stride, &s->dilation, &s->more };
-    for (size_t i = 0; i < COUNT(lists); i++) *lists[i] = xir_node_make_ints(at, n, 1);
-    s->pads = xir_node_make_ints(at, 2 * n, 0);
-    if (xir_node_failed(at)) return false;
-    for (size_t k = 0; k < n; k++)
-        if (!node_at_most(at, v_dim(x, 2 + k), MOST_DIM, "dim %zu", 2 + k)) return false;
-    for (size_t k = 0; k < n; k++) {
-        const axis_words *words = axis_words_of(n, k);
-        s->size.v[k] = xir_node_int(at, words->pool, 1);
-        s->stride.v[k] = xir_node_int(at, words->stride, 1);
-        s->dilation.v[k] = xir_node_int(at, words->dilation, 1);
-        s->more.v[k] = xir_node_int(at, words->more, 0);
-        s->pads.v[k] = xir_node_int(at, words->before, 0);
-        s->pads.v[n + k] = xir_node_int(at, words->after, 0);
-    }
-    return all_fit(at, &s->size, "kernel_shape") && all_fit(at, &s->stride, "strides") &&
-           all_fit(at, &s->dilation, "dilations") && all_fit(at, &s->more, "output_padding") &&
-           all_fit(at, &s->pads, "pads");
-}
-
-/* x, whose channels are second, with this padding, which then is 0. */
-static xir_value *padded(xir_node *at, xir_value *x, spans *s, const char *mode, double value) {
-    const size_t rank = v_rank(x);
-    xir_ints all = xir_node_make_ints(at, 2 * rank, 0);
-    if (!all.v) return NULL;
-    for (size_t k = 0; k < s->n; k++) {
-        all.v[2 * (k + 2)] = s->pads.v[k], all.v[2 * (k + 2) + 1] = s->pads.v[s->n + k];
-        s->pads.v[k] = s->pads.v[s->n + k] = 0;
-    }
-    const xir_set sets[] = { LIST("padding", &all), WORD("mode", xir_str_of(mode)), REAL("value", value) };
-    return xir_node_make(at, "Pad", INS(x), (xir_sets){ sets, strcmp(mode, "CONSTANT") == 0 ? 3 : 2 });
-}
-
 /* x with its own cells around it, as often as needed. */
-static xir_value *wrapped(xir_node *at, xir_value *x, spans *s) {
+static xir_value *wrapped(xir_node *at, xir_value *x, windows *w) {
     enum { MOST = 1 << 20 };
-    for (size_t k = 0; k < s->n && x; k++) {
-        const int64_t before = s->pads.v[k], after = s->pads.v[s->n + k], n = v_dim(x, 2 + k);
-        s->pads.v[k] = s->pads.v[s->n + k] = 0;
+    for (size_t k = 0; k < w->n && x; k++) {
+        const int64_t before = w->before[k], after = w->after[k], n = w->input[k];
+        w->before[k] = w->after[k] = 0;
         if (!before && !after) continue;
         if (n < 1 || n > MOST || before < 0 || after < 0 || before > MOST || after > MOST)
             return xir_node_unsupported(at, "cells of an open dim around it"), NULL;
@@ -88,55 +30,55 @@ static xir_value *kernel_of(xir_node *at, const xir_value *x, bool transposed) {
     return node_in_order(at, xir_node_input(at, 1), xir_str_of(orders[transposed][v_rank(x) - 3]));
 }
 
-static bool kernel_shape(xir_node *at, const xir_value *kernel, xir_ints *out) {
-    if (!kernel) return false;
-    *out = xir_node_make_ints(at, v_rank(kernel) - 2, 1);
-    for (size_t i = 0; i < out->n; i++) out->v[i] = v_dim(kernel, 2 + i);
-    return all_fit(at, out, "kernel_shape") && !xir_node_failed(at);
-}
-
 /* The bias in one dim. */
 static xir_value *bias_of(xir_node *at) {
     xir_value *b = xir_node_optional_input(at, 2);
     return b && v_rank(b) != 1 ? make_shaped(at, b, (int64_t[]){ -1 }, 1) : b;
 }
 
+/* The attributes that convolutions of both kinds have; the last one is left out if the kernel is open or empty. */
+static bool becomes_conv(xir_node *at, xir_values inputs, windows *w, bool transposed) {
+    const xir_ints pads = window_pads(at, w), size = window_list(w, w->size), more = window_list(w, w->more),
+                   stride = window_list(w, w->stride), dilation = window_list(w, w->dilation);
+    bool sized = true;
+    xir_set sets[6] = { INT("group", xir_node_int(at, "groups", 1)), LIST("pads", &pads), LIST("strides", &stride),
+                        LIST("dilations", &dilation) };
+    size_t n = 4;
+    for (size_t k = 0; k < w->n; k++) sized &= w->size[k] >= 1;
+    if (transposed) sets[n++] = (xir_set)LIST("output_padding", &more);
+    if (sized) sets[n++] = (xir_set)LIST("kernel_shape", &size);
+    return inputs.data[0] && onnx_becomes_map(at, inputs, (xir_sets){ sets, n });
+}
+
 bool onnx_back_conv(xir_node *at) {
-    spans s;
-    xir_ints shape;
+    windows w;
     if (xir_node_has(at, 0) && v_is_integer(xir_op_input(at->op, 0))) return onnx_back_whole_conv(at);
     xir_value *x = onnx_map_input(at), *kernel = kernel_of(at, x, false), *bias = bias_of(at);
-    if (xir_node_failed(at) || !read_spans(at, x, &s) || !kernel_shape(at, kernel, &shape)) return false;
-    const bool zeros = xir_node_is(at, "padding_mode", "ZEROS"), pads = any_above(&s.pads, 0) || any_below(&s.pads, 0);
-    if (pads && xir_node_is(at, "padding_mode", "CIRCULAR")) x = wrapped(at, x, &s);
+    if (!kernel || !windows_of_op(at, x, 2, kernel, &w)) return false;
+    const bool zeros = xir_node_is(at, "padding_mode", "ZEROS"), pads = window_has_pads(&w);
+    if (pads && xir_node_is(at, "padding_mode", "CIRCULAR")) x = wrapped(at, x, &w);
     else if (pads && !zeros)
-        x = padded(at, x, &s, xir_node_is(at, "padding_mode", "REFLECT") ? "REFLECTION" : "REPLICATION", 0);
-    else if (any_below(&s.pads, 0)) x = padded(at, x, &s, "CONSTANT", 0);
-    const xir_set sets[] = { INT("group", xir_node_int(at, "groups", 1)), LIST("pads", &s.pads),
-                             LIST("strides", &s.stride), LIST("dilations", &s.dilation), LIST("kernel_shape", &shape) };
-    return x && onnx_becomes_map(at, INS(x, kernel, bias), (xir_sets){ sets, any_below(&shape, 1) ? 4 : 5 });
+        x = window_padded(at, x, &w, xir_node_is(at, "padding_mode", "REFLECT") ? "REFLECTION" : "REPLICATION", 0);
+    else if (window_cuts(&w)) x = window_padded(at, x, &w, "CONSTANT", 0);
+    return becomes_conv(at, INS(x, kernel, bias), &w, false);
 }
 
 bool onnx_back_conv_transpose(xir_node *at) {
-    spans s;
-    xir_ints shape;
+    windows w;
     if (xir_node_has(at, 0) && v_is_integer(xir_op_input(at->op, 0))) return onnx_back_whole_conv(at);
     xir_value *x = onnx_map_input(at), *kernel = kernel_of(at, x, true), *bias = bias_of(at);
-    if (xir_node_failed(at) || !read_spans(at, x, &s) || !kernel_shape(at, kernel, &shape)) return false;
-    if (any_below(&s.pads, 0)) return xir_node_unsupported(at, "padding below 0");
-    const xir_set sets[] = { INT("group", xir_node_int(at, "groups", 1)), LIST("pads", &s.pads),
-                             LIST("strides", &s.stride), LIST("dilations", &s.dilation),
-                             LIST("output_padding", &s.more), LIST("kernel_shape", &shape) };
-    return onnx_becomes_map(at, INS(x, kernel, bias), (xir_sets){ sets, any_below(&shape, 1) ? 5 : 6 });
+    if (!kernel || !windows_of_op(at, x, 2, kernel, &w)) return false;
+    if (window_cuts(&w)) return xir_node_unsupported(at, "padding below 0");
+    return becomes_conv(at, INS(x, kernel, bias), &w, true);
 }
 
 /* ---- pools ------------------------------------------------------------------------------------------------------ */
 
 /* Runtimes refuse padding that is not less than the window. */
-static bool pads_fit(const spans *s) {
-    for (size_t i = 0; i < 2 * s->n; i++)
-        if (s->pads.v[i] < 0 || s->pads.v[i] >= s->size.v[i % s->n]) return false;
-    return true;
+static bool pads_fit(const windows *w) {
+    bool fit = !window_cuts(w);
+    for (size_t k = 0; k < w->n; k++) fit &= w->before[k] < w->size[k] && w->after[k] < w->size[k];
+    return fit;
 }
 
 /* The least number of an element type. */
@@ -147,51 +89,52 @@ static double lowest(const xir_type *element) {
 }
 
 bool onnx_back_max_pool(xir_node *at) {
-    spans s;
+    windows w;
     xir_value *x = onnx_map_input(at);
-    if (xir_node_failed(at) || !read_spans(at, x, &s)) return false;
+    if (!windows_of_op(at, x, 2, NULL, &w)) return false;
     const xir_type *own = v_element(x);
     if (!onnx_takes("MaxPool", onnx_target(at), own))
         return xir_node_unsupported(at, "elements that MaxPool does not take");
-    if (!pads_fit(&s)) x = padded(at, x, &s, "CONSTANT", lowest(own));
-    const xir_set sets[] = { LIST("kernel_shape", &s.size), LIST("strides", &s.stride), LIST("pads", &s.pads),
-                             LIST("dilations", &s.dilation) };
-    return x && onnx_becomes_map(at, INS(x), (xir_sets){ sets, any_above(&s.dilation, 1) ? 4 : 3 });
+    if (!pads_fit(&w)) x = window_padded(at, x, &w, "CONSTANT", lowest(own));
+    bool dilated = false;
+    for (size_t k = 0; k < w.n; k++) dilated |= w.dilation[k] > 1;
+    const xir_ints pads = window_pads(at, &w), size = window_list(&w, w.size), stride = window_list(&w, w.stride),
+                   dilation = window_list(&w, w.dilation);
+    const xir_set sets[] = { LIST("kernel_shape", &size), LIST("strides", &stride), LIST("pads", &pads),
+                             LIST("dilations", &dilation) };
+    return x && onnx_becomes_map(at, INS(x), (xir_sets){ sets, dilated ? 4 : 3 });
 }
 
-/* Another divisor is a factor. Where padding counts, or does not matter, the average of a padded map is the same. */
+/* Another divisor is a factor of the average that counts padding. */
+static bool with_divisor(xir_node *at, const xir_value *x, const windows *w, int64_t divisor) {
+    const xir_ints size = { (int64_t *)(uintptr_t)w->size, w->n };
+    window_sets sets = { .n = 0 };
+    if (!v_is_real(x)) return xir_node_unsupported(at, "another divisor of integers");
+    window_set_all(&sets, w, true, false);
+    window_set(&sets, "count_include_pad", 1);
+    xir_value *y = xir_node_make(at, BY_RANK(w->n, "AvgPool1d", "AvgPool2d", "AvgPool3d"), INS(xir_node_input(at, 0)),
+                                 (xir_sets){ sets.data, sets.n });
+    return xir_node_result(at, 0, xir_node_scaled(at, y, (double)product_of(&size, 0, w->n) / (double)divisor));
+}
+
+/* Where padding counts, or does not matter, the average of a padded map is the same. */
 bool onnx_back_average_pool(xir_node *at) {
-    spans s;
+    windows w;
     xir_value *x = onnx_map_input(at);
-    if (xir_node_failed(at) || !read_spans(at, x, &s)) return false;
+    if (!windows_of_op(at, x, 2, NULL, &w)) return false;
     const int64_t divisor = xir_node_int(at, "divisor_override", 0);
-    const bool counts = divisor || xir_node_bool(at, "count_include_pad", false);
-    const int64_t cells = product_of(&s.size, 0, s.n);
-    if (divisor) {
-        xir_sets more;
-        xir_set sets[24];
-        size_t n = 0;
-        if (!v_is_real(x)) return xir_node_unsupported(at, "another divisor of integers");
-        for (size_t k = 0; k < s.n; k++) {
-            const axis_words *words = axis_words_of(s.n, k);
-            sets[n++] = (xir_set)INT(words->pool, s.size.v[k]), sets[n++] = (xir_set)INT(words->stride, s.stride.v[k]);
-            sets[n++] = (xir_set)INT(words->before, s.pads.v[k]);
-            sets[n++] = (xir_set)INT(words->after, s.pads.v[s.n + k]);
-        }
-        sets[n++] = (xir_set)INT("count_include_pad", 1);
-        more = (xir_sets){ sets, n };
-        xir_value *y = xir_node_make(at, BY_RANK(s.n, "AvgPool1d", "AvgPool2d", "AvgPool3d"),
-                                     INS(xir_node_input(at, 0)), more);
-        return xir_node_result(at, 0, xir_node_scaled(at, y, (double)cells / (double)divisor));
+    const bool counts = xir_node_bool(at, "count_include_pad", false);
+    if (divisor) return with_divisor(at, x, &w, divisor);
+    if (!pads_fit(&w)) {
+        bool adds = false;
+        for (size_t k = 0; k < w.n; k++) adds |= w.before[k] > 0 || w.after[k] > 0;
+        if (!counts && adds) return xir_node_unsupported(at, "padding beyond the window");
+        x = window_padded(at, x, &w, "CONSTANT", 0);
     }
-    if (!pads_fit(&s)) {
-        if (!counts && (any_above(&s.pads, 0))) return xir_node_unsupported(at, "padding beyond the window");
-        x = padded(at, x, &s, "CONSTANT", 0);
-    }
-    const bool pads = any_above(&s.pads, 0);
-    const xir_set sets[] = { LIST("kernel_shape", &s.size), LIST("strides", &s.stride), LIST("pads", &s.pads),
+    const xir_ints pads = window_pads(at, &w), size = window_list(&w, w.size), stride = window_list(&w, w.stride);
+    const xir_set sets[] = { LIST("kernel_shape", &size), LIST("strides", &stride), LIST("pads", &pads),
                              INT("count_include_pad", counts) };
-    return x && onnx_becomes_map(at, INS(x), (xir_sets){ sets, pads ? 4 : 3 });
+    return x && onnx_becomes_map(at, INS(x), (xir_sets){ sets, window_has_pads(&w) ? 4 : 3 });
 }
 
 /* ---- sizes and grids -------------------------------------------------------------------------------------------- */

@@ -4,31 +4,6 @@
 
 /* ---- products --------------------------------------------------------------------------------------------------- */
 
-/* Checks that the inner dims of a matrix product agree. */
-static bool inner_dims_fit(xir_node *at, const xir_value *a, const xir_value *b) {
-    if (xir_node_failed(at) || !xir_node_same_elements(at, 0, a, 1, b)) return false;
-    size_t ra = v_rank(a), rb = v_rank(b);
-    if (ra == 0 || rb == 0) {
-        return xir_node_invalid(at, XIR_E_BOUNDS, ra ? "input/1" : "input/0",
-                                "expected at least 1 dim, found none");
-    }
-    int64_t k = v_dim(a, ra - 1), m = v_dim(b, rb > 1 ? rb - 2 : 0);
-    if (k == m || k < 0 || m < 0) return true;
-    return xir_node_invalid(at, XIR_E_INVALID, "input/1",
-                            "input 1: expected %lld rows, as many as input 0 has columns, found %lld",
-                            (long long)k, (long long)m);
-}
-
-/* XIR's Matmul takes at most one constant. A product of two gets a Copy of the first, which the pass fold removes. */
-xir_value *onnx_product(xir_node *at, xir_value *a, xir_value *b, xir_value *c) {
-    if (!inner_dims_fit(at, a, b)) return NULL;
-    if (xir_value_is_params(a) && xir_value_is_params(b)) {
-        xir_op *copy = xir_node_make_op(at, "Copy", INS(a), NO_SETS);
-        a = copy ? xir_op_output(copy, 0) : NULL;
-    }
-    return xir_node_make(at, "Matmul", INS(a, b, c), NO_SETS);
-}
-
 bool onnx_matmul(xir_node *at) {
     return xir_node_result(at, 0, onnx_product(at, xir_node_input(at, 0), xir_node_input(at, 1), NULL));
 }
@@ -45,7 +20,7 @@ xir_value *onnx_gemm_of(xir_node *at) {
     if (xir_node_int(at, "transA", 0)) a = xir_node_transposed(at, a, swap, 2, NULL);
     if (xir_node_int(at, "transB", 0)) b = xir_node_transposed(at, b, swap, 2, NULL);
     double alpha = xir_node_real(at, "alpha", 1), beta = xir_node_real(at, "beta", 1);
-    if (!inner_dims_fit(at, a, b)) return NULL;
+    if (!onnx_inner_dims_fit(at, a, b)) return NULL;
     int64_t rows = v_dim(a, 0), columns = v_dim(b, 1);
     for (size_t k = 1; c && k <= v_rank(c); k++) {
         int64_t dim = v_dim(c, v_rank(c) - k), of = k == 1 ? columns : k == 2 ? rows : 1;

@@ -1,6 +1,5 @@
 /* Parts of images: convolutions at displaced positions, pools of regions, grids, blocks that overlap, maxima put back
  * in their places, and cuts around the centre. */
-#include <math.h>
 #include <stdio.h>
 #include "convert/formulas.h"
 #include "convert/onnx/rows.h"
@@ -124,8 +123,8 @@ static bool read_steps(xir_node *at, windows *w) {
     return true;
 }
 
-/* The windows whose columns x has, and the cells of the image after the last window. */
-static bool read_blocks(xir_node *at, const xir_value *x, windows *w, int64_t more[3]) {
+/* The windows whose columns x has; `more`: the cells of the image after the last window. */
+static bool read_blocks(xir_node *at, const xir_value *x, windows *w) {
     xir_ints image, block;
     int64_t places = 1;
     if (!node_has_rank(at, 0, x, 3) || !xir_node_ints(at, 1, &image) || !xir_node_ints(at, 2, &block)) return false;
@@ -144,7 +143,7 @@ static bool read_blocks(xir_node *at, const xir_value *x, windows *w, int64_t mo
         }
         const int64_t room = image.v[k] + w->before[k] + w->after[k] - w->dilation[k] * (w->size[k] - 1) - 1;
         if (room < 0) return xir_node_invalid(at, XIR_E_BOUNDS, "input/2", "the block does not fit into the image");
-        w->input[k] = room / w->stride[k] + 1, more[k] = room % w->stride[k];
+        w->input[k] = room / w->stride[k] + 1, w->more[k] = room % w->stride[k];
         if (!node_at_most(at, w->input[k], INT64_MAX / places, "dim %zu of the places", k)) return false;
         places *= w->input[k];
     }
@@ -166,8 +165,8 @@ bool onnx_col2im(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     windows w = { .n = 0 };
     window_sets s = { .n = 0 };
-    int64_t more[3], cells = 1;
-    if (xir_node_failed(at) || !read_blocks(at, x, &w, more)) return false;
+    int64_t cells = 1;
+    if (xir_node_failed(at) || !read_blocks(at, x, &w)) return false;
     for (size_t k = 0; k < w.n; k++) cells *= w.size[k];
     const int64_t rows = v_dim(x, 1), n = cells * rows;
     double *ones = node_reals(at, n);
@@ -178,7 +177,7 @@ bool onnx_col2im(xir_node *at) {
     for (size_t k = 0; k < w.n; k++) to.v[2 + k] = w.input[k], dims.v[k] = w.size[k];
     xir_value *kernel = xir_node_constant(at, v_element(x), &dims, ones, (size_t)n);
     window_set_all(&s, &w, false, true);
-    for (size_t k = 0; k < w.n; k++) window_set(&s, axis_words_of(w.n, k)->more, more[k]);
+    window_set_more(&s, &w);
     window_set(&s, "groups", rows / cells);
     xir_value *y = xir_node_make(at, BY_RANK(w.n, "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"),
                                  INS(xir_node_channels_last(at, make_reshaped(at, x, &to)), kernel, NULL),
@@ -271,78 +270,4 @@ bool onnx_max_unpool(xir_node *at) {
         y = xir_node_make(at, "Pad", INS(y), SETS(LIST("padding", &padding), WORD("mode", XIR_STR("CONSTANT")),
                                                   REAL("value", 0)));
     return xir_node_result(at, 0, y);
-}
-
-/* For each window the place of its cells in the image, `size` where a cell is padding; with `turned` in an image whose
- * columns follow each other. */
-static double *window_places(xir_node *at, const windows *w, const int64_t *out, int64_t n, int64_t cells,
-                             bool turned) {
-    double *v = node_reals(at, n * cells);
-    for (int64_t i = 0; v && i < n * cells; i++) {
-        int64_t window = i / cells, cell = i % cells, place = 0, step = 1, size = 1;
-        bool inside = true;
-        int64_t p[3];
-        for (size_t k = w->n; k-- > 0;) {
-            p[k] = window % out[k] * w->stride[k] - w->before[k] + cell % w->size[k] * w->dilation[k];
-            window /= out[k], cell /= w->size[k];
-            inside = inside && p[k] >= 0 && p[k] < w->input[k];
-            size *= w->input[k];
-        }
-        for (size_t k = 0; k < w->n; k++) {
-            const size_t axis = turned ? k : w->n - 1 - k;
-            place += p[axis] * step;
-            step *= w->input[axis];
-        }
-        v[i] = (double)(inside ? place : size);
-    }
-    return v;
-}
-
-/* The cells of each window are gathered; the first greatest one's place is looked up, and the first place of its
- * channel added. */
-xir_value *onnx_places_of_maxima(xir_node *at, xir_value *x, const windows *w) {
-    int64_t out[3], kernel[3], image[5];
-    const int64_t exact = INT64_C(1) << 53;   /* the places are reals for a while */
-    if (!xir_node_need_dims(at, x, 0, SIZE_MAX)) return NULL;
-    const int64_t batch = image[0] = v_dim(x, 0), channels = image[1] = v_dim(x, 1);
-    for (size_t k = 0; k < w->n; k++)
-        out[k] = window_room(w, k) / w->stride[k] + 1, kernel[k] = w->size[k], image[2 + k] = w->input[k];
-    const xir_ints outs = { out, w->n }, kernels = { kernel, w->n }, maps_alone = { image, 2 },
-                   sides = { image + 2, w->n }, all_dims = { image, w->n + 2 };
-    if (!node_elements_at_most(at, &outs, MOST_CELLS, "a channel of the output") ||
-        !node_elements_at_most(at, &kernels, MOST_CELLS, "the kernel") ||
-        !node_elements_at_most(at, &maps_alone, MOST_CELLS, "input 0 without its images") ||
-        !node_elements_at_most(at, &sides, exact, "a channel of input 0") ||
-        !node_elements_at_most(at, &all_dims, exact, "input 0")) return NULL;
-    const int64_t n = product_of(&outs, 0, w->n), cells = product_of(&kernels, 0, w->n),
-                  size = product_of(&sides, 0, w->n);
-    const xir_ints flat = { (int64_t[]){ n, cells }, 2 };
-    if (!node_elements_at_most(at, &flat, MOST_CELLS, "the table of the cells of all windows")) return NULL;
-    const int64_t maps = batch * channels;
-    const double *places = window_places(at, w, out, n, cells, false);
-    const double *given = window_places(at, w, out, n, cells, xir_node_int(at, "storage_order", 0));
-    double *firsts = node_reals(at, maps), *rows = node_reals(at, n);
-    if (!places || !given || !firsts || !rows) return NULL;
-    for (int64_t i = 0; i < maps; i++) firsts[i] = (double)(i * size);
-    for (int64_t i = 0; i < n; i++) rows[i] = (double)(i * cells);
-    const xir_type *whole = xir_type_sint(at->c->ctx, 64);
-    const xir_ints of_maps = { (int64_t[]){ batch, channels, 1 }, 3 }, edge = of_maps;
-    xir_value *least = v_is_real(x) ? xir_node_filled(at, v_element(x), &edge, -INFINITY) : NULL;
-    if (!least) return xir_node_unsupported(at, "the positions of maxima of integers"), NULL;
-    xir_value *line = xir_node_make(at, "Concat", INS(make_shaped(at, x, (int64_t[]){ batch, channels, size }, 3),
-                                                      least),
-                                    SETS(INT("axis", 2)));
-    xir_value *all = xir_node_make(at, "Gather",
-                                   INS(line, xir_node_constant(at, whole, &flat, places, (size_t)(n * cells))),
-                                   SETS(INT("axis", 2)));
-    xir_value *which = xir_node_cast(at, xir_node_make(at, "Argmax", INS(all), SETS(INT("dim", 3), INT("keepdim", 0))),
-                                     whole);
-    which = xir_node_sum(at, which, xir_node_constant(at, whole, NULL, rows, (size_t)n), 1, 1);
-    xir_value *table = xir_node_constant(at, whole, NULL, given, (size_t)(n * cells));
-    xir_value *found = which ? xir_node_make(at, "Gather", INS(table, which), SETS(INT("axis", 0))) : NULL;
-    found = xir_node_sum(at, found, xir_node_constant(at, whole, &of_maps, firsts, (size_t)maps), 1, 1);
-    xir_ints to = xir_node_dims(at, x);
-    if (xir_node_failed(at) || !found) return NULL;
-    for (size_t k = 0; k < w->n; k++) to.v[2 + k] = out[k];
-    return make_reshaped(at, found, &to);
 }

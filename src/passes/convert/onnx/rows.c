@@ -317,6 +317,18 @@ static const xir_convert_row rows[] = {
     BY_HOOK("Unique",            "1",   "1-4", ">=11 axis:i sorted:i", "TopK, NonZero, Gather", unique),
 };
 
+static const xir_pass_option options[] = {
+    XIR_DIALECT_STRICT,
+    { "custom", XIR_PASS_BOOL, "false", "what ONNX has no operators for becomes nodes in the domain icraft.xir" },
+    { "all-custom", XIR_PASS_BOOL, "false", "every op becomes such a node, and the same op again when it is read" },
+    { "opset", XIR_PASS_INT, "0", "the version of the operator set, 11 to 23; 0: that of the file that the network "
+                                  "comes from, or 13, or the least above it that all ops need" },
+};
+
+extern const xir_dialect_decl dialect_onnx;
+static const xir_pass_decl pass_xir_to_onnx =
+    XIR_DIALECT_PASS_WITH("xir-to-onnx", "converts XIR's ops to operators of ONNX, one by one", &dialect_onnx, options);
+
 const xir_dialect_decl dialect_onnx = {
     XIR_DIALECT_HEAD("onnx::", "ONNX"), .pass = "onnx-to-xir", .rows = rows, .n_rows = COUNT(rows),
     .node = "node", .nodes = "/graph/node/", .results = "/graph/output/", .sources = "graph input or initializer",

@@ -18,6 +18,8 @@ const xir_type *onnx_given_element(xir_node *at, int64_t data_type);
 
 /* Makes the convolution that the node's attributes describe, for as many dims as x has, in ONNX's order. */
 xir_value *make_conv(xir_node *at, xir_value *x, xir_value *kernel, xir_value *bias);
+/* Checks that elements and inner dims of a matrix product agree. */
+bool onnx_inner_dims_fit(xir_node *at, const xir_value *a, const xir_value *b);
 /* a times b, plus c if it is not NULL: checks that the inner dims agree. */
 xir_value *onnx_product(xir_node *at, xir_value *a, xir_value *b, xir_value *c);
 /* The Gemm that the node's inputs and attributes describe. */

@@ -209,13 +209,6 @@ static const type_row rows[] = {
     T("Xor",                      "bool",               broadcast,               "bb"),
 };
 
-int onnx_compare_type_rows(const void *key, const void *row) {
-    const xir_str *type = key;
-    const char *name = ((const type_row *)row)->name;
-    const int order = strncmp(type->data, name, type->size);
-    return order ? order : name[type->size] ? -1 : 0;
-}
-
 /* The row of an operator of the standard or of ONNX Runtime; NULL for those of other domains. */
 static const type_row *row_of(const xir_node *at) {
     const xir_str prefix = XIR_STR("onnx::com.microsoft.");

@@ -42,7 +42,12 @@ typedef struct type_row {
 } type_row;
 
 /* For bsearch: a text, and a row. Rows are sorted by name. */
-int onnx_compare_type_rows(const void *key, const void *row);
+static inline int onnx_compare_type_rows(const void *key, const void *row) {
+    const xir_str *type = key;
+    const char *name = ((const type_row *)row)->name;
+    const int order = strncmp(type->data, name, type->size);
+    return order ? order : name[type->size] ? -1 : 0;
+}
 /* The row of an operator of com.microsoft, or NULL. */
 const type_row *onnx_type_row_of_microsoft(const xir_str *type);
 

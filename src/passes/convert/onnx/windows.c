@@ -16,7 +16,6 @@ static xir_value *kernel_last(xir_node *at, xir_value *kernel, bool transposed) 
 
 /* ---- windows ---------------------------------------------------------------------------------------------------- */
 
-enum { MOST_STEP = INT32_MAX };   // along an axis; prevents overflows
 static const int64_t MOST_DIM = INT64_C(1) << 40;
 
 /* Reads a list of `n` items of at least `least`. False if it is missing, or after a finding. */
@@ -28,10 +27,10 @@ static bool window_items(xir_node *at, const char *name, size_t n, int64_t least
         return xir_node_invalid(at, XIR_E_BOUNDS, where, "%s: expected %zu items, found %zu", name, n, out->n);
     }
     for (size_t i = 0; i < n; i++) {
-        const bool more = out->v[i] > MOST_STEP;
+        const bool more = out->v[i] > WINDOW_MOST;
         if (out->v[i] >= least && !more) continue;
         return xir_node_invalid(at, XIR_E_BOUNDS, where, "%s[%zu]: expected at %s %lld, found %lld", name, i,
-                                more ? "most" : "least", more ? (long long)MOST_STEP : (long long)least,
+                                more ? "most" : "least", more ? (long long)WINDOW_MOST : (long long)least,
                                 (long long)out->v[i]);
     }
     return true;
@@ -61,14 +60,14 @@ bool onnx_windows(xir_node *at, const xir_value *x, const xir_value *kernel, win
                                 "the kernel: expected %zu dims, like input 0, found %zu", rank, v_rank(kernel));
     }
     if (rank > 5) return xir_node_unsupported(at, "%zu dims", rank);
-    w->n = rank - 2;
+    *w = (windows){ .n = rank - 2 };
     for (size_t k = 0; k < w->n; k++) {
         w->input[k] = v_dim(x, 2 + k);
         w->size[k] = kernel ? v_dim(kernel, 2 + k) : 1;
         w->stride[k] = w->dilation[k] = 1;
         w->before[k] = w->after[k] = 0;
         if (!node_at_most(at, w->input[k], MOST_DIM, "dim %zu of input 0", 2 + k) ||
-            !node_at_most(at, w->size[k], MOST_STEP, "dim %zu of the kernel", 2 + k)) return false;
+            !node_at_most(at, w->size[k], WINDOW_MOST, "dim %zu of the kernel", 2 + k)) return false;
     }
     if (window_items(at, "kernel_shape", w->n, 1, &list)) {
         for (size_t k = 0; k < w->n; k++) {
@@ -136,7 +135,7 @@ static bool channels_fit(xir_node *at, const xir_value *x, const xir_value *kern
     int64_t in = v_dim(kernel, transposed ? 0 : 1), out = v_dim(kernel, transposed ? 1 : 0), all;
     if (!xir_node_same_elements(at, 0, x, 1, kernel) || (bias && !xir_node_same_elements(at, 0, x, 2, bias)))
         return false;
-    if (groups < 1 || groups > MOST_STEP) {
+    if (groups < 1 || groups > WINDOW_MOST) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/group", "group: expected at least 1, found %lld",
                                 (long long)groups);
     }
@@ -186,9 +185,8 @@ bool onnx_conv_transpose(xir_node *at) {
     windows w;
     window_sets s = { .n = 0 };
     xir_ints list;
-    int64_t more[3] = { 0 };
     if (!onnx_windows(at, x, kernel, &w) || !channels_fit(at, x, kernel, bias, true)) return false;
-    if (window_items(at, "output_padding", w.n, 0, &list)) memcpy(more, list.v, w.n * sizeof *more);
+    if (window_items(at, "output_padding", w.n, 0, &list)) memcpy(w.more, list.v, w.n * sizeof *w.more);
     bool upper = xir_node_is(at, "auto_pad", "SAME_UPPER"), same = upper || xir_node_is(at, "auto_pad", "SAME_LOWER");
     bool shaped = xir_node_items(at, "output_shape", &list);
     if (xir_node_failed(at)) return false;
@@ -203,13 +201,13 @@ bool onnx_conv_transpose(xir_node *at) {
             return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/output_shape",
                                     "output_shape[%zu]: expected at least 1, found %lld", k, (long long)out);
         }
-        int64_t total = w.stride[k] * (w.input[k] - 1) + more[k] + (w.size[k] - 1) * w.dilation[k] + 1 - out;
-        if (total < 0) more[k] -= total, total = 0;
+        int64_t total = w.stride[k] * (w.input[k] - 1) + w.more[k] + (w.size[k] - 1) * w.dilation[k] + 1 - out;
+        if (total < 0) w.more[k] -= total, total = 0;
         w.before[k] = upper ? total / 2 : total - total / 2;
         w.after[k] = total - w.before[k];
     }
     window_set_all(&s, &w, false, true);
-    for (size_t k = 0; k < w.n; k++) window_set(&s, axis_words_of(w.n, k)->more, more[k]);
+    window_set_more(&s, &w);
     window_set(&s, "groups", xir_node_int(at, "group", 1));
     xir_value *y = xir_node_make(at, BY_RANK(w.n, "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"),
                                  INS(xir_node_channels_last(at, x), kernel_last(at, kernel, true),

@@ -181,18 +181,6 @@ bool pnnx_back_where(xir_node *at) {
                                     NO_SETS);
 }
 
-const char *pnnx_element_word(xir_node *at, const xir_type *element) {
-    static const char *const words[] = { "torch.float", "torch.long", "torch.int", "torch.bool", "torch.half",
-                                         "torch.double",
-                                         "torch.bfloat16", "torch.uint8", "torch.int8", "torch.short" };
-    for (size_t i = 0; i < COUNT(words); i++) {
-        const xir_type *type = pnnx_element(xir_node_context(at), xir_str_of(words[i]));
-        if (!type) return node_no_memory(at), NULL;
-        if (xir_type_equal(type, element)) return words[i];
-    }
-    return NULL;
-}
-
 bool pnnx_back_cast(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     const xir_type *to = v_element(xir_op_output(at->op, 0));

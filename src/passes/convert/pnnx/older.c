@@ -5,7 +5,7 @@
  * neither weights nor the values of constants: what lacks them is kept. */
 #include <stdio.h>
 #include <string.h>
-#include "convert/convert.h"
+#include "convert/row.h"
 #include "convert/pnnx/pnnx.h"
 #include "number.h"
 

@@ -7,10 +7,10 @@
 #include <float.h>
 #include <math.h>
 #include "convert/parts.h"
+#include "convert/row.h"
 
 enum {
     PNNX_END = INT32_MAX,        /* in slices: to the end, or nothing selected */
-    PNNX_MOST_STEP = INT32_MAX,  /* along an axis; prevents overflows          */
     PNNX_MOST_LISTED = 1 << 22,  /* elements of a constant that a hook writes  */
 };
 

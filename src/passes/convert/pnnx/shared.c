@@ -20,6 +20,18 @@ const xir_type *pnnx_element(xir_context *ctx, xir_str word) {
     return xir_str_equal(word, XIR_STR("torch.uint8")) ? xir_type_uint(ctx, 8) : NULL;
 }
 
+const char *pnnx_element_word(xir_node *at, const xir_type *element) {
+    static const char *const words[] = { "torch.float", "torch.long", "torch.int", "torch.bool", "torch.half",
+                                         "torch.double",
+                                         "torch.bfloat16", "torch.uint8", "torch.int8", "torch.short" };
+    for (size_t i = 0; i < COUNT(words); i++) {
+        const xir_type *type = pnnx_element(xir_node_context(at), xir_str_of(words[i]));
+        if (!type) return node_no_memory(at), NULL;
+        if (xir_type_equal(type, element)) return words[i];
+    }
+    return NULL;
+}
+
 /* ---- parameters ------------------------------------------------------------------------------------------------- */
 
 bool pnnx_is_none(const xir_node *at, const char *name) {

@@ -17,7 +17,7 @@ static bool word_pads(xir_node *at, const xir_value *kernel, xir_set *sets, size
     for (size_t k = 0; k < spatial; k++) {
         const axis_words *words = axis_words_of(spatial, k);
         const int64_t size = v_dim(kernel, 2 + k), step = dilation.v[k];
-        if (size > PNNX_MOST_STEP || step < 1 || step > PNNX_MOST_STEP)
+        if (size > WINDOW_MOST || step < 1 || step > WINDOW_MOST)
             return xir_node_unsupported(at, "a kernel or dilation above 2^31 - 1");
         const int64_t total = same ? step * (size - 1) : 0;
         sets[(*n)++] = (xir_set)INT(words->before, total / 2);
@@ -78,7 +78,7 @@ static bool bounded(xir_node *at, const char *name, const xir_ints *list, int64_
     char where[48];
     snprintf(where, sizeof where, "attribute/%s", name);
     for (size_t i = 0; i < list->n; i++) {
-        if (list->v[i] >= least && list->v[i] <= PNNX_MOST_STEP) continue;
+        if (list->v[i] >= least && list->v[i] <= WINDOW_MOST) continue;
         return xir_node_invalid(at, XIR_E_BOUNDS, where, "%s[%zu]: expected at least %lld, found %lld", name, i,
                                 (long long)least, (long long)list->v[i]);
     }
@@ -130,7 +130,7 @@ bool pnnx_deform_conv(xir_node *at) {
     for (size_t k = 0; k < 2; k++) {
         w->input[k] = v_dim(x, 2 + k), w->size[k] = v_dim(kernel, 2 + k);
         w->stride[k] = w->dilation[k] = 1;
-        if (w->input[k] > PNNX_MOST_STEP) return xir_node_unsupported(at, "a dim of more than 2^31 - 1");
+        if (w->input[k] > WINDOW_MOST) return xir_node_unsupported(at, "a dim of more than 2^31 - 1");
         if (w->size[k] < 1 || w->size[k] > MOST_SIDE)
             return xir_node_unsupported(at, "a kernel of %lld cells along an axis: expected 1 to %d",
                                         (long long)w->size[k], MOST_SIDE);

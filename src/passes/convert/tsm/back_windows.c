@@ -6,23 +6,19 @@
 /* The lists of four and eight numbers of a window, in the order NCHW. */
 typedef struct lists { xir_ints padding, ksize, stride, dilation; } lists;
 
-static bool read_lists(xir_node *at, lists *l) {
+static bool read_lists(xir_node *at, const xir_value *x, lists *l) {
+    windows w;
+    if (!windows_of_op(at, x, 2, NULL, &w)) return false;
     l->padding = xir_node_make_ints(at, 8, 0);
     l->ksize = xir_node_make_ints(at, 4, 1);
     l->stride = xir_node_make_ints(at, 4, 1);
     l->dilation = xir_node_make_ints(at, 4, 1);
-    for (size_t k = 0; k < 2 && !xir_node_failed(at); k++) {
-        const axis_words *w = axis_words_of(2, k);
-        l->padding.v[4 + 2 * k] = xir_node_int(at, w->before, 0);
-        l->padding.v[5 + 2 * k] = xir_node_int(at, w->after, 0);
-        l->ksize.v[2 + k] = xir_node_int(at, w->pool, 1);
-        l->stride.v[2 + k] = xir_node_int(at, w->stride, 1);
-        l->dilation.v[2 + k] = xir_node_int(at, w->dilation, 1);
-        const int64_t all[] = { l->padding.v[4 + 2 * k], l->padding.v[5 + 2 * k], l->ksize.v[2 + k],
-                                l->stride.v[2 + k], l->dilation.v[2 + k] };
-        for (size_t i = 0; i < COUNT(all); i++)
-            if (all[i] > TSM_MOST_DIM || all[i] < -TSM_MOST_DIM)
-                return xir_node_unsupported(at, "numbers of more than 32 bits");
+    for (size_t k = 0; k < w.n && !xir_node_failed(at); k++) {
+        l->padding.v[4 + 2 * k] = w.before[k];
+        l->padding.v[5 + 2 * k] = w.after[k] - w.more[k];   /* cells that are added to a result are missing pads */
+        l->ksize.v[2 + k] = w.size[k];
+        l->stride.v[2 + k] = w.stride[k];
+        l->dilation.v[2 + k] = w.dilation[k];
     }
     return !xir_node_failed(at);
 }
@@ -122,7 +118,7 @@ bool tsm_back_conv(xir_node *at) {
     const int64_t groups = xir_node_int(at, "groups", 1);
     xir_value *x = map_input(at), *kernel = node_in_order(at, xir_node_input(at, 1), XIR_STR("OIHW"));
     xir_value *bias = xir_node_optional_input(at, 2);
-    if (xir_node_failed(at) || !x || !kernel || !read_lists(at, &l) || !xir_node_need_dims(at, kernel, 0, SIZE_MAX))
+    if (xir_node_failed(at) || !x || !kernel || !read_lists(at, x, &l) || !xir_node_need_dims(at, kernel, 0, SIZE_MAX))
         return false;
     if (xir_node_attr(at, "padding_mode") && !xir_node_is(at, "padding_mode", "ZEROS"))
         return xir_node_unsupported(at, "padding of another kind than zeros");
@@ -138,14 +134,12 @@ bool tsm_back_conv(xir_node *at) {
     return give_map(at, with_bias(at, y, bias));
 }
 
-/* Cells that are added to the result are pads that are missing at its end. */
 bool tsm_back_conv_transpose(xir_node *at) {
     lists l;
     xir_value *x = map_input(at), *kernel = node_in_order(at, xir_node_input(at, 1), XIR_STR("IOHW"));
     xir_value *bias = xir_node_optional_input(at, 2);
-    if (xir_node_failed(at) || !x || !kernel || !read_lists(at, &l)) return false;
+    if (xir_node_failed(at) || !x || !kernel || !read_lists(at, x, &l)) return false;
     if (xir_node_int(at, "groups", 1) != 1) return xir_node_unsupported(at, "groups");
-    for (size_t k = 0; k < 2; k++) l.padding.v[5 + 2 * k] -= xir_node_int(at, axis_words_of(2, k)->more, 0);
     const xir_type *type = nchw_type(at, x, v_dim(kernel, 1), tsm_type(at, 0));
     xir_value *y = tsm_part(at, "tsm::transpose_conv2d", INS(x, kernel), CONV_SETS(l), type);
     return give_map(at, with_bias(at, y, bias));
@@ -156,7 +150,7 @@ bool tsm_back_pool(xir_node *at) {
     lists l;
     xir_value *x = map_input(at);
     const bool average = xir_node_type(at).data[0] == 'A';
-    if (!x || !read_lists(at, &l) || !xir_node_need_dims(at, x, 2, 4)) return false;
+    if (!x || !read_lists(at, x, &l) || !xir_node_need_dims(at, x, 2, 4)) return false;
     if (xir_node_int(at, "divisor_override", 0)) return xir_node_unsupported(at, "a divisor of its own");
     if (v_is_integer(x)) return xir_node_unsupported(at, "integers");
     for (size_t k = 0; k < 2; k++) {

@@ -4,6 +4,7 @@
 #define PASSES_CONVERT_TSM_H
 
 #include "convert/parts.h"
+#include "convert/row.h"
 
 enum {
     TSM_MOST_LISTED = 1 << 22,   /* elements of a constant that a hook writes */

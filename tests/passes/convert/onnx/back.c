@@ -82,35 +82,6 @@ static void tables_go_there_and_back(void **state) {
     if (counts.failed) fail_msg("%zu cases fail", counts.failed);
 }
 
-/* ---- numbers that operators do not take ------------------------------------------------------------------------- */
-
-static void very_large_windows_stay(void **state) {
-    (void)state;
-    static const struct { const char *op, *attributes; } cases[] = {
-        { "MaxPool2d",       "pool_height=2 pool_width=2 stride_height=4611686018427387904" },
-        { "MaxPool2d",       "pool_height=2 pool_width=2 stride_width=2147483648" },
-        { "AvgPool2d",       "pool_height=2 pool_width=2 stride_height=2147483648" },
-        { "AvgPool2d",       "pool_height=2 pool_width=2 stride_height=2147483648 divisor_override=3" },
-        { "MaxPool2d",       "pool_height=2147483650 pool_width=2 pad_top=2147483648" },
-        { "Conv2d",          "stride_height=2147483648" },
-        { "Conv2d",          "dilation_width=2147483648" },
-        { "Conv2d",          "stride_height=2147483647 pad_top=2147483648" },
-    };
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        char text[200];
-        const bool conv = strncmp(cases[i].op, "Conv", 4) == 0;
-        snprintf(text, sizeof text, "x: NHWC 1 4 4 2; w: params HWIO 1 1 2 3; y = %s x%s [%s]; out y", cases[i].op,
-                 conv ? " w" : "", cases[i].attributes);
-        xir_network *net = story_net(text);
-        xir_diags_clear(why);
-        assert_int_equal(xir_pass_run(net, "xir-to-onnx", "", NULL, why), XIR_OK);
-        assert_false(way_is_whole(net, true));
-        assert_non_null(strstr(way_first_message(), ": a conversion takes at most 2147483647"));
-        xir_network_free(net);
-    }
-    xir_diags_clear(why);
-}
-
 /* ---- versions --------------------------------------------------------------------------------------------------- */
 
 static int64_t version_of(const xir_network *net) {
@@ -372,7 +343,6 @@ static void names_of_operators_are_unique(void **state) {
 GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables_go_there_and_back),
-        cmocka_unit_test(very_large_windows_stay),
         cmocka_unit_test(the_version_is_that_of_the_option),
         cmocka_unit_test(the_version_is_that_of_the_source),
         cmocka_unit_test(a_version_in_which_an_operator_differs),

@@ -4,7 +4,7 @@
 #include <xir/convert.h>
 #include <xir/pass.h>
 #include "cases.h"
-#include "convert/convert.h"
+#include "convert/walk.h"
 #include "convert/onnx/onnx.h"
 
 static const xir_type *type_of_output(const xir_network *net, size_t i) {

@@ -7,7 +7,7 @@
 #include <xir/convert.h>
 #include <xir/exec.h>
 #include <xir/pass.h>
-#include "convert/convert.h"
+#include "convert/row.h"
 #include "support/onnx_make.h"
 #include "support/story.h"
 
@@ -676,7 +676,7 @@ static void the_built_in_dialect_is_valid(void **state) {
     const void *items[] = { onnx };
     const char *name;
     assert_non_null(onnx);
-    assert_int_equal(dialect_rules.check(ctx, items, 0, &name, why), XIR_OK);
+    assert_int_equal(ctx->lists[REGISTRY_DIALECT].rules->check(ctx, items, 0, &name, why), XIR_OK);
     CHECK_STR(xir_str_of(name), "onnx::");
     assert_int_equal(xir_dialect_register(ctx, onnx, NULL), XIR_E_EXISTS);
 }

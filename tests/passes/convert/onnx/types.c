@@ -8,7 +8,7 @@
 #include <xir/pass.h>
 #include <xir/serialize.h>
 #include <xir/symbols.h>
-#include "convert/convert.h"
+#include "convert/walk.h"
 #include "convert/onnx/onnx.h"
 #include "passes/convert/model.h"
 #include "support/onnx_data.h"

@@ -1,0 +1,63 @@
+/* Windows of convolutions and pools on the way back: one bound of their numbers for all dialects, and one reason. */
+#include <stdio.h>
+#include <string.h>
+#include <xir/pass.h>
+#include "support/story.h"
+
+static const char *const passes[] = { "xir-to-onnx", "xir-to-pnnx", "xir-to-nnb", "xir-to-tsm", "xir-to-deepx" };
+
+static bool has_foreign_op(const xir_network *net) {
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op))
+        if (xir_class_is_opaque(xir_op_class(op))) return true;
+    return false;
+}
+
+/* The op stays, with this reason. */
+static void check_stays(const char *pass, const char *text, const char *reason) {
+    xir_network *net = story_net(text);
+    xir_diags_clear(why);
+    assert_int_equal(xir_pass_run(net, pass, "", NULL, why), XIR_OK);
+    const xir_diag *d = xir_diags_at(why, 0);
+    const int size = d ? (int)d->message.size : 0;
+    if (has_foreign_op(net) || !d || !memmem(d->message.data, d->message.size, reason, strlen(reason)))
+        fail_msg("%s, %s: expected '%s', found '%.*s'", pass, text, reason, size, size ? d->message.data : "");
+    xir_network_free(net);
+}
+
+static void very_large_windows_stay(void **state) {
+    (void)state;
+    static const struct { const char *op, *attributes, *large; } cases[] = {
+        { "MaxPool2d", "pool_height=2 pool_width=2 stride_height=4611686018427387904",           "stride_height" },
+        { "MaxPool2d", "pool_height=2 pool_width=2 stride_width=2147483648",                     "stride_width" },
+        { "AvgPool2d", "pool_height=2 pool_width=2 stride_height=2147483648",                    "stride_height" },
+        { "AvgPool2d", "pool_height=2 pool_width=2 stride_height=2147483648 divisor_override=3", "stride_height" },
+        { "MaxPool2d", "pool_height=2147483650 pool_width=2 pad_top=2147483648",                 "pool_height" },
+        { "Conv2d",    "stride_height=2147483648",                                               "stride_height" },
+        { "Conv2d",    "dilation_width=2147483648",                                              "dilation_width" },
+        { "Conv2d",    "dilation_height=4294967297",                                             "dilation_height" },
+        { "Conv2d",    "stride_height=2147483647 pad_top=2147483648",                            "pad_top" },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[200], reason[60];
+        const bool conv = strncmp(cases[i].op, "Conv", 4) == 0;
+        snprintf(text, sizeof text, "x: NHWC 1 4 4 2; w: params HWIO 1 1 2 3; y = %s x%s [%s]; out y", cases[i].op,
+                 conv ? " w" : "", cases[i].attributes);
+        snprintf(reason, sizeof reason, "%s does not fit into 32 bits", cases[i].large);
+        for (size_t k = 0; k < COUNT(passes); k++) check_stays(passes[k], text, reason);
+    }
+}
+
+static void very_large_maps_stay(void **state) {
+    (void)state;
+    for (size_t k = 0; k < 3; k++)   /* the others have reasons of their own */
+        check_stays(passes[k], "x: NHWC 1 2147483648 4 2; y = MaxPool2d x [pool_height=2 pool_width=2]; out y",
+                    "a dim that does not fit into 32 bits");
+}
+
+GROUP {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(very_large_windows_stay),
+        cmocka_unit_test(very_large_maps_stay),
+    };
+    return RUN_GROUP(tests);
+}
