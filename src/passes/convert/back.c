@@ -7,6 +7,8 @@
  * What only permutes axes back cancels: a Transpose whose input is the output of another one is its input. */
 #include <inttypes.h>
 #include "convert/convert.h"
+#include "convert/lost.h"
+#include "support/names.h"
 
 enum { MOST_DEPTH = 6 };   /* a product of a product of ... */
 
@@ -30,8 +32,7 @@ bool back_replace(conversion *c, xir_value *old, xir_value *now) {
 
 bool back_is_result(const conversion *c, const xir_value *v) { return pointer_table_find(&c->back.results, v); }
 
-/* What stands in the place of a value now. */
-static xir_value *latest(const conversion *c, xir_value *v) {
+xir_value *back_latest(const conversion *c, xir_value *v) {
     const uint32_t *index;
     while (v && (index = pointer_table_find(&c->back.replaced, v))) v = c->back.by[*index];
     return v;
@@ -43,7 +44,7 @@ xir_value *back_unturned(conversion *c, const xir_value *v, const int64_t *order
     if (!turn || turn->rank != rank) return NULL;
     for (size_t i = 0; i < rank; i++)
         if (order[i] < 0 || order[i] >= (int64_t)rank || turn->order[order[i]] != i) return NULL;
-    return latest(c, turn->from);
+    return back_latest(c, turn->from);
 }
 
 static bool add_turn(conversion *c, xir_value *from, xir_value *to, const xir_ints *order) {
@@ -158,7 +159,7 @@ static bool convert_products(xir_node *at) {
         return xir_node_unsupported(at, "%.*s: %s", (int)product.cls->type.size, product.cls->type.data,
                                     product.reason);
     }
-    for (size_t i = 0; i < xir_op_output_count(at->op); i++) at->given[i] = latest(at->c, at->given[i]);
+    for (size_t i = 0; i < xir_op_output_count(at->op); i++) at->given[i] = back_latest(at->c, at->given[i]);
     return true;
 }
 
@@ -341,11 +342,22 @@ xir_status back_run(conversion *c, xir_op *op) {
 
 /* ---- the end ---------------------------------------------------------------------------------------------------- */
 
-/* Erases the op of a value that nothing uses and that is not a result; Params do not count. */
-static void drop(xir_value *v) {
+/* Erases the op of a value that nothing uses and that is not a result; Params do not count. Returns true if it has. */
+static bool drop(xir_value *v) {
     xir_op *op = v ? xir_value_op(v) : NULL;
-    if (!op || xir_op_is_erased(op) || !xir_class_is_opaque(op->cls) || xir_value_uses(v)) return;
-    (void)xir_op_erase(op);
+    if (!op || xir_op_is_erased(op) || !xir_class_is_opaque(op->cls) || xir_value_uses(v)) return false;
+    return xir_op_erase(op) == XIR_OK;
+}
+
+/* What has been permuted, or has got other letters, is known by the name of the result, once that is dropped: unless
+ * its own name is one that the conversion has not made of this one. */
+static bool take_name(conversion *c, xir_value *from, const xir_value *dropped) {
+    xir_value *v = back_latest(c, from);
+    const xir_str name = xir_value_name(dropped);
+    const xir_op *op = v && !xir_value_is_params(v) ? xir_value_op(v) : NULL;
+    if (!name.size || !op || xir_op_is(op, xir_input_class()) || back_is_result(c, v)) return true;
+    if (xir_value_name(v).size && !name_is_made_from(xir_value_name(v), name)) return true;
+    return xir_value_set_name(v, name) == XIR_OK;
 }
 
 /* Constants that an attempt left when it ran out of memory. */
@@ -365,7 +377,9 @@ static bool drop_letters(conversion *c, xir_value *v) {
     for (const xir_use *use = xir_value_uses(v); use; use = xir_use_next(use))
         if (!xir_class_is_opaque(xir_op_class(xir_use_op(use)))) return true;
     c->changed++;
-    return xir_value_replace(v, latest(c, xir_op_input(op, 0))) == XIR_OK && xir_op_erase(op) == XIR_OK;
+    xir_value *now = back_latest(c, xir_op_input(op, 0));
+    return back_replace(c, v, now) && xir_value_replace(v, now) == XIR_OK && xir_op_erase(op) == XIR_OK &&
+           take_name(c, now, v);
 }
 
 xir_status back_finish(conversion *c) {
@@ -374,9 +388,11 @@ xir_status back_finish(conversion *c) {
     if (output && !take_constants(c, output)) return XIR_E_MEMORY;
     for (size_t i = 0; i < c->back.n_turns; i++)
         if (!drop_letters(c, c->back.turns[i].to)) return XIR_E_MEMORY;
-    for (size_t i = c->back.n_turns; i-- > 0;) drop(c->back.turns[i].to);
+    for (size_t i = c->back.n_turns; i-- > 0;)
+        if (drop(c->back.turns[i].to) && !take_name(c, c->back.turns[i].from, c->back.turns[i].to)) return XIR_E_MEMORY;
     for (size_t i = c->back.n_constants; i-- > 0;) drop(c->back.constants[i]);
     if (c->changed) drop_older(c);
+    if (!lost_note_names(c->back.lost)) return XIR_E_MEMORY;
     const xir_status status = convert_finish(c->back.to, c->net, &finished);
     c->changed += finished;
     if (!status && c->bytes.windows)

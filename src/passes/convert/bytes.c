@@ -109,3 +109,9 @@ xir_value *node_alias(xir_node *at, const xir_value *v) {
     if (!made) (void)node_no_memory(at);
     return made;
 }
+
+bool node_keep_name(xir_node *at, xir_value *made, const xir_value *of) {
+    const xir_str name = at->c->back.to && xir_value_is_params(of) ? xir_value_name(of) : XIR_STR("");
+    if (!name.size || xir_value_name(made).size) return true;
+    return !xir_value_set_name(made, name) || node_no_memory(at);
+}

@@ -119,8 +119,7 @@ void node_discard(xir_node *at) {
     }
 }
 
-/* Whether an op only moves or casts elements. Such an op does not get the name of the node. */
-static bool only_moves(const xir_op *op) {
+bool only_moves(const xir_op *op) {
     return xir_op_is(op, xir_transpose_class()) || xir_op_is(op, xir_reshape_class()) ||
            xir_op_is(op, xir_cast_class()) ||
            xir_op_is(op, xir_copy_class());

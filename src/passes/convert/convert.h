@@ -42,6 +42,9 @@ void            convert_types(const xir_dialect_decl *dialect, xir_node *at);
 const xir_type *convert_element(const xir_dialect_decl *dialect, const xir_value *v);
 int64_t         convert_newest(const xir_dialect_decl *dialect);
 bool            convert_grows(const xir_dialect_decl *dialect);
+const char     *convert_numbered(const xir_dialect_decl *dialect);
+const char     *convert_value(const xir_dialect_decl *dialect);
+uint32_t        convert_lacks(const xir_dialect_decl *dialect);
 const xir_any  *convert_dims(const xir_dialect_decl *dialect, const xir_value *v);
 /* The row of an op type, by the type itself or another spelling of it; NULL if no row has it. */
 const xir_convert_row *convert_row_of(xir_context *ctx, const xir_dialect_decl *dialect, xir_str key);
@@ -135,6 +138,7 @@ typedef struct back_state {
     back_turn        *turns;
     size_t            n_turns, turn_room;
     xir_op           *front;         /* the last op that makes a constant; at first, Input    */
+    struct lost      *lost;          /* what the network had before                           */
 } back_state;
 
 /* Nodes with bodies, and lists (opened.h). */
@@ -295,6 +299,9 @@ static inline bool node_affords(xir_node *at, uint64_t bytes) {
 }
 /* The same bytes under another name. They count again, since a file may have them twice. NULL after a failure. */
 xir_value *node_alias(xir_node *at, const xir_value *v);
+/* On the way back, Params that have the elements of others in other dims or another order get their name. False: out of
+ * memory. */
+bool       node_keep_name(xir_node *at, xir_value *made, const xir_value *of);
 /* Returns memory of the node, which lives until no node is being converted; NULL after a failure. */
 static inline void *node_take(xir_node *at, size_t size) {
     void *made = size <= NODE_LITTLE || node_affords_slow(at, size) ? arena_take(&at->c->brief, size) : NULL;
@@ -409,6 +416,8 @@ bool conversion_look_through(conversion *c, xir_op *op);
 enum { MOST_COMPUTED = 1 << 12 };
 /* The Params that an op computes from small constants; NULL if it is not computed. */
 xir_value *conversion_computed(xir_node *at, xir_op *op);
+/* convert.c: whether an op only moves or casts elements. Such an op does not get the name of its node. */
+bool only_moves(const xir_op *op);
 /* The dims of a value as its type has them, with expressions; and a type with such dims. NULL: out of memory. */
 xir_ints        node_own_dims(xir_node *at, const xir_value *v);
 const xir_type *node_type(xir_node *at, const xir_type *element, const xir_layout *layout, const xir_ints *dims);
@@ -441,6 +450,8 @@ xir_status back_finish(conversion *c);
 /* Notes that a product's output has been replaced; false: out of memory. */
 bool       back_replace(conversion *c, xir_value *old, xir_value *now);
 bool       back_is_result(const conversion *c, const xir_value *v);
+/* What stands in the place of a value now. */
+xir_value *back_latest(const conversion *c, xir_value *v);
 /* The value that v is when permuted back: axis i of it is axis order[i] of v. NULL: v is not permuted so. */
 xir_value *back_unturned(conversion *c, const xir_value *v, const int64_t *order, size_t rank);
 

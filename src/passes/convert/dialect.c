@@ -48,6 +48,12 @@ const xir_any *convert_dims(const xir_dialect_decl *dialect, const xir_value *v)
 int64_t convert_newest(const xir_dialect_decl *dialect) { return HAS(dialect, newest) ? dialect->newest : 0; }
 bool    convert_grows(const xir_dialect_decl *dialect)  { return HAS(dialect, grows); }
 
+const char *convert_numbered(const xir_dialect_decl *dialect) {
+    return HAS(dialect, numbered) ? dialect->numbered : NULL;
+}
+const char *convert_value(const xir_dialect_decl *dialect) { return HAS(dialect, value) ? dialect->value : "value"; }
+uint32_t    convert_lacks(const xir_dialect_decl *dialect) { return HAS(dialect, lacks) ? dialect->lacks : 0; }
+
 const xir_convert_row *convert_row_of(xir_context *ctx, const xir_dialect_decl *dialect, xir_str key) {
     enum { MOST_KEY = 200 };
     char text[MOST_KEY];

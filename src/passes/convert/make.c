@@ -264,7 +264,8 @@ xir_value *conversion_computed(xir_node *at, xir_op *op) {
     xir_value *made = kept ? xir_params_from_array(c->net, XIR_STR(""), array) : NULL;
     xir_array_free(array);
     if (kept && !made) node_no_memory(at);
-    return made;
+    const bool moves = made && only_moves(op) && xir_op_input(op, 0);
+    return !moves || node_keep_name(at, made, xir_op_input(op, 0)) ? made : NULL;
 }
 
 xir_value *xir_node_make(xir_node *at, const char *cls, xir_values inputs, xir_sets sets) {
