@@ -185,15 +185,42 @@ typedef struct xir_dialect_decl {
     xir_convert_fn      *(*instead)(xir_node *at);
     /* Operators get new attributes without a new version: one that a row does not have is a warning when checking. */
     bool                   grows;
+    /* Files of the format number values and ops instead of naming them, in the order in which ops refer to values, and
+     * in that of the ops. A reader calls a value by this and its number ("v12"), and an op by its type and its number
+     * ("Affine_3"). NULL: files have names. */
+    const char            *numbered;
+    /* What the format calls a value, in the list that XIR_DIALECT_NAMES asks for: "variable"; NULL: "value". */
+    const char            *value;
+    /* What files of the format do not have: XIR_LACKS_... */
+    uint32_t               lacks;
 } xir_dialect_decl;
+
+enum {
+    XIR_LACKS_OP_NAMES      = 1,   /* an op is known by the name of its first output */
+    XIR_LACKS_UNUSED_INPUTS = 2,   /* inputs of the network that nothing uses        */
+    XIR_LACKS_INPUT_TYPES   = 4,   /* the types of the network's inputs              */
+    XIR_LACKS_TENSOR_NAMES  = 8    /* of tensors in attributes; other formats name that in attribute k of op o "o.k" */
+};
 
 #define XIR_DIALECT_HEAD(prefix_, name_) \
     .abi = XIR_ABI, .size = sizeof(xir_dialect_decl), .prefix = (prefix_), .name = (name_)
 
 /* The declaration of a dialect's way back: a pass "xir-to-NAME" for ops of XIR. The first has the option `strict` only.
- * The second has the options of an array, of which the first must be XIR_DIALECT_STRICT. */
+ * The second has the options of an array, of which the first must be XIR_DIALECT_STRICT.
+ *
+ * A network that becomes the format's as a whole may lose names, and its inputs and outputs other element types. Then
+ * a note counts the names of values, and those of ops other than these, that the file does not have, and names inputs
+ * and outputs whose elements have changed. Names that an earlier conversion made for ops that it added, "c.Conv2d",
+ * do not count. If the pass has the option XIR_DIALECT_NAMES, the note says so. */
 #define XIR_DIALECT_STRICT \
     { "strict", XIR_PASS_BOOL, "false", "an op that the format has no operation for is an error" }
+/* The option `names`: a file to write, which says for each value and op of the format's file what its name was. A line
+ * has what it is ("variable", "attribute", or the type of the op), its number or name in the format's file, and the
+ * name in the network, separated by tabs. In a name, \t, \n and \\ stand for a tab, a line end and a backslash. First
+ * come the values and ops in the order of the ops, then further names of values: those of values that these have
+ * replaced. For a format whose files have names, only values and ops that had a name have a line. */
+#define XIR_DIALECT_NAMES \
+    { "names", XIR_PASS_TEXT, "", "a file to write: the names of what is in the format's file under other names" }
 #define XIR_DIALECT_PASS(name_, doc_, dialect_)                                                                      \
     { XIR_PASS_HEAD(name_, doc_), .level = XIR_LEVEL_NEEDED, .options = xir_dialect_pass_options, .n_options = 1,      \
       .run = xir_dialect_pass_run, .user = (void *)(uintptr_t)(dialect_) }

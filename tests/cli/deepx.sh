@@ -144,6 +144,9 @@ run 1 run p.ir --params other.data; err "other.data/w.shape:7:7: size does not f
 digits=$SRC/examples/models/digits
 run 0 opt "$digits.onnx" d.ir --set xir-to-deepx.delete=true
 err "windows become constants of places, which take 7168 bytes in the file"
+err "names of ops (--set xir-to-deepx.names=FILE keeps them); 1 input without a type, which --input-shape gives"
+run 0 opt "$digits.onnx" d.ir --set xir-to-deepx.delete=true --set xir-to-deepx.names=names.tsv
+not_err "not in the file"; grep -q "^tensor	_Relu_output_0	/Relu_output_0$" names.tsv || bad "names.tsv"
 run 3 opt "$digits.onnx" no.ir --set xir-to-deepx.windows=false; err "Conv2d"
 err "DeepX has no function for this class"; not_err "a tensor has no name"; gone no.ir
 run 0 check d.ir

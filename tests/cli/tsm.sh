@@ -33,7 +33,11 @@ run 0 opt net.tsm net.json; run 0 info net.json; out "icraft::xir::ReLU"
 run 0 opt "$SRC/tests/cli/data/net.csta" csta.fb; run 0 info csta.fb; out "icraft::xir::ReLU"
 digits=$SRC/examples/models
 mkdir all; cp "$digits/digits_logits.npy" all/logits.npy
-run 0 opt "$digits/digits.onnx" d.tsm; run 0 check d.tsm; out "no fault found"
+run 0 opt "$digits/digits.onnx" d.tsm; lines err 1
+err "note: xir-to-tsm: not in the file: 12 of 12 names of ops (--set xir-to-tsm.names=FILE keeps them)"
+run 0 opt "$digits/digits.onnx" d.tsm --set xir-to-tsm.names=names.tsv; quiet
+grep -q '^add_bias	/dw/Conv_output_0	/dw/Conv$' names.tsv || bad "names.tsv does not have the op /dw/Conv"
+run 0 check d.tsm; out "no fault found"
 run 0 opt d.tsm d.pnnx.param; run 0 opt d.pnnx.param e.tsm
 run 0 opt d.tsm d.nnb; run 0 opt d.nnb n.tsm
 for net in d.tsm d.pnnx.param e.tsm d.nnb n.tsm; do

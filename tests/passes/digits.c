@@ -77,6 +77,7 @@ static xir_status score_after(void *user, const xir_pass_event *event) {
 }
 
 static xir_network *optimised(const char *path, bool lazy) {
+    xir_diags_clear(why);
     xir_network *net = load(path, lazy);
     xir_pipeline *p = xir_pipeline_parse(ctx, xir_str_of(xir_default_pipeline()), why);
     seen_s seen = { 0, 0 };

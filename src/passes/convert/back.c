@@ -6,8 +6,10 @@
  *
  * What only permutes axes back cancels: a Transpose whose input is the output of another one is its input. */
 #include <inttypes.h>
+#include "convert/lost.h"
 #include "convert/simpler.h"
 #include "convert/walk.h"
+#include "support/names.h"
 
 enum { MOST_DEPTH = 6 };   /* a product of a product of ... */
 
@@ -292,11 +294,22 @@ xir_status back_run(conversion *c, xir_op *op) {
 
 /* ---- the end ---------------------------------------------------------------------------------------------------- */
 
-/* Erases the op of a value that nothing uses and that is not a result; Params do not count. */
-static void drop(xir_value *v) {
+/* Erases the op of a value that nothing uses and that is not a result; Params do not count. Returns true if it has. */
+static bool drop(xir_value *v) {
     xir_op *op = v ? xir_value_op(v) : NULL;
-    if (!op || xir_op_is_erased(op) || !xir_class_is_opaque(op->cls) || xir_value_uses(v)) return;
-    (void)xir_op_erase(op);
+    if (!op || xir_op_is_erased(op) || !xir_class_is_opaque(op->cls) || xir_value_uses(v)) return false;
+    return xir_op_erase(op) == XIR_OK;
+}
+
+/* What has been permuted, or has got other letters, is known by the name of the result, once that is dropped: unless
+ * its own name is one that the conversion has not made of this one. */
+static bool take_name(conversion *c, xir_value *from, const xir_value *dropped) {
+    xir_value *v = back_latest(c, from);
+    const xir_str name = xir_value_name(dropped);
+    const xir_op *op = v && !xir_value_is_params(v) ? xir_value_op(v) : NULL;
+    if (!name.size || !op || xir_op_is(op, xir_input_class()) || back_is_result(c, v)) return true;
+    if (xir_value_name(v).size && !name_is_made_from(xir_value_name(v), name)) return true;
+    return xir_value_set_name(v, name) == XIR_OK;
 }
 
 /* Constants that an attempt left when it ran out of memory. */
@@ -316,7 +329,9 @@ static bool drop_letters(conversion *c, xir_value *v) {
     for (const xir_use *use = xir_value_uses(v); use; use = xir_use_next(use))
         if (!xir_class_is_opaque(xir_op_class(xir_use_op(use)))) return true;
     c->changed++;
-    return xir_value_replace(v, back_latest(c, xir_op_input(op, 0))) == XIR_OK && xir_op_erase(op) == XIR_OK;
+    xir_value *now = back_latest(c, xir_op_input(op, 0));
+    return back_replace(c, v, now) && xir_value_replace(v, now) == XIR_OK && xir_op_erase(op) == XIR_OK &&
+           take_name(c, now, v);
 }
 
 xir_status back_finish(conversion *c) {
@@ -325,9 +340,11 @@ xir_status back_finish(conversion *c) {
     if (output && !take_constants(c, output)) return XIR_E_MEMORY;
     for (size_t i = 0; i < c->back.n_turns; i++)
         if (!drop_letters(c, c->back.turns[i].to)) return XIR_E_MEMORY;
-    for (size_t i = c->back.n_turns; i-- > 0;) drop(c->back.turns[i].to);
+    for (size_t i = c->back.n_turns; i-- > 0;)
+        if (drop(c->back.turns[i].to) && !take_name(c, c->back.turns[i].from, c->back.turns[i].to)) return XIR_E_MEMORY;
     for (size_t i = c->back.n_constants; i-- > 0;) drop(c->back.constants[i]);
     if (c->changed) drop_older(c);
+    if (!lost_note_names(c->back.lost)) return XIR_E_MEMORY;
     const xir_status status = convert_finish(c->back.to, c->net, &finished);
     c->changed += finished;
     if (!status && c->bytes.windows)

@@ -42,6 +42,9 @@ void            convert_types(const xir_dialect_decl *dialect, xir_node *at);
 const xir_type *convert_element(const xir_dialect_decl *dialect, const xir_value *v);
 int64_t         convert_newest(const xir_dialect_decl *dialect);
 bool            convert_grows(const xir_dialect_decl *dialect);
+const char     *convert_numbered(const xir_dialect_decl *dialect);
+const char     *convert_value(const xir_dialect_decl *dialect);
+uint32_t        convert_lacks(const xir_dialect_decl *dialect);
 const xir_any  *convert_dims(const xir_dialect_decl *dialect, const xir_value *v);
 /* Writes the spelling that a row has for an op type, and returns its bytes; 0: there is none, or no room. */
 size_t          convert_spelled(const xir_dialect_decl *dialect, xir_str type, char *out, size_t room);
@@ -114,6 +117,7 @@ typedef struct back_state {
     back_turn        *turns;
     size_t            n_turns, turn_room;
     xir_op           *front;         /* the last op that makes a constant; at first, Input    */
+    struct lost      *lost;          /* what the network had before                           */
 } back_state;
 
 /* Nodes with bodies, and lists (opened.h). */
@@ -317,6 +321,8 @@ xir_value        *conversion_known_params(conversion *c, const xir_op *op);
 enum { MOST_COMPUTED = 1 << 12 };
 /* The Params that an op computes from small constants; NULL if it is not computed. */
 xir_value *conversion_computed(xir_node *at, xir_op *op);
+/* Whether an op only moves or casts elements. Such an op does not get the name of its node. */
+bool only_moves(const xir_op *op);
 /* The dims of a value as its type has them, with expressions; and a type with such dims. NULL: out of memory. */
 xir_ints        node_own_dims(xir_node *at, const xir_value *v);
 const xir_type *node_type(xir_node *at, const xir_type *element, const xir_layout *layout, const xir_ints *dims);
@@ -324,6 +330,9 @@ const xir_type *node_type(xir_node *at, const xir_type *element, const xir_layou
 xir_value *params_alias(xir_network *net, const xir_value *params);
 /* The same for a node. The bytes count again, since a file may have them twice. NULL after a failure. */
 xir_value *node_alias(xir_node *at, const xir_value *v);
+/* On the way back, Params that have the elements of others in other dims or another order get their name. False: out of
+ * memory. */
+bool       node_keep_name(xir_node *at, xir_value *made, const xir_value *of);
 /* Reports why the network refused an op: its finding number `before`. Inconsistent numbers are errors of the node;
  * elements that XIR's op does not take only mean that the node is not converted. */
 void node_report_refusal(xir_node *at, size_t before);

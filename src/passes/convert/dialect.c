@@ -56,6 +56,12 @@ size_t convert_spelled(const xir_dialect_decl *dialect, xir_str type, char *out,
     return HAS(dialect, spelled) ? dialect->spelled(type, out, room) : 0;
 }
 
+const char *convert_numbered(const xir_dialect_decl *dialect) {
+    return HAS(dialect, numbered) ? dialect->numbered : NULL;
+}
+const char *convert_value(const xir_dialect_decl *dialect) { return HAS(dialect, value) ? dialect->value : "value"; }
+uint32_t    convert_lacks(const xir_dialect_decl *dialect) { return HAS(dialect, lacks) ? dialect->lacks : 0; }
+
 xir_status convert_prepare(const xir_dialect_decl *dialect, xir_network *net, bool *changed) {
     return dialect && HAS(dialect, prepare) ? dialect->prepare(net, changed) : XIR_OK;
 }

@@ -168,7 +168,7 @@ static xir_value *reshaped_params(xir_node *at, const xir_value *x, const xir_in
     xir_value *made = node_alias(at, x);
     const xir_type *type = made ? xir_type_tensor(at->c->ctx, v_element(x), layout, full.v, full.n) : NULL;
     if (!type || xir_value_set_type(made, type)) return node_no_memory(at), NULL;
-    return made;
+    return node_keep_name(at, made, x) ? made : NULL;
 }
 
 static xir_value *reshaped(xir_node *at, xir_value *x, const xir_ints *dims, const xir_layout *layout) {

@@ -263,7 +263,8 @@ xir_value *conversion_computed(xir_node *at, xir_op *op) {
     xir_value *made = kept ? xir_params_from_array(c->net, XIR_STR(""), array) : NULL;
     xir_array_free(array);
     if (kept && !made) node_no_memory(at);
-    return made;
+    const bool moves = made && only_moves(op) && xir_op_input(op, 0);
+    return !moves || node_keep_name(at, made, xir_op_input(op, 0)) ? made : NULL;
 }
 
 xir_value *xir_node_make(xir_node *at, const char *cls, xir_values inputs, xir_sets sets) {
@@ -369,6 +370,17 @@ xir_value *node_alias(xir_node *at, const xir_value *v) {
     xir_value *made = params_alias(at->c->net, v);
     if (!made) (void)node_no_memory(at);
     return made;
+}
+
+bool only_moves(const xir_op *op) {
+    return xir_op_is(op, xir_transpose_class()) || xir_op_is(op, xir_reshape_class()) ||
+           xir_op_is(op, xir_cast_class()) || xir_op_is(op, xir_copy_class());
+}
+
+bool node_keep_name(xir_node *at, xir_value *made, const xir_value *of) {
+    const xir_str name = at->c->back.to && xir_value_is_params(of) ? xir_value_name(of) : XIR_STR("");
+    if (!name.size || xir_value_name(made).size) return true;
+    return !xir_value_set_name(made, name) || node_no_memory(at);
 }
 
 /* ---- outputs ---------------------------------------------------------------------------------------------------- */

@@ -4,13 +4,6 @@
 #include "convert/walk.h"
 #include "source_tags.h"
 
-/* Whether an op only moves or casts elements. Such an op does not get the name of the node. */
-static bool only_moves(const xir_op *op) {
-    return xir_op_is(op, xir_transpose_class()) || xir_op_is(op, xir_reshape_class()) ||
-           xir_op_is(op, xir_cast_class()) ||
-           xir_op_is(op, xir_copy_class());
-}
-
 /* The network copies the name, so it takes its bytes twice. */
 static xir_str joined(xir_node *at, xir_str name, xir_str suffix, size_t number) {
     char digits[24];

@@ -1,6 +1,7 @@
 /* The passes that convert XIR's ops to those of a dialect (XIR_DIALECT_PASS). What the format can't say stays, and is
  * listed. */
 #include <stdio.h>
+#include "convert/lost.h"
 #include "convert/walk.h"
 #include "manager/pass.h"
 
@@ -18,25 +19,30 @@ static bool is_whole(const conversion *c) {
 }
 
 static xir_status run(xir_pass *at, conversion *c) {
-    xir_status status = convert_begin_back(c->back.to, at);
+    xir_status status = lost_begin(c->back.lost, c) ? convert_begin_back(c->back.to, at) : diag_memory(at->why);
     if (!status) status = back_begin(c) ? conversion_run(c) : diag_memory(at->why);
-    return !status && is_whole(c) ? convert_end_back(c->back.to, at) : status;
+    if (status || !is_whole(c)) return status;
+    status = convert_end_back(c->back.to, at);
+    return status ? status : lost_report(c->back.lost, at);
 }
 
 xir_status xir_dialect_pass_run(xir_pass *at) {
     conversion c;
     char prefix[80];
+    lost had;
     const xir_dialect_decl *to = xir_pass_user(at);
     snprintf(prefix, sizeof prefix, "%.70s: ", at->decl->name);
     conversion_begin(&c, at->net, at->why);
     c.back.to = to;
     c.back.pass = at;
+    c.back.lost = &had;
     c.dialect = NULL;
     c.strict = xir_pass_bool(at, "strict");
     c.within = at->within;
     c.prefix = prefix;
     const xir_status status = run(at, &c);
     xir_pass_changed(at, c.changed);
+    lost_free(&had);
     back_end(&c);
     conversion_end(&c);
     return status;

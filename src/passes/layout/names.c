@@ -2,17 +2,12 @@
  * does, follows the axes. */
 #include "layout/layout.h"
 #include "source_tags.h"
+#include "support/names.h"
 
 bool name_exists(const xir_value *v) { return value_more_of(v) && value_more_of(v)->name->size; }
 
-/* Returns true if `name` was derived from `from`: a conversion calls an op that it adds around "c" "c.Conv2d". */
-static bool is_made_from(xir_str name, xir_str from) {
-    return from.size && name.size > from.size + 1 && name.data[from.size] == '.' &&
-           memcmp(name.data, from.data, from.size) == 0;
-}
-
 bool name_is_better(const xir_value *of, const xir_value *than) {
-    return name_exists(of) && (!name_exists(than) || is_made_from(xir_value_name(than), xir_value_name(of)));
+    return name_exists(of) && (!name_exists(than) || name_is_made_from(xir_value_name(than), xir_value_name(of)));
 }
 
 bool tags_follow(xir_value *v, axis_order by) {

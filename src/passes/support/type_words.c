@@ -8,7 +8,8 @@
 const char *type_words(xir_context *ctx, const xir_type *type, char out[TYPE_WORDS]) {
     xir_text_buffer element = { 0 };
     const xir_tensor_type *tensor = xir_type_as_tensor(type);
-    if (!type || xir_object_print(ctx, xir_type_object(xir_type_element(type)), 0, &element)) {
+    const xir_type *printed = tensor ? xir_type_element(type) : type;
+    if (!type || xir_object_print(ctx, xir_type_object(printed), 0, &element)) {
         snprintf(out, TYPE_WORDS, "%s", type ? "?" : "none");
         return out;
     }

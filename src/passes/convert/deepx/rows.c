@@ -105,6 +105,7 @@ static const xir_pass_option options[] = {
     { "windows", XIR_PASS_BOOL, "true",  "convolutions and pools too, by a constant of places" },
     { "delete",  XIR_PASS_BOOL, "false", "tensors are deleted after their last use, but not results" },
     { "author",  XIR_PASS_TEXT, "cblas", "of `matmul`: cblas or cublas" },
+    XIR_DIALECT_NAMES,
 };
 
 extern const xir_dialect_decl dialect_deepx;
@@ -118,5 +119,6 @@ const xir_dialect_decl dialect_deepx = {
     .prepare = deepx_prepare, .function = call_of_block,
     .spelled = deepx_spelled, .check_file = xir_deepx_check, .check = deepx_back_check,
     .back = &pass_xir_to_deepx, .constant = deepx_back_constant, .begin_back = deepx_begin_back,
-    .end_back = deepx_end_back,
+    .end_back = deepx_end_back, .value = "tensor",
+    .lacks = XIR_LACKS_OP_NAMES | XIR_LACKS_UNUSED_INPUTS | XIR_LACKS_INPUT_TYPES | XIR_LACKS_TENSOR_NAMES,
 };

@@ -1,11 +1,8 @@
-/* What the way back does with a whole network: which functions it may make, and the options. `names` writes which
- * variable and which function was what; back_types.c has the types of the file. */
+/* What the way back does with a whole network: which functions it may make, and the options. back_types.c has the types
+ * of the file. */
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <xir/nnb.h>
 #include "convert/nnb/nnb.h"
-#include "file.h"
 #include "manager/pass.h"
 
 bool    nnb_for_runtime(const xir_node *at) { return xir_node_pass(at) && xir_pass_bool(xir_node_pass(at), "runtime"); }
@@ -98,59 +95,4 @@ xir_status nnb_begin_back(xir_pass *pass) {
     status = sets ? set_tag(pass, "nnb.file", 0) : XIR_OK;
     if (!status && version) status = set_tag(pass, "nnb.version", version);
     return status || !sets ? status : set_tag(pass, "nnb.api_level", api);
-}
-
-/* ---- after: names ----------------------------------------------------------------------------------------------- */
-
-typedef struct naming { file_writer file; pointer_table seen; uint32_t variables, functions; bool no_memory; } naming;
-
-/* A line: what it is, its number, and its name without the characters that end a field. */
-static void put_line(naming *n, xir_str what, uint32_t number, xir_str name) {
-    char digits[16];
-    file_write(&n->file, what.data, what.size);
-    file_write(&n->file, digits, (size_t)snprintf(digits, sizeof digits, "\t%" PRIu32 "\t", number));
-    for (size_t i = 0; i < name.size; i++) {
-        const char c = name.data[i];
-        const bool ends = c == '\t' || c == '\n' || c == '\\';
-        if (ends) file_write(&n->file, c == '\t' ? "\\t" : c == '\n' ? "\\n" : "\\\\", 2);
-        else file_write(&n->file, &c, 1);
-    }
-    file_write(&n->file, "\n", 1);
-}
-
-/* In the order in which the writer numbers variables. */
-static void name_variable(naming *n, const xir_value *v) {
-    if (!v || pointer_table_find(&n->seen, v)) return;
-    n->no_memory |= !pointer_table_add(&n->seen, v, 0);
-    put_line(n, XIR_STR("variable"), n->variables++, xir_value_name(v));
-}
-
-static void name_op(naming *n, const xir_op *op) {
-    const xir_str key = xir_class_key(xir_op_class(op));
-    for (size_t i = 0; i < xir_op_input_count(op); i++) name_variable(n, xir_op_input(op, (int64_t)i));
-    for (size_t i = 0; i < xir_op_output_count(op); i++) name_variable(n, xir_op_output(op, (int64_t)i));
-    if (xir_op_is(op, xir_input_class()) || xir_op_is(op, xir_output_class())) return;
-    put_line(n, (xir_str){ key.data + 5, key.size - 5 }, n->functions++, xir_op_name(op));
-}
-
-static xir_status write_names(xir_pass *pass, xir_str path) {
-    char name[4096];
-    naming n = { .variables = 0 };
-    if (path.size >= sizeof name) return xir_pass_fail(pass, XIR_E_INVALID, NULL, "names: the path is too long");
-    memcpy(name, path.data, path.size);
-    name[path.size] = '\0';
-    xir_status status = file_open(&n.file, xir_pass_context(pass), name, pass->why);
-    if (status) return status;
-    pointer_table_init(&n.seen, context_alloc(xir_pass_context(pass)));
-    for (const xir_op *op = xir_network_first(xir_pass_network(pass)); op; op = xir_op_next(op)) name_op(&n, op);
-    pointer_table_free(&n.seen);
-    if (!n.no_memory) return file_commit(&n.file);
-    file_abort(&n.file);
-    return diag_memory(pass->why);
-}
-
-xir_status nnb_end_back(xir_pass *pass) {
-    const xir_str names = xir_pass_text(pass, "names");
-    const xir_status status = nnb_type_functions(pass);
-    return status || !names.size ? status : write_names(pass, names);
 }

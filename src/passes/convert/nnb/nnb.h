@@ -52,7 +52,6 @@ bool       nnb_for_runtime(const xir_node *at);
 int64_t    nnb_level(const xir_node *at);
 bool       nnb_back_check(xir_node *at);
 xir_status nnb_begin_back(xir_pass *pass);
-xir_status nnb_end_back(xir_pass *pass);
 /* The place of the option `weights` in its words, NNB_WEIGHTS for another text; the types of the file; and its
  * fixed-point values, which come last. */
 size_t     nnb_weights(const xir_pass *pass);

@@ -300,7 +300,7 @@ static const xir_pass_option options[] = {
       "become bits)" },
     { "version", XIR_PASS_INT,  "0", "of the file: 2 or 3; 0: that of the file that was read, or 3" },
     { "api",     XIR_PASS_INT,  "0", "the greatest api level of functions, 1 to 45; 0: any" },
-    { "names",   XIR_PASS_TEXT, "", "a file to write: the names of variables and functions, which NNB does not have" },
+    XIR_DIALECT_NAMES,
 };
 
 extern const xir_dialect_decl dialect_nnb;
@@ -312,5 +312,7 @@ const xir_dialect_decl dialect_nnb = {
     .node = "function", .nodes = "/functions/", .sources = "network input or parameter",
     .operators = "table of functions", .version = nnb_api_level, .is_pure = nnb_is_pure, .prepare = nnb_to_reals,
     .check_file = xir_nnb_check, .check = nnb_back_check,
-    .back = &pass_xir_to_nnb, .before_back = "layout{to=nchw}", .begin_back = nnb_begin_back, .end_back = nnb_end_back,
+    .back = &pass_xir_to_nnb, .before_back = "layout{to=nchw}", .begin_back = nnb_begin_back,
+    .end_back = nnb_type_functions,
+    .numbered = "v", .value = "variable",
 };

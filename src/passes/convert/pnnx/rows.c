@@ -358,9 +358,12 @@ static const xir_convert_row rows[] = {
     STAYS("torch.fft.ihfft2"), STAYS("torch.fft.ihfftn"),
 };
 
+/* The options of the way back. */
+static const xir_pass_option options[] = { XIR_DIALECT_STRICT, XIR_DIALECT_NAMES };
+
 extern const xir_dialect_decl dialect_pnnx;
 static const xir_pass_decl pass_xir_to_pnnx =
-    XIR_DIALECT_PASS("xir-to-pnnx", "converts XIR's ops to PNNX's operators, one by one", &dialect_pnnx);
+    XIR_DIALECT_PASS_WITH("xir-to-pnnx", "converts XIR's ops to PNNX's operators, one by one", &dialect_pnnx, options);
 
 const xir_dialect_decl dialect_pnnx = {
     XIR_DIALECT_HEAD("pnnx::", "PNNX"), .pass = "pnnx-to-xir", .rows = rows, .n_rows = COUNT(rows),
@@ -369,4 +372,5 @@ const xir_dialect_decl dialect_pnnx = {
     .prepare = pnnx_prepare, .grows = true,
     .spelled = pnnx_spelled,
     .back = &pass_xir_to_pnnx, .before_back = "layout{to=nchw}", .constant = pnnx_constant, .finish = pnnx_finish,
+    .value = "operand",
 };

@@ -1,6 +1,6 @@
-/* What a module needs before its operators are converted, and after XIR's became operators. A packed tensor becomes
- * several values: the operator that makes it gets an output for each field, and `_field` and `_pack` disappear. An
- * input without an element type takes that of its Cast. */
+/* What a module needs before its operators are converted. A packed tensor becomes several values: the operator that
+ * makes it gets an output for each field, and `_field` and `_pack` disappear. An input without an element type takes
+ * that of its Cast. */
 #include <string.h>
 #include "convert/tsm/tsm.h"
 
@@ -203,19 +203,6 @@ xir_status tsm_prepare(xir_network *net, bool *changed) {
         before = xir_op_prev(op);
         const bool packs = is_of(op, "_pack") || (is_of(op, "<const>") && fields_of(op));
         if (packs && !xir_value_uses(xir_op_output(op, 0))) status = xir_op_erase(op);
-    }
-    return status;
-}
-
-/* A node has one name: that of its result. */
-xir_status tsm_finish(xir_network *net, bool *changed) {
-    xir_status status = XIR_OK;
-    for (xir_op *op = xir_network_first(net); op && !status; op = xir_op_next(op)) {
-        const bool own = xir_class_is_dialect(xir_op_class(op)) && xir_op_output_count(op) == 1;
-        const xir_str name = own ? xir_value_name(xir_op_output(op, 0)) : XIR_STR("");
-        if (!name.size || xir_str_equal(name, xir_op_name(op))) continue;
-        status = xir_op_set_name(op, name);
-        *changed = true;
     }
     return status;
 }

@@ -183,9 +183,13 @@ static void split(xir_str key, xir_str *domain, xir_str *type) {
         if (xir_str_equal(key, xir_str_of(rows[i].name + sizeof "tsm::" - 1))) *domain = XIR_STR("");
 }
 
+/* The options of the way back. */
+static const xir_pass_option options[] = { XIR_DIALECT_STRICT, XIR_DIALECT_NAMES };
+
 extern const xir_dialect_decl dialect_tsm;
 static const xir_pass_decl pass_xir_to_tsm =
-    XIR_DIALECT_PASS("xir-to-tsm", "converts XIR's ops to TensorStack's operators, one by one", &dialect_tsm);
+    XIR_DIALECT_PASS_WITH("xir-to-tsm", "converts XIR's ops to TensorStack's operators, one by one", &dialect_tsm,
+                          options);
 
 const xir_dialect_decl dialect_tsm = {
     XIR_DIALECT_HEAD("tsm::", "TSM"), .pass = "tsm-to-xir", .rows = rows, .n_rows = COUNT(rows),
@@ -193,4 +197,5 @@ const xir_dialect_decl dialect_tsm = {
     .split = split, .check = tsm_check, .dims = tsm_declared_dims, .element = tsm_declared_element,
     .prepare = tsm_prepare,
     .back = &pass_xir_to_tsm, .before_back = "layout{to=nchw}", .finish = tsm_finish,
+    .value = "node", .lacks = XIR_LACKS_OP_NAMES | XIR_LACKS_TENSOR_NAMES,
 };

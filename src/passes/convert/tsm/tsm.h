@@ -16,7 +16,7 @@ enum { TSM_INT8 = 1, TSM_UINT64 = 8, TSM_FLOAT16, TSM_FLOAT32, TSM_FLOAT64, TSM_
 
 /* fields.c: the dialect's own: packed tensors become several values, and inputs get their types. */
 xir_status tsm_prepare(xir_network *net, bool *changed);
-/* After the way back: nodes are named as their results are. */
+/* back_names.c: after the way back, nodes are named as their results are, each differently. */
 xir_status tsm_finish(xir_network *net, bool *changed);
 
 /* Adds a finding about a number in a parameter that the operator does not take. Returns false. */
