@@ -197,6 +197,16 @@ static void rows_of_a_constant_matrix_are_an_embedding(void **state) {
             "nn.Embedding a 1 1 a.pnnx.Expression a embedding_dim=3 num_embeddings=50 sparse=False @weight=(50,3)f32\n");
 }
 
+/* ---- named inputs ----------------------------------------------------------------------------------------------- */
+
+/* PNNX's own reader would give both names to the first input. */
+static void named_inputs_are_different_operands(void **state) {
+    (void)state;
+    BECOMES("x: 2 3; a = NotEqual x x; out a",
+            "Tensor.clone pnnx_unique_0 1 1 x 0\ntorch.ne a 2 1 x 0 a\n");
+    BECOMES("x: 2 3; a = Concat x x [axis=0]; out a", "torch.cat a 2 1 x x a dim=0\n");
+}
+
 /* ---- open dims -------------------------------------------------------------------------------------------------- */
 
 /* torch.squeeze keeps a dim that is not 1, so the rank of its result would depend on the input. */
@@ -271,6 +281,7 @@ GROUP {
         cmocka_unit_test(computed_lists_are_formulas_of_sizes),
         cmocka_unit_test(computed_positions_count_from_the_start),
         cmocka_unit_test(rows_of_a_constant_matrix_are_an_embedding),
+        cmocka_unit_test(named_inputs_are_different_operands),
         cmocka_unit_test(open_dims_are_selected),
         cmocka_unit_test(numbers_that_pnnx_does_not_read_are_weights),
         cmocka_unit_test(what_cannot_be_said_stays_with_the_reason),
