@@ -38,6 +38,8 @@ bool            convert_needs_constants(const xir_dialect_decl *dialect);
 xir_status      convert_finish(const xir_dialect_decl *dialect, xir_network *net, bool *changed);
 xir_status convert_begin_back(const xir_dialect_decl *dialect, xir_pass *pass);
 xir_status convert_end_back(const xir_dialect_decl *dialect, xir_pass *pass);
+/* For formats whose dims are numbers: XIR_E_INVALID, with the first input that has open dims and this reason. */
+xir_status convert_need_static(xir_pass *pass, const char *because);
 void            convert_types(const xir_dialect_decl *dialect, xir_node *at);
 const xir_type *convert_element(const xir_dialect_decl *dialect, const xir_value *v);
 int64_t         convert_newest(const xir_dialect_decl *dialect);

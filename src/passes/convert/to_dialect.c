@@ -18,6 +18,19 @@ static bool is_whole(const conversion *c) {
     return true;
 }
 
+xir_status convert_need_static(xir_pass *pass, const char *because) {
+    const xir_op *input = xir_network_input_op(xir_pass_network(pass));
+    for (size_t i = 0; input && i < xir_op_output_count(input); i++) {
+        const xir_value *v = xir_op_output(input, (int64_t)i);
+        const xir_str name = xir_value_name(v);
+        if (!xir_type_as_tensor(xir_value_type(v)) || !xir_type_has_unknown_dim(xir_value_type(v))) continue;
+        return xir_pass_fail(pass, XIR_E_INVALID, input,
+                             "input %zu '%.*s' has open dims, but %s: expected dims, which --input-shape gives", i,
+                             CLIP_TO(name, 80), because);
+    }
+    return XIR_OK;
+}
+
 static xir_status run(xir_pass *at, conversion *c) {
     xir_status status = lost_begin(c->back.lost, c) ? convert_begin_back(c->back.to, at) : diag_memory(at->why);
     if (!status) status = back_begin(c) ? conversion_run(c) : diag_memory(at->why);

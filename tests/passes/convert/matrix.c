@@ -13,7 +13,7 @@
 #include "support/scratch.h"
 #include "support/skips.h"
 
-enum { MOST_FORMATS = 16, MOST_ROWS = 64, NAME = 64, SENTENCE = 160 };
+enum { MOST_FORMATS = 16, MOST_ROWS = 64, NAME = 64, SENTENCE = 240 };
 
 typedef enum fate { EQUAL, DIFFERS, STAYS } fate;   /* ORDER FATE */
 static const char *const words[] = { "equal", "differs", "stays" };
@@ -95,7 +95,7 @@ static bool cause_of(const xir_diag *d, char out[SENTENCE]) {
     if (!type || !name || !reason) return false;
     *name = '\0';
     for (char *p; (p = strstr(type, "::"));) type = p + 1;
-    snprintf(out, SENTENCE, "%s: %.120s", type + 1, reason + 2);
+    snprintf(out, SENTENCE, "%s: %.160s", type + 1, reason + 2);
     return true;
 }
 

@@ -247,6 +247,16 @@ static void a_bias_of_other_elements_is_added(void **state) {
             "pnnx.Expression a 2 1 a.nn.Linear 0 a expr=add(@0,@1)\n");
 }
 
+/* ---- named inputs ----------------------------------------------------------------------------------------------- */
+
+/* PNNX's own reader would give both names to the first input. */
+static void named_inputs_are_different_operands(void **state) {
+    (void)state;
+    BECOMES("x: 2 3; a = NotEqual x x; out a",
+            "Tensor.clone pnnx_unique_0 1 1 x 0\ntorch.ne a 2 1 x 0 a\n");
+    BECOMES("x: 2 3; a = Concat x x [axis=0]; out a", "torch.cat a 2 1 x x a dim=0\n");
+}
+
 /* ---- open dims -------------------------------------------------------------------------------------------------- */
 
 /* torch.squeeze keeps a dim that is not 1, so the rank of its result would depend on the input. */
@@ -324,6 +334,7 @@ GROUP {
         cmocka_unit_test(positions_are_integers_that_pytorch_takes),
         cmocka_unit_test(sums_have_the_elements_of_their_input),
         cmocka_unit_test(a_bias_of_other_elements_is_added),
+        cmocka_unit_test(named_inputs_are_different_operands),
         cmocka_unit_test(open_dims_are_selected),
         cmocka_unit_test(numbers_that_pnnx_does_not_read_are_weights),
         cmocka_unit_test(what_cannot_be_said_stays_with_the_reason),

@@ -42,17 +42,6 @@ static bool is_foreign(const xir_network *net) {
     return foreign;
 }
 
-static xir_status open_input(xir_pass *pass, const xir_op *input) {
-    for (size_t i = 0; input && i < xir_op_output_count(input); i++) {
-        const xir_value *v = xir_op_output(input, (int64_t)i);
-        const xir_str name = xir_value_name(v);
-        if (!xir_type_as_tensor(xir_value_type(v)) || !xir_type_has_unknown_dim(xir_value_type(v))) continue;
-        return xir_pass_fail(pass, XIR_E_INVALID, input, "input %zu '%.*s' has open dims, but tensors of DeepX have "
-                             "static types: expected dims, which --input-shape gives", i, CLIP_TO(name, 80));
-    }
-    return XIR_OK;
-}
-
 /* The tags of a file that the network came from are about that file. */
 xir_status deepx_begin_back(xir_pass *pass) {
     static const char *const tags[] = { "deepx.file", "deepx.defs" };
@@ -62,7 +51,7 @@ xir_status deepx_begin_back(xir_pass *pass) {
         return xir_pass_fail(pass, XIR_E_INVALID, NULL, "author: expected cblas or cublas, found '%.*s'",
                              CLIP_TO(author, 40));
     if (!is_foreign(net)) return XIR_OK;
-    xir_status status = open_input(pass, xir_network_input_op(net));
+    xir_status status = convert_need_static(pass, "tensors of DeepX have static types");
     for (size_t i = 0; i < COUNT(tags) && !status; i++) {
         if (!xir_map_find(xir_network_tags(net), xir_str_of(tags[i]))) continue;
         status = xir_network_set_tag(net, xir_str_of(tags[i]), NULL);

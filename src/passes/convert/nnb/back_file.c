@@ -89,7 +89,9 @@ xir_status nnb_begin_back(xir_pass *pass) {
                    !xir_class_is_opaque(xir_op_class(op));
     const bool sets = foreign || version || api;
     bool changed = false;
-    xir_status status = nnb_ops_to_reals(xir_pass_network(pass), &changed);
+    xir_status status = foreign ? convert_need_static(pass, "every dim in NNB is a number") : XIR_OK;
+    if (status) return status;
+    status = nnb_ops_to_reals(xir_pass_network(pass), &changed);
     if (status) return xir_pass_fail(pass, status, NULL, "out of memory");
     if (sets || changed) xir_pass_changed(pass, 1);
     status = sets ? set_tag(pass, "nnb.file", 0) : XIR_OK;

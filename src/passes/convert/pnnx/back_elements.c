@@ -326,6 +326,7 @@ xir_status pnnx_finish(xir_network *net, bool *changed) {
     xir_status status = pnnx_drop_lists(net, changed);
     if (!status) status = pnnx_join_attention(net, changed);
     if (!status) status = pnnx_name_weights(net, changed);
+    if (!status) status = pnnx_part_inputs(net, changed);
     for (xir_op *op = xir_network_first(net), *next; op && !status; op = next) {
         next = xir_op_next(op);
         if (formula_of(op).size) status = merge(op, changed);

@@ -1,7 +1,9 @@
-/* Names of operators with weights: each weight is a member of the archive, named by its operator, so an operator
- * without a name gets one, and so does one whose name an earlier operator has. */
+/* Names that PNNX's own reader needs. Each weight is a member of the archive, named by its operator, so an operator
+ * with weights but without a name gets one, and so does one whose name an earlier operator has. The name of an input
+ * goes to the first input with its operand, so an operator with named inputs has no operand twice. */
 #include "convert/pnnx/pnnx.h"
 #include "number.h"
+#include "source_tags.h"
 
 static bool has_weights(const xir_op *op) {
     const xir_map *extra = xir_class_is_opaque(xir_op_class(op)) ? xir_op_extra(op) : NULL;
@@ -34,5 +36,39 @@ xir_status pnnx_name_weights(xir_network *net, bool *changed) {
         *changed = true;
     }
     text_table_free(&names);
+    return status;
+}
+
+/* ---- named inputs ------------------------------------------------------------------------------------------------ */
+
+enum { MOST_NAMED = 16 };
+
+static bool has_before(const xir_op *op, size_t i) {
+    for (size_t k = 0; k < i; k++)
+        if (xir_op_input(op, (int64_t)k) == xir_op_input(op, (int64_t)i)) return true;
+    return false;
+}
+
+static xir_status copy_input(xir_network *net, xir_op *op, size_t i) {
+    xir_value *v = xir_op_input(op, (int64_t)i);
+    const xir_type *type = xir_value_type(v);
+    const xir_class *cls = xir_class_opaque(xir_network_context(net), XIR_STR("pnnx::Tensor.clone"));
+    xir_op *copy = cls ? xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = cls, .inputs = &v, .n_inputs = 1,
+                                                        .types = &type, .n_types = 1, .id = XIR_NO_ID, .before = op))
+                       : NULL;
+    return copy ? xir_op_set_input(op, i, xir_op_output(copy, 0)) : XIR_E_MEMORY;
+}
+
+xir_status pnnx_part_inputs(xir_network *net, bool *changed) {
+    xir_status status = XIR_OK;
+    for (xir_op *op = xir_network_first(net); op && !status; op = xir_op_next(op)) {
+        const size_t n = xir_op_input_count(op);
+        if (!source_tag_find(xir_op_tags(op), SOURCE_INPUTS) || n > MOST_NAMED) continue;
+        for (size_t i = 1; i < n && !status; i++) {
+            if (!xir_op_input(op, (int64_t)i) || !has_before(op, i)) continue;
+            status = copy_input(net, op, i);
+            *changed = true;
+        }
+    }
     return status;
 }

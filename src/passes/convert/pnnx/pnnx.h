@@ -79,8 +79,9 @@ xir_value *pnnx_slice_listed(xir_node *at, xir_value *v, size_t first, size_t n)
 xir_status pnnx_drop_lists(xir_network *net, bool *changed);
 /* back_attention.c: what nn.MultiheadAttention consists of becomes one. */
 xir_status pnnx_join_attention(xir_network *net, bool *changed);
-/* Gives operators with weights names of their own. */
+/* back_names.c: gives operators with weights names of their own; copies an operand that is twice among named inputs. */
 xir_status pnnx_name_weights(xir_network *net, bool *changed);
+xir_status pnnx_part_inputs(xir_network *net, bool *changed);
 /* The letters of feature maps with `rank` dims; empty for other ranks. */
 xir_str pnnx_map_order(size_t rank);
 
