@@ -82,7 +82,7 @@ run xir run   digits.ir --each --input v0="$models/digits_inputs.npy" --output d
 run score deepx/*.npy "$models/digits_labels.npy" "$models/digits_logits.npy"
 
 printf '\n--- a vision transformer with an open batch: it converts as it is, and with a number for it\n'
-cp "$top/tests/passes/convert/onnx/dynamic/vit.onnx" .
+cp "$top/tests/convert/onnx/dynamic/vit.onnx" .
 run xir opt   vit.onnx vit.fb
 run xir info  vit.fb
 run xir run   vit.fb

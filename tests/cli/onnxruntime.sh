@@ -6,9 +6,9 @@
 if [ ! -d "${XIR_ONNXRUNTIME-}" ] || ! command -v node >/dev/null; then
     skip "XIR_ONNXRUNTIME names no folder of onnxruntime-node, or there is no node"
 fi
-node "$SRC/tests/passes/convert/onnx/dynamic/onnxruntime.mjs" "$XIR_ONNXRUNTIME" check "$XIR" >out 2>err ||
+node "$SRC/tests/convert/onnx/dynamic/onnxruntime.mjs" "$XIR_ONNXRUNTIME" check "$XIR" >out 2>err ||
     bad "onnxruntime.mjs"
 out "optimised/encoder.onnx s0=4,s1=3"
-node "$SRC/tests/passes/convert/onnx/cases/onnxruntime.mjs" "$XIR_ONNXRUNTIME" --check >out 2>err ||
+node "$SRC/tests/convert/onnx/cases/onnxruntime.mjs" "$XIR_ONNXRUNTIME" --check >out 2>err ||
     bad "cases/onnxruntime.mjs"
 finish

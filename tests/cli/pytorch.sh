@@ -49,7 +49,7 @@ out "torch.int32 [[0, 1, 0], [2, 4, 5]]"
 
 if [ -d "${XIR_CORPUS-}/pnnx/values" ]; then
     "$XIR_TORCH" -B "$SRC/tests/cli/pytorch.py" "$XIR" "$XIR_CORPUS/pnnx/values" \
-        "$SRC/tests/passes/convert/pnnx_values.txt" >out 2>err || bad "pytorch.py"
+        "$SRC/tests/convert/pnnx_values.txt" >out 2>err || bad "pytorch.py"
     cat out
 else
     without "XIR_CORPUS with networks of PNNX"

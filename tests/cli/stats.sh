@@ -86,7 +86,7 @@ run 0 stats "$data/open.json"; out "?"; out "not known"; out "peak memory    not
 run 0 stats "$data/open.json" --plot; out "of some values they are not known"
 
 # ---- open dims get numbers, by name or by input; an op that is not converted is seen.
-open=$SRC/tests/passes/convert/onnx/dynamic/mlp.onnx
+open=$SRC/tests/convert/onnx/dynamic/mlp.onnx
 run 0 stats "$open" --json; json 'd["total"]["unknown_ops"]["multiply_adds"] > 0'
 run 0 stats "$open" --json --bind batch=2; quiet; json '"unknown_ops" not in d["total"] and d["peak"]["exact"]'
 cp out bound

@@ -49,7 +49,7 @@ run 0 view empty.json empty.dot; graph empty.dot
 
 # Foreign formats: types and costs are those of the conversion, the ops those of the file.
 run 0 view "$data/small.onnx" - --svg; out "<svg"; cp out onnx.svg; valid onnx.svg
-digits=$SRC/examples/models/digits.onnx open=$SRC/tests/passes/convert/onnx/dynamic/mlp.onnx
+digits=$SRC/examples/models/digits.onnx open=$SRC/tests/convert/onnx/dynamic/mlp.onnx
 run 0 view "$digits" - --dot; quiet; out 'Conv /c2/Conv #4'; out '/c2/Conv_output_0 fp32 1×32×4×4'; not_out ' ?\n'
 run 0 view "$digits" digits.html; quiet
 if has python3; then

@@ -176,8 +176,8 @@ static void real_networks_take_what_liveness_says(void **state) {
     (void)state;
     static const char *const files[] = {
         "../examples/models/digits.onnx", "cli/data/bert.onnx", "cli/data/small.onnx",
-        "passes/convert/onnx/dynamic/yolo.onnx", "passes/convert/onnx/dynamic/swin.onnx",
-        "passes/convert/onnx/dynamic/convnext.onnx", "passes/convert/onnx/dynamic/efficientnet.onnx",
+        "convert/onnx/dynamic/yolo.onnx", "convert/onnx/dynamic/swin.onnx",
+        "convert/onnx/dynamic/convnext.onnx", "convert/onnx/dynamic/efficientnet.onnx",
     };
     for (size_t i = 0; i < COUNT(files); i++) {
         char path[400];

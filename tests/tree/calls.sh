@@ -38,8 +38,9 @@ BEGIN {
     split("base object type graph verbs", names, " ")
     for (i in names) rank[names[i]] = i
     rank["ops"] = rank["serialize"] = rank["passes"] = rank["exec"] = 6
-    rank["library"] = 7
-    rank["draw"] = 8
+    rank["convert"] = 7
+    rank["library"] = 8
+    rank["draw"] = 9
 }
 $1 == "public" { public[$2] = 1 }
 $1 == "except" { except[$2 " " $3 " " $4] = 1 }

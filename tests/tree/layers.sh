@@ -5,6 +5,7 @@
 #   src/attrs                         only <xir/…>
 #   src/{ops,exec}                    itself, src/attrs and src/core
 #   src/{serialize,passes,library}    itself and src/core
+#   src/convert                       itself, src/passes and src/core
 #   src/draw                          itself and <xir/…>
 #   tools/<program>                   itself
 #   examples, plugins/<plug-in>       only <xir/…> and files next to it
@@ -31,6 +32,7 @@ rules() {
     for folder in serialize passes library; do
         each "src/$folder" "src/$folder" $core
     done
+    each src/convert src/convert src/passes $core
     each src/draw src/draw
     for folder in tools/*/; do
         each "${folder%/}" "${folder%/}"

@@ -235,7 +235,7 @@ static void exported_models(void **state) {
     };
     for (size_t i = 0; i < COUNT(models); i++) {
         char path[300], options[80];
-        snprintf(path, sizeof path, XIR_TEST_DATA "/passes/convert/onnx/dynamic/%s.onnx", models[i].model);
+        snprintf(path, sizeof path, XIR_TEST_DATA "/convert/onnx/dynamic/%s.onnx", models[i].model);
         xir_network *net = xir_network_load(ctx, path, NULL, why);
         assert_non_null(net);
         run_pipeline(net, xir_default_pipeline());

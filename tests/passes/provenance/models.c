@@ -35,12 +35,12 @@ static void check_counts(const path_counts *all) {
 
 static void models_of_the_tree(void **state) {
     static const char *const models[] = {
-        "../examples/models/digits", "passes/convert/onnx/dynamic/yolo", "passes/convert/onnx/dynamic/gpt",
-        "passes/convert/onnx/dynamic/convnext", "passes/convert/onnx/dynamic/efficientnet",
-        "passes/convert/onnx/dynamic/swin", "passes/convert/onnx/dynamic/mlp", "passes/convert/onnx/dynamic/bert",
-        "passes/convert/onnx/dynamic/encoder", "passes/convert/onnx/dynamic/distilbert",
-        "passes/convert/onnx/dynamic/tagger", "passes/convert/onnx/dynamic/vit", "passes/convert/onnx/dynamic/unet",
-        "passes/convert/onnx/dynamic/optimised/bert", "passes/convert/onnx/dynamic/extended/gpt",
+        "../examples/models/digits", "convert/onnx/dynamic/yolo", "convert/onnx/dynamic/gpt",
+        "convert/onnx/dynamic/convnext", "convert/onnx/dynamic/efficientnet",
+        "convert/onnx/dynamic/swin", "convert/onnx/dynamic/mlp", "convert/onnx/dynamic/bert",
+        "convert/onnx/dynamic/encoder", "convert/onnx/dynamic/distilbert",
+        "convert/onnx/dynamic/tagger", "convert/onnx/dynamic/vit", "convert/onnx/dynamic/unet",
+        "convert/onnx/dynamic/optimised/bert", "convert/onnx/dynamic/extended/gpt",
     };
     (void)state;
     path_counts all = { 0 };

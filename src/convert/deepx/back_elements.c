@@ -1,0 +1,262 @@
+/* The way back of functions of each element. Calls take tensors of one shape: others are broadcast before. The
+ * executor gives -A for rsubscalar, and crashes in minscalar and powscalar: other calls say the same. Bools have no
+ * functions but `invert`, comparisons and `switch`. */
+#include <math.h>
+#include <string.h>
+#include "deepx/deepx.h"
+
+/* ---- calls ------------------------------------------------------------------------------------------------------ */
+
+static bool pair(xir_node *at, const char *key, const char *form, xir_value *x, xir_value *y) {
+    static const char *const exactly[] = { "0" };   /* the epsilon of comparisons */
+    x = deepx_spread(at, x, deepx_result(at)), y = deepx_spread(at, y, deepx_result(at));
+    xir_value *v = deepx_call(at, key, form, INS(x, y), exactly, deepx_result(at));
+    return v && xir_node_result(at, 0, v);
+}
+
+static bool by_number(xir_node *at, const char *key, xir_value *x, double v) {
+    const char *texts[] = { deepx_digits(at, v), "0" };
+    xir_value *y = deepx_call(at, key, strstr(key, "equal") ? "Tnf" : "Tn", INS(x), texts, deepx_result(at));
+    return y && xir_node_result(at, 0, y);
+}
+
+static bool number_first(xir_node *at, const char *key, const char *form, double v, xir_value *x) {
+    const char *texts[] = { deepx_digits(at, v) };
+    xir_value *y = deepx_call(at, key, form, INS(x), texts, deepx_result(at));
+    return y && xir_node_result(at, 0, y);
+}
+
+bool deepx_back_unary(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    if (x && !v_is_real(x)) return xir_node_unsupported(at, "a function of integers");
+    return deepx_gives(at, "T", INS(x), NULL);
+}
+
+/* ---- arithmetic ------------------------------------------------------------------------------------------------- */
+
+bool deepx_back_add(xir_node *at) {
+    double a, b, c;
+    xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
+    if (!node_factors(at, &a, &b) || !x || !y) return false;
+    if (fabs(a) != 1 || fabs(b) != 1 || a + b == -2) return xir_node_unsupported(at, "factors of the operands");
+    if (a == 1 && deepx_is_number(at, 1, &c))
+        return by_number(at, b == 1 ? "deepx::addscalar" : "deepx::subscalar", x, c);
+    if (b == 1 && deepx_is_number(at, 0, &c))
+        return by_number(at, a == 1 ? "deepx::addscalar" : "deepx::subscalar", y, c);
+    if (a == b) return pair(at, "deepx::add", "TT", x, y);
+    return a == 1 ? pair(at, "deepx::sub", "TT", x, y) : pair(at, "deepx::sub", "TT", y, x);
+}
+
+bool deepx_back_multiply(xir_node *at) {
+    double c;
+    xir_value *x = xir_node_input(at, 0), *y = node_is_class(at, "Neg") ? NULL : xir_node_input(at, 1);
+    if (x && node_is_class(at, "Neg")) return by_number(at, "deepx::mulscalar", x, -1);
+    if (!x || !y) return false;
+    if (deepx_is_number(at, 1, &c)) return by_number(at, "deepx::mulscalar", x, c);
+    if (deepx_is_number(at, 0, &c)) return by_number(at, "deepx::mulscalar", y, c);
+    return pair(at, "deepx::mul", "TT", x, y);
+}
+
+static xir_value *quotient(xir_node *at, xir_value *x, xir_value *y, const char *rounding) {
+    return xir_node_make(at, "Div", INS(x, y), SETS(WORD("rounding_mode", xir_str_of(rounding))));
+}
+
+/* x < 0, y < 0: whether exactly one of them holds. */
+static xir_value *signs_differ(xir_node *at, xir_value *x, xir_value *y) {
+    xir_value *zero = xir_node_scalar(at, v_element(x), 0);
+    return xir_node_make(at, "Xor", INS(xir_node_make(at, "Less", INS(x, zero), NO_SETS),
+                                        xir_node_make(at, "Less", INS(y, zero), NO_SETS)), NO_SETS);
+}
+
+/* x - trunc(x / y) y, of integers; with the sign of y one y more where both signs differ. */
+static xir_value *remainder_of(xir_node *at, xir_value *x, xir_value *y, bool down) {
+    xir_value *rest = xir_node_sum(at, x, xir_node_product(at, quotient(at, x, y, "TRUNC"), y), 1, -1);
+    if (!down || !rest) return rest;
+    xir_value *some = xir_node_make(at, "NotEqual", INS(rest, xir_node_scalar(at, v_element(x), 0)), NO_SETS);
+    xir_value *more = xir_node_make(at, "And", INS(some, signs_differ(at, rest, y)), NO_SETS);
+    return more ? xir_node_sum(at, rest, xir_node_product(at, xir_node_cast(at, more, v_element(x)), y), 1, 1) : NULL;
+}
+
+static bool divide(xir_node *at, xir_value *x, xir_value *y, bool number, double c, bool first) {
+    const bool whole = v_is_integer(x), down = xir_node_is(at, "rounding_mode", "FLOOR"),
+               cut = xir_node_is(at, "rounding_mode", "TRUNC");
+    if (whole && down) {
+        xir_value *rest = remainder_of(at, x, y, true);
+        return xir_node_result(at, 0, quotient(at, xir_node_sum(at, x, rest, 1, -1), y, "TRUNC"));
+    }
+    if (!whole && (down || cut)) {
+        xir_value *q = xir_node_quotient(at, x, y);
+        return xir_node_result(at, 0, down ? xir_node_unary(at, "Floor", q) : deepx_cut(at, q));
+    }
+    if (number) return by_number(at, "deepx::divscalar", x, c);
+    if (first) return number_first(at, "deepx::rdivscalar", "nT", c, y);
+    return pair(at, "deepx::div", "TT", x, y);
+}
+
+/* Div, DivideScalar, Reciprocal, Mod. */
+bool deepx_back_div(xir_node *at) {
+    double c = 1;
+    xir_value *x = xir_node_input(at, 0);
+    if (!x) return false;
+    if (node_is_class(at, "Reciprocal")) return number_first(at, "deepx::rdivscalar", "nT", 1, x);
+    if (node_is_class(at, "DivideScalar")) {
+        const double by = xir_node_real(at, "divisor", 1);
+        if (!element_has(v_element(x), by)) return xir_node_unsupported(at, "an integer by another kind of number");
+        const bool said = deepx_holds(by) && (!v_is_integer(x) || fabs(by) <= 0x1p24);
+        return divide(at, x, xir_node_scalar(at, v_element(x), by), said, by, false);
+    }
+    xir_value *y = xir_node_input(at, 1);
+    if (!y) return false;
+    if (node_is_class(at, "Mod")) {
+        if (!v_is_integer(x)) return xir_node_unsupported(at, "a remainder of reals");
+        return xir_node_result(at, 0, remainder_of(at, x, y, !xir_node_bool(at, "fmod", false)));
+    }
+    if (deepx_is_number(at, 1, &c)) return divide(at, x, y, true, c, false);
+    const bool first = deepx_is_number(at, 0, &c);
+    return divide(at, x, y, false, c, first);
+}
+
+/* The executor refuses integers. */
+bool deepx_back_pow(xir_node *at) {
+    double c;
+    xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
+    if (!x || !y) return false;
+    const bool number = deepx_is_number(at, 1, &c);
+    if (number && c == 2) return xir_node_result(at, 0, xir_node_product(at, x, x));
+    if (!v_is_real(x)) return xir_node_unsupported(at, "a power of integers");
+    y = xir_node_cast(at, y, v_element(x));
+    if (!number && deepx_is_number(at, 0, &c)) return number_first(at, "deepx::rpowscalar", "fT", c, y);
+    return pair(at, "deepx::pow", "TT", x, y);
+}
+
+/* ---- extremes --------------------------------------------------------------------------------------------------- */
+
+/* Maximum, Minimum. */
+bool deepx_back_extreme2(xir_node *at) {
+    double c;
+    xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
+    const bool most = node_is_class(at, "Maximum");
+    if (!x || !y) return false;
+    if (most && deepx_is_number(at, 1, &c)) return by_number(at, "deepx::maxscalar", x, c);
+    if (most && deepx_is_number(at, 0, &c)) return by_number(at, "deepx::maxscalar", y, c);
+    return pair(at, most ? "deepx::max" : "deepx::min", "TT", x, y);
+}
+
+static xir_value *chosen(xir_node *at, xir_value *where, xir_value *x, xir_value *otherwise) {
+    return xir_node_make(at, "Where", INS(x, otherwise, where), NO_SETS);
+}
+
+/* ReLU: from the threshold on x, below a line; a greatest value comes first. */
+bool deepx_back_relu(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0), *line = x, *y;
+    const double slope = xir_node_real(at, "alpha", 0), most = xir_node_real(at, "max_value", INFINITY),
+                 from = xir_node_real(at, "threshold", 0);
+    const bool bounded = most < INFINITY;
+    if (!x) return false;
+    if (isnan(from)) return xir_node_unsupported(at, "a threshold that is not a number");
+    if (slope == 0 && from == 0 && !bounded) return by_number(at, "deepx::maxscalar", x, 0);
+    if (!v_is_real(x) && (slope != 0 || from != trunc(from) || bounded))
+        return xir_node_unsupported(at, "a curve of integers");
+    xir_value *start = xir_node_scalar(at, v_element(x), from), *top = xir_node_scalar(at, v_element(x), most);
+    if (from != 0) line = xir_node_sum(at, x, start, 1, -1);
+    line = slope == 0 ? xir_node_scalar(at, v_element(x), 0) : xir_node_scaled(at, line, slope);
+    y = chosen(at, xir_node_make(at, "Less", INS(x, start), NO_SETS), line, x);
+    if (bounded) y = chosen(at, xir_node_make(at, "GreaterEqual", INS(x, top), NO_SETS), top, y);
+    return xir_node_result(at, 0, y);
+}
+
+/* The bounds of integers lose their fractions. NaN does not bound reals. */
+bool deepx_back_clamp(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0), *y = x;
+    double least = xir_node_real(at, "min", -INFINITY), most = xir_node_real(at, "max", INFINITY);
+    if (!x) return false;
+    if (isnan(least)) least = v_is_integer(x) ? 0 : -INFINITY;
+    if (isnan(most)) most = v_is_integer(x) ? 0 : INFINITY;
+    if (v_is_integer(x)) {
+        const int bits = (int)xir_type_storage_bits(v_element(x));
+        const double low = -ldexp(1, bits - 1), high = ldexp(1, bits - 1);
+        least = trunc(least), most = trunc(most);
+        if (least <= low) least = -INFINITY;
+        if (most >= high - 1) most = INFINITY;
+        if (least >= high || most < low) return xir_node_unsupported(at, "bounds beyond the integers");
+    }
+    if (!isinf(least) || least > 0)
+        y = xir_node_make(at, "Maximum", INS(y, xir_node_scalar(at, v_element(x), least)), NO_SETS);
+    if (!isinf(most) || most < 0)
+        y = xir_node_make(at, "Minimum", INS(y, xir_node_scalar(at, v_element(x), most)), NO_SETS);
+    return y == x ? xir_node_becomes(at, "Copy", INS(x), NO_SETS) : xir_node_result(at, 0, y);
+}
+
+/* ---- truth ------------------------------------------------------------------------------------------------------ */
+
+/* Less, Greater, Equal, NotEqual. */
+bool deepx_back_compare(xir_node *at) {
+    double c;
+    xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
+    const bool less = node_is_class(at, "Less"), orders = less || node_is_class(at, "Greater"),
+               unlike = node_is_class(at, "NotEqual");
+    if (!x || !y) return false;
+    if (orders && deepx_is_number(at, 1, &c))
+        return by_number(at, less ? "deepx::lessscalar" : "deepx::greaterscalar", x, c);
+    if (orders && deepx_is_number(at, 0, &c))
+        return by_number(at, less ? "deepx::greaterscalar" : "deepx::lessscalar", y, c);
+    if (orders) return pair(at, less ? "deepx::less" : "deepx::greater", "TT", x, y);
+    const char *key = unlike ? "deepx::notequalscalar" : "deepx::equalscalar";
+    if (deepx_is_number(at, 1, &c)) return by_number(at, key, x, c);
+    if (deepx_is_number(at, 0, &c)) return by_number(at, key, y, c);
+    return pair(at, unlike ? "deepx::notequal" : "deepx::equal", "TTf", x, y);
+}
+
+/* LessEqual, GreaterEqual: of NaN neither holds. */
+bool deepx_back_at_most(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
+    const char *strictly = node_is_class(at, "LessEqual") ? "Less" : "Greater",
+               *against = node_is_class(at, "LessEqual") ? "Greater" : "Less";
+    if (!x || !y) return false;
+    if (!v_is_real(x)) return xir_node_result(at, 0, xir_node_unary(at, "Not", xir_node_make(at, against, INS(x, y),
+                                                                                          NO_SETS)));
+    return xir_node_becomes(at, "Or", INS(xir_node_make(at, strictly, INS(x, y), NO_SETS),
+                                          xir_node_make(at, "Equal", INS(x, y), NO_SETS)), NO_SETS);
+}
+
+static xir_value *truth(xir_node *at, xir_value *x) {
+    if (!x || v_is_bool(x)) return x;
+    return xir_node_make(at, "NotEqual", INS(x, xir_node_scalar(at, v_element(x), 0)), NO_SETS);
+}
+
+/* And, Or: one chooses between both; Xor: they are unlike. */
+bool deepx_back_logic(xir_node *at) {
+    xir_value *x = truth(at, xir_node_input(at, 0)), *y = truth(at, xir_node_input(at, 1));
+    if (!x || !y) return false;
+    if (node_is_class(at, "Xor")) return xir_node_becomes(at, "NotEqual", INS(x, y), NO_SETS);
+    const bool both = node_is_class(at, "And");
+    return xir_node_becomes(at, "Where", both ? INS(y, x, x) : INS(x, y, x), NO_SETS);
+}
+
+bool deepx_back_not(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    if (!x) return false;
+    if (!v_is_bool(x)) return xir_node_becomes(at, "Equal", INS(x, xir_node_scalar(at, v_element(x), 0)), NO_SETS);
+    return deepx_gives(at, "T", INS(x), NULL);
+}
+
+/* Of two tensors the first where the case is false. */
+bool deepx_back_where(xir_node *at) {
+    const xir_type *type = deepx_result(at);
+    xir_value *x = deepx_spread(at, xir_node_input(at, 0), type), *y = deepx_spread(at, xir_node_input(at, 1), type),
+              *where = deepx_spread(at, truth(at, xir_node_input(at, 2)), type);
+    return x && y && where && deepx_gives(at, "LT", INS(y, x, where), NULL);
+}
+
+/* ---- types ------------------------------------------------------------------------------------------------------ */
+
+bool deepx_back_cast(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    const xir_type *type = deepx_result(at);
+    if (!x || !node_casts_in_place(at, x, xir_op_output(at->op, 0))) return false;
+    if (v_is_open(xir_op_output(at->op, 0))) return xir_node_unsupported(at, "open dims");
+    if (xir_type_equal(v_element(x), xir_type_element(type))) return xir_node_becomes(at, "Copy", INS(x), NO_SETS);
+    return deepx_gives(at, "T", INS(x), NULL);
+}
+
+bool deepx_back_copy(xir_node *at) { return deepx_gives(at, "T", INS(xir_node_input(at, 0)), NULL); }

@@ -1,0 +1,187 @@
+/* The way back of reductions and products. A reduction never keeps its dims there, since the executor's crashes then:
+ * they come back by `reshape`. A product is that of cblas, of float32 and float64; other elements are multiplied and
+ * summed. */
+#include <math.h>
+#include "deepx/deepx.h"
+
+enum { MOST_SUMMED = 1 << 24, MOST_MIXED = 2048 };
+
+/* ---- reductions ------------------------------------------------------------------------------------------------- */
+
+/* The axes that an op reduces, sorted, without duplicates. Sum has a list of them, Max has one number; an op without
+ * the attribute reduces all axes. */
+static bool axes_of(xir_node *at, const xir_value *x, bool listed, xir_ints *out) {
+    xir_ints list = { NULL, 0 };
+    const size_t rank = v_rank(x);
+    if (listed) (void)xir_node_items(at, "dim", &list);
+    else if (xir_node_attr(at, "dim")) {
+        list = xir_node_make_ints(at, 1, xir_node_int(at, "dim", 0));
+        if (!list.v) return false;
+    }
+    xir_ints marks = xir_node_make_ints(at, rank, list.n == 0);
+    *out = xir_node_make_ints(at, rank, 0);
+    if (xir_node_failed(at)) return false;
+    for (size_t i = 0; i < list.n; i++) {
+        int64_t axis;
+        if (!xir_node_axis(at, "attribute/dim", list.v[i], rank, &axis)) return false;
+        marks.v[axis] = 1;
+    }
+    out->n = 0;
+    for (size_t i = 0; i < rank; i++) if (marks.v[i]) out->v[out->n++] = (int64_t)i;
+    return true;
+}
+
+/* Sum, Prod; Max, Min. */
+bool deepx_back_reduce(xir_node *at) {
+    xir_ints axes, dims;
+    xir_value *x = xir_node_input(at, 0);
+    if (!x || !axes_of(at, x, node_is_class(at, "Sum") || node_is_class(at, "Prod"), &axes)) return false;
+    if (v_is_bool(x)) return xir_node_unsupported(at, "a reduction of bools");
+    if (!axes.n) return xir_node_becomes(at, "Copy", INS(x), NO_SETS);
+    if (xir_node_bool(at, "keepdim", false)) {
+        dims = xir_node_dims(at, xir_op_output(at->op, 0));
+        const char *cls = node_is_class(at, "Sum") ? "Sum" : node_is_class(at, "Prod") ? "Prod"
+                        : node_is_class(at, "Max") ? "Max" : "Min";
+        xir_value *y = xir_node_reduced(at, cls, x, &axes, false);
+        return y && xir_node_result(at, 0, make_reshaped(at, y, &dims));
+    }
+    const char *texts[] = { deepx_vector(at, &axes), "false" };
+    return deepx_gives(at, "TVb", INS(x), texts);
+}
+
+bool deepx_back_mean(xir_node *at) {
+    xir_ints axes;
+    xir_value *x = xir_node_input(at, 0);
+    if (!x || !axes_of(at, x, true, &axes) || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
+    int64_t n = 1;
+    for (size_t i = 0; i < axes.n; i++)
+        if (__builtin_mul_overflow(n, v_dim(x, (size_t)axes.v[i]), &n)) return xir_node_unsupported(at, "very many");
+    if (!axes.n) return xir_node_becomes(at, "Copy", INS(x), NO_SETS);
+    xir_value *sum = xir_node_make(at, "Sum", INS(x), SETS(LIST("dim", &axes),
+                                                           INT("keepdim", xir_node_bool(at, "keepdim", false))));
+    if (!sum) return false;
+    xir_value *by = xir_node_scalar(at, v_element(x), (double)n);
+    return xir_node_becomes(at, "Div", INS(sum, by), SETS(WORD("rounding_mode", v_is_integer(x) ? XIR_STR("TRUNC")
+                                                                                                : XIR_STR("NONE"))));
+}
+
+/* The least place that has the greatest element, or the least one. NaN is the greatest, and never the least. */
+bool deepx_back_place(xir_node *at) {
+    int64_t axis = 0;
+    xir_value *x = xir_node_input(at, 0);
+    const char *best = node_is_class(at, "Argmax") ? "Max" : "Min";
+    if (!x || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
+    const xir_type *whole = xir_type_sint(xir_node_context(at), 64);
+    const xir_ints result = xir_node_dims(at, xir_op_output(at->op, 0));
+    if (!xir_node_attr(at, "dim")) x = make_shaped(at, x, (int64_t[]){ -1 }, 1);
+    else if (!xir_node_axis(at, "attribute/dim", xir_node_int(at, "dim", 0), v_rank(x), &axis)) return false;
+    if (xir_node_failed(at) || !x || !v_rank(x)) return xir_node_unsupported(at, "a single number");
+    const xir_ints one = { &axis, 1 };
+    xir_ints places = xir_node_series(at, 0, (size_t)v_dim(x, (size_t)axis)),
+             line = xir_node_make_ints(at, v_rank(x), 1);
+    if (xir_node_failed(at)) return false;
+    line.v[axis] = v_dim(x, (size_t)axis);
+    xir_value *here = make_reshaped(at, xir_node_integers(at, &places), &line);
+    const bool most = node_is_class(at, "Argmax");
+    if (v_is_real(x) && !most)
+        x = xir_node_make(at, "Where", INS(x, xir_node_scalar(at, v_element(x), INFINITY),
+                                           xir_node_make(at, "Equal", INS(x, x), NO_SETS)), NO_SETS);
+    if (!x) return false;
+    xir_value *is_best = xir_node_make(at, "Equal", INS(x, xir_node_reduced(at, best, x, &one, true)), NO_SETS);
+    if (v_is_real(x) && most)
+        is_best = xir_node_make(at, "Or", INS(is_best, xir_node_make(at, "NotEqual", INS(x, x), NO_SETS)), NO_SETS);
+    xir_value *list = xir_node_make(at, "Where", INS(here, xir_node_scalar(at, whole, (double)line.v[axis]), is_best),
+                                    NO_SETS);
+    xir_value *y = list ? xir_node_reduced(at, "Min", list, &one, false) : NULL;
+    return y && xir_node_result(at, 0, xir_node_bool(at, "keepdim", false) || !xir_node_attr(at, "dim")
+                                       ? make_reshaped(at, y, &result) : y);
+}
+
+/* A product with a triangle of ones. */
+bool deepx_back_cumsum(xir_node *at) {
+    int64_t axis;
+    xir_value *x = xir_node_input(at, 0);
+    if (!x || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -1), v_rank(x), &axis) ||
+        !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
+    const size_t n = (size_t)v_dim(x, (size_t)axis);
+    const bool own = !xir_node_bool(at, "exclusive", false), reverse = xir_node_bool(at, "reverse", false);
+    if (n < 1 || n > MOST_MIXED) return xir_node_unsupported(at, "no elements, or very many");
+    double *matrix = node_take(at, n * n * sizeof *matrix);
+    if (!matrix) return node_no_memory(at);
+    for (size_t from = 0; from < n; from++)
+        for (size_t to = 0; to < n; to++)
+            matrix[from * n + to] = from == to ? own : reverse ? from > to : from < to;
+    if (v_rank(x) == 1) {
+        x = make_mixed(at, make_shaped(at, x, (int64_t[]){ 1, (int64_t)n }, 2), 1, matrix, n);
+        return xir_node_result(at, 0, make_shaped(at, x, (int64_t[]){ (int64_t)n }, 1));
+    }
+    return xir_node_result(at, 0, make_mixed(at, x, (size_t)axis, matrix, n));
+}
+
+/* ---- products --------------------------------------------------------------------------------------------------- */
+
+/* Leading dims of x and k, broadcast, and then the last two of v. */
+static xir_value *led(xir_node *at, xir_value *v, const xir_ints *lead) {
+    xir_ints dims = xir_node_make_ints(at, lead->n + 2, 1);
+    if (xir_node_failed(at) || !v) return NULL;
+    for (size_t i = 0; i < lead->n; i++) dims.v[i] = lead->v[i];
+    for (size_t i = 0; i < 2; i++) dims.v[lead->n + i] = v_dim(v, v_rank(v) - 2 + i);
+    const xir_type *type = node_type(at, v_element(v), NULL, &dims);
+    return type ? deepx_spread(at, v, type) : (node_no_memory(at), NULL);
+}
+
+static bool lead_of(xir_node *at, const xir_value *x, const xir_value *k, xir_ints *out) {
+    const size_t n = (v_rank(x) > v_rank(k) ? v_rank(x) : v_rank(k)) - 2;
+    *out = xir_node_make_ints(at, n, 1);
+    for (size_t i = 0; i < n && out->v; i++) {
+        const size_t back = n - i + 2;
+        const int64_t a = v_rank(x) >= back ? v_dim(x, v_rank(x) - back) : 1,
+                      b = v_rank(k) >= back ? v_dim(k, v_rank(k) - back) : 1;
+        out->v[i] = a == 1 ? b : a;
+    }
+    return !xir_node_failed(at);
+}
+
+/* [..., n, m, 1] times [..., 1, m, p], summed over m. */
+static xir_value *summed(xir_node *at, xir_value *x, xir_value *k, const xir_type *type) {
+    int64_t n;
+    const int64_t m = v_dim(x, v_rank(x) - 1);
+    if (xir_type_elements(type, &n) || __builtin_mul_overflow(n, m, &n) || n > MOST_SUMMED)
+        return xir_node_unsupported(at, "a product of many elements that are not float32 or float64"), NULL;
+    const xir_ints last = { (int64_t[]){ (int64_t)v_rank(x) }, 1 },
+                   third = { (int64_t[]){ (int64_t)v_rank(k) - 2 }, 1 };
+    x = xir_node_unsqueezed(at, x, &last, NULL), k = xir_node_unsqueezed(at, k, &third, NULL);
+    const xir_ints axis = { (int64_t[]){ -2 }, 1 };
+    return xir_node_reduced(at, "Sum", xir_node_product(at, x, k), &axis, false);
+}
+
+bool deepx_back_matmul(xir_node *at) {
+    xir_ints lead;
+    xir_value *x = xir_node_input(at, 0), *k = xir_node_input(at, 1), *b = xir_node_optional_input(at, 2);
+    if (xir_node_failed(at) || !xir_node_need_dims(at, x, 0, SIZE_MAX) || !xir_node_need_dims(at, k, 0, SIZE_MAX))
+        return false;
+    const xir_ints shaped = xir_node_dims(at, xir_op_output(at->op, 0));
+    if (v_rank(x) == 1) x = make_shaped(at, x, (int64_t[]){ 1, v_dim(x, 0) }, 2);
+    if (v_rank(k) == 1) k = make_shaped(at, k, (int64_t[]){ v_dim(k, 0), 1 }, 2);
+    if (!x || !k) return false;
+    if (v_rank(k) == 2 && v_rank(x) > 2) x = make_shaped(at, x, (int64_t[]){ -1, v_dim(x, v_rank(x) - 1) }, 2);
+    if (!x || !lead_of(at, x, k, &lead)) return false;
+    x = led(at, x, &lead), k = led(at, k, &lead);
+    xir_ints dims = xir_node_make_ints(at, lead.n + 2, 1);
+    if (xir_node_failed(at) || !x || !k) return false;
+    for (size_t i = 0; i < lead.n; i++) dims.v[i] = lead.v[i];
+    dims.v[lead.n] = v_dim(x, lead.n), dims.v[lead.n + 1] = v_dim(k, lead.n + 1);
+    const xir_type *type = node_type(at, v_element(x), NULL, &dims);
+    if (!type) return node_no_memory(at);
+    const bool blas = v_is_real(x) && xir_type_storage_bits(v_element(x)) >= 32;
+    xir_value *y = blas ? deepx_call(at, "deepx::matmul", "TT", INS(x, k), NULL, type) : summed(at, x, k, type);
+    bool same = y && shaped.n == dims.n;
+    for (size_t i = 0; same && i < dims.n; i++) same = shaped.v[i] == dims.v[i];
+    if (y && !same) y = make_reshaped(at, y, &shaped);
+    if (b && v_rank(b) > shaped.n) {   /* its dims in front are 1 */
+        xir_ints own = xir_node_dims(at, b);
+        own.v += own.n - shaped.n, own.n = shaped.n;
+        b = make_reshaped(at, b, &own);
+    }
+    return xir_node_result(at, 0, y && b ? xir_node_sum(at, y, b, 1, 1) : y);
+}

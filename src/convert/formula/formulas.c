@@ -1,0 +1,85 @@
+/* Functions that several formats have and XIR writes as a few ops: see formulas.h. */
+#include "formula/formulas.h"
+
+xir_value *make_tanh_gelu(xir_node *at, xir_value *x) {
+    xir_value *cube = xir_node_product(at, xir_node_product(at, x, x), x);
+    xir_value *inner = xir_node_scaled(at, xir_node_sum(at, x, cube, 1, 0.044715), 0.79788456080286535588);
+    xir_value *t = xir_node_unary(at, "Tanh", inner);
+    if (!t) return NULL;
+    return xir_node_product(at, xir_node_scaled(at, x, 0.5),
+                            xir_node_sum(at, t, xir_node_scalar(at, v_element(x), 1), 1, 1));
+}
+
+xir_value *make_selu(xir_node *at, xir_value *x, double alpha, double gamma) {
+    return xir_node_scaled(at, xir_node_make(at, "ELU", INS(x), SETS(REAL("alpha", alpha))), gamma);
+}
+
+xir_value *make_celu(xir_node *at, xir_value *x, double alpha) {
+    xir_value *scaled = xir_node_make(at, "DivideScalar", INS(x), SETS(REAL("divisor", alpha)));
+    return xir_node_scaled(at, xir_node_unary(at, "ELU", scaled), alpha);
+}
+
+/* The slope of each channel with the dims [n, 1, …], one less than x has. */
+static xir_value *slope_of_channels(xir_node *at, size_t rank, xir_value *slope, int64_t n) {
+    xir_ints dims = xir_node_make_ints(at, rank > 1 ? rank - 1 : 1, 1);
+    if (xir_node_failed(at) || v_rank(slope) == dims.n) return slope;
+    if (n < 0) return xir_node_unsupported(at, "unknown slopes"), NULL;
+    dims.v[0] = n;
+    return make_reshaped(at, slope, &dims);
+}
+
+xir_value *make_prelu(xir_node *at, xir_value *x, xir_value *slope, bool channels) {
+    if (xir_node_failed(at) || !x || !slope) return NULL;
+    const xir_ints dims = xir_node_dims(at, slope);
+    const int64_t n = product_of(&dims, 0, dims.n);
+    const size_t rank = v_rank(x);
+    const bool fits = n == 1 || (channels ? rank >= 2 && rank <= 5 : dims.n == 1);
+    if (xir_node_failed(at)) return NULL;
+    if (fits && xir_value_is_params(slope)) {
+        const bool turned = channels && n != 1 && rank >= 3;
+        const xir_ints flat = { (int64_t[]){ n }, 1 };
+        if (dims.n != 1) slope = make_reshaped(at, slope, &flat);
+        xir_value *y = xir_node_make(at, "PReLU", INS(turned ? xir_node_channels_last(at, x) : x),
+                                     SETS(OBJ("alpha", slope)));
+        return turned ? xir_node_channels_second(at, y) : y;
+    }
+    if (channels) slope = slope_of_channels(at, rank, slope, n);
+    xir_value *below = xir_node_make(at, "Minimum", INS(x, xir_node_scalar(at, v_element(x), 0)), NO_SETS);
+    return xir_node_sum(at, xir_node_unary(at, "ReLU", x), xir_node_product(at, slope, below), 1, 1);
+}
+
+xir_value *make_lrn(xir_node *at, xir_value *x, int64_t size, int64_t before, double alpha, double beta, double k) {
+    xir_ints dims = xir_node_dims(at, x), flat = xir_node_make_ints(at, 4, 1);
+    if (xir_node_failed(at)) return NULL;
+    flat.v[0] = dims.v[0], flat.v[1] = dims.v[1], flat.v[2] = product_of(&dims, 2, dims.n);
+    /* an average pool over [n, channels, everything else, 1] */
+    xir_value *square = xir_node_reshaped(at, xir_node_product(at, x, x), &flat, "NHWC");
+    xir_value *mean = xir_node_make(at, "AvgPool2d", INS(square),
+                                    SETS(INT("pool_height", size), INT("pool_width", 1), INT("pad_top", before),
+                                         INT("pad_bottom", size - 1 - before), INT("count_include_pad", 1)));
+    xir_value *base = xir_node_sum(at, make_reshaped(at, mean, &dims), xir_node_scalar(at, v_element(x), k), alpha, 1);
+    xir_value *power = xir_node_make(at, "Pow", INS(base, xir_node_scalar(at, v_element(x), beta)), NO_SETS);
+    return xir_node_quotient(at, x, power);
+}
+
+/* Sign(x) * (whole + (part >= 0.5)), since |x| + 0.5 may round up. */
+xir_value *make_rounded(xir_node *at, xir_value *x) {
+    if (!x) return NULL;
+    const xir_type *element = v_element(x);
+    xir_value *size = xir_node_unary(at, "Abs", x), *whole = xir_node_unary(at, "Floor", size);
+    xir_value *part = xir_node_sum(at, size, whole, 1, -1);
+    xir_value *up = xir_node_make(at, "GreaterEqual", INS(part, xir_node_scalar(at, element, 0.5)), NO_SETS);
+    if (!up) return NULL;
+    whole = xir_node_sum(at, whole, xir_node_cast(at, up, element), 1, 1);
+    return xir_node_product(at, xir_node_unary(at, "Sign", x), whole);
+}
+
+xir_value *make_grid_sample(xir_node *at, xir_value *x, xir_value *grid, const char *word, xir_str padding,
+                            bool corners) {
+    if (xir_node_failed(at) || !x || !grid) return NULL;
+    if (v_rank(x) != 4 && v_rank(x) != 5) return xir_node_unsupported(at, "%zu dims", v_rank(x)), NULL;
+    xir_value *y = xir_node_make(at, "GridSample", INS(xir_node_channels_last(at, x), grid),
+                                 SETS(WORD("interpolation", xir_str_of(word)), WORD("padding_mode", padding),
+                                      INT("align_corners", corners)));
+    return xir_node_channels_second(at, y);
+}

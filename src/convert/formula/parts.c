@@ -1,0 +1,76 @@
+/* Parts of axes, products with constant matrices, angles, curves. */
+#include <math.h>
+#include "formula/parts.h"
+
+xir_value *make_part(xir_node *at, xir_value *x, size_t axis, int64_t begin, int64_t end, int64_t step) {
+    if (xir_node_failed(at) || !x) return NULL;
+    const size_t rank = v_rank(x);
+    xir_ints from = xir_node_make_ints(at, rank, 0), to = xir_node_make_ints(at, rank, INT64_MAX),
+             stride = xir_node_make_ints(at, rank, 1);
+    if (xir_node_failed(at)) return NULL;
+    from.v[axis] = begin, to.v[axis] = end, stride.v[axis] = step;
+    return xir_node_make(at, "Slice", INS(x), SETS(LIST("begin", &from), LIST("end", &to), LIST("stride", &stride)));
+}
+
+xir_value *make_taken(xir_node *at, xir_value *x, size_t axis, const xir_ints *places) {
+    xir_value *index = places->v ? xir_node_integers(at, places) : NULL;
+    if (!index || !x) return NULL;
+    return xir_node_make(at, "Gather", INS(x, index), SETS(INT("axis", (int64_t)axis)));
+}
+
+/* The order of axes with one of them moved to the end, or back from there. */
+static xir_value *axis_moved(xir_node *at, xir_value *x, size_t axis, bool back) {
+    if (xir_node_failed(at) || !x) return NULL;
+    const size_t rank = v_rank(x);
+    xir_ints order = xir_node_series(at, 0, rank);
+    if (!order.v || axis + 1 == rank) return x;
+    for (size_t i = axis; i + 1 < rank; i++) order.v[back ? i + 1 : i] = (int64_t)(back ? i : i + 1);
+    order.v[back ? axis : rank - 1] = (int64_t)(back ? rank - 1 : axis);
+    return xir_node_transposed(at, x, order.v, rank, NULL);
+}
+
+xir_value *make_mixed(xir_node *at, xir_value *x, size_t axis, const double *matrix, size_t n) {
+    if (xir_node_failed(at) || !x) return NULL;
+    const xir_ints dims = { (int64_t[]){ v_dim(x, axis), (int64_t)n }, 2 };
+    xir_value *k = xir_node_constant(at, v_element(x), &dims, matrix, (size_t)dims.v[0] * n);
+    return axis_moved(at, make_matrix_product(at, axis_moved(at, x, axis, false), k), axis, true);
+}
+
+xir_value *make_matrix_product(xir_node *at, xir_value *lhs, xir_value *rhs) {
+    if (xir_node_failed(at) || !lhs || !rhs) return NULL;
+    return xir_node_make(at, "Matmul", INS(lhs, rhs), NO_SETS);
+}
+
+xir_value *make_shaped(xir_node *at, xir_value *x, const int64_t *dims, size_t n) {
+    const xir_ints list = { (int64_t *)(uintptr_t)dims, n };
+    return xir_node_failed(at) || !x ? NULL : make_reshaped(at, x, &list);
+}
+
+xir_value *make_affine(xir_node *at, xir_value *x, double factor, double addend) {
+    if (x && factor != 1) x = xir_node_scaled(at, x, factor);
+    return x && addend != 0 ? xir_node_sum(at, x, xir_node_scalar(at, v_element(x), addend), 1, 1) : x;
+}
+
+/* From atan(y / x) by the signs of both: atan(y / x) where x > 0, that plus or minus pi where x < 0, else by y
+ * alone. */
+xir_value *make_atan2(xir_node *at, xir_value *y, xir_value *x) {
+    static const double pi = 3.14159265358979323846;
+    if (xir_node_failed(at) || !x || !y) return NULL;
+    const xir_type *e = v_element(x);
+    xir_value *zero = xir_node_scalar(at, e, 0), *angle = xir_node_unary(at, "ATan", xir_node_quotient(at, y, x));
+    xir_value *below = xir_node_make(at, "Less", INS(y, zero), NO_SETS);
+    xir_value *turn = xir_node_make(at, "Where", INS(xir_node_scalar(at, e, -pi), xir_node_scalar(at, e, pi), below),
+                                    NO_SETS);
+    xir_value *left = xir_node_make(at, "Less", INS(x, zero), NO_SETS);
+    xir_value *on_axis = xir_node_make(at, "Equal", INS(x, zero), NO_SETS);
+    xir_value *upright = xir_node_scaled(at, xir_node_unary(at, "Sign", y), pi / 2);
+    xir_value *turned = xir_node_make(at, "Where", INS(xir_node_sum(at, angle, turn, 1, 1), angle, left), NO_SETS);
+    return xir_node_make(at, "Where", INS(upright, turned, on_axis), NO_SETS);
+}
+
+double curve_weight(double distance, bool cubic, double a) {
+    const double d = fabs(distance);
+    if (!cubic) return d < 1 ? 1 - d : 0;
+    if (d <= 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
+    return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
+}

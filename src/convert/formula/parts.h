@@ -1,0 +1,25 @@
+/* Short sequences of ops that rows of several formats need: parts of axes, products, angles. Each returns its last
+ * value, NULL after a failure. */
+#ifndef CONVERT_PARTS_H
+#define CONVERT_PARTS_H
+
+#include "node/helpers.h"
+
+/* Elements [begin, end) of an axis, each `step` after the one before, as Slice counts them. */
+xir_value *make_part(xir_node *at, xir_value *x, size_t axis, int64_t begin, int64_t end, int64_t step);
+/* Elements of an axis by constant positions. */
+xir_value *make_taken(xir_node *at, xir_value *x, size_t axis, const xir_ints *places);
+/* Axis `axis` of x times a matrix [dim of x, n], given by rows. */
+xir_value *make_mixed(xir_node *at, xir_value *x, size_t axis, const double *matrix, size_t n);
+/* lhs times rhs; NULL if one of them is. */
+xir_value *make_matrix_product(xir_node *at, xir_value *lhs, xir_value *rhs);
+/* x in a shape of n dims; one of them may be -1. */
+xir_value *make_shaped(xir_node *at, xir_value *x, const int64_t *dims, size_t n);
+/* x * factor + addend, without ops for 1 and 0. */
+xir_value *make_affine(xir_node *at, xir_value *x, double factor, double addend);
+/* The angle of (x, y), from -pi to pi. */
+xir_value *make_atan2(xir_node *at, xir_value *y, xir_value *x);
+/* The weight of a cell at a distance: linear between cells, or the cubic convolution with the coefficient a. */
+double curve_weight(double distance, bool cubic, double a);
+
+#endif

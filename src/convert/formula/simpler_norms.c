@@ -1,0 +1,262 @@
+/* Formulas of XIR's activations and normalisations, for formats without operations for them (simpler.c). */
+#include <math.h>
+#include "formula/parts.h"
+#include "formula/simpler.h"
+
+static xir_value *attribute(xir_node *at, const char *name) {
+    const xir_any *any = xir_node_attr(at, name);
+    return any && any->kind == XIR_ANY_PARAMS ? any->as.params : NULL;
+}
+
+static xir_value *unary(xir_node *at, const char *cls, xir_value *x) { return xir_node_unary(at, cls, x); }
+
+static xir_value *clamped(xir_node *at, xir_value *x, double least, double most) {
+    return x ? xir_node_make(at, "ClampScalar", INS(x), SETS(REAL("min", least), REAL("max", most))) : NULL;
+}
+
+/* log(1 + exp(-size)), for sizes from 0 on */
+static xir_value *small_log(xir_node *at, xir_value *size) {
+    return unary(at, "Log", make_affine(at, unary(at, "Exp", unary(at, "Neg", size)), 1, 1));
+}
+
+/* ---- activations ------------------------------------------------------------------------------------------------ */
+
+bool simpler_hardtanh(xir_node *at) {
+    return xir_node_result(at, 0, clamped(at, xir_node_input(at, 0), xir_node_real(at, "min_val", -1),
+                                          xir_node_real(at, "max_val", 1)));
+}
+
+/* x min(max(x + 3, 0), 6) / 6 */
+bool simpler_hardswish(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    xir_value *gate = clamped(at, make_affine(at, x, 1, 3), 0, 6);
+    return xir_node_result(at, 0, xir_node_scaled(at, xir_node_product(at, x, gate), 1.0 / 6));
+}
+
+/* x / (1 + |x|) */
+bool simpler_softsign(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    return xir_node_result(at, 0, xir_node_quotient(at, x, make_affine(at, unary(at, "Abs", x), 1, 1)));
+}
+
+bool simpler_tanhshrink(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    return xir_node_result(at, 0, xir_node_sum(at, x, unary(at, "Tanh", x), 1, -1));
+}
+
+bool simpler_softshrink(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    const double lambda = xir_node_real(at, "lambda", 0.5);
+    return xir_node_result(at, 0, xir_node_sum(at, x, clamped(at, x, -lambda, lambda), 1, -1));
+}
+
+/* x where its size is above lambda */
+bool simpler_hardshrink(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    if (!x) return false;
+    const xir_type *element = v_element(x);
+    xir_value *above = xir_node_make(at, "Greater", INS(unary(at, "Abs", x), xir_node_scalar(
+        at, element, xir_node_real(at, "lambda", 0.5))), NO_SETS);
+    return above && xir_node_becomes(at, "Where", INS(x, xir_node_scalar(at, element, 0), above), NO_SETS);
+}
+
+/* max(x, 0) + log(1 + exp(-beta |x|)) / beta */
+static xir_value *softplus(xir_node *at, xir_value *x, double beta) {
+    xir_value *rest = small_log(at, xir_node_scaled(at, unary(at, "Abs", x), beta));
+    return xir_node_sum(at, unary(at, "ReLU", x), xir_node_scaled(at, rest, 1 / beta), 1, 1);
+}
+
+bool simpler_softplus(xir_node *at) {
+    const double beta = xir_node_real(at, "beta", 1);
+    if (!(beta > 0) || isinf(beta) || !(xir_node_real(at, "threshold", 20) >= 16))
+        return xir_node_unsupported(at, "its threshold");
+    return xir_node_result(at, 0, softplus(at, xir_node_input(at, 0), beta));
+}
+
+/* x tanh(softplus(x)) */
+bool simpler_mish(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    return xir_node_result(at, 0, xir_node_product(at, x, unary(at, "Tanh", softplus(at, x, 1))));
+}
+
+/* min(x, 0) - log(1 + exp(-|x|)) */
+bool simpler_log_sigmoid(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    return xir_node_result(at, 0, xir_node_sum(at, clamped(at, x, -INFINITY, 0), small_log(at, unary(at, "Abs", x)), 1,
+                                               -1));
+}
+
+/* ---- normalisations --------------------------------------------------------------------------------------------- */
+
+/* The dims of x where it is listed, else 1. */
+static bool listed_dims(xir_node *at, const xir_value *x, xir_ints *axes, xir_ints *dims) {
+    const size_t rank = v_rank(x);
+    *dims = xir_node_make_ints(at, rank, 1);
+    for (size_t i = 0; i < axes->n && dims->v; i++) {
+        if (!xir_node_axis(at, "attribute/axis", axes->v[i], rank, &axes->v[i])) return false;
+        dims->v[axes->v[i]] = v_dim(x, (size_t)axes->v[i]);
+    }
+    return !xir_node_failed(at);
+}
+
+static xir_value *weighted(xir_node *at, xir_value *y, const xir_ints *dims) {
+    xir_value *gamma = attribute(at, "gamma"), *beta = attribute(at, "beta");
+    if (gamma) y = xir_node_product(at, y, make_reshaped(at, gamma, dims));
+    return beta ? xir_node_sum(at, y, make_reshaped(at, beta, dims), 1, 1) : y;
+}
+
+/* x / sqrt(mean(x^2) + eps) */
+static xir_value *by_size(xir_node *at, xir_value *x, const xir_ints *axes) {
+    xir_value *mean = xir_node_reduced(at, "Mean", xir_node_product(at, x, x), axes, true);
+    xir_value *root = unary(at, "Sqrt", make_affine(at, mean, 1, xir_node_real(at, "eps", 1e-5)));
+    return xir_node_quotient(at, x, root);
+}
+
+static xir_value *centred(xir_node *at, xir_value *x, const xir_ints *axes) {
+    return xir_node_sum(at, x, xir_node_reduced(at, "Mean", x, axes, true), 1, -1);
+}
+
+bool simpler_layer_norm(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    const bool rms = xir_node_type(at).data[0] == 'R';
+    xir_ints axes, dims;
+    if (!x || !xir_node_items(at, "axis", &axes) || !listed_dims(at, x, &axes, &dims)) return false;
+    return xir_node_result(at, 0, weighted(at, by_size(at, rms ? x : centred(at, x, &axes), &axes), &dims));
+}
+
+/* The axis of the channels, and whether there is a dim of the batch that is not normalised. */
+static size_t channels_of(const xir_value *x) {
+    const xir_layout *layout = xir_type_layout(xir_value_type(x));
+    for (size_t i = 0; layout && i < xir_layout_rank(layout); i++) if (xir_layout_axis(layout, i) == 'C') return i;
+    return v_rank(x) - 1;
+}
+static size_t batch_of(const xir_value *x) {
+    const xir_layout *layout = xir_type_layout(xir_value_type(x));
+    for (size_t i = 0; layout && i < xir_layout_rank(layout); i++) if (xir_layout_axis(layout, i) == 'N') return i;
+    return 0;
+}
+
+/* InstanceNorm, over all dims but batch and channels; GroupNorm, with the channels as [groups, channels of one]. */
+bool simpler_channel_norm(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    if (!x || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
+    const size_t rank = v_rank(x), c = channels_of(x), n = batch_of(x);
+    const bool groups = xir_node_type(at).data[0] == 'G';
+    const xir_ints own = xir_node_dims(at, x);
+    xir_ints dims = xir_node_make_ints(at, rank, 1), axes = xir_node_series(at, 0, rank + groups);
+    if (xir_node_failed(at) || c == n) return xir_node_unsupported(at, "a map without channels");
+    dims.v[c] = own.v[c];
+    xir_ints apart = xir_node_make_ints(at, rank + groups, 1);
+    const int64_t parts = groups ? xir_node_int(at, "groups", 1) : 1;
+    if (!apart.v || parts < 1) return false;
+    for (size_t i = 0; i < apart.n && groups; i++)
+        apart.v[i] = i < c ? own.v[i] : i == c ? parts : i == c + 1 ? own.v[c] / parts : own.v[i - 1];
+    axes.n = 0;
+    for (size_t i = 0; i < rank + groups; i++) {
+        const bool batch = i == n + (groups && n > c);
+        if (!batch && i != c) axes.v[axes.n++] = (int64_t)i;
+    }
+    xir_value *y = groups ? make_reshaped(at, x, &apart) : x;
+    y = y ? by_size(at, centred(at, y, &axes), &axes) : NULL;
+    if (groups && y) y = make_reshaped(at, y, &own);
+    return xir_node_result(at, 0, weighted(at, y, &dims));
+}
+
+/* x times a factor of each channel plus an addend. */
+bool simpler_batch_norm(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0), *factor = attribute(at, "variance"), *addend = attribute(at, "mean");
+    if (!x || !factor || !addend) return false;
+    xir_ints dims = xir_node_make_ints(at, v_rank(x), 1);
+    if (!dims.v) return false;
+    dims.v[channels_of(x)] = v_dim(x, channels_of(x));
+    return xir_node_result(at, 0, xir_node_sum(at, xir_node_product(at, x, make_reshaped(at, factor, &dims)),
+                                               make_reshaped(at, addend, &dims), 1, 1));
+}
+
+/* x / max(norm, eps) */
+/* Powers of other norms lose digits, or have no numbers. */
+#define LEAST_NORM 0.25
+#define MOST_NORM  16.0
+
+bool simpler_normalize(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    xir_ints axes;
+    const double p = xir_node_real(at, "p", 2);
+    if (!x || !xir_node_items(at, "axis", &axes)) return false;
+    if (!axes.n) axes = xir_node_series(at, 0, v_rank(x));
+    if (!(p >= LEAST_NORM && p <= MOST_NORM)) return xir_node_unsupported(at, "a norm with p = %g", p);
+    const xir_type *element = v_element(x);
+    xir_value *power = p == 2 ? xir_node_product(at, x, x) : unary(at, "Abs", x);
+    if (p != 2 && p != 1) power = xir_node_make(at, "Pow", INS(power, xir_node_scalar(at, element, p)), NO_SETS);
+    xir_value *norm = xir_node_reduced(at, "Sum", power, &axes, true);
+    if (p == 2) norm = unary(at, "Sqrt", norm);
+    else if (p != 1) norm = xir_node_make(at, "Pow", INS(norm, xir_node_scalar(at, element, 1 / p)), NO_SETS);
+    const double eps = xir_node_real(at, "eps", 1e-12), least = node_least_real(element);
+    norm = clamped(at, norm, eps > 0 && eps < least ? least : eps, INFINITY);   /* elements may not have eps */
+    return xir_node_result(at, 0, xir_node_quotient(at, x, norm));
+}
+
+/* ---- moves ------------------------------------------------------------------------------------------------------ */
+
+/* x in other dims, permuted, and in the dims of the result. */
+static bool shuffled(xir_node *at, xir_value *x, const xir_ints *apart, const int64_t *order) {
+    const xir_ints to = xir_node_dims(at, xir_op_output(at->op, 0));
+    x = apart->v ? make_reshaped(at, x, apart) : NULL;
+    x = x ? xir_node_transposed(at, x, order, apart->n, NULL) : NULL;
+    return x && xir_node_result(at, 0, make_reshaped(at, x, &to));
+}
+
+/* The channels [groups, each] become [each, groups]. */
+bool simpler_channel_shuffle(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    if (!x || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
+    const size_t c = channels_of(x), rank = v_rank(x);
+    const int64_t groups = xir_node_int(at, "groups", 1);
+    xir_ints apart = xir_node_make_ints(at, rank + 1, 1), order = xir_node_series(at, 0, rank + 1);
+    if (xir_node_failed(at) || groups < 1) return false;
+    for (size_t i = 0; i < apart.n; i++)
+        apart.v[i] = i < c ? v_dim(x, i) : i == c ? groups : i == c + 1 ? v_dim(x, c) / groups : v_dim(x, i - 1);
+    order.v[c] = (int64_t)c + 1, order.v[c + 1] = (int64_t)c;
+    return shuffled(at, x, &apart, order.v);
+}
+
+/* The channels [c, r, r] become parts of rows and columns. */
+bool simpler_pixel_shuffle(xir_node *at) {
+    static const int64_t order[] = { 0, 1, 4, 2, 5, 3 };
+    xir_value *x = xir_node_input(at, 0);
+    if (!x || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
+    const size_t c = channels_of(x);
+    const int64_t r = xir_node_int(at, "upscale_factor", 1);
+    xir_ints apart = xir_node_make_ints(at, 6, r);
+    if (xir_node_failed(at) || r < 1) return false;
+    if (v_rank(x) != 4 || batch_of(x) || (c != 1 && c != 3)) return xir_node_unsupported(at, "axes in another order");
+    const bool last = c == 3;   /* [n, h, w, c, r, r], or [n, c, r, r, h, w] */
+    for (size_t i = 0; i < 3; i++) apart.v[last || !i ? i : i + 3] = v_dim(x, last || !i ? i : i + 1);
+    apart.v[last ? 3 : 1] = v_dim(x, c) / (r * r);
+    return shuffled(at, x, &apart, order);
+}
+
+/* The last elements of each dim come first. The dims that are rolled must be known, or all if none is named. */
+bool simpler_roll(xir_node *at) {
+    xir_ints shifts, axes = { NULL, 0 };
+    xir_value *x = xir_node_input(at, 0);
+    if (!x || !xir_node_items(at, "shifts", &shifts)) return false;
+    const xir_ints own = xir_node_dims(at, x);
+    const bool flat = !xir_node_attr(at, "dims") || !xir_node_items(at, "dims", &axes) || !axes.n;
+    if (xir_node_failed(at) || (flat && !xir_node_need_dims(at, x, 0, SIZE_MAX))) return false;
+    if (flat) {
+        axes = xir_node_make_ints(at, shifts.n, 0);
+        x = make_shaped(at, x, (int64_t[]){ -1 }, 1);
+    }
+    for (size_t i = 0; i < shifts.n && i < axes.n && x; i++) {
+        int64_t axis;
+        if (!xir_node_axis(at, "attribute/dims", axes.v[i], v_rank(x), &axis)) return false;
+        if (!flat && !xir_node_need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
+        const int64_t n = v_dim(x, (size_t)axis), by = n > 0 ? (shifts.v[i] % n + n) % n : 0;
+        if (!by) continue;
+        x = xir_node_make(at, "Concat", INS(make_part(at, x, (size_t)axis, n - by, n, 1),
+                                            make_part(at, x, (size_t)axis, 0, n - by, 1)), SETS(INT("axis", axis)));
+    }
+    if (flat && x) x = make_reshaped(at, x, &own);
+    return x == xir_node_input(at, 0) ? xir_node_becomes(at, "Copy", INS(x), NO_SETS) : xir_node_result(at, 0, x);
+}

@@ -1,0 +1,79 @@
+/* The way back of images in other sizes, and at the places of a grid; NNabla has their channels second. What the C
+ * runtime does not compute, or NNabla computes in another way, becomes products and slices (simpler_images.c). */
+#include "nnb/nnb.h"
+
+/* The dims of the result in the order of NNabla's maps. */
+static bool map_dims(xir_node *at, xir_ints *out) {
+    const xir_value *y = xir_op_output(at->op, 0);
+    const xir_layout *layout = xir_type_layout(xir_value_type(y));
+    const size_t rank = v_rank(y);
+    *out = xir_node_make_ints(at, rank, 0);
+    if (!out->v || !xir_node_need_dims(at, y, 0, SIZE_MAX)) return false;
+    for (size_t i = 0; i < rank; i++) {
+        const char letter = at->order.data[i];
+        int64_t axis = layout ? xir_layout_index(layout, letter) : -1;
+        if (axis < 0 && layout && letter == 'W') axis = xir_layout_index(layout, 'L');
+        if (axis < 0) axis = i == 0 ? 0 : i == 1 ? (int64_t)rank - 1 : (int64_t)i - 1;
+        out->v[i] = v_dim(y, (size_t)axis);
+    }
+    return true;
+}
+
+static bool gives(xir_node *at, const char *key, xir_values inputs, xir_sets sets, const xir_ints *dims) {
+    const xir_type *type = node_type(at, v_element(inputs.data[0]), NULL, dims);
+    if (!type) return node_no_memory(at);
+    xir_op *op = xir_node_make_foreign(at, key, inputs, sets, &type, 1);
+    return op && nnb_give_map(at, xir_op_output(op, 0));
+}
+
+/* Upsample and Resize. In NNabla an image of one cell has other linear cells, and one with aligned corners has other
+ * nearest cells. */
+bool nnb_back_resize(xir_node *at) {
+    xir_value *x = nnb_map_input(at);
+    xir_ints dims;
+    if (!x || !xir_node_need_dims(at, x, 2, SIZE_MAX) || !map_dims(at, &dims)) return false;
+    const size_t n = v_rank(x) - 2;
+    const bool corners = xir_node_bool(at, "align_corners", false),
+               nearest = xir_node_is(at, "interpolation", "NEAREST") ||
+                         xir_node_is(at, "interpolation", "INTER_NEAREST");
+    const xir_ints size = { dims.v + 2, n };
+    xir_ints kernel = xir_node_make_ints(at, n, 1);
+    bool times = nearest && !corners, single = false;
+    for (size_t k = 0; k < n && kernel.v; k++) {
+        const int64_t in = v_dim(x, 2 + k), out = size.v[k];
+        if (in < 1 || out < 1) return xir_node_unsupported(at, "a dim of %lld", (long long)(in < 1 ? in : out));
+        times &= out % in == 0;
+        single |= out == 1 && in > 1;
+        kernel.v[k] = out / in;
+    }
+    if (!kernel.v) return false;
+    if (times) {
+        const xir_set sets[] = { LIST("kernel", &kernel), XIR_SETB("channel_last", false) };
+        return gives(at, "nnb::Unpooling", INS(x), (xir_sets){ sets, nnb_level(at) >= 13 ? 2 : 1 }, &dims);
+    }
+    if (xir_node_is(at, "interpolation", "BICUBIC")) return xir_node_unsupported(at, "cubic convolutions");
+    if (nearest ? corners : single && !corners) return xir_node_unsupported(at, "NNabla takes other cells");
+    if (nnb_level(at) < 14) return xir_node_unsupported(at, "interpolation, which needs api level 14");
+    return gives(at, "nnb::Interpolate", INS(x),
+                 SETS(LIST("output_size", &size), WORD("mode", xir_str_of(nearest ? "nearest" : "linear")),
+                      XIR_SETB("align_corners", corners), XIR_SETB("half_pixel", !corners),
+                      XIR_SETB("half_pixel_for_nn", nearest), XIR_SETB("channel_last", false)), &dims);
+}
+
+/* The grid has its coordinates in the last axis. */
+bool nnb_back_grid_sample(xir_node *at) {
+    xir_value *x = nnb_map_input(at), *grid = xir_node_input(at, 1);
+    xir_ints dims;
+    if (!x || !grid || !map_dims(at, &dims)) return false;
+    const xir_layout *layout = xir_type_layout(xir_value_type(grid));
+    const int64_t c = layout ? xir_layout_index(layout, 'C') : -1;
+    if (c >= 0 && c + 1 != (int64_t)v_rank(grid)) return xir_node_unsupported(at, "a grid in another order");
+    if (!xir_node_is(at, "interpolation", "LINEAR"))
+        return xir_node_unsupported(at, "NNabla takes another nearest cell of a half, and has no cubic ones");
+    const char *padding = xir_node_is(at, "padding_mode", "ZEROS") ? "zero"
+                        : xir_node_is(at, "padding_mode", "BORDER") ? "repeat" : "reflect";
+    return gives(at, "nnb::WarpByGrid", INS(x, grid),
+                 SETS(WORD("mode", XIR_STR("linear")), WORD("padding_mode", xir_str_of(padding)),
+                      XIR_SETB("align_corners", xir_node_bool(at, "align_corners", false)),
+                      XIR_SETB("channel_last", false)), &dims);
+}

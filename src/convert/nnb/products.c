@@ -1,0 +1,88 @@
+/* Matrix products. Stored weights of Affine and its relatives are transposed: their bytes are [out][in], while their
+ * shape says (in, out). A weight that a function makes is as its shape says. */
+#include "nnb/nnb.h"
+
+/* Which inputs are the weight, the factors of the outputs, and the bias. SIZE_MAX: the function does not have it. */
+typedef struct roles { size_t weight, alpha, bias; } roles;
+
+static roles roles_of(const xir_node *at) {
+    const xir_str type = xir_node_type(at);
+    const bool binary = type.size > 6 && memcmp(type.data, "Binary", 6) == 0;
+    const bool weight = binary && type.data[6] == 'W';   /* BinaryWeight has factors of the outputs */
+    return binary ? weight ? (roles){ 2, 3, 4 } : (roles){ 2, SIZE_MAX, 3 } : (roles){ 1, SIZE_MAX, 2 };
+}
+
+/* How many leading dims of the weight the input's take: the fewest whose product is `n`. */
+static bool input_dims(xir_node *at, const xir_ints *dims, int64_t n, size_t weight, size_t *out) {
+    char where[32];
+    for (size_t k = 1; k <= dims->n; k++) {
+        *out = k;
+        if (product_of(dims, 0, k) == n) return true;
+    }
+    snprintf(where, sizeof where, "input/%zu", weight);
+    return xir_node_invalid(at, XIR_E_INVALID, where, "the weight: expected leading dims of %lld elements, as the "
+                            "input has from base_axis on", (long long)n);
+}
+
+bool nnb_affine(xir_node *at) {
+    static const int64_t swap[] = { 1, 0 };
+    const roles r = roles_of(at);
+    xir_value *x = xir_node_input(at, 0), *w = xir_node_input(at, r.weight);
+    size_t base = 0, k = 0;
+    if (xir_node_failed(at) || !nnb_base(at, x, &base)) return false;
+    if (!xir_node_need_dims(at, x, 0, SIZE_MAX) || !xir_node_need_dims(at, w, 0, SIZE_MAX)) return false;
+    const xir_ints dims = xir_node_dims(at, x), shape = xir_node_dims(at, w);
+    if (xir_node_failed(at)) return false;
+    const int64_t rows = product_of(&dims, 0, base), n = product_of(&dims, base, dims.n);
+    if (rows < 0 || n < 0) return xir_node_unsupported(at, "dims whose product exceeds 63 bits");
+    if (!input_dims(at, &shape, n, r.weight, &k)) return false;
+    const int64_t m = product_of(&shape, k, shape.n);
+    if (m < 0) return xir_node_unsupported(at, "dims whose product exceeds 63 bits");
+    const bool stored = xir_value_is_params(w);
+    w = make_shaped(at, w, stored ? (int64_t[]){ m, n } : (int64_t[]){ n, m }, 2);
+    if (stored && w) w = xir_node_transposed(at, w, swap, 2, NULL);
+    xir_value *bias = r.bias < at->n_in ? xir_node_optional_input(at, r.bias) : NULL;
+    if (bias) bias = make_shaped(at, bias, &m, 1);
+    if (base != 1 || dims.n != 2) x = make_shaped(at, x, (int64_t[]){ rows, n }, 2);
+    if (xir_node_failed(at)) return false;
+    xir_value *y;
+    if (r.alpha < at->n_in) {
+        y = xir_node_product(at, make_matrix_product(at, x, w),
+                             make_shaped(at, xir_node_input(at, r.alpha), &m, 1));
+        if (bias) y = xir_node_sum(at, y, bias, 1, 1);
+    } else if (bias) {
+        y = xir_node_make(at, "Matmul", INS(x, w, bias), NO_SETS);
+    } else {
+        y = make_matrix_product(at, x, w);
+    }
+    if (base == 1 && shape.n == k + 1) return xir_node_result(at, 0, y);
+    xir_ints to = xir_node_make_ints(at, base + shape.n - k, 1);
+    for (size_t i = 0; i < to.n; i++) to.v[i] = i < base ? dims.v[i] : shape.v[k + i - base];
+    return !xir_node_failed(at) && xir_node_result(at, 0, make_reshaped(at, y, &to));
+}
+
+/* The last two dims swapped. */
+static xir_value *swapped(xir_node *at, xir_value *x) {
+    const size_t rank = x ? v_rank(x) : 0;
+    xir_ints order = xir_node_series(at, 0, rank);
+    if (xir_node_failed(at) || rank < 2) return x;
+    order.v[rank - 2] = (int64_t)rank - 1;
+    order.v[rank - 1] = (int64_t)rank - 2;
+    return xir_node_transposed(at, x, order.v, rank, NULL);
+}
+
+bool nnb_matmul(xir_node *at) {
+    xir_value *a = xir_node_input(at, 0), *b = xir_node_input(at, 1);
+    if (xir_node_failed(at)) return false;
+    if (v_rank(a) < 2 || v_rank(b) < 2)
+        return xir_node_invalid(at, XIR_E_INVALID, v_rank(a) < 2 ? "input/0" : "input/1",
+                                "expected 2 dims or more, found %zu", v_rank(a) < 2 ? v_rank(a) : v_rank(b));
+    if (xir_node_bool(at, "transpose_a", false)) a = swapped(at, a);
+    if (xir_node_bool(at, "transpose_b", false)) b = swapped(at, b);
+    return xir_node_result(at, 0, make_matrix_product(at, a, b));
+}
+
+bool nnb_embed(xir_node *at) {
+    return xir_node_becomes(at, "Gather", INS(xir_node_input(at, 1), nnb_index(at, xir_node_input(at, 0))),
+                            SETS(INT("axis", 0)));
+}

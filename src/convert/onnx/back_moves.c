@@ -1,0 +1,275 @@
+/* The way back of operations that move elements. Lists that XIR's ops have as attributes are inputs: 64-bit
+ * integers. */
+#include <math.h>
+#include "onnx/back.h"
+
+/* ---- shapes ----------------------------------------------------------------------------------------------------- */
+
+/* 0 is a dim of 0 for XIR. For ONNX it keeps a dim, unless allowzero is set, which then forbids -1. */
+bool onnx_back_reshape(xir_node *at) {
+    xir_ints shape;
+    xir_value *x = xir_node_input(at, 0), *y = xir_op_output(at->op, 0);
+    if (!x || !onnx_is_new_enough(at)) return false;
+    if (xir_node_has(at, 1)) {
+        xir_value *dims = onnx_long(at, xir_node_input(at, 1));
+        return onnx_becomes(at, INS(x, dims), (xir_sets){ &(xir_set)INT("allowzero", 1), onnx_target(at) >= 14 });
+    }
+    if (!xir_node_items(at, "shape", &shape)) return xir_node_unsupported(at, "its shape is missing");
+    bool zero = false, kept = true;
+    size_t rest = shape.n;
+    for (size_t i = 0; i < shape.n; i++) {
+        if (shape.v[i] == -1) rest = i;
+        if (shape.v[i]) continue;
+        zero = true;
+        kept &= i < v_rank(x) && v_dim(x, i) == 0;
+    }
+    if (!zero || kept) return onnx_becomes(at, INS(x, xir_node_integers(at, &shape)), NO_SETS);
+    if (rest < shape.n && v_dim(y, rest) >= 0) shape.v[rest] = v_dim(y, rest), rest = shape.n;
+    if (rest < shape.n) return xir_node_unsupported(at, "a dim of 0 elements");
+    return onnx_becomes(at, INS(x, xir_node_integers(at, &shape)), SETS(INT("allowzero", 1)));
+}
+
+/* Axes counted from the start. */
+static bool axes_from_start(xir_node *at, const char *name, size_t rank, xir_ints *axes) {
+    for (size_t i = 0; i < axes->n; i++)
+        if (!xir_node_axis(at, name, axes->v[i], rank, &axes->v[i])) return false;
+    return !xir_node_failed(at);
+}
+
+bool onnx_back_squeeze(xir_node *at) {
+    xir_ints axes = { NULL, 0 };
+    xir_value *x = xir_node_input(at, 0);
+    if (!x) return false;
+    onnx_form f = { .in = { x }, .n_in = 1 };
+    (void)xir_node_items(at, "axis", &axes);
+    if (!axes.n) {   /* every dim of 1: known ones */
+        if (!xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
+        axes = xir_node_make_ints(at, v_rank(x), 0);
+        axes.n = 0;
+        for (size_t i = 0; i < v_rank(x) && axes.v; i++) if (v_dim(x, i) == 1) axes.v[axes.n++] = (int64_t)i;
+        if (!axes.n) return onnx_calls(at, "onnx::Identity", INS(x), NO_SETS);
+    }
+    if (!axes_from_start(at, "attribute/axis", v_rank(x), &axes)) return false;
+    onnx_put_list(at, &f, "axes", 1, 13, &axes);
+    return onnx_becomes(at, onnx_inputs(&f), onnx_sets(&f));
+}
+
+bool onnx_back_transpose(xir_node *at) {
+    xir_ints dims;
+    xir_value *x = xir_node_input(at, 0);
+    if (!x || !xir_node_items(at, "dims", &dims) || !axes_from_start(at, "attribute/dims", v_rank(x), &dims))
+        return false;
+    xir_value *turned = onnx_turned_constant(at, x, &dims);
+    return turned ? xir_node_result(at, 0, turned) : onnx_becomes(at, INS(x), SETS(LIST("perm", &dims)));
+}
+
+/* A size of -1 keeps a dim, as 1 does for ONNX. */
+bool onnx_back_expand(xir_node *at) {
+    xir_ints sizes, known;
+    xir_value *x = xir_node_input(at, 0);
+    if (!x) return false;
+    if (!xir_node_has(at, 1)) {
+        if (!xir_node_items(at, "sizes", &sizes)) return xir_node_unsupported(at, "its sizes are missing");
+        for (size_t i = 0; i < sizes.n; i++) if (sizes.v[i] < 0) sizes.v[i] = 1;
+        return onnx_becomes(at, INS(x, xir_node_integers(at, &sizes)), NO_SETS);
+    }
+    xir_value *dims = onnx_long(at, xir_node_input(at, 1));
+    if (!dims) return false;
+    bool keeps = !conversion_ints(at->c, xir_node_input(at, 1), &known);
+    for (size_t i = 0; !keeps && i < known.n; i++) keeps = known.v[i] < 0 && known.v[i] != OPEN_ITEM;
+    if (at->c->no_memory) return node_no_memory(at);
+    if (keeps) {
+        xir_value *one = xir_node_scalar(at, v_element(dims), 1), *zero = xir_node_scalar(at, v_element(dims), 0);
+        xir_value *kept = xir_node_make(at, "Less", INS(dims, zero), NO_SETS);
+        dims = kept ? xir_node_make(at, "Where", INS(one, dims, kept), NO_SETS) : NULL;
+    }
+    return onnx_becomes(at, INS(x, dims), NO_SETS);
+}
+
+/* x with dims of 1 in front. */
+static xir_value *raised(xir_node *at, xir_value *x, size_t rank) {
+    while (x && v_rank(x) < rank) x = onnx_unsqueezed(at, x, 0);
+    return x;
+}
+
+/* A count for each dim. */
+bool onnx_back_tile(xir_node *at) {
+    xir_ints counts;
+    xir_value *x = xir_node_input(at, 0), *y = xir_op_output(at->op, 0);
+    if (!x) return false;
+    const size_t rank = v_rank(y);
+    x = raised(at, x, rank);
+    if (!x) return false;
+    if (!xir_node_has(at, 1)) {
+        if (!xir_node_items(at, "dims", &counts)) return xir_node_unsupported(at, "its counts are missing");
+        if (!rank) return onnx_calls(at, "onnx::Identity", INS(x), NO_SETS);
+        xir_ints all = xir_node_make_ints(at, rank, 1);
+        for (size_t i = 0; i < counts.n && i < rank && all.v; i++) all.v[rank - counts.n + i] = counts.v[i];
+        return all.v && onnx_becomes(at, INS(x, xir_node_integers(at, &all)), NO_SETS);
+    }
+    xir_value *list = onnx_long(at, xir_node_input(at, 1));
+    if (!list || v_rank(list) != 1 || v_dim(list, 0) < 0)
+        return xir_node_unsupported(at, "an unknown number of counts");
+    if ((size_t)v_dim(list, 0) < rank) {
+        const xir_ints ones = xir_node_make_ints(at, rank - (size_t)v_dim(list, 0), 1);
+        if (!ones.v) return false;
+        list = xir_node_make(at, "Concat", INS(xir_node_integers(at, &ones), list), SETS(INT("axis", 0)));
+    }
+    return onnx_becomes(at, INS(x, list), NO_SETS);
+}
+
+/* The dims [start, end) of x; before version 15 all of them, of which some are taken. */
+bool onnx_back_shape(xir_node *at) {
+    xir_value *x = xir_op_input(at->op, 0);
+    if (!x || !xir_type_as_tensor(xir_value_type(x))) return xir_node_unsupported(at, "an input without a type");
+    const int64_t rank = (int64_t)v_rank(x);
+    int64_t from = xir_node_int(at, "start", 0), to = xir_node_int(at, "end", rank);
+    from = from < 0 ? from + rank : from, to = to < 0 ? to + rank : to;
+    from = from < 0 ? 0 : from > rank ? rank : from, to = to < from ? from : to > rank ? rank : to;
+    if (!from && to == rank) return onnx_becomes(at, INS(x), NO_SETS);
+    if (onnx_target(at) >= 15) return onnx_becomes(at, INS(x), SETS(INT("start", from), INT("end", to)));
+    const xir_ints all = { &(int64_t){ rank }, 1 };
+    xir_value *shape = onnx_call(at, "onnx::Shape", INS(x), NO_SETS, xir_type_sint(at->c->ctx, 64), &all);
+    return xir_node_result(at, 0, make_part(at, shape, 0, from, to, 1));
+}
+
+bool onnx_back_constant_of_shape(xir_node *at) {
+    const xir_ints one = { &(int64_t){ 1 }, 1 };
+    const xir_value *y = xir_op_output(at->op, 0);
+    xir_value *shape = onnx_long(at, xir_node_input(at, 0)), *value;
+    if (!shape) return false;
+    value = xir_node_filled(at, v_element(y), &one, xir_node_real(at, "value", 0));
+    return value && onnx_becomes(at, INS(shape), SETS(OBJ("value", value)));
+}
+
+/* Numbers without dims. */
+static xir_value *as_scalar(xir_node *at, xir_value *v) {
+    if (!v || !v_rank(v)) return v;
+    const xir_ints none = { (int64_t[]){ 0 }, 0 };
+    return make_reshaped(at, v, &none);
+}
+
+bool onnx_back_range(xir_node *at) {
+    xir_value *from = as_scalar(at, xir_node_input(at, 0)), *to = as_scalar(at, xir_node_input(at, 1)),
+              *by = as_scalar(at, xir_node_input(at, 2));
+    return from && to && by && onnx_becomes(at, INS(from, to, by), NO_SETS);
+}
+
+/* ---- parts and joins -------------------------------------------------------------------------------------------- */
+
+/* Concat; Stack, of operands with one more dim. */
+bool onnx_back_join(xir_node *at) {
+    const bool stack = node_is_class(at, "Stack");
+    xir_value **in = node_take(at, (at->n_in + 1) * sizeof *in);
+    int64_t axis;
+    if (!in) return node_no_memory(at);
+    const size_t rank = v_rank(xir_op_output(at->op, 0));
+    if (!xir_node_axis(at, "attribute/axis", xir_node_int(at, stack ? "dim" : "axis", stack ? 0 : -1), rank, &axis))
+        return false;
+    for (size_t i = 0; i < at->n_in; i++) {
+        in[i] = xir_node_input(at, i);
+        if (in[i] && stack) in[i] = onnx_unsqueezed(at, in[i], axis);
+    }
+    return onnx_becomes(at, (xir_values){ in, at->n_in }, SETS(INT("axis", axis)));
+}
+
+bool onnx_back_split(xir_node *at) {
+    const size_t n = xir_op_output_count(at->op);
+    const xir_type **types = node_take(at, (n + 1) * sizeof *types);
+    xir_value *x = xir_node_input(at, 0);
+    xir_ints sections;
+    int64_t axis;
+    if (!types) return node_no_memory(at);
+    if (!x || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -1), v_rank(x), &axis)) return false;
+    if (!xir_node_items(at, "sections", &sections)) return xir_node_unsupported(at, "its sections are missing");
+    if (xir_node_failed(at) || sections.n != n) return xir_node_unsupported(at, "sections without outputs");
+    onnx_form f = { .in = { x }, .n_in = 1, .sets = { INT("axis", axis) }, .n_sets = 1 };
+    for (size_t i = 0; i < n; i++) types[i] = xir_value_type(xir_op_output(at->op, (int64_t)i));
+    onnx_put_list(at, &f, "split", 1, 13, &sections);
+    if (xir_node_failed(at)) return false;
+    xir_op *op = xir_node_make_foreign(at, at->to->row->name, onnx_inputs(&f), onnx_sets(&f), types, n);
+    at->main = op;
+    for (size_t i = 0; op && i < at->n_out; i++) xir_node_result(at, i, xir_op_output(op, (int64_t)i));
+    return op && onnx_name_rest(at, op) && !xir_node_failed(at);
+}
+
+/* ONNX moves a start before the first element to it, where XIR's Slice, going backward, picks nothing. */
+bool onnx_back_slice(xir_node *at) {
+    xir_ints begin, end, step;
+    xir_value *x = xir_node_input(at, 0), *y = xir_op_output(at->op, 0);
+    if (!x || !xir_node_items(at, "stride", &step)) return xir_node_unsupported(at, "its steps are missing");
+    const size_t rank = v_rank(x);
+    const xir_ints axes = xir_node_series(at, 0, rank);
+    if (xir_node_failed(at)) return false;
+    if (!rank) return onnx_calls(at, "onnx::Identity", INS(x), NO_SETS);
+    xir_value *steps = xir_node_integers(at, &step), *of = xir_node_integers(at, &axes);
+    if (xir_node_has(at, 1)) {
+        xir_value *bounds = onnx_long(at, xir_node_input(at, 1));
+        for (size_t i = 0; i < step.n; i++)
+            if (step.v[i] < 0) return xir_node_unsupported(at, "computed bounds, backward");
+        return onnx_becomes(at, INS(x, make_part(at, bounds, 0, 0, (int64_t)rank, 1),
+                                    make_part(at, bounds, 0, (int64_t)rank, 2 * (int64_t)rank, 1), of, steps), NO_SETS);
+    }
+    if (!xir_node_items(at, "begin", &begin) || !xir_node_items(at, "end", &end))
+        return xir_node_unsupported(at, "its bounds are missing");
+    size_t n = 0;
+    for (size_t i = 0; i < rank; i++) {
+        const int64_t dim = v_dim(x, i);
+        if (step.v[i] < 0 && v_dim(y, i) == 0) begin.v[i] = end.v[i] = 0, step.v[i] = 1;
+        else if (step.v[i] < 0 && dim < 0 && begin.v[i] < -1)
+            return xir_node_unsupported(at, "an open dim, backward from before its end");
+        const bool to_end = end.v[i] == INT64_MAX || (dim >= 0 && end.v[i] >= dim);
+        const bool whole = step.v[i] == 1 && begin.v[i] == 0 && to_end;
+        if (whole && (n || i + 1 < rank)) continue;   /* one axis at least */
+        axes.v[n] = (int64_t)i;
+        begin.v[n] = begin.v[i], end.v[n] = end.v[i], step.v[n] = step.v[i], n++;
+    }
+    const xir_ints some = { axes.v, n }, from = { begin.v, n }, to = { end.v, n }, by = { step.v, n };
+    return onnx_becomes(at, INS(x, xir_node_integers(at, &from), xir_node_integers(at, &to),
+                                xir_node_integers(at, &some), xir_node_integers(at, &by)), NO_SETS);
+}
+
+/* ---- borders ---------------------------------------------------------------------------------------------------- */
+
+/* [before, after, before, …] as [before, before, …, after, …]. */
+static xir_value *sides_apart(xir_node *at, xir_value *amounts, size_t rank) {
+    static const int64_t swap[] = { 1, 0 };
+    xir_value *pairs = make_shaped(at, amounts, (int64_t[]){ (int64_t)rank, 2 }, 2);
+    pairs = pairs ? xir_node_transposed(at, pairs, swap, 2, NULL) : NULL;
+    return make_shaped(at, pairs, (int64_t[]){ 2 * (int64_t)rank }, 1);
+}
+
+bool onnx_back_pad(xir_node *at) {
+    xir_ints own;
+    xir_value *x = xir_node_input(at, 0), *pads = NULL, *value = NULL;
+    if (!x) return false;
+    const size_t rank = v_rank(x);
+    const bool constant = xir_node_is(at, "mode", "CONSTANT");
+    if (xir_node_is(at, "mode", "SYMMETRIC"))
+        return xir_node_unsupported(at, "borders that repeat the outermost cells");
+    if (!rank) return onnx_calls(at, "onnx::Identity", INS(x), NO_SETS);
+    if (xir_node_has(at, 1)) {
+        pads = sides_apart(at, onnx_long(at, xir_node_input(at, 1)), rank);
+    } else {
+        if (!xir_node_items(at, "padding", &own) || own.n != 2 * rank)
+            return xir_node_unsupported(at, "its padding is missing");
+        xir_ints all = xir_node_make_ints(at, 2 * rank, 0);
+        if (!all.v) return false;
+        for (size_t i = 0; i < 2 * rank; i++) all.v[i % 2 * rank + i / 2] = own.v[i];
+        pads = xir_node_integers(at, &all);
+    }
+    const double fill = xir_node_real(at, "value", 0);
+    if (constant && fill != 0) value = xir_node_scalar(at, v_element(x), fill);
+    const char *mode = constant ? "constant" : xir_node_is(at, "mode", "REFLECTION") ? "reflect" : "edge";
+    return onnx_becomes(at, INS(x, pads, value), SETS(WORD("mode", xir_str_of(mode))));
+}
+
+/* The channels [c, r, r] become parts of rows and columns: column, row, depth. */
+bool onnx_back_depth_to_space(xir_node *at) {
+    xir_value *x = onnx_map_input(at);
+    if (!x) return false;
+    if (v_rank(x) != 4) return xir_node_unsupported(at, "a map of %zu dims", v_rank(x));
+    if (!v_is_real(x)) return xir_node_unsupported(at, "integers, of which ONNX Runtime has no kernel");
+    return onnx_becomes_map(at, INS(x), SETS(INT("blocksize", xir_node_int(at, "upscale_factor", 1)),
+                                             WORD("mode", XIR_STR("CRD"))));
+}

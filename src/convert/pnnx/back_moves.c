@@ -1,0 +1,335 @@
+/* The way back of operations that move elements. */
+#include <math.h>
+#include <stdio.h>
+#include "pnnx/pnnx.h"
+
+/* Whether a list is an input that is computed. */
+static bool is_computed(xir_node *at) { return xir_node_has(at, 1) && !xir_node_is_constant(at, 1); }
+
+/* A list of numbers: an attribute, or an input that is constant. */
+static bool fixed_list(xir_node *at, const char *name, xir_ints *out) {
+    if (xir_node_has(at, 1) && !is_computed(at)) return xir_node_ints(at, 1, out);
+    if (is_computed(at)) return xir_node_unsupported(at, "%s is computed", name);
+    if (xir_node_items(at, name, out)) return true;
+    return xir_node_unsupported(at, "%s is missing", name);
+}
+
+bool pnnx_back_reshape(xir_node *at) {
+    xir_ints shape;
+    xir_value *x = xir_node_input(at, 0);
+    if (is_computed(at))
+        return xir_node_becomes_foreign(at, INS(x, pnnx_listed(at, xir_node_input(at, 1))), NO_SETS);
+    if (!x || !fixed_list(at, "shape", &shape)) return false;
+    for (size_t i = 0; i < shape.n; i++) if (shape.v[i] == 0) return xir_node_unsupported(at, "a dim of 0");
+    return xir_node_becomes_foreign(at, INS(x), SETS(LIST("shape", &shape)));
+}
+
+bool pnnx_back_permute(xir_node *at) {
+    xir_ints dims;
+    xir_value *x = xir_node_input(at, 0);
+    return x && xir_node_items(at, "dims", &dims) && xir_node_becomes_foreign(at, INS(x), SETS(LIST("dims", &dims)));
+}
+
+/* PyTorch keeps dims that are not 1, so those of open dims would have no rank: their first part is taken. */
+static bool squeeze_open(xir_node *at, xir_value *x, const xir_ints *axes) {
+    const size_t rank = v_rank(x);
+    const xir_type *whole = xir_type_sint(xir_node_context(at), 64);
+    xir_ints gone = xir_node_make_ints(at, rank, 0);
+    for (size_t i = 0; i < axes->n && gone.v; i++) {
+        int64_t axis;
+        if (!xir_node_axis(at, "attribute/axis", axes->v[i], rank, &axis)) return false;
+        gone.v[axis] = 1;
+    }
+    for (size_t i = gone.n; i-- > 0 && x;)
+        if (gone.v[i]) x = xir_node_make(at, "Gather", INS(x, xir_node_scalar(at, whole, 0)),
+                                         SETS(INT("axis", (int64_t)i)));
+    return x && xir_node_result(at, 0, x);
+}
+
+bool pnnx_back_squeeze(xir_node *at) {
+    xir_ints axes;
+    xir_value *x = xir_node_input(at, 0);
+    if (!x || !xir_node_items(at, "axis", &axes)) return false;
+    for (size_t i = 0; i < axes.n; i++) {
+        const int64_t axis = axes.v[i] < 0 ? axes.v[i] + (int64_t)v_rank(x) : axes.v[i];
+        if (axis >= 0 && axis < (int64_t)v_rank(x) && v_dim(x, (size_t)axis) < 0) return squeeze_open(at, x, &axes);
+    }
+    if (axes.n) return xir_node_becomes_foreign(at, INS(x), SETS(LIST("dim", &axes)));
+    return xir_node_becomes_foreign(at, INS(x), NO_SETS);
+}
+
+bool pnnx_back_expand(xir_node *at) {
+    xir_ints sizes;
+    xir_value *x = xir_node_input(at, 0);
+    if (is_computed(at))
+        return xir_node_becomes_foreign(at, INS(x, pnnx_listed(at, xir_node_input(at, 1))), NO_SETS);
+    if (!x || !fixed_list(at, "sizes", &sizes)) return false;
+    for (size_t i = 0; i < v_rank(x) && v_rank(x) <= sizes.n; i++) {   /* a 1 keeps a dim, too */
+        int64_t *size = &sizes.v[sizes.n - v_rank(x) + i];
+        if (*size == 1) *size = -1;
+    }
+    return xir_node_becomes_foreign(at, INS(x), SETS(LIST("sizes", &sizes)));
+}
+
+bool pnnx_back_tile(xir_node *at) {
+    xir_ints dims;
+    xir_value *x = xir_node_input(at, 0);
+    return x && fixed_list(at, "dims", &dims) && xir_node_becomes_foreign(at, INS(x), SETS(LIST("dims", &dims)));
+}
+
+/* Concat and Stack: any number of inputs. */
+bool pnnx_back_cat(xir_node *at) {
+    xir_value **in = node_take(at, (at->n_in + 1) * sizeof *in);
+    if (!in) return node_no_memory(at);
+    for (size_t i = 0; i < at->n_in; i++) in[i] = xir_node_input(at, i);
+    const int64_t axis = xir_node_int(at, xir_node_attr(at, "axis") ? "axis" : "dim", 0);
+    return xir_node_becomes_foreign(at, (xir_values){ in, at->n_in }, SETS(INT("dim", axis)));
+}
+
+/* Numbers beyond 32 bits mean the end. */
+static void clip(xir_ints *list) {
+    for (size_t i = 0; i < list->n; i++) {
+        if (list->v[i] > PNNX_END) list->v[i] = PNNX_END;
+        if (list->v[i] < -PNNX_END) list->v[i] = -PNNX_END;
+    }
+}
+
+/* A dim that is taken backward is turned around first. */
+static xir_value *turned(xir_node *at, xir_value *x, xir_ints *begin, xir_ints *end, xir_ints *step) {
+    xir_ints flipped = xir_node_make_ints(at, v_rank(x), 0);
+    size_t n = 0;
+    for (size_t i = 0; i < flipped.n; i++) {
+        if (step->v[i] > 0) continue;
+        const int64_t dim = v_dim(x, i);
+        if (dim < 0 || step->v[i] == INT64_MIN) return xir_node_unsupported(at, "an open dim backward"), NULL;
+        int64_t first = begin->v[i] < 0 ? begin->v[i] + dim : begin->v[i], last = end->v[i];
+        first = first > dim - 1 ? dim - 1 : first;
+        last = last < -dim ? -1 : last < 0 ? last + dim : last;
+        if (first < 0 || last > first) return xir_node_unsupported(at, "no elements"), NULL;
+        begin->v[i] = dim - 1 - first;
+        end->v[i] = dim - 1 - last;
+        step->v[i] = -step->v[i];
+        flipped.v[n++] = (int64_t)i;
+    }
+    flipped.n = n;
+    if (!n) return x;
+    const xir_type *type = xir_value_type(x);
+    xir_op *op = xir_node_make_foreign(at, "pnnx::torch.flip", INS(x), SETS(LIST("dims", &flipped)), &type, 1);
+    return op ? xir_op_output(op, 0) : NULL;
+}
+
+/* A slice whose bounds are computed: the starts of all dims, then their ends. */
+static bool sliced_by(xir_node *at, xir_value *x, xir_value *bounds) {
+    xir_ints steps;
+    if (xir_node_failed(at) || !x || !xir_node_items(at, "stride", &steps)) return false;
+    for (size_t i = 0; i < steps.n; i++)
+        if (steps.v[i] < 1) return xir_node_unsupported(at, "computed bounds backward");
+    const size_t n = steps.n;
+    xir_value *starts = pnnx_slice_listed(at, bounds, 0, n), *ends = pnnx_slice_listed(at, bounds, n, n);
+    const xir_ints dims = xir_node_series(at, 0, n), none = xir_node_make_ints(at, n, PNNX_END);
+    if (xir_node_failed(at)) return false;
+    return xir_node_becomes_foreign(at, INS(x, NULL, NULL, NULL, starts, ends),
+                                    SETS(LIST("dims", &dims), LIST("steps", &steps), LIST("selects", &none)));
+}
+
+bool pnnx_back_slice(xir_node *at) {
+    xir_ints begin, end, step;
+    xir_value *x = xir_node_input(at, 0);
+    if (is_computed(at)) return sliced_by(at, x, xir_node_input(at, 1));
+    if (!x || !fixed_list(at, "begin", &begin) || !xir_node_items(at, "end", &end) ||
+        !xir_node_items(at, "stride", &step)) return false;
+    if (xir_node_has(at, 1) && begin.n == 2 * step.n) end.v = begin.v + step.n, begin.n = end.n = step.n;
+    x = turned(at, x, &begin, &end, &step);
+    if (!x) return false;
+    clip(&begin), clip(&end);
+    xir_ints dims = xir_node_make_ints(at, begin.n, 0);
+    size_t n = 0;
+    for (size_t i = 0; i < dims.n; i++) {
+        const bool to_end = end.v[i] == PNNX_END || (v_dim(x, i) >= 0 && end.v[i] >= v_dim(x, i));
+        if (begin.v[i] == 0 && step.v[i] == 1 && to_end) continue;
+        begin.v[n] = begin.v[i], end.v[n] = end.v[i], step.v[n] = step.v[i], dims.v[n++] = (int64_t)i;
+    }
+    begin.n = end.n = step.n = dims.n = n;
+    if (!n) return xir_node_result(at, 0, xir_node_make(at, "Copy", INS(x), NO_SETS));
+    if (n == 1)
+        return xir_node_becomes_foreign(at, INS(x), SETS(INT("dim", dims.v[0]), INT("start", begin.v[0]),
+                                                         INT("end", end.v[0]), INT("step", step.v[0])));
+    const xir_ints none = xir_node_make_ints(at, n, PNNX_END);
+    return xir_node_becomes_foreign(at, INS(x), SETS(LIST("dims", &dims), LIST("starts", &begin), LIST("ends", &end),
+                                                     LIST("steps", &step), LIST("selects", &none)));
+}
+
+bool pnnx_back_split(xir_node *at) {
+    xir_ints sections;
+    xir_value *x = xir_node_input(at, 0);
+    if (!x || !xir_node_items(at, "sections", &sections)) return false;
+    return xir_node_becomes_foreign(at, INS(x), SETS(INT("dim", xir_node_int(at, "axis", -1)),
+                                                     LIST("split_size_or_sections", &sections)));
+}
+
+bool pnnx_back_unbind(xir_node *at) {
+    return xir_node_becomes_foreign(at, INS(xir_node_input(at, 0)), SETS(INT("dim", xir_node_int(at, "dim", 0))));
+}
+
+/* Pairs from the last dim that is padded. */
+bool pnnx_back_pad(xir_node *at) {
+    static const char *const words[] = { "CONSTANT", "REFLECTION", "REPLICATION" };
+    static const char *const theirs[] = { "constant", "reflect", "replicate" };
+    xir_ints pads;
+    xir_value *x = xir_node_input(at, 0);
+    if (!x || !fixed_list(at, "padding", &pads)) return false;
+    size_t mode = 0, first = 0;
+    const size_t rank = pads.n / 2;
+    while (mode < COUNT(words) && !xir_node_is(at, "mode", words[mode])) mode++;
+    if (mode == COUNT(words)) return xir_node_unsupported(at, "mirrored elements with the outermost");
+    while (first < rank && pads.v[2 * first] == 0 && pads.v[2 * first + 1] == 0) first++;
+    if (first == rank) return xir_node_result(at, 0, xir_node_make(at, "Copy", INS(x), NO_SETS));
+    if (mode && (rank - first > 3 || rank - first + 2 > rank || (rank != rank - first + 1 && rank != rank - first + 2)))
+        return xir_node_unsupported(at, "mirrored elements of other dims than the spatial ones");
+    xir_ints pairs = xir_node_make_ints(at, 2 * (rank - first), 0);
+    for (size_t i = 0; i < rank - first && pairs.v; i++) {
+        pairs.v[2 * i] = pads.v[2 * (rank - 1 - i)];
+        pairs.v[2 * i + 1] = pads.v[2 * (rank - 1 - i) + 1];
+    }
+    const double value = xir_node_real(at, "value", 0);
+    const bool real = xir_type_kind_of(v_element(x)) == XIR_TYPE_FLOAT;
+    const xir_any none = xir_any_null();
+    xir_set set = { .name = "value", .kind = XIR_SET_ANY, .p = &none };
+    if (!isfinite(value)) return xir_node_unsupported(at, "cells of %g", value);
+    if (!mode) set = real ? (xir_set)REAL("value", value) : (xir_set)INT("value", (int64_t)value);
+    return xir_node_becomes_foreign(at, INS(x), SETS(WORD("mode", xir_str_of(theirs[mode])), LIST("pad", &pairs), set));
+}
+
+bool pnnx_back_roll(xir_node *at) {
+    xir_ints shifts, dims;
+    xir_value *x = xir_node_input(at, 0);
+    if (!x || !xir_node_items(at, "shifts", &shifts)) return false;
+    const bool some = xir_node_items(at, "dims", &dims) && dims.n;
+    if (!some && shifts.n == 1) return xir_node_becomes_foreign(at, INS(x), SETS(LIST("shifts", &shifts)));
+    if (!some) return xir_node_unsupported(at, "several shifts of all elements");
+    return xir_node_becomes_foreign(at, INS(x), SETS(LIST("dims", &dims), LIST("shifts", &shifts)));
+}
+
+/* Whether positions that are computed can't be negative. */
+static bool counts_up(const xir_value *index) {
+    static const char *const classes[] = { "pnnx::torch.argmax", "pnnx::torch.argmin", "pnnx::torch.topk",
+                                           "pnnx::torch.masked_select", "pnnx::torch.max", "pnnx::torch.min" };
+    const xir_op *op = xir_value_op(index);
+    const xir_integer_type *integer = xir_integer_type_of(xir_type_object(v_element(index)));
+    const xir_map *extra = op ? xir_op_extra(op) : NULL;
+    const xir_any *formula = extra ? xir_map_find(extra, XIR_STR("expr")) : NULL;
+    if (integer && !integer->sign) return true;
+    for (size_t i = 0; op && i < COUNT(classes); i++)
+        if (xir_str_equal(xir_class_key(xir_op_class(op)), xir_str_of(classes[i]))) return true;
+    return formula && formula->kind == XIR_ANY_TEXT && formula->as.text.size > 10 &&
+           memcmp(formula->as.text.data, "remainder(", 10) == 0;
+}
+
+/* Positions in elements that PyTorch takes: 64-bit integers or, where it takes them, those of 32 bits. */
+static xir_value *as_places(xir_node *at, xir_value *index, bool narrow) {
+    const xir_integer_type *own = xir_integer_type_of(xir_type_object(v_element(index)));
+    if (narrow && own && own->sign && xir_type_storage_bits(v_element(index)) == 32) return index;
+    return xir_node_cast(at, index, xir_type_sint(xir_node_context(at), 64));
+}
+
+/* PyTorch's positions do not count from the end, XIR's may: those that are computed are taken modulo the dim. */
+static xir_value *from_start(xir_node *at, xir_value *index, xir_value *x, size_t axis, bool narrow) {
+    if (xir_node_failed(at) || !index) return index;
+    const bool up = counts_up(index);
+    const int64_t n = v_dim(x, axis);
+    index = as_places(at, index, narrow);
+    if (!index || up || n == 0) return index;   /* of no elements nothing is picked */
+    if (n > 0)
+        return xir_node_make(at, "Mod", INS(index, xir_node_scalar(at, v_element(index), (double)n)), NO_SETS);
+    char text[60];
+    const xir_type *type = xir_value_type(index);
+    snprintf(text, sizeof text, "remainder(@0,size(@1,%zu))", axis);
+    xir_op *op = xir_node_make_foreign(at, "pnnx::pnnx.Expression", INS(index, x),
+                                       SETS(WORD("expr", xir_str_of(text))), &type, 1);
+    return op ? xir_op_output(op, 0) : NULL;
+}
+
+/* Constant positions, counted from the start. */
+static xir_value *constant_from_start(xir_node *at, size_t i, const xir_value *x, size_t axis) {
+    xir_ints places;
+    bool negative = false;
+    if (!xir_node_ints(at, i, &places) || !xir_node_need_dims(at, x, axis, axis + 1)) return NULL;
+    for (size_t k = 0; k < places.n; k++) {
+        negative |= places.v[k] < 0;
+        places.v[k] += places.v[k] < 0 ? v_dim(x, axis) : 0;
+    }
+    xir_value *index = xir_node_input(at, i);
+    const xir_ints dims = xir_node_dims(at, index);
+    const bool whole = index && xir_type_equal(v_element(index), xir_type_sint(xir_node_context(at), 64));
+    return negative || !whole ? make_reshaped(at, xir_node_integers(at, &places), &dims) : index;
+}
+
+/* GatherElements. */
+bool pnnx_back_gather(xir_node *at) {
+    int64_t axis;
+    xir_value *x = xir_node_input(at, 0), *index = xir_node_input(at, 1);
+    if (!x || !index || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 0), v_rank(x), &axis))
+        return false;
+    index = xir_node_is_constant(at, 1) ? constant_from_start(at, 1, x, (size_t)axis)
+                                        : from_start(at, index, x, (size_t)axis, false);
+    return row_becomes(at, INS(x, index), NO_SETS);
+}
+
+/* Rows of a constant matrix. */
+bool pnnx_back_embedding(xir_node *at) {
+    int64_t axis;
+    xir_value *x = xir_node_params(at, 0), *index = xir_node_input(at, 1);
+    if (xir_node_failed(at) || xir_node_is_constant(at, 1)) return xir_node_unsupported(at, "constant positions");
+    if (!xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 0), v_rank(x), &axis)) return false;
+    if (v_rank(x) != 2 || axis || v_rank(index) == 0) return xir_node_unsupported(at, "rows of something else");
+    return xir_node_becomes_foreign(at, INS(from_start(at, index, x, 0, true), x),
+                                    SETS(INT("embedding_dim", v_dim(x, 1)), INT("num_embeddings", v_dim(x, 0)),
+                                         XIR_SETB("sparse", false)));
+}
+
+/* Positions in one dim. */
+bool pnnx_back_index_select(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0), *index = xir_node_input(at, 1);
+    const int64_t axis = xir_node_int(at, "axis", 0);
+    if (xir_node_failed(at)) return false;
+    int64_t k;
+    if (!xir_node_axis(at, "attribute/axis", axis, v_rank(x), &k)) return false;
+    if (xir_node_is_constant(at, 1)) {
+        xir_ints one;
+        if (v_rank(index) == 0 && xir_node_ints(at, 1, &one) && one.n == 1)
+            return xir_node_becomes_foreign(at, INS(x), SETS(INT("dim", k), INT("index", one.v[0])));
+        index = constant_from_start(at, 1, x, (size_t)k);
+    }
+    if (!index) return false;
+    if (v_rank(index) == 1) {
+        if (xir_str_equal(at->to->type, XIR_STR("torch.index_select")))
+            return xir_node_becomes_foreign(at, INS(x, from_start(at, index, x, (size_t)k, true)), SETS(INT("dim", k)));
+        return xir_node_unsupported(at, "several positions");
+    }
+    if (xir_str_equal(at->to->type, XIR_STR("Tensor.select"))) return xir_node_unsupported(at, "several positions");
+    /* positions in several dims: as one, and the results in theirs */
+    const xir_ints flat = { (int64_t[]){ -1 }, 1 }, dims = xir_node_dims(at, xir_op_output(at->op, 0));
+    for (size_t i = 0; i < dims.n; i++) if (dims.v[i] < 0) return xir_node_unsupported(at, "open dims");
+    xir_value *picked = xir_node_make(at, "Gather", INS(x, make_reshaped(at, index, &flat)), SETS(INT("axis", k)));
+    return xir_node_result(at, 0, picked ? make_reshaped(at, picked, &dims) : NULL);
+}
+
+bool pnnx_back_topk(xir_node *at) {
+    xir_ints k;
+    xir_value *x = xir_node_input(at, 0);
+    if (!x || !xir_node_ints(at, 1, &k) || k.n != 1)
+        return xir_node_unsupported(at, "a number of elements that is computed");
+    const xir_type *places = xir_value_type(xir_op_output(at->op, 1));
+    const xir_type *types[2] = { xir_value_type(xir_op_output(at->op, 0)) };
+    const xir_ints dims = xir_node_dims(at, xir_op_output(at->op, 1));
+    types[1] = node_type(at, xir_type_sint(xir_node_context(at), 64), xir_type_layout(places), &dims);
+    if (!types[1]) return node_no_memory(at);
+    xir_op *op = xir_node_make_foreign(at, at->to->row->name, INS(x),
+                                       SETS(INT("dim", xir_node_int(at, "axis", -1)), INT("k", k.v[0]),
+                                            XIR_SETB("largest", xir_node_bool(at, "largest", true)),
+                                            XIR_SETB("sorted", xir_node_bool(at, "sorted", true))), types, 2);
+    at->main = op;
+    if (!op) return false;
+    xir_node_result(at, 0, xir_op_output(op, 0));
+    return at->n_out < 2 || xir_node_result(at, 1, xir_node_cast(at, xir_op_output(op, 1), xir_type_element(places)));
+}

@@ -1,0 +1,127 @@
+/* The way back of normalisations. */
+#include <math.h>
+#include "pnnx/pnnx.h"
+
+xir_str pnnx_map_order(size_t rank) {
+    return rank == 3 ? XIR_STR("NCW") : rank == 4 ? XIR_STR("NCHW") : rank == 5 ? XIR_STR("NCDHW")
+        : (xir_str){ NULL, 0 };
+}
+
+/* Params or NULL as an attribute that a hook reads. */
+static xir_value *attribute(xir_node *at, const char *name) {
+    return xir_node_attr(at, name) ? xir_node_attr_params(at, name) : NULL;
+}
+
+/* x * factor + addend: statistics 0 and 1 without eps, so that the factor is the weight. */
+bool pnnx_back_batch_norm(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0), *factor = attribute(at, "variance"), *addend = attribute(at, "mean");
+    if (xir_node_failed(at) || !factor || !addend) return false;
+    const size_t rank = v_rank(x);
+    at->order = rank == 2 ? (xir_str){ NULL, 0 } : at->order;
+    if (rank != 2) x = row_back_input(at, 0);
+    const xir_ints dims = xir_node_dims(at, factor);
+    if (dims.n != 1) return xir_node_unsupported(at, "factors of %zu dims", dims.n);
+    xir_value *zero = xir_node_filled(at, v_element(factor), &dims, 0), *one =
+        xir_node_filled(at, v_element(factor), &dims, 1);
+    return row_becomes(at, INS(x, zero, one, factor, addend),
+                       SETS(XIR_SETB("affine", true), REAL("eps", 0), INT("num_features", dims.v ? dims.v[0] : 0)));
+}
+
+/* Both weights or none, as PyTorch has them. */
+static bool both(xir_node *at, xir_value **gamma, xir_value **beta) {
+    *gamma = attribute(at, "gamma");
+    *beta = attribute(at, "beta");
+    xir_value *given = *gamma ? *gamma : *beta;
+    if (xir_node_failed(at) || !given) return !xir_node_failed(at);
+    const xir_ints dims = xir_node_dims(at, given);
+    if (!*gamma) *gamma = xir_node_filled(at, v_element(given), &dims, 1);
+    if (!*beta) *beta = xir_node_filled(at, v_element(given), &dims, 0);
+    return !xir_node_failed(at);
+}
+
+bool pnnx_back_instance_norm(xir_node *at) {
+    xir_value *x = row_back_input(at, 0), *gamma, *beta;
+    if (!x || !both(at, &gamma, &beta)) return false;
+    return row_becomes(at, INS(x, NULL, NULL, gamma, beta),
+                       SETS(XIR_SETB("affine", gamma != NULL), INT("num_features", v_dim(x, 1)),
+                            XIR_SETB("track_running_stats", false)));
+}
+
+bool pnnx_back_group_norm(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0), *gamma, *beta;
+    if (!x || !both(at, &gamma, &beta)) return false;
+    at->order = pnnx_map_order(v_rank(x));
+    x = node_in_order(at, x, at->order);
+    if (!x || !at->order.size) return xir_node_unsupported(at, "other dims than those of feature maps");
+    return row_becomes(at, INS(x, gamma, beta), SETS(XIR_SETB("affine", gamma != NULL),
+                                                     INT("num_channels", v_dim(x, 1))));
+}
+
+/* LayerNorm and RMSNorm: PyTorch's are over the last dims; other dims are put there and back. */
+bool pnnx_back_layer_norm(xir_node *at) {
+    xir_ints axes;
+    xir_value *x = xir_node_input(at, 0), *gamma = NULL, *beta = NULL;
+    const bool rms = xir_node_type(at).data[0] == 'R';
+    if (!x || !xir_node_items(at, "axis", &axes)) return false;
+    if (rms) gamma = attribute(at, "gamma");
+    else if (!both(at, &gamma, &beta)) return false;
+    const size_t rank = v_rank(x);
+    xir_ints order = xir_node_series(at, 0, rank), back = xir_node_series(at, 0, rank), shape =
+        xir_node_make_ints(at, axes.n, 0);
+    bool *normal = node_take(at, rank + 1);
+    if (!order.v || !back.v || !shape.v || !normal) return node_no_memory(at);
+    memset(normal, 0, rank + 1);
+    for (size_t i = 0; i < axes.n; i++) {
+        if (!xir_node_axis(at, "attribute/axis", axes.v[i], rank, &axes.v[i])) return false;
+        if (normal[axes.v[i]] || (i && axes.v[i] < axes.v[i - 1]))
+            return xir_node_unsupported(at, "dims in another order");
+        normal[axes.v[i]] = true;
+        shape.v[i] = v_dim(x, (size_t)axes.v[i]);
+        if (shape.v[i] < 0) return xir_node_unsupported(at, "open dims");
+    }
+    size_t n = 0;
+    for (size_t i = 0; i < rank; i++) if (!normal[i]) order.v[n++] = (int64_t)i;
+    for (size_t i = 0; i < rank; i++) if (normal[i]) order.v[n++] = (int64_t)i;
+    bool same = true;
+    for (size_t i = 0; i < rank; i++) back.v[order.v[i]] = (int64_t)i, same &= order.v[i] == (int64_t)i;
+    if (gamma) gamma = make_reshaped(at, gamma, &shape);
+    if (beta) beta = make_reshaped(at, beta, &shape);
+    const xir_set sets[] = { XIR_SETB("elementwise_affine", gamma != NULL), REAL("eps", xir_node_real(at, "eps", 1e-5)),
+                             LIST("normalized_shape", &shape) };
+    if (same) return xir_node_becomes_foreign(at, INS(x, gamma, beta), (xir_sets){ sets, 3 });
+    x = xir_node_transposed(at, x, order.v, rank, NULL);
+    if (!x) return false;
+    const xir_type *type = xir_value_type(x);
+    xir_op *op = xir_node_make_foreign(at, at->to->row->name, INS(x, gamma, beta), (xir_sets){ sets, 3 }, &type, 1);
+    at->main = op;
+    return xir_node_result(at, 0, op ? xir_node_transposed(at, xir_op_output(op, 0), back.v, rank, NULL) : NULL);
+}
+
+/* One slope for all, or one for each channel, which is dim 1 there. */
+bool pnnx_back_prelu(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0), *slope = attribute(at, "alpha");
+    if (!x || !slope) return false;
+    const xir_ints flat = { (int64_t[]){ -1 }, 1 };
+    slope = make_reshaped(at, slope, &flat);
+    if (!slope) return false;
+    const int64_t n = v_dim(slope, 0);
+    if (n != 1 && v_rank(x) != 2) {
+        at->order = pnnx_map_order(v_rank(x));
+        if (!at->order.size) return xir_node_unsupported(at, "slopes of channels of %zu dims", v_rank(x));
+        x = node_in_order(at, x, at->order);
+    }
+    return row_becomes(at, INS(x, slope), SETS(INT("num_parameters", n)));
+}
+
+bool pnnx_back_normalize(xir_node *at) {
+    xir_ints axes;
+    xir_value *x = xir_node_input(at, 0);
+    if (!x || !xir_node_items(at, "axis", &axes)) return false;
+    if (!axes.n) axes = xir_node_series(at, 0, v_rank(x));
+    const double p = xir_node_real(at, "p", 2), eps = xir_node_real(at, "eps", 1e-12);
+    if (!(p >= 0.25 && p <= 16)) return xir_node_unsupported(at, "a norm with p = %g, whose powers lose digits", p);
+    if (!isfinite(eps)) return xir_node_unsupported(at, "a norm with eps = %g", eps);
+    const double least = node_least_real(v_element(x));   /* elements may not have eps, and then a norm of 0 divides */
+    const xir_set divisor = REAL("eps", eps > 0 && eps < least ? least : eps);
+    return xir_node_becomes_foreign(at, INS(x), SETS(LIST("dim", &axes), divisor, REAL("p", p)));
+}

@@ -1,0 +1,81 @@
+/* The way back of convolutions and pools. Attributes are read by the rows' sets; here is what they don't name: the dims
+ * of kernels, and ceil_mode, which XIR has as cells after the end. */
+#include <math.h>
+#include "pnnx/pnnx.h"
+#include "spec/windows.h"
+
+static bool is_module(const xir_node *at) {
+    return at->to->n_slots > 1 && at->to->slots[1].is_attribute;
+}
+
+bool pnnx_back_conv(xir_node *at) {
+    windows w;
+    xir_value *x = row_back_input(at, 0), *kernel = row_back_input(at, 1), *bias = xir_node_optional_input(at, 2);
+    if (xir_node_failed(at) || !x || !kernel) return false;
+    if (is_module(at) && !xir_value_is_params(kernel)) return xir_node_unsupported(at, "the kernel is computed");
+    const bool transposed = at->to->slots[1].order.data[0] == 'I';   /* OI or IO */
+    const int64_t groups = xir_node_int(at, "groups", 1), first = v_dim(kernel, 0), second = v_dim(kernel, 1);
+    const xir_ints dims = xir_node_dims(at, kernel);
+    if (xir_node_failed(at)) return false;
+    const xir_ints size = { dims.v + 2, dims.n - 2 }, zeros = xir_node_make_ints(at, dims.n - 2, 0);
+    if (!transposed && !windows_of_op(at, x, 2, kernel, &w)) return false;
+    const bool padded = !transposed && !window_is_even(&w);
+    if (padded && !xir_node_is(at, "padding_mode", "ZEROS"))
+        return xir_node_unsupported(at, "different padding of both sides");
+    if (padded) x = window_padded(at, x, &w, "CONSTANT", 0);
+    if (!x) return false;
+    if (!is_module(at))
+        return row_becomes(at, INS(x, kernel, bias),
+                           (xir_sets){ (const xir_set[]){ LIST("padding", &zeros) }, padded ? 1 : 0 });
+    if (padded)
+        return row_becomes(at, INS(x, kernel, bias),
+                           SETS(XIR_SETB("bias", bias != NULL), INT("in_channels", second * groups),
+                                INT("out_channels", first),
+                                LIST("kernel_size", &size), LIST("padding", &zeros)));
+    return row_becomes(at, INS(x, kernel, bias),
+                       SETS(XIR_SETB("bias", bias != NULL), INT("in_channels", transposed ? first : second * groups),
+                            INT("out_channels", transposed ? second * groups : first), LIST("kernel_size", &size)));
+}
+
+/* How many windows a pool has along an axis with so many cells of padding. Rounded up, the last window begins inside.
+ * Negative: the dim is open, or no window fits. */
+static int64_t windows_in(const windows *w, size_t k, int64_t padding, bool up) {
+    const int64_t room = w->input[k] < 0 ? -1 : w->input[k] + padding - w->dilation[k] * (w->size[k] - 1) - 1;
+    int64_t n = room < 0 ? -1 : (up ? room + w->stride[k] - 1 : room) / w->stride[k] + 1;
+    if (up && n > 0 && (n - 1) * w->stride[k] >= w->input[k] + w->before[k]) n--;
+    return n;
+}
+
+/* Returns true if the pool has the same windows with `before` cells on both sides. What lies in the padding does not
+ * matter; if it counts, there must be as much of it. */
+static bool is_even(const windows *w, size_t k, bool up, bool counts) {
+    const int64_t before = w->before[k], after = w->after[k];
+    if (before < 0 || before > w->size[k] / 2) return false;
+    if (before == after && !up) return true;
+    return !counts && windows_in(w, k, before + after, false) == windows_in(w, k, 2 * before, up) && w->input[k] >= 0;
+}
+
+bool pnnx_back_pool(xir_node *at) {
+    windows w;
+    xir_value *x = row_back_input(at, 0);
+    const bool max = xir_node_type(at).data[0] == 'M', counts = !max && xir_node_bool(at, "count_include_pad", false);
+    bool down = true, up = true;
+    if (!windows_of_op(at, x, 2, NULL, &w)) return false;
+    for (size_t k = 0; k < w.n; k++) {
+        down = down && is_even(&w, k, false, counts);
+        up = up && is_even(&w, k, true, counts);
+    }
+    if (!down && !up) {
+        if ((max && !v_is_real(x)) || (!max && !counts))
+            return xir_node_unsupported(at, "more padding after than before, or beyond half of a window");
+        x = window_padded(at, x, &w, "CONSTANT", max ? -INFINITY : 0);   // what a maximum or a mean counts
+        if (!x) return false;
+    }
+    const xir_ints pads = window_list(&w, w.before);
+    const int64_t divisor = xir_node_int(at, "divisor_override", 0);
+    const xir_any none = xir_any_null();
+    xir_set sets[] = { LIST("padding", &pads), XIR_SETB("ceil_mode", !down && up), XIR_SETB("return_indices", false) };
+    if (!max) sets[2] = divisor ? (xir_set)INT("divisor_override", divisor)
+                                : (xir_set){ .name = "divisor_override", .kind = XIR_SET_ANY, .p = &none };
+    return row_becomes(at, INS(x), (xir_sets){ sets, 3 });
+}

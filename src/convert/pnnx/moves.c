@@ -1,0 +1,183 @@
+/* Operators that take tensors apart, join them, or move their elements along axes. */
+#include <string.h>
+#include "pnnx/pnnx.h"
+
+/* ---- splits ----------------------------------------------------------------------------------------------------- */
+
+static bool split_into(xir_node *at, xir_value *x, int64_t axis, const xir_ints *sections) {
+    if (xir_node_failed(at)) return false;
+    if (sections->n < at->n_out) {
+        return xir_node_invalid(at, XIR_E_BOUNDS, NULL, "expected at most %zu outputs, found %zu", sections->n,
+                                at->n_out);
+    }
+    xir_op *op = xir_node_make_op(at, "Split", INS(x), SETS(LIST("sections", sections), INT("axis", axis)));
+    for (size_t i = 0; op && i < at->n_out; i++) xir_node_result(at, i, xir_op_output(op, (int64_t)i));
+    return !xir_node_failed(at);
+}
+
+/* The input, its axis and the known size of that. */
+static bool split_axis(xir_node *at, xir_value **x, int64_t *axis, int64_t *n) {
+    enum { MOST_PARTS = 1 << 20 };
+    *x = xir_node_input(at, 0);
+    if (!*x || !pnnx_axis(at, "dim", 0, v_rank(*x), axis)) return false;
+    if (!xir_node_need_dims(at, *x, (size_t)*axis, (size_t)*axis + 1)) return false;
+    *n = v_dim(*x, (size_t)*axis);
+    return node_at_most(at, *n, MOST_PARTS, "dim %lld", (long long)*axis);
+}
+
+static xir_ints parts_of(xir_node *at, int64_t n, int64_t size) {
+    xir_ints parts = xir_node_make_ints(at, (size_t)(n ? n / size + (n % size != 0) : 1), size);
+    if (parts.v) parts.v[parts.n - 1] = n - (int64_t)(parts.n - 1) * size;
+    return parts;
+}
+
+bool pnnx_chunk(xir_node *at) {
+    xir_value *x;
+    int64_t axis, n, chunks = xir_node_int(at, "chunks", 1);
+    if (!split_axis(at, &x, &axis, &n)) return false;
+    if (chunks < 1) return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/chunks", "chunks: expected at least 1");
+    const int64_t size = n / chunks + (n % chunks != 0);
+    const xir_ints parts = parts_of(at, n, size ? size : 1);
+    return split_into(at, x, axis, &parts);
+}
+
+bool pnnx_split(xir_node *at) {
+    xir_value *x;
+    int64_t axis, n;
+    xir_ints parts;
+    const xir_any *a = xir_node_attr(at, "split_size_or_sections");
+    if (!split_axis(at, &x, &axis, &n) || !pnnx_list(at, "split_size_or_sections", 0, &parts)) return false;
+    if (a->kind == XIR_ANY_INT) {
+        if (parts.v[0] < 1) return xir_node_invalid(at, XIR_E_BOUNDS, NULL, "a size: expected at least 1");
+        parts = parts_of(at, n, parts.v[0]);
+    }
+    return split_into(at, x, axis, &parts);
+}
+
+/* By positions, or into a number of parts whose first n mod c are one longer. */
+bool pnnx_tensor_split(xir_node *at) {
+    xir_value *x;
+    int64_t axis, n, from = 0;
+    xir_ints at_each, parts;
+    if (!split_axis(at, &x, &axis, &n)) return false;
+    if (pnnx_list(at, "indices", 0, &at_each)) {
+        parts = xir_node_make_ints(at, at_each.n + 1, 0);
+        for (size_t i = 0; i < parts.n; i++) {
+            int64_t to = i < at_each.n ? at_each.v[i] : n;
+            to = to < 0 ? to + n : to;
+            to = to < from ? from : to > n ? n : to;
+            parts.v[i] = to - from;
+            from = to;
+        }
+    } else {
+        const int64_t c = xir_node_int(at, "sections", 1);
+        if (c < 1 || c > 1 << 20)
+            return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/sections", "sections: expected at least 1");
+        parts = xir_node_make_ints(at, (size_t)c, n / c);
+        for (size_t i = 0; i < parts.n; i++) parts.v[i] += (int64_t)i < n % c;
+    }
+    return split_into(at, x, axis, &parts);
+}
+
+bool pnnx_unbind(xir_node *at) {
+    int64_t axis;
+    xir_value *x = xir_node_input(at, 0);
+    if (!x || !pnnx_axis(at, "dim", 0, v_rank(x), &axis)) return false;
+    xir_op *op = xir_node_make_op(at, "Unstack", INS(x), SETS(INT("dim", axis)));
+    for (size_t i = 0; op && i < at->n_out; i++) xir_node_result(at, i, xir_op_output(op, (int64_t)i));
+    return !xir_node_failed(at);
+}
+
+/* ---- joins ------------------------------------------------------------------------------------------------------ */
+
+static bool joined(xir_node *at, const char *cls, const char *attribute, size_t more) {
+    int64_t axis;
+    xir_value **inputs = node_take(at, (at->n_in + 1) * sizeof *inputs);
+    if (!inputs) return node_no_memory(at);
+    for (size_t i = 0; i < at->n_in; i++) inputs[i] = xir_node_input(at, i);
+    if (xir_node_failed(at) || !pnnx_axis(at, "dim", 0, v_rank(inputs[0]) + more, &axis)) return false;
+    for (size_t i = 1; i < at->n_in; i++) if (!xir_node_same_elements(at, 0, inputs[0], i, inputs[i])) return false;
+    return xir_node_becomes(at, cls, (xir_values){ inputs, at->n_in }, SETS(INT(attribute, axis)));
+}
+bool pnnx_cat(xir_node *at)   { return joined(at, "Concat", "axis", 0); }
+bool pnnx_stack(xir_node *at) { return joined(at, "Stack", "dim", 1); }
+
+/* ---- orders ----------------------------------------------------------------------------------------------------- */
+
+/* Each dim has its shift. Without dims the flattened tensor is rolled. */
+bool pnnx_roll(xir_node *at) {
+    xir_ints shifts, dims;
+    xir_value *x = xir_node_input(at, 0);
+    if (!x || !pnnx_list(at, "shifts", 0, &shifts)) return false;
+    (void)pnnx_list(at, "dims", 0, &dims);
+    const size_t n = dims.n ? dims.n : 1;
+    if (xir_node_failed(at)) return false;
+    if (shifts.n != n)
+        return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/shifts", "shifts: expected %zu item%s, found %zu", n,
+                                n > 1 ? "s" : "", shifts.n);
+    const xir_set sets[] = { LIST("shifts", &shifts), LIST("dims", &dims) };
+    return xir_node_becomes(at, "Roll", INS(x), (xir_sets){ sets, dims.n ? 2 : 1 });
+}
+
+bool pnnx_flip(xir_node *at) {
+    xir_ints dims;
+    xir_value *x = xir_node_input(at, 0);
+    if (!x || !pnnx_list(at, "dims", 0, &dims)) return false;
+    for (size_t i = 0; i < dims.n; i++) {
+        int64_t axis;
+        if (!xir_node_axis(at, "attribute/dims", dims.v[i], v_rank(x), &axis)) return false;
+        x = make_part(at, x, (size_t)axis, INT64_MAX, INT64_MIN, -1);
+        if (!x) return false;
+    }
+    return xir_node_result(at, 0, x);
+}
+
+/* Each axis continues with its own elements: those from its end are before the first. */
+static bool wrapped(xir_node *at, xir_value *x, const xir_ints *pads) {
+    for (size_t axis = 0; x && axis < v_rank(x); axis++) {
+        const int64_t before = pads->v[2 * axis], after = pads->v[2 * axis + 1], n = v_dim(x, axis);
+        if (!before && !after) continue;
+        if (!xir_node_need_dims(at, x, axis, axis + 1)) return false;
+        if (before > n || after > n)
+            return xir_node_invalid(at, XIR_E_BOUNDS, NULL, "padding that wraps around more than once");
+        if (before < 0 || after < 0) return xir_node_unsupported(at, "removed elements");
+        if (n > PNNX_MOST_LISTED) return xir_node_unsupported(at, "a constant of more than 2^22 elements");
+        xir_ints places = xir_node_make_ints(at, (size_t)(before + n + after), 0);
+        for (size_t i = 0; i < places.n; i++) places.v[i] = ((int64_t)i - before + n) % n;
+        x = make_taken(at, x, axis, &places);
+    }
+    return xir_node_result(at, 0, x);
+}
+
+/* Pairs from the last dim on. */
+bool pnnx_pad(xir_node *at) {
+    const xir_str type = xir_node_type(at);
+    const bool module = type.data[0] == 'n';
+    xir_ints pads;
+    xir_value *x = xir_node_input(at, 0);
+    if (!x || !pnnx_list(at, module ? "padding" : "pad", 0, &pads)) return false;
+    const size_t rank = v_rank(x), spatial = module ? (size_t)(type.data[type.size - 2] - '0') : pads.n / 2;
+    if (module && pads.n == 1) pads = xir_node_make_ints(at, 2 * spatial, pads.v[0]);
+    if (xir_node_failed(at)) return false;
+    if (pads.n % 2 || pads.n > 2 * rank)
+        return xir_node_invalid(at, XIR_E_BOUNDS, module ? "attribute/padding" : "attribute/pad",
+                                "expected an even number of at most %zu items, found %zu", 2 * rank, pads.n);
+    xir_ints all = xir_node_make_ints(at, 2 * rank, 0);
+    for (size_t i = 0; i < pads.n && all.v; i++) {
+        const size_t axis = rank - 1 - i / 2;
+        all.v[2 * axis + i % 2] = pads.v[i];
+    }
+    const xir_str mode = xir_node_text(at, "mode", "constant");
+    const bool reflect = module ? type.size > 6 && !strncmp(type.data + 3, "Refl", 4)
+                                : xir_str_equal(mode, XIR_STR("reflect"));
+    const bool edge = module ? !strncmp(type.data + 3, "Repl", 4) : xir_str_equal(mode, XIR_STR("replicate"));
+    const bool circular = module ? !strncmp(type.data + 3, "Circ", 4) : xir_str_equal(mode, XIR_STR("circular"));
+    if (xir_node_failed(at)) return false;
+    if (circular) return wrapped(at, x, &all);
+    const double value = xir_node_real(at, "value", 0);
+    if (v_is_integer(x) && !(value >= -0x1p63 && value < 0x1p63))
+        return xir_node_unsupported(at, "an integer of %g", value);
+    const xir_set fill = v_is_integer(x) ? (xir_set)INT("value", (int64_t)value) : (xir_set)REAL("value", value);
+    const char *word = reflect ? "REFLECTION" : edge ? "REPLICATION" : "CONSTANT";
+    return xir_node_becomes(at, "Pad", INS(x), SETS(LIST("padding", &all), WORD("mode", xir_str_of(word)), fill));
+}

@@ -1,0 +1,140 @@
+/* Operators that take a part of a tensor, or write one: Tensor.slice, Tensor.slice_copy, torch.select, torch.narrow. */
+#include "node/lists.h"
+#include "pnnx/pnnx.h"
+
+/* What a slice takes: for each dim of x its bounds and step; and the dims that are removed. */
+typedef struct slicing {
+    list_items bounds;     /* the begins of all dims, then the ends */
+    xir_ints   steps, gone;
+} slicing;
+
+/* The n items of the parameter `many`, or the only one of the parameter `one`, from an attribute or an input; all
+ * `otherwise` if the node has neither. */
+static bool slice_list(xir_node *at, const char *one, const char *many, size_t n, int64_t otherwise, list_items *out) {
+    const char *name = pnnx_is_none(at, many) && xir_node_input_named(at, many) == SIZE_MAX ? one : many;
+    const size_t input = name ? xir_node_input_named(at, name) : SIZE_MAX;
+    xir_ints numbers;
+    if (name && input != SIZE_MAX) return read_items_of(at, NULL, input, out) && out->n == n;
+    *out = make_items(at, n, otherwise);
+    if (!name || !pnnx_list(at, name, n, &numbers)) return !xir_node_failed(at);
+    for (size_t i = 0; i < n; i++) out->v[i] = item_number(numbers.v[i] >= PNNX_END ? INT64_MAX : numbers.v[i]);
+    return true;
+}
+
+/* From the parameters of a Tensor.slice of x. Negative selections count from the end. */
+static bool read_slicing(xir_node *at, xir_value *x, slicing *s) {
+    list_items starts, ends, steps, selects;
+    xir_ints dims;
+    if (xir_node_failed(at) || !x) return false;
+    const size_t rank = v_rank(x);
+    if (!pnnx_list(at, "dims", 0, &dims) && !xir_node_failed(at))
+        dims = xir_node_make_ints(at, 1, xir_node_int(at, "dim", 0));
+    if (xir_node_failed(at)) return false;
+    if (!slice_list(at, "start", "starts", dims.n, 0, &starts) ||
+        !slice_list(at, "end", "ends", dims.n, INT64_MAX, &ends) ||
+        !slice_list(at, "step", "steps", dims.n, 1, &steps) ||
+        !slice_list(at, NULL, "selects", dims.n, INT64_MAX, &selects))
+        return xir_node_unsupported(at, "lists of different lengths");
+    s->bounds = make_items(at, 2 * rank, 0);
+    s->steps = xir_node_make_ints(at, rank, 1);
+    s->gone = xir_node_make_ints(at, rank, 0);
+    if (xir_node_failed(at)) return false;
+    for (size_t i = 0; i < rank; i++) s->bounds.v[rank + i] = item_number(INT64_MAX);
+    for (size_t i = 0; i < dims.n; i++) {
+        int64_t axis;
+        if (!xir_node_axis(at, "attribute/dims", dims.v[i], rank, &axis)) return false;
+        const expr select = selects.v[i].v;
+        list_item *begin = &s->bounds.v[axis], *end = &s->bounds.v[rank + (size_t)axis];
+        if (!expr_is_number(select)) return xir_node_unsupported(at, "a selection that is computed");
+        if (select < PNNX_END) {
+            *begin = item_number(select);
+            *end = item_number(select == -1 ? INT64_MAX : select + 1);
+            s->gone.v[axis] = 1;
+            continue;
+        }
+        if (!expr_is_number(steps.v[i].v) || steps.v[i].v < 1)
+            return xir_node_unsupported(at, "a step that is computed");
+        *begin = starts.v[i];
+        *end = ends.v[i];
+        s->steps.v[axis] = steps.v[i].v;
+    }
+    return true;
+}
+
+bool pnnx_slice(xir_node *at) {
+    slicing s;
+    xir_value *x = xir_node_input(at, 0);
+    if (!read_slicing(at, x, &s)) return false;
+    const size_t rank = v_rank(x);
+    const bool known = items_known(&s.bounds);
+    xir_ints begin = xir_node_make_ints(at, rank, -1), end = xir_node_make_ints(at, rank, -1),
+             axes = xir_node_make_ints(at, rank, 0);
+    if (xir_node_failed(at)) return false;
+    axes.n = 0;
+    for (size_t i = 0; i < rank; i++) {
+        if (known) begin.v[i] = s.bounds.v[i].v, end.v[i] = s.bounds.v[rank + i].v;
+        if (s.gone.v[i]) axes.v[axes.n++] = (int64_t)i;
+    }
+    const xir_sets sets = SETS(LIST("begin", &begin), LIST("end", &end), LIST("stride", &s.steps));
+    xir_value *y = known ? xir_node_make(at, "Slice", INS(x), sets) : make_listed(at, "Slice", x, &s.bounds, sets);
+    if (!y || !axes.n) return xir_node_result(at, 0, y);
+    return xir_node_result(at, 0, xir_node_make(at, "Squeeze", INS(y), SETS(LIST("axis", &axes))));
+}
+
+/* Writes a part: the positions of its elements are listed, and one ScatterND over the flattened tensor writes them. */
+bool pnnx_slice_copy(xir_node *at) {
+    slicing s;
+    xir_value *x = xir_node_input(at, 0), *src = xir_node_input(at, 1);
+    if (!read_slicing(at, x, &s) || !src || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
+    if (!items_known(&s.bounds)) return xir_node_unsupported(at, "bounds that are computed");
+    const size_t rank = v_rank(x);
+    xir_ints dims = xir_node_dims(at, x), begin = xir_node_make_ints(at, rank, 0),
+             count = xir_node_make_ints(at, rank, 0);
+    if (xir_node_failed(at)) return false;
+    for (size_t i = 0; i < rank; i++) {
+        int64_t b = s.bounds.v[i].v, e = s.bounds.v[rank + i].v;
+        const int64_t n = dims.v[i];
+        b = b < 0 ? b + n : b, e = e < 0 ? e + n : e;
+        b = b < 0 ? 0 : b > n ? n : b, e = e < b ? b : e > n ? n : e;
+        begin.v[i] = b;
+        count.v[i] = (e - b) / s.steps.v[i] + ((e - b) % s.steps.v[i] != 0);
+    }
+    if (!node_elements_at_most(at, &count, PNNX_MOST_LISTED, "the part")) return false;
+    const int64_t total = product_of(&count, 0, rank);
+    xir_ints places = xir_node_make_ints(at, (size_t)total, 0);
+    for (int64_t k = 0; places.v && k < total; k++) {
+        int64_t rest = k, stride = 1;
+        for (size_t i = rank; i-- > 0; stride *= dims.v[i], rest /= count.v[i]) {
+            places.v[k] += (begin.v[i] + rest % count.v[i] * s.steps.v[i]) * stride;
+        }
+    }
+    xir_value *flat = make_shaped(at, x, (int64_t[]){ -1 }, 1), *updates = make_shaped(at, src, (int64_t[]){ -1 }, 1);
+    if (updates && v_dim(updates, 0) != total) return xir_node_unsupported(at, "a source of other dims");
+    xir_value *index = places.v ? make_shaped(at, xir_node_integers(at, &places), (int64_t[]){ total, 1 }, 2) : NULL;
+    xir_value *y = index && updates ? xir_node_make(at, "ScatterND", INS(flat, index, updates), NO_SETS) : NULL;
+    return xir_node_result(at, 0, y ? make_reshaped(at, y, &dims) : NULL);
+}
+
+bool pnnx_select(xir_node *at) {
+    int64_t axis;
+    xir_value *x = xir_node_input(at, 0);
+    if (!x || !pnnx_axis(at, "dim", 0, v_rank(x), &axis)) return false;
+    xir_value *index = xir_node_has(at, 1) ? xir_node_input(at, 1)
+        : xir_node_scalar(at, xir_type_sint(xir_node_context(at), 64), (double)xir_node_int(at, "index", 0));
+    return xir_node_becomes(at, "Gather", INS(x, index), SETS(INT("axis", axis)));
+}
+
+bool pnnx_narrow(xir_node *at) {
+    int64_t axis;
+    xir_value *x = xir_node_input(at, 0);
+    if (!x || !pnnx_axis(at, "dim", 0, v_rank(x), &axis)) return false;
+    int64_t start = xir_node_int(at, "start", 0), length = xir_node_int(at, "length", 0);
+    if (start < 0) {
+        if (!xir_node_need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
+        start += v_dim(x, (size_t)axis);
+    }
+    if (start < 0 || length < 0 || start > PNNX_END || length > PNNX_END)
+        return xir_node_invalid(at, XIR_E_BOUNDS, NULL, "a part from %lld of %lld elements", (long long)start,
+                                (long long)length);
+    return xir_node_result(at, 0, make_part(at, x, (size_t)axis, start, start + length, 1));
+}

@@ -1,0 +1,165 @@
+/* Ops of a dialect that stand for ops of XIR: their inputs, by the names of their row, their attributes and types. Each
+ * is checked by its own row, as if it had been read from a file. */
+#include "number.h"
+#include "rows/row.h"
+#include "source_tags.h"
+
+/* ---- constants -------------------------------------------------------------------------------------------------- */
+
+xir_value *foreign_input(xir_node *at, xir_value *v) {
+    back_state *b = &at->c->back;
+    const bool plain = !b->to || !convert_needs_constants(b->to);   // ops take Params
+    if (xir_node_failed(at) || !v || !xir_value_is_params(v) || plain) return v;
+    const uint32_t *known = pointer_table_find(&b->constant_of, v);
+    if (known) return b->constants[*known];
+    const xir_op *last = xir_op_prev(at->op);
+    xir_value *made = b->to->constant(at, v);
+    xir_op *op = made ? xir_value_op(made) : NULL;
+    if (!made || !op) return xir_node_unsupported(at, "a constant of this kind"), NULL;
+    bool done = mem_reserve(context_alloc(at->c->ctx), (void **)&b->constants, &b->constant_room, b->n_constants + 1,
+                            sizeof *b->constants);
+    done = done && pointer_table_add(&b->constant_of, v, (uint32_t)b->n_constants);
+    /* it comes before all nodes, and does not belong to this one */
+    done = done && !xir_op_set_name(op, xir_value_name(v));
+    if (done && xir_value_name(made).size == 0) done = !xir_value_set_name(made, xir_value_name(v));
+    for (xir_op *part = last ? xir_op_next(last) : xir_network_first(at->c->net), *next; done && part != at->op;
+         part = next) {
+        next = xir_op_next(part);
+        done = !xir_op_move(part, xir_op_next(b->front));
+        b->front = part;
+    }
+    if (!done) return node_no_memory(at), NULL;
+    b->constants[b->n_constants++] = made;
+    return made;
+}
+
+/* ---- attributes ------------------------------------------------------------------------------------------------- */
+
+static bool any_of_set(xir_node *at, const xir_set *s, xir_any *out) {
+    const xir_ints *list = s->p;
+    switch (s->kind) {
+    case XIR_SET_INT:  *out = xir_any_int(s->i); return true;
+    case XIR_SET_BOOL: *out = xir_any_bool(s->i != 0); return true;
+    case XIR_SET_REAL: *out = xir_any_real(s->r); return true;
+    case XIR_SET_ENUM: *out = xir_any_text(s->text); return true;
+    case XIR_SET_ANY:  *out = *(const xir_any *)s->p; return true;
+    case XIR_SET_OBJECT:
+        *out = (xir_any){ .kind = XIR_ANY_PARAMS, .as.params = (xir_value *)(uintptr_t)s->p };
+        return s->p;
+    case XIR_SET_INTS: {
+        xir_any *items = node_take(at, (list->n + 1) * sizeof *items);
+        if (!items) return node_no_memory(at);
+        for (size_t i = 0; i < list->n; i++) items[i] = xir_any_int(list->v[i]);
+        *out = xir_any_list(items, list->n);
+        return true;
+    }
+    }
+    return false;
+}
+
+/* Attributes of all formats are reals of 32 bits, if they are reals. */
+static bool set_attributes(xir_node *at, xir_op *op, xir_sets sets) {
+    for (size_t i = 0; i < sets.n; i++) {
+        xir_any any;
+        if (!any_of_set(at, &sets.data[i], &any))
+            return xir_node_unsupported(at, "the conversion is invalid: %s has no value", sets.data[i].name);
+        if (any.kind == XIR_ANY_REAL && number_beyond_f32(any.as.real))
+            return xir_node_unsupported(at, "%s: %g is beyond reals of 32 bits", sets.data[i].name, any.as.real);
+        if (xir_op_set_extra(op, xir_str_of(sets.data[i].name), &any)) return node_no_memory(at);
+    }
+    return true;
+}
+
+/* ---- the op ----------------------------------------------------------------------------------------------------- */
+
+/* Notes the names of the inputs of an op, unless their positions say the same. */
+static bool name_inputs(xir_node *at, xir_op *op, const xir_any *names, size_t n, bool needed) {
+    if (!needed || !n) return true;
+    const xir_any list = xir_any_list(names, n);
+    return !xir_op_set_tag(op, source_tag_key(SOURCE_INPUTS), &list) || node_no_memory(at);
+}
+
+/* Checks an op by its row; what the row finds is why the node stays. */
+static bool fits(xir_node *at, xir_op *op, const convert_class *cls) {
+    conversion *c = at->c;
+    xir_diags *why = xir_diags_new(c->ctx), *before = c->why;
+    if (!why) return node_no_memory(at);
+    const xir_status status = c->status;
+    const bool checking = c->checking;
+    const char *prefix = c->prefix;
+    xir_node made;
+    node_begin(c, op, cls, &made);
+    made.n_out = xir_op_output_count(op);   /* nothing uses them yet */
+    c->prefix = "";
+    c->why = why;
+    c->checking = true;
+    bool sound = made.given && (!cls->n_slots || node_find_inputs(&made)) && node_is_sound(&made) &&
+                 convert_check(cls->dialect, &made);
+    c->why = before;
+    c->checking = checking;
+    c->prefix = prefix;
+    c->status = status;
+    const xir_diag *d = xir_diags_at(why, 0);
+    const int size = d && d->message.size < 250 ? (int)d->message.size : 0;
+    const bool reported = d || made.fate == NODE_STAYS;   /* a missing reason means that memory is short */
+    if (!sound && (!reported || made.fate == NODE_NO_MEMORY || c->no_memory)) node_no_memory(at);
+    else if (!sound && !d) xir_node_unsupported(at, "%.250s", made.reason);
+    else if (!sound) xir_node_unsupported(at, "%.*s", size, size ? d->message.data : "");
+    xir_diags_free(why);
+    return sound;
+}
+
+xir_op *xir_node_make_foreign(xir_node *at, const char *key, xir_values inputs, xir_sets sets,
+                              const xir_type *const *types, size_t n) {
+    conversion *c = at->c;
+    if (xir_node_failed(at)) return NULL;
+    const xir_class *theirs = xir_class_opaque(c->ctx, xir_str_of(key));
+    const convert_class *cls = theirs ? conversion_class(c, theirs) : NULL;
+    if (!cls) return node_no_memory(at), NULL;
+    if (!node_affords(at, sizeof(xir_op) + inputs.size * sizeof(xir_use))) return NULL;
+    xir_value **in = node_take(at, (inputs.size + 1) * sizeof *in);
+    xir_any *names = node_take(at, (inputs.size + 1) * sizeof *names);
+    const xir_type **own = node_take(at, ((n ? 0 : at->n_out) + 1) * sizeof *own);
+    if (!in || !names || !own) return node_no_memory(at), NULL;
+    size_t n_in = 0, n_plain = 0;
+    bool skipped = false, weights = false;
+    for (size_t i = 0; i < cls->n_slots; i++)
+        weights |= cls->slots[i].is_attribute, n_plain += !cls->slots[i].is_attribute;
+    for (size_t i = 0; i < inputs.size; i++) {
+        const row_input *slot = i < cls->n_slots ? &cls->slots[i] : NULL;
+        if (slot && slot->is_attribute) continue;
+        skipped |= slot && !inputs.data[i];
+        if (slot && !inputs.data[i]) continue;
+        names[n_in] = slot ? xir_any_text(slot->name) : xir_any_null();
+        in[n_in++] = foreign_input(at, inputs.data[i]);
+    }
+    if (xir_node_failed(at)) return NULL;
+    for (size_t i = 0; !n && i < at->n_out; i++) own[i] = xir_value_type(xir_op_output(at->op, (int64_t)i));
+    const xir_op_desc desc = XIR_INIT(xir_op_desc, .cls = theirs, .inputs = in, .n_inputs = n_in,
+                                      .types = n ? types : own, .n_types = n ? n : at->n_out,
+                                      .name = xir_op_name(at->op), .id = XIR_NO_ID, .before = at->op);
+    const xir_status before = xir_network_status(c->net);
+    xir_op *op = xir_network_add(c->net, &desc);
+    if (!op && xir_network_status(c->net) == XIR_E_MEMORY) return node_no_memory(at), NULL;
+    if (!op && !before) xir_network_clear_status(c->net);
+    if (!op) return xir_node_unsupported(at, "the conversion is invalid: %s is refused", key), NULL;
+    if (!name_inputs(at, op, names, n_in, skipped || (!weights && n_plain > 1)) || !set_attributes(at, op, sets))
+        return NULL;
+    for (size_t i = 0; i < inputs.size && i < cls->n_slots; i++) {
+        if (!cls->slots[i].is_attribute || !inputs.data[i]) continue;
+        if (!xir_value_is_params(inputs.data[i]))
+            return xir_node_unsupported(at, "%.*s is not constant", (int)cls->slots[i].name.size,
+                                        cls->slots[i].name.data), NULL;
+        const xir_any any = { .kind = XIR_ANY_PARAMS, .as.params = inputs.data[i] };
+        if (xir_op_set_extra(op, cls->slots[i].name, &any)) return node_no_memory(at), NULL;
+    }
+    return !cls->row || fits(at, op, cls) ? op : NULL;
+}
+
+bool xir_node_becomes_foreign(xir_node *at, xir_values inputs, xir_sets sets) {
+    if (!at->to || !at->to->row) return xir_node_unsupported(at, "the conversion is invalid: there is no row");
+    xir_op *op = xir_node_make_foreign(at, at->to->row->name, inputs, sets, NULL, 0);
+    for (size_t i = 0; op && i < at->n_out; i++) xir_node_result(at, i, xir_op_output(op, (int64_t)i));
+    at->main = op;
+    return !xir_node_failed(at);
+}

@@ -1,0 +1,88 @@
+/* Rows: their texts, read in both directions, and what they say about a class. Hooks call what is here, and what a node
+ * has. */
+#ifndef CONVERT_ROW_H
+#define CONVERT_ROW_H
+
+#include "node/node.h"
+
+/* ---- the list --------------------------------------------------------------------------------------------------- */
+
+/* A row of a table; all rows of a table have the size of the first. */
+static inline const xir_convert_row *convert_row_at(const xir_convert_row *rows, size_t i) {
+    return (const xir_convert_row *)(const void *)((const char *)rows + i * rows->size);
+}
+/* The members at the end of a row, which may be shorter than this library's. */
+xir_convert_fn *convert_row_back(const xir_convert_row *row);
+/* The next class that a row stands for on the way back, from a list; false at its end. `classes` begins as this. */
+const char *convert_row_classes(const xir_convert_row *row);
+bool        convert_next_class(const char **classes, char name[64]);
+/* The row of an op type, by the type itself or another spelling of it; NULL if no row has it. */
+const xir_convert_row *convert_row_of(xir_context *ctx, const xir_dialect_decl *dialect, xir_str key);
+/* The dialect's row whose name is closest to an unknown key; NULL: none is close. */
+const xir_convert_row *row_like(xir_context *ctx, const xir_dialect_decl *dialect, xir_str key);
+
+/* classes.c: the facts about an op's class; and those about an op, which may be of another version than those of its
+ * network. NULL: out of memory. */
+const convert_class *conversion_class(conversion *c, const xir_class *cls);
+const convert_class *conversion_class_of(conversion *c, const xir_op *op);
+
+/* ---- texts ------------------------------------------------------------------------------------------------------ */
+
+/* The most sets of a row, and the bytes of a set's name with its end. */
+enum { ROW_SETS = 32, ROW_NAME = 64 };
+
+/* row.c: the texts of rows. Reads the next attribute of the list; false at the end, or if the text is malformed: then
+ * *text is not at its end. */
+typedef struct row_attribute {
+    xir_str name;          /* "*": any other name                                   */
+    xir_str kinds;         /* letters of the kinds that it may have                 */
+    bool    needed;
+    int64_t from, until;   /* versions that have it: from <= version < until */
+} row_attribute;
+bool row_next_attribute(const char **text, row_attribute *out);
+/* The versions that have the op itself: from <= version < until. */
+void row_versions(const char *attributes, int64_t *from, int64_t *until);
+/* Reads a range like "1-3"; false if it is malformed. `most` is SIZE_MAX if there is no limit. */
+bool row_range(const char *text, size_t *least, size_t *most);
+/* The names in "2-3 input weight bias", and the next of them; false at the end, or if the text is malformed: then *text
+ * is not at its end. */
+const char *row_input_names(const char *inputs);
+bool row_next_input(const char **text, row_input *out);
+typedef struct row_set {
+    xir_str field, attribute;   /* attribute is empty for a number or a word          */
+    bool    is_item;            /* "stride[0]"                                        */
+    size_t  item;
+    bool    inverted;           /* "!bias"                                            */
+    xir_str words;              /* "0:MAX,1:AVG": theirs and XIR's; empty: as it is  */
+    xir_str word;               /* a word of XIR's: "'FLOOR'"                         */
+    bool    has_number;
+    double  number;
+} row_set;
+bool row_next_set(const char **text, row_set *out);
+/* Takes the next pair off a list of words; false at the end, or if it is malformed: then the list is not empty. */
+bool row_next_word(xir_str *words, xir_str *theirs, xir_str *own);
+
+/* ---- both ways -------------------------------------------------------------------------------------------------- */
+
+/* Makes the op of the row's class and sets; `more` are set instead of the row's sets of the same names. */
+bool row_run(xir_node *at);
+bool row_run_with(xir_node *at, xir_sets more);
+
+/* check_node.c: whether counts and attributes fit the row; adds findings. */
+bool node_is_sound(xir_node *at);
+/* For formats with integers of 32 bits: their files have no others, but ops that are converted may. */
+bool node_ints_are_short(xir_node *at);
+
+/* row_back.c: reads the node's candidate backward. */
+bool row_run_back(xir_node *at);
+/* What the sets of the row say, as attributes of the foreign op; sets of `more` win. */
+bool row_becomes(xir_node *at, xir_values inputs, xir_sets more);
+/* An input in the order that the row gives for its position; NULL if absent or after a failure. */
+xir_value *row_back_input(xir_node *at, size_t i);
+/* Gives the node the outputs of a foreign op, feature maps in the order that the node's outputs have. */
+bool row_back_results(xir_node *at, xir_op *op);
+
+/* foreign.c: the value that stands for v as an input of a foreign op. */
+xir_value *foreign_input(xir_node *at, xir_value *v);
+
+#endif

@@ -1,0 +1,248 @@
+/* Rows, read backward: from the attributes of XIR's op, each set "name=attribute" makes the attribute, and each set
+ * "name=number" is a condition. What no set names must have its default. Orders of axes are those that the row has for
+ * the inputs: a kernel HWIO becomes OIHW, and a map that is not in the order is transposed before and after. */
+#include <math.h>
+#include <stdlib.h>
+#include "rows/row.h"
+#include "types.h"
+
+enum { MOST_LISTED = 8 };
+
+/* ---- orders of axes --------------------------------------------------------------------------------------------- */
+
+xir_value *row_back_input(xir_node *at, size_t i) {
+    const xir_str order = i < at->to->n_slots ? at->to->slots[i].order : (xir_str){ NULL, 0 };
+    return node_in_order(at, xir_node_optional_input(at, i), order);
+}
+
+/* The type of an output in the order of input 0 of the row; the output itself if it is in this order. */
+static const xir_type *ordered_type(xir_node *at, const xir_value *v, int64_t axes[8], bool *same) {
+    const xir_str order = at->order;
+    const xir_type *type = xir_value_type(v);
+    int64_t dims[8];
+    *same = true;
+    if (!order.size) return type;
+    if (!node_axes_in(at, v, order, axes, same)) return NULL;
+    if (*same) return type;
+    for (size_t i = 0; i < order.size; i++) dims[i] = type_dim(type, axes[i]);
+    const xir_layout *layout = xir_layout_parse(at->c->ctx, order, NULL);
+    type = layout ? node_type(at, xir_type_element(type), layout, &(xir_ints){ dims, order.size }) : NULL;
+    if (!type) node_no_memory(at);
+    return type;
+}
+
+bool row_back_results(xir_node *at, xir_op *op) {
+    for (size_t i = 0; op && i < at->n_out; i++) {
+        int64_t axes[8], back[8];
+        bool same;
+        const xir_value *old = xir_op_output(at->op, (int64_t)i);
+        xir_value *v = xir_op_output(op, (int64_t)i);
+        if (!ordered_type(at, old, axes, &same)) return false;
+        const size_t rank = xir_type_rank(xir_value_type(old));
+        for (size_t k = 0; k < rank && !same; k++) back[axes[k]] = (int64_t)k;
+        char letters[9] = "";
+        const xir_layout *layout = xir_type_layout(xir_value_type(old));
+        for (size_t k = 0; k < rank && k < 8 && layout; k++) letters[k] = xir_layout_axis(layout, k);
+        xir_node_result(at, i, same ? v : xir_node_transposed(at, v, back, rank, layout ? letters : NULL));
+    }
+    return !xir_node_failed(at);
+}
+
+/* ---- sets ------------------------------------------------------------------------------------------------------- */
+
+/* The attributes of the foreign op that are known so far. */
+typedef struct theirs {
+    xir_set  sets[ROW_SETS];
+    char     names[ROW_SETS][64];
+    bool     is_list[ROW_SETS];
+    xir_any  items[ROW_SETS][MOST_LISTED];
+    size_t   n_items[ROW_SETS];
+    xir_any  whole[ROW_SETS];
+    size_t   n;
+} theirs;
+
+/* The letters of kinds that the row has for an attribute; empty: the row does not have it. */
+static xir_str kinds_of(const xir_convert_row *row, xir_str name) {
+    row_attribute a;
+    for (const char *text = row->attributes; row_next_attribute(&text, &a);)
+        if (xir_str_equal(a.name, name)) return a.kinds;
+    return (xir_str){ NULL, 0 };
+}
+
+static bool has_kind(xir_str kinds, char letter) { return kinds.size && memchr(kinds.data, letter, kinds.size); }
+
+/* The value in a kind that the attribute takes: a bool, an integer, a real. */
+static xir_any in_kind(xir_any any, xir_str kinds) {
+    const bool number = any.kind == XIR_ANY_BOOL || any.kind == XIR_ANY_INT || any.kind == XIR_ANY_REAL;
+    const double v = number ? node_any_real(&any, 0) : 0;
+    if (!number) return any;
+    if (any.kind == XIR_ANY_REAL && has_kind(kinds, 'f')) return any;
+    if (any.kind == XIR_ANY_BOOL && has_kind(kinds, 'b')) return any;
+    if (any.kind == XIR_ANY_INT && has_kind(kinds, 'i')) return any;
+    if (has_kind(kinds, 'f')) return xir_any_real(v);
+    if (has_kind(kinds, 'b') && (v == 0 || v == 1)) return xir_any_bool(v != 0);
+    if (has_kind(kinds, 'i') && v == trunc(v) && fabs(v) < 0x1p53) return xir_any_int((int64_t)v);
+    return any;
+}
+
+static size_t entry_of(xir_node *at, theirs *t, xir_str name) {
+    size_t i = 0;
+    while (i < t->n && !xir_str_equal(xir_str_of(t->names[i]), name)) i++;
+    if (i < t->n) return i;
+    if (i == ROW_SETS || name.size >= 64)
+        return xir_node_unsupported(at, "the conversion is invalid: too many attributes"), SIZE_MAX;
+    memcpy(t->names[i], name.data, name.size);
+    t->names[i][name.size] = '\0';
+    t->is_list[i] = false;
+    t->n_items[i] = 0;
+    t->n++;
+    return i;
+}
+
+/* Two sets of one attribute or item must agree: pads of both sides are one number of the file. */
+static bool put_value(xir_node *at, theirs *t, const row_set *from, xir_any any) {
+    const size_t i = entry_of(at, t, from->attribute);
+    if (i == SIZE_MAX) return false;
+    if (!from->is_item) {
+        if (t->sets[i].name && !xir_any_equal(&t->whole[i], &any)) goto differ;
+        t->whole[i] = any;
+        t->sets[i] = (xir_set){ .name = t->names[i], .kind = XIR_SET_ANY, .p = &t->whole[i] };
+        return true;
+    }
+    if (from->item >= MOST_LISTED) return xir_node_unsupported(at, "the conversion is invalid: too many items");
+    t->is_list[i] = true;
+    while (t->n_items[i] <= from->item) t->items[i][t->n_items[i]++] = xir_any_null();
+    if (t->items[i][from->item].kind != XIR_ANY_NULL && !xir_any_equal(&t->items[i][from->item], &any)) goto differ;
+    t->items[i][from->item] = any;
+    return true;
+differ:
+    return xir_node_unsupported(at, "%.*s is another number than its counterpart", (int)from->field.size,
+                                from->field.data);
+}
+
+static bool same_word(xir_str a, xir_str b) {
+    size_t i = 0;
+    for (; i < a.size && i < b.size; i++) {
+        const char x = a.data[i] >= 'a' && a.data[i] <= 'z' ? (char)(a.data[i] - 32) : a.data[i];
+        const char y = b.data[i] >= 'a' && b.data[i] <= 'z' ? (char)(b.data[i] - 32) : b.data[i];
+        if (x != y) return false;
+    }
+    return i == a.size && i == b.size;
+}
+
+/* The file's word for XIR's, as a text, a number or a bool. */
+static bool their_word(xir_node *at, const row_set *from, xir_any *any) {
+    xir_str rest = from->words, word, own;
+    const xir_str kinds = kinds_of(at->to->row, from->attribute);
+    char room[24];
+    while (any->kind == XIR_ANY_TEXT && row_next_word(&rest, &word, &own)) {
+        if (!same_word(own, any->as.text)) continue;
+        const bool truth = xir_str_equal(word, XIR_STR("True")) || xir_str_equal(word, XIR_STR("False"));
+        if (truth && has_kind(kinds, 'b')) *any = xir_any_bool(word.data[0] == 'T');
+        else if (has_kind(kinds, 's')) *any = xir_any_text(word);
+        else if (word.size < sizeof room) {
+            memcpy(room, word.data, word.size);
+            room[word.size] = '\0';
+            *any = xir_any_int(strtoll(room, NULL, 10));
+        }
+        return true;
+    }
+    const xir_str text = any->kind == XIR_ANY_TEXT ? any->as.text : XIR_STR("");
+    return xir_node_unsupported(at, "%.*s is %.*s", (int)from->field.size, from->field.data, CLIP(text));
+}
+
+/* A set with a number or a word of XIR: whether the op has it. */
+static bool holds(xir_node *at, const row_set *from, const xir_any *any) {
+    const int n = (int)from->field.size;
+    if (from->word.size) {
+        if (any && any->kind == XIR_ANY_TEXT && same_word(any->as.text, from->word)) return true;
+        return xir_node_unsupported(at, "%.*s is not %.*s", n, from->field.data, (int)from->word.size, from->word.data);
+    }
+    const bool list = any && any->kind == XIR_ANY_LIST && any->as.list.size == 1;
+    const double v = node_any_real(list ? any->as.list.items : any, NAN);
+    if ((float)v == (float)from->number) return true;
+    return xir_node_unsupported(at, "%.*s is not %g", n, from->field.data, from->number);
+}
+
+static bool read_set(xir_node *at, theirs *t, const row_set *from) {
+    const xir_any *own = own_attr(at, from->field);
+    if (!from->attribute.size) return holds(at, from, own);
+    if (!own) return true;   /* absent, as in the file */
+    xir_any any = *own;
+    if (from->words.size && !their_word(at, from, &any)) return false;
+    const xir_str kinds = kinds_of(at->to->row, from->attribute);
+    if (from->inverted) any = in_kind(xir_any_bool(node_any_real(&any, 0) == 0), kinds);
+    else if (!from->words.size && !from->is_item) any = in_kind(any, kinds);
+    return put_value(at, t, from, any);
+}
+
+static bool has_set(xir_sets sets, xir_str name) {
+    for (size_t i = 0; i < sets.n; i++) if (xir_str_equal(xir_str_of(sets.data[i].name), name)) return true;
+    return false;
+}
+
+/* Attributes that the file requires and nothing has set. */
+static bool nothing_missing(xir_node *at, xir_sets sets) {
+    row_attribute a;
+    for (const char *text = at->to->row->attributes; row_next_attribute(&text, &a);) {
+        if (!a.needed || at->to->version < a.from || at->to->version >= a.until || has_set(sets, a.name)) continue;
+        return xir_node_unsupported(at, "nothing gives %.*s", (int)a.name.size, a.name.data);
+    }
+    return true;
+}
+
+bool row_becomes(xir_node *at, xir_values inputs, xir_sets more) {
+    theirs room, *t = &room;   /* on the stack: a node must not keep it until the end of the conversion */
+    const xir_convert_row *row = at->to->row;
+    uint64_t named = 0;
+    row_set from;
+    xir_str other = { NULL, 0 };
+    if (xir_node_failed(at)) return false;
+    t->n = 0;
+    memset((void *)t->sets, 0, sizeof t->sets);
+    for (const char *text = row->sets; row_next_set(&text, &from);) {
+        const xir_field *f = xir_class_field(at->op->cls, from.field);
+        if (!f) return xir_node_unsupported(at, "it has no attribute %.*s", (int)from.field.size, from.field.data);
+        named |= (uint64_t)1 << (f - at->op->cls->fields);
+        if (!has_set(more, from.attribute) && !read_set(at, t, &from)) return false;
+    }
+    /* what its hook has seen */
+    for (size_t i = 0; convert_row_back(row) && i < at->op->cls->n_fields && i < 64; i++) {
+        const xir_field *f = &at->op->cls->fields[i];
+        const bool cuts = xir_str_equal(f->name, XIR_STR("cut_scale"));
+        if (f->kind == XIR_KIND_PARAMS || (!row->sets && !cuts)) named |= (uint64_t)1 << i;
+    }
+    if (!own_is_default(at->op, named, &other))
+        return xir_node_unsupported(at, "%.*s has another value than its default", (int)other.size, other.data);
+    for (size_t i = 0; i < t->n; i++) {
+        if (!t->is_list[i]) continue;
+        t->whole[i] = xir_any_list(t->items[i], t->n_items[i]);
+        t->sets[i] = (xir_set){ .name = t->names[i], .kind = XIR_SET_ANY, .p = &t->whole[i] };
+    }
+    xir_set *all = node_take(at, (t->n + more.n + 1) * sizeof *all);
+    const xir_type **types = node_take(at, (at->n_out + 1) * sizeof *types);
+    if (!all || !types) return node_no_memory(at);
+    size_t n = 0;
+    for (size_t i = 0; i < t->n; i++) all[n++] = t->sets[i];
+    for (size_t i = 0; i < more.n; i++) all[n++] = more.data[i];
+    const xir_sets sets = { all, n };
+    if (!nothing_missing(at, sets)) return false;
+    for (size_t i = 0; i < at->n_out; i++) {
+        int64_t axes[8];
+        bool same;
+        types[i] = ordered_type(at, xir_op_output(at->op, (int64_t)i), axes, &same);
+        if (xir_node_failed(at)) return false;
+    }
+    xir_op *op = xir_node_make_foreign(at, row->name, inputs, sets, types, at->n_out);
+    at->main = op;
+    return op && row_back_results(at, op);
+}
+
+bool row_run_back(xir_node *at) {
+    const size_t n = at->n_in;
+    if (at->to->n_slots && n > at->to->n_slots) return xir_node_unsupported(at, "%zu inputs", n);
+    xir_value **in = node_take(at, (n + 1) * sizeof *in);
+    if (!in) return node_no_memory(at);
+    for (size_t i = 0; i < n; i++) in[i] = row_back_input(at, i);
+    return row_becomes(at, (xir_values){ in, n }, XIR_NO_SETS);
+}

@@ -1,0 +1,125 @@
+/* Windows of foreign convolutions and pools: see windows.h. */
+#include <string.h>
+#include "spec/windows.h"
+
+const axis_words *axis_words_of(size_t n, size_t k) {
+    static const axis_words words[3] = {   /* counted from the last axis */
+        { "pool_width",  "stride_width",  "dilation_width",  "pad_left",  "pad_right",  "output_pad_width"  },
+        { "pool_height", "stride_height", "dilation_height", "pad_top",   "pad_bottom", "output_pad_height" },
+        { "pool_depth",  "stride_depth",  "dilation_depth",  "pad_front", "pad_back",   "output_pad_depth"  },
+    };
+    return &words[n - 1 - k];
+}
+
+bool node_windows_fit(xir_node *at, const windows *w) {
+    for (size_t k = 0; k < w->n; k++) {
+        int64_t room = w->input[k] + w->before[k] + w->after[k], window = w->dilation[k] * (w->size[k] - 1) + 1;
+        if (w->input[k] < 0 || w->size[k] < 0 || room >= window) continue;
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/0",
+                                "dim %zu: expected at least %lld elements, like the kernel, found %lld and %lld of padding",
+                                2 + k, (long long)window, (long long)w->input[k],
+                                (long long)(w->before[k] + w->after[k]));
+    }
+    return true;
+}
+
+bool windows_round_up(windows *w) {
+    bool any = false;
+    for (size_t k = 0; k < w->n; k++) {
+        const int64_t room = window_room(w, k), rest = room % w->stride[k];
+        /* a window that would begin in the padding at the end does not count */
+        const bool inside = (room / w->stride[k] + 1) * w->stride[k] < w->input[k] + w->before[k];
+        if (room < 0 || !rest || !inside) continue;
+        w->after[k] += w->stride[k] - rest;
+        any = true;
+    }
+    return any;
+}
+
+/* ---- from XIR's op ---------------------------------------------------------------------------------------------- */
+
+static bool is_large(int64_t v) { return v > WINDOW_MOST || v < -WINDOW_MOST; }
+
+/* An unknown size of a kernel is -1. */
+static bool read_axis(xir_node *at, const xir_value *kernel, windows *w, size_t k) {
+    const axis_words *words = axis_words_of(w->n, k);
+    const struct { int64_t *to; const char *name; int64_t otherwise; } numbers[] = {
+        { w->size, words->pool, 1 }, { w->stride, words->stride, 1 }, { w->dilation, words->dilation, 1 },
+        { w->before, words->before, 0 }, { w->after, words->after, 0 }, { w->more, words->more, 0 },
+    };
+    for (size_t i = 0; i < COUNT(numbers); i++) {
+        numbers[i].to[k] = xir_node_int(at, numbers[i].name, numbers[i].otherwise);
+        if (!is_large(numbers[i].to[k])) continue;
+        return xir_node_unsupported(at, "%s does not fit into 32 bits", numbers[i].name);
+    }
+    if (kernel) w->size[k] = v_dim(kernel, v_rank(kernel) - w->n + k);
+    return !is_large(w->size[k]) || xir_node_unsupported(at, "a kernel that does not fit into 32 bits");
+}
+
+bool windows_of_op(xir_node *at, const xir_value *x, size_t first, const xir_value *kernel, windows *w) {
+    if (xir_node_failed(at) || !x) return false;
+    if (v_rank(x) < 3 || v_rank(x) > 5) return xir_node_unsupported(at, "a map of %zu dims", v_rank(x));
+    *w = (windows){ .n = v_rank(x) - 2 };
+    if (kernel && v_rank(kernel) < w->n) return xir_node_unsupported(at, "a kernel of %zu dims", v_rank(kernel));
+    for (size_t k = 0; k < w->n; k++) {
+        w->input[k] = v_dim(x, first + k);
+        if (is_large(w->input[k])) return xir_node_unsupported(at, "a dim that does not fit into 32 bits");
+        if (!read_axis(at, kernel, w, k)) return false;
+    }
+    return true;
+}
+
+xir_ints window_pads(xir_node *at, const windows *w) {
+    xir_ints pads = xir_node_make_ints(at, 2 * w->n, 0);
+    for (size_t k = 0; k < w->n && pads.v; k++) pads.v[k] = w->before[k], pads.v[w->n + k] = w->after[k];
+    return pads;
+}
+
+bool window_has_pads(const windows *w) {
+    bool has = false;
+    for (size_t k = 0; k < w->n; k++) has |= w->before[k] || w->after[k];
+    return has;
+}
+
+bool window_cuts(const windows *w) {
+    bool cuts = false;
+    for (size_t k = 0; k < w->n; k++) cuts |= w->before[k] < 0 || w->after[k] < 0;
+    return cuts;
+}
+
+bool window_is_even(const windows *w) {
+    bool even = !window_cuts(w);
+    for (size_t k = 0; k < w->n; k++) even &= w->before[k] == w->after[k];
+    return even;
+}
+
+xir_value *window_padded(xir_node *at, xir_value *x, windows *w, const char *mode, double value) {
+    const size_t rank = v_rank(x);
+    xir_ints all = xir_node_make_ints(at, 2 * rank, 0);
+    if (!all.v) return NULL;
+    for (size_t k = 0; k < w->n; k++) {
+        all.v[2 * (k + 2)] = w->before[k], all.v[2 * (k + 2) + 1] = w->after[k];
+        w->before[k] = w->after[k] = 0;
+    }
+    const xir_set sets[] = { LIST("padding", &all), WORD("mode", xir_str_of(mode)), REAL("value", value) };
+    return xir_node_make(at, "Pad", INS(x), (xir_sets){ sets, strcmp(mode, "CONSTANT") == 0 ? 3 : 2 });
+}
+
+/* ---- to XIR's op ------------------------------------------------------------------------------------------------ */
+
+void window_set(window_sets *s, const char *name, int64_t v) { s->data[s->n++] = (xir_set)INT(name, v); }
+
+void window_set_all(window_sets *s, const windows *w, bool pool, bool dilated) {
+    for (size_t k = 0; k < w->n; k++) {
+        const axis_words *words = axis_words_of(w->n, k);
+        if (pool) window_set(s, words->pool, w->size[k]);
+        window_set(s, words->stride, w->stride[k]);
+        if (dilated) window_set(s, words->dilation, w->dilation[k]);
+        window_set(s, words->before, w->before[k]);
+        window_set(s, words->after, w->after[k]);
+    }
+}
+
+void window_set_more(window_sets *s, const windows *w) {
+    for (size_t k = 0; k < w->n; k++) window_set(s, axis_words_of(w->n, k)->more, w->more[k]);
+}

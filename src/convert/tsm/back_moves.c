@@ -1,0 +1,282 @@
+/* The way back of operations over dims, and of those that move elements. */
+#include <math.h>
+#include "tsm/tsm.h"
+
+/* ---- sums ------------------------------------------------------------------------------------------------------- */
+
+/* One dim after the other: reduce_sum takes one, and reduce_mean neighbours. */
+bool tsm_back_reduce(xir_node *at) {
+    xir_ints axes;
+    xir_value *x = xir_node_input(at, 0);
+    if (!x) return false;
+    const bool sum = xir_node_type(at).data[0] == 'S', keep = xir_node_bool(at, "keepdim", false);
+    const size_t rank = v_rank(x);
+    if (!xir_node_items(at, "dim", &axes) || !axes.n) axes = xir_node_series(at, 0, rank);
+    if (!sum && v_is_integer(x)) return xir_node_unsupported(at, "a mean of integers");
+    if (!rank) return xir_node_unsupported(at, "a single number");
+    xir_ints gone = xir_node_make_ints(at, rank, 0), dims = xir_node_dims(at, x);
+    for (size_t i = 0; i < axes.n && gone.v; i++) {
+        if (!xir_node_axis(at, "attribute/dim", axes.v[i], rank, &axes.v[i])) return false;
+        gone.v[axes.v[i]] = 1;
+    }
+    for (size_t i = 0; i < rank && !xir_node_failed(at) && x; i++) {
+        if (!gone.v[i]) continue;
+        dims.v[i] = 1;
+        const xir_type *type = tsm_tensor(at, v_element(x), NULL, &dims);
+        const xir_ints one = { (int64_t[]){ (int64_t)i }, 1 };
+        x = tsm_part(at, sum ? "tsm::reduce_sum" : "tsm::reduce_mean", INS(x),
+                 SETS(LIST("dims", &one), XIR_SETB("keep_dims", true)), type);
+    }
+    if (xir_node_failed(at) || !x) return false;
+    if (keep) return tsm_gives(at, "tsm::_copy", INS(x), NO_SETS);
+    xir_ints left = xir_node_make_ints(at, axes.n, 0);
+    size_t n = 0;
+    for (size_t i = 0; i < rank && left.v; i++) if (gone.v[i] && n < left.n) left.v[n++] = (int64_t)i;
+    left.n = n;
+    return tsm_gives(at, "tsm::squeeze", INS(x), SETS(LIST("axes", &left)));
+}
+
+/* -x; of an integer -1 - x, which each of them has. */
+static xir_value *reversed(xir_node *at, xir_value *x) {
+    return v_is_integer(x) ? xir_node_sum(at, xir_node_scalar(at, v_element(x), -1), x, 1, -1)
+                           : xir_node_unary(at, "Neg", x);
+}
+
+/* The greatest of -x, as the least of x; the place of the least one is not that of NaN. */
+static bool least_of(xir_node *at, xir_value *x) {
+    const bool index = tsm_is_class(at, "Argmin"), sign = v_is_integer(x) && xir_integer_type_of(xir_type_object(
+        v_element(x)))->sign;
+    if (v_is_integer(x) && (index || !sign)) return xir_node_unsupported(at, "the least of integers");
+    const xir_sets sets = xir_node_attr(at, "dim")
+        ? SETS(INT("dim", xir_node_int(at, "dim", 0)), INT("keepdim", xir_node_bool(at, "keepdim", false)))
+        : SETS(INT("keepdim", xir_node_bool(at, "keepdim", false)));
+    xir_value *y = reversed(at, x);
+    if (index) y = xir_node_make(at, "Where", INS(y, xir_node_scalar(at, v_element(x), -INFINITY),
+                                                  xir_node_make(at, "Equal", INS(x, x), NO_SETS)), NO_SETS);
+    x = xir_node_make(at, index ? "Argmax" : "Max", INS(y), sets);
+    return x && xir_node_result(at, 0, index ? x : reversed(at, x));
+}
+
+/* max, which is also the least with two changes of sign; argmax, whose indices have 32 bits. Over all dims they are
+ * over x as one. */
+bool tsm_back_extreme(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    int64_t axis = 0;
+    if (!x) return false;
+    const xir_type *type = tsm_type(at, 0);
+    const bool keep = xir_node_bool(at, "keepdim", false), one = xir_node_attr(at, "dim");
+    if (tsm_is_class(at, "Min") || tsm_is_class(at, "Argmin")) return least_of(at, x);
+    if (one && !xir_node_axis(at, "attribute/dim", xir_node_int(at, "dim", 0), v_rank(x), &axis)) return false;
+    if (!one) x = make_shaped(at, x, (int64_t[]){ -1 }, 1);
+    xir_ints dims = xir_node_dims(at, x);
+    if (!dims.v || !x) return false;
+    for (size_t i = (size_t)axis; i + 1 < dims.n; i++) dims.v[i] = dims.v[i + 1];
+    dims.n--;
+    const bool index = tsm_is_class(at, "Argmax");
+    const xir_type *element = index ? xir_type_sint(xir_node_context(at), 32) : v_element(x);
+    const xir_type *own = one && !keep ? type : tsm_tensor(at, element, NULL, &dims);
+    own = own ? tsm_typed_as(at, own, element) : NULL;
+    xir_value *y = index ? tsm_part(at, "tsm::argmax", INS(x), SETS(INT("dim", axis)), own)
+                         : tsm_part(at, "tsm::max", INS(x), SETS(INT("dim", axis), XIR_SETB("keep_dims", false)), own);
+    dims = xir_node_dims(at, xir_op_output(at->op, 0));
+    if (keep) y = make_reshaped(at, y, &dims);
+    return y && xir_node_result(at, 0, xir_node_cast(at, y, xir_type_element(type)));
+}
+
+bool tsm_back_softmax(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    int64_t axis;
+    if (!x || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -1), v_rank(x), &axis)) return false;
+    return row_becomes(at, INS(x), SETS(INT("dim", axis), XIR_SETB("smooth", true)));
+}
+
+/* x / max(sqrt(sum(x^2)), eps) */
+bool tsm_back_normalize(xir_node *at) {
+    xir_ints axes;
+    xir_value *x = xir_node_input(at, 0);
+    if (!x || !xir_node_items(at, "axis", &axes)) return false;
+    if (xir_node_real(at, "p", 2) != 2) return xir_node_unsupported(at, "another norm");
+    if (!axes.n) axes = xir_node_series(at, 0, v_rank(x));
+    xir_value *norm = xir_node_unary(at, "Sqrt", xir_node_reduced(at, "Sum", xir_node_product(at, x, x), &axes, true));
+    if (!norm) return false;
+    const double eps = xir_node_real(at, "eps", 1e-12), least = node_least_real(v_element(x));
+    xir_value *bound = xir_node_scalar(at, v_element(x), eps > 0 && eps < least ? least : eps);
+    norm = xir_node_make(at, "Maximum", INS(norm, bound), NO_SETS);
+    return xir_node_result(at, 0, xir_node_quotient(at, x, norm));
+}
+
+/* Along the last dim; indices come in 32 bits. */
+bool tsm_back_top_k(xir_node *at) {
+    xir_ints k;
+    int64_t axis;
+    xir_value *x = xir_node_input(at, 0);
+    if (!x || !xir_node_ints(at, 1, &k) || k.n != 1) return false;
+    if (!xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -1), v_rank(x), &axis)) return false;
+    if (axis + 1 != (int64_t)v_rank(x) || !xir_node_bool(at, "largest", true) || k.v[0] < 1 || k.v[0] > TSM_MOST_DIM)
+        return xir_node_unsupported(at, "another dim than the last, or the least");
+    xir_value *packed = tsm_part(at, "tsm::topkv2", INS(x), SETS(INT("number", k.v[0]), INT("sorted", 1)),
+                                 tsm_type(at, 0));
+    tsm_gives(at, "tsm::_field", INS(packed), SETS(INT("offset", 0)));
+    if (at->n_out < 2) return !xir_node_failed(at);
+    const int64_t dtype = tsm_dtype(at, xir_type_element(tsm_type(at, 1)));
+    xir_value *index = tsm_part(at, "tsm::_field", INS(packed), SETS(INT("offset", 1)),
+                            tsm_typed_as(at, tsm_type(at, 1), xir_type_sint(xir_node_context(at), 32)));
+    if (!dtype) return xir_node_unsupported(at, "elements that TensorStack does not have");
+    return xir_node_result(at, 1, tsm_part(at, "tsm::_cast", INS(index), SETS(INT("dtype", dtype)), tsm_type(at, 1)));
+}
+
+/* ---- moves ------------------------------------------------------------------------------------------------------ */
+
+/* Reshape and Squeeze: the dims of the result, of which one may be open. */
+bool tsm_back_reshape(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    xir_ints dims = xir_node_dims(at, xir_op_output(at->op, 0));
+    size_t open = 0;
+    if (xir_node_failed(at) || !tsm_short_dims(at, xir_op_output(at->op, 0))) return false;
+    for (size_t i = 0; i < dims.n; i++) {
+        if (dims.v[i] == 0) return xir_node_unsupported(at, "a dim of 0, which keeps one of the input");
+        if (dims.v[i] < 0) dims.v[i] = -1, open++;
+    }
+    if (open > 1) return xir_node_unsupported(at, "%zu open dims", open);
+    return tsm_gives(at, "tsm::_reshape", INS(x), SETS(LIST("shape", &dims)));
+}
+
+bool tsm_back_transpose(xir_node *at) {
+    xir_ints order;
+    xir_value *x = xir_node_input(at, 0);
+    if (!x || !xir_node_items(at, "dims", &order)) return false;
+    for (size_t i = 0; i < order.n; i++)
+        if (!xir_node_axis(at, "attribute/dims", order.v[i], v_rank(x), &order.v[i])) return false;
+    return tsm_gives(at, "tsm::_transpose", INS(x), SETS(LIST("permute", &order)));
+}
+
+bool tsm_back_expand(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0), *y = xir_op_output(at->op, 0);
+    if (!xir_node_need_dims(at, y, 0, SIZE_MAX)) return false;
+    const xir_ints dims = xir_node_dims(at, y);
+    return dims.v && tsm_gives(at, "tsm::broadcast", INS(x, tsm_list_of(at, &dims, NULL)), NO_SETS);
+}
+
+bool tsm_back_tile(xir_node *at) {
+    xir_ints counts;
+    xir_value *x = xir_node_input(at, 0);
+    if (!x || xir_node_has(at, 1)) return xir_node_unsupported(at, "counts that are computed");
+    if (!xir_node_items(at, "dims", &counts)) return false;
+    for (size_t i = 0; i < counts.n; i++)
+        if (counts.v[i] > TSM_MOST_DIM) return xir_node_unsupported(at, "a number of more than 32 bits");
+    return tsm_gives(at, "tsm::tile", INS(x), SETS(LIST("repeats", &counts)));
+}
+
+bool tsm_back_join(xir_node *at) {
+    xir_value **in = node_take(at, (at->n_in + 1) * sizeof *in);
+    int64_t axis;
+    const bool joins = xir_node_type(at).data[0] == 'C';
+    if (!in) return node_no_memory(at);
+    for (size_t i = 0; i < at->n_in; i++) in[i] = xir_node_input(at, i);
+    if (!xir_node_axis(at, "attribute/axis", xir_node_int(at, joins ? "axis" : "dim", joins ? -1 : 0),
+                       xir_type_rank(tsm_type(at, 0)), &axis)) return false;
+    return tsm_gives(at, joins ? "tsm::concat" : "tsm::stack", (xir_values){ in, at->n_in },
+                     SETS(INT(joins ? "dim" : "axis", axis)));
+}
+
+bool tsm_back_split(xir_node *at) {
+    xir_ints sizes;
+    int64_t axis;
+    xir_value *x = xir_node_input(at, 0);
+    if (!x || !xir_node_items(at, "sections", &sizes) ||
+        !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -1), v_rank(x), &axis)) return false;
+    return tsm_give_fields(at, "tsm::split", INS(x, tsm_list_of(at, &sizes, NULL)), SETS(INT("axis", axis)));
+}
+
+/* Bounds as numbers from 0 on; backward to before the first element by a mask. */
+bool tsm_back_slice(xir_node *at) {
+    xir_ints begin, end, step;
+    xir_value *x = xir_node_input(at, 0);
+    if (!x || xir_node_has(at, 1)) return xir_node_unsupported(at, "bounds that are computed");
+    if (!xir_node_items(at, "begin", &begin) || !xir_node_items(at, "end", &end) ||
+        !xir_node_items(at, "stride", &step) || !xir_node_need_dims(at, x, 0, SIZE_MAX) || !tsm_short_dims(at, x))
+        return false;
+    const size_t rank = v_rank(x);
+    int64_t mask = 0;
+    if (rank > 31 || begin.n != rank || end.n != rank || step.n != rank)
+        return xir_node_unsupported(at, "%zu dims", rank);
+    for (size_t i = 0; i < rank; i++) {
+        const int64_t n = v_dim(x, i);
+        const bool down = step.v[i] < 0;
+        int64_t b = begin.v[i] < 0 && begin.v[i] > INT64_MIN + n ? begin.v[i] + n : begin.v[i];
+        int64_t e = end.v[i] < 0 && end.v[i] > INT64_MIN + n ? end.v[i] + n : end.v[i];
+        const int64_t least = down ? -1 : 0, most = down ? n - 1 : n;
+        b = b < least ? least : b > most ? most : b;
+        e = e < least ? least : e > most ? most : e;
+        if (down ? b <= e : b >= e) return xir_node_unsupported(at, "no elements");
+        if (step.v[i] > TSM_MOST_DIM || step.v[i] < -TSM_MOST_DIM)
+            return xir_node_unsupported(at, "a number of more than 32 bits");
+        if (e < 0) mask |= INT64_C(1) << i, e = 0;
+        begin.v[i] = b, end.v[i] = e;
+    }
+    return tsm_gives(at, "tsm::strided_slice", INS(x),
+                     SETS(LIST("begin", &begin), LIST("end", &end), LIST("stride", &step), INT("end_mask", mask)));
+}
+
+bool tsm_back_pad(xir_node *at) {
+    xir_ints pairs;
+    xir_value *x = xir_node_input(at, 0);
+    if (!x || xir_node_has(at, 1)) return xir_node_unsupported(at, "padding that is computed");
+    if (!xir_node_is(at, "mode", "CONSTANT") || !xir_node_items(at, "padding", &pairs))
+        return xir_node_unsupported(at, "other cells than constants");
+    const xir_ints dims = { (int64_t[]){ (int64_t)v_rank(x), 2 }, 2 };
+    return tsm_gives(at, "tsm::pad", INS(x, tsm_list_of(at, &pairs, &dims)),
+                     SETS(REAL("padding_value", xir_node_real(at, "value", 0))));
+}
+
+bool tsm_back_gather_nd(xir_node *at) {
+    if (xir_node_int(at, "batch_dims", 0)) return xir_node_unsupported(at, "dims of a batch");
+    return row_becomes(at, INS(xir_node_input(at, 0), xir_node_input(at, 1)), NO_SETS);
+}
+
+/* TenniS takes positions in the first dim alone. */
+bool tsm_back_scatter_nd(xir_node *at) {
+    const xir_value *index = xir_node_input(at, 1);
+    if (!xir_node_is(at, "reduction", "NONE")) return xir_node_unsupported(at, "sums of updates");
+    if (!index || v_rank(index) != 2 || v_dim(index, 1) != 1)
+        return xir_node_unsupported(at, "positions in more than the first dim");
+    xir_value *places = xir_node_cast(at, xir_node_input(at, 1), xir_type_sint(xir_node_context(at), 32));
+    return tsm_gives(at, "tsm::scatter_nd", INS(xir_node_input(at, 0), places, xir_node_input(at, 2)), NO_SETS);
+}
+
+/* A series of constants is one. */
+bool tsm_back_range(xir_node *at) {
+    const double *step;
+    size_t n;
+    xir_value *known = xir_node_is_constant(at, 0) && xir_node_is_constant(at, 1) && xir_node_is_constant(at, 2)
+        ? conversion_computed(at, at->op) : NULL;
+    if (known || xir_node_failed(at)) return known && xir_node_becomes(at, "Copy", INS(known), NO_SETS);
+    if (!xir_node_is_constant(at, 2) || !xir_node_reals(at, 2, &step, &n) || n != 1 || !(step[0] > 0))
+        return xir_node_unsupported(at, "steps that are computed or negative, of which TenniS drops the last");
+    return row_becomes(at, INS(xir_node_input(at, 0), xir_node_input(at, 1), xir_node_input(at, 2)), NO_SETS);
+}
+
+bool tsm_back_constant_of_shape(xir_node *at) {
+    xir_value *known = xir_node_is_constant(at, 0) ? conversion_computed(at, at->op) : NULL;
+    if (known || xir_node_failed(at)) return known && xir_node_becomes(at, "Copy", INS(known), NO_SETS);
+    const xir_type *type = tsm_type(at, 0), *real = xir_type_float(xir_node_context(at), XIR_FLOAT_FP32);
+    xir_value *dims = xir_node_cast(at, xir_node_input(at, 0), xir_type_sint(xir_node_context(at), 32));
+    xir_value *y = tsm_part(at, "tsm::constant_of_shape", INS(dims), SETS(REAL("value", xir_node_real(at, "value", 0))),
+                            tsm_typed_as(at, type, real));
+    return y && xir_node_result(at, 0, xir_node_cast(at, y, xir_type_element(type)));
+}
+
+/* The dims, which have 32 bits, and a part of them. */
+bool tsm_back_shape(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    if (!x) return false;
+    const xir_type *type = tsm_type(at, 0);
+    const int64_t from = xir_node_int(at, "start", 0), first = from < 0 ? from + (int64_t)v_rank(x) : from;
+    const int64_t n = xir_type_dim(type, 0, false);
+    int64_t rank = (int64_t)v_rank(x);
+    const int64_t begin = first < 0 ? 0 : first;
+    const xir_type *all = tsm_tensor(at, xir_type_sint(xir_node_context(at), 32), NULL, &(xir_ints){ &rank, 1 });
+    xir_value *y = tsm_part(at, "tsm::_shape", INS(x), NO_SETS, all);
+    if (n != rank) y = make_part(at, y, 0, begin, begin + n, 1);
+    return y && xir_node_result(at, 0, xir_node_cast(at, y, xir_type_element(type)));
+}

@@ -1,0 +1,80 @@
+/* The passes that convert XIR's ops to those of a dialect (XIR_DIALECT_PASS). What the format can't say stays, and is
+ * listed. */
+#include <stdio.h>
+#include "node/lost.h"
+#include "walk/walk.h"
+#include "manager/pass.h"
+
+const xir_pass_option xir_dialect_pass_options[1] = { XIR_DIALECT_STRICT };
+
+const xir_pass *xir_node_pass(const xir_node *at) { return at->c->back.to ? at->c->back.pass : NULL; }
+
+/* What the dialect does around the conversion. The end is for networks that are all of the format. */
+static bool is_whole(const conversion *c) {
+    for (const xir_op *op = xir_network_first(c->net); op; op = xir_op_next(op)) {
+        const bool end = xir_op_is(op, xir_input_class()) || xir_op_is(op, xir_output_class());
+        if (!end && dialect_of_class(op->cls) != c->back.to) return false;
+    }
+    return true;
+}
+
+xir_status convert_need_static(xir_pass *pass, const char *because) {
+    const xir_op *input = xir_network_input_op(xir_pass_network(pass));
+    for (size_t i = 0; input && i < xir_op_output_count(input); i++) {
+        const xir_value *v = xir_op_output(input, (int64_t)i);
+        const xir_str name = xir_value_name(v);
+        if (!xir_type_as_tensor(xir_value_type(v)) || !xir_type_has_unknown_dim(xir_value_type(v))) continue;
+        return xir_pass_fail(pass, XIR_E_INVALID, input,
+                             "input %zu '%.*s' has open dims, but %s: expected dims, which --input-shape gives", i,
+                             CLIP_TO(name, 80), because);
+    }
+    return XIR_OK;
+}
+
+static xir_status run(xir_pass *at, conversion *c) {
+    xir_status status = lost_begin(c->back.lost, c) ? convert_begin_back(c->back.to, at) : diag_memory(at->why);
+    if (!status) status = back_begin(c) ? conversion_run(c) : diag_memory(at->why);
+    if (status || !is_whole(c)) return status;
+    status = convert_end_back(c->back.to, at);
+    return status ? status : lost_report(c->back.lost, at);
+}
+
+xir_status xir_dialect_pass_run(xir_pass *at) {
+    conversion c;
+    char prefix[80];
+    lost had;
+    const xir_dialect_decl *to = xir_pass_user(at);
+    snprintf(prefix, sizeof prefix, "%.70s: ", at->decl->name);
+    conversion_begin(&c, at->net, at->why);
+    c.back.to = to;
+    c.back.pass = at;
+    c.back.lost = &had;
+    c.dialect = NULL;
+    c.strict = xir_pass_bool(at, "strict");
+    c.within = at->within;
+    c.prefix = prefix;
+    const xir_status status = run(at, &c);
+    xir_pass_changed(at, c.changed);
+    lost_free(&had);
+    back_end(&c);
+    conversion_end(&c);
+    return status;
+}
+
+/* The format that the operators of a format are of; of an unknown one, itself. */
+static const char *operators_of(xir_context *ctx, const char *format) {
+    xir_format_info f = XIR_INIT(xir_format_info);
+    for (size_t i = 0; xir_context_format_at(ctx, i, &f, NULL) == XIR_OK; i++)
+        if (strcmp(f.name, format) == 0) return f.operators ? f.operators : format;
+    return format;
+}
+
+size_t xir_pipeline_to(xir_context *ctx, const char *format, char *out, size_t size) {
+    char prefix[64];
+    const int n = snprintf(prefix, sizeof prefix, "%s::-", operators_of(ctx, format));   /* any class */
+    const xir_dialect_decl *d = n > 0 && n < (int)sizeof prefix ? xir_dialect_find(ctx, xir_str_of(prefix)) : NULL;
+    const xir_pass_decl *back = d ? convert_back(d) : NULL;
+    const char *before = back ? convert_before_back(d) : NULL;
+    return (size_t)snprintf(out, size, "%s%s%s%s%s", xir_default_pipeline(), before ? "," : "", before ? before : "",
+                            back ? "," : "", back ? back->name : "");
+}

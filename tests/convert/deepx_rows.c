@@ -1,0 +1,14 @@
+/* The table of docs/deepx.md has all functions that the rows convert, with what they become and what comes back as
+ * them, and all that they do not convert. */
+#include "convert/row_table.h"
+
+static void the_docs_have_all_rows(void **state) {
+    (void)state;
+    row_table_is_in_docs(&(row_page){ .prefix = "deepx::", .heading = "DeepX", .types = "functions",
+                                      .file = "deepx.md", .back = true });
+}
+
+GROUP {
+    const struct CMUnitTest tests[] = { cmocka_unit_test(the_docs_have_all_rows) };
+    return RUN_GROUP(tests);
+}
