@@ -44,6 +44,28 @@ plant src/passes/ring/one.c plant_one plant_two
 plant src/passes/other/two.c plant_two plant_one
 expect "a circle of files crosses folders"
 
+plant src/passes/upward.c plant_one xir_node_make
+expect "src/passes/upward.c calls upward: xir_node_make of src/convert/node/make.c"
+
+plant src/convert/node/upward.c plant_one row_run
+expect "src/convert/node/upward.c calls upward: row_run of src/convert/rows/row.c"
+
+plant src/convert/pnnx/sideways.c plant_one onnx_version
+expect "src/convert/pnnx/sideways.c calls another dialect: onnx_version"
+
+plant src/convert/walk/sideways.c plant_one passes_register
+expect "src/convert/walk/sideways.c calls a private name of another layer: passes_register"
+
+plant src/passes/ring/one.c plant_one plant_two
+plant src/passes/other/two.c plant_two xir_network_free
+plant src/passes/other/three.c plant_three plant_four
+plant src/passes/ring/four.c plant_four xir_network_free
+expect "folders call each other in a circle"
+
+plant src/convert/node/one.c plant_one plant_two
+plant src/convert/node/two.c plant_two plant_one
+expect "a circle that is not listed, of files of src/convert/node: one.c,two.c"
+
 echo "src/ops/a.c src/exec/b.c xir_nothing  an exception that nothing needs" >"$work/more"
 cat "$exceptions" >>"$work/more"
 exceptions=$work/more

@@ -5,7 +5,8 @@
 #   src/attrs                         only <xir/…>
 #   src/{ops,exec}                    itself, src/attrs and src/core
 #   src/{serialize,passes,library}    itself and src/core
-#   src/convert                       itself, src/passes and src/core
+#   src/convert                       itself, src/passes and src/core; its rooms see those below them:
+#                                     node < spec < formula < rows < walk < each dialect, and no dialect sees another
 #   src/draw                          itself and <xir/…>
 #   tools/<program>                   itself
 #   examples, plugins/<plug-in>       only <xir/…> and files next to it
@@ -19,6 +20,8 @@ cd "$1" || exit 2
 
 # each FOLDER ALLOWED…: a rule for the files in FOLDER.
 each() { echo "rule $*"; }
+# room FOLDER ALLOWED…: the folders next to FOLDER that its files include by "<folder>/…".
+room() { echo "room $*"; }
 
 rules() {
     core=
@@ -33,6 +36,14 @@ rules() {
         each "src/$folder" "src/$folder" $core
     done
     each src/convert src/convert src/passes $core
+    rooms=
+    for folder in node spec formula rows walk; do
+        room src/convert/$folder $rooms
+        rooms="$rooms $folder"
+    done
+    for folder in src/convert/*/; do
+        case " $rooms " in *" $(basename "$folder") "*) ;; *) room "${folder%/}" $rooms ;; esac
+    done
     each src/draw src/draw
     for folder in tools/*/; do
         each "${folder%/}" "${folder%/}"
@@ -57,6 +68,12 @@ $1 == "rule" {
     allowed[rules] = $0
     next
 }
+$1 == "room" {
+    path = $2
+    $1 = $2 = ""
+    sees[path] = $0 " "
+    next
+}
 $1 == "file" { exists[substr($0, 6)] = 1; next }
 {
     at = index($0, ":")
@@ -77,6 +94,12 @@ $1 == "file" { exists[substr($0, 6)] = 1; next }
     n = split(allowed[rule], folder, " ")
     for (i = 1; i <= n; i++) found = found || (folder[i] "/" name) in exists
     if (!found) wrong("#include \"" name "\" is not in " own (n ? ", " allowed[rule] : ""))
+    above = own
+    sub(/\/[^\/]*$/, "", above)
+    next_to = name
+    sub(/\/.*$/, "", next_to)
+    if (own in sees && next_to != name && own != above "/" next_to && ((above "/" name) in exists) &&
+        !index(sees[own], " " next_to " ")) wrong("#include \"" name "\": the room does not see " next_to)
 }
 END {
     if (checked < 1000) { print "only " checked + 0 " includes were seen"; failed = 1 }
