@@ -6,7 +6,7 @@
  *
  * What only permutes axes back cancels: a Transpose whose input is the output of another one is its input. */
 #include <inttypes.h>
-#include "node/lost.h"
+#include "walk/lost.h"
 #include "formula/simpler.h"
 #include "walk/walk.h"
 #include "support/names.h"

@@ -1,7 +1,7 @@
 /* The passes that convert XIR's ops to those of a dialect (XIR_DIALECT_PASS). What the format can't say stays, and is
  * listed. */
 #include <stdio.h>
-#include "node/lost.h"
+#include "walk/lost.h"
 #include "walk/walk.h"
 #include "manager/pass.h"
 

@@ -2,7 +2,7 @@
  * had it, or what stands in its place, has it in the file. */
 #include <stdio.h>
 #include <string.h>
-#include "node/lost.h"
+#include "walk/lost.h"
 #include "manager/pass.h"
 #include "number.h"
 #include "support/names.h"

@@ -1,7 +1,7 @@
 /* The list of names that a conversion to a format writes if its option `names` asks for one: a line for each value and
  * op, with what it is, the number or name that it has in the format's file, and its name in the network. */
 #include <string.h>
-#include "node/lost.h"
+#include "walk/lost.h"
 #include "manager/pass.h"
 
 bool name_list_is_offered(const xir_pass_decl *decl) {
