@@ -1,9 +1,9 @@
 #!/bin/sh
 # calls.sh NM SHARED EXCEPTIONS OBJECTS: which layer may call which, by the symbols of the library's objects.
 #
-#   - a lower layer does not call a higher one: base < object < type < graph < verbs < ops, serialize, passes, exec <
-#     library < draw; draw calls them only by the names that the shared library exports;
-#   - ops, serialize, passes and exec call one another only by the names that the shared library exports;
+#   - a lower layer does not call a higher one: base < object < type < graph < verbs < ops, memory, serialize, passes,
+#     exec < library < draw; draw calls them only by the names that the shared library exports;
+#   - ops, memory, serialize, passes and exec call one another only by the names that the shared library exports;
 #   - files that call each other in a circle are in the same folder.
 #
 # EXCEPTIONS has a line for each call that breaks a rule, "caller callee symbol reason", and for each circle, "circle
@@ -37,7 +37,7 @@ function visit(v, i, w, list, k) {
 BEGIN {
     split("base object type graph verbs", names, " ")
     for (i in names) rank[names[i]] = i
-    rank["ops"] = rank["serialize"] = rank["passes"] = rank["exec"] = 6
+    rank["ops"] = rank["memory"] = rank["serialize"] = rank["passes"] = rank["exec"] = 6
     rank["library"] = 7
     rank["draw"] = 8
 }

@@ -4,7 +4,8 @@
 #   src/core/<layer>                  itself and the layers below: base, object, type, graph, verbs
 #   src/attrs                         only <xir/…>
 #   src/{ops,exec}                    itself, src/attrs and src/core
-#   src/{serialize,passes,library}    itself and src/core
+#   src/{memory,serialize,passes}     itself and src/core
+#   src/library                       itself and src/core
 #   src/draw                          itself and <xir/…>
 #   tools/<program>                   itself
 #   examples, plugins/<plug-in>       only <xir/…> and files next to it
@@ -28,7 +29,7 @@ rules() {
     each src/attrs
     each src/ops src/ops src/attrs $core
     each src/exec src/exec src/attrs $core
-    for folder in serialize passes library; do
+    for folder in memory serialize passes library; do
         each "src/$folder" "src/$folder" $core
     done
     each src/draw src/draw
