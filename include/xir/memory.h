@@ -1,5 +1,5 @@
 /* Memory plans: an offset for every buffer, so that buffers that live at the same time share no bytes, and so that they
- * need few bytes in all. A plan knows nothing of networks; liveness.h knows the lives of values.
+ * need few bytes in all. A plan knows nothing of networks; the last section makes buffers of the values of one.
  *
  *     const xir_buffer buffers[] = { { .from = 0, .to = 1, .size = 64 }, { .from = 1, .to = 2, .size = 32 },
  *                                    { .from = 2, .to = 2, .size = 64 } };
@@ -14,7 +14,8 @@
 #ifndef XIR_MEMORY_H
 #define XIR_MEMORY_H
 
-#include <xir/context.h>
+#include <xir/liveness.h>
+#include <xir/place.h>
 
 XIR_BEGIN
 
@@ -104,6 +105,56 @@ XIR_API xir_status xir_memory_plan_peak(const xir_memory_plan *plan, xir_memory_
  * Of a buffer that overlaps several, one is named. Returns the status of the first finding. */
 XIR_API xir_status xir_memory_plan_check(xir_context *ctx, const xir_buffer *buffers, const uint64_t *offsets, size_t n,
                                          uint64_t limit, xir_diags *why);
+
+/* ---- from a network ---------------------------------------------------------------------------------------------- */
+
+/* The buffers of the values of a network: one for each set of values in the same bytes (views and in_place of
+ * liveness.h). Views of Params have none. Moments are positions of the order of ops. */
+typedef struct xir_memory_buffers xir_memory_buffers;
+
+typedef struct xir_memory_buffers_options {
+    uint32_t size;         /* XIR_INIT(xir_memory_buffers_options)                                      */
+    uint64_t align;        /* of every buffer; 0 is 1                                                   */
+    int64_t  upper;        /* a value of unknown bytes is counted with this number for each symbol and each
+                              unknown dim, or with the nearest one in the symbol's interval; 0: that is an error */
+    /* Unless NULL: returns false for values that need no place. One in the bytes of an older value that has a place
+     * has that place too. */
+    bool   (*takes)(void *user, const xir_value *value);
+    /* Unless NULL: returns true, and the offset, for values that have a place already. The first of a set decides. */
+    bool   (*is_fixed)(void *user, const xir_value *value, uint64_t *offset);
+    void    *user;
+} xir_memory_buffers_options;
+
+/* Makes the buffers, in time linear in the ops. The network must outlive the result, the liveness need not; later
+ * changes of the network do not change it. Returns NULL with a finding:
+ *   XIR_E_MISSING  `l` is NULL
+ *   XIR_E_BOUNDS   the bytes of a value are unknown, with its path, "/ops/3/outputs/0"; or `upper` is negative
+ *   XIR_E_ABI, XIR_E_UNSUPPORTED   the options do not have their size, or set members that this library does not know
+ *   XIR_E_MEMORY
+ * xir_memory_buffers_free accepts NULL. */
+XIR_API xir_memory_buffers *xir_memory_buffers_new(const xir_liveness *l, const xir_memory_buffers_options *options,
+                                                   xir_diags *why);
+XIR_API void                xir_memory_buffers_free(xir_memory_buffers *buffers);
+
+/* The number of buffers, the buffers, and the first value of one; 0 and NULL past the end and for NULL. Buffers are in
+ * the order in which their first values are made. */
+XIR_API size_t            xir_memory_buffers_count(const xir_memory_buffers *buffers);
+XIR_API const xir_buffer *xir_memory_buffers_data(const xir_memory_buffers *buffers);
+XIR_API const xir_value  *xir_memory_buffers_value(const xir_memory_buffers *buffers, size_t i);
+/* The buffer of a value; SIZE_MAX if it has none. */
+XIR_API size_t            xir_memory_buffers_find(const xir_memory_buffers *buffers, const xir_value *value);
+
+/* xir_memory_plan_new of the buffers. If the limit cannot be met, a note says which op runs when the most bytes live,
+ * and which values those are. */
+XIR_API xir_memory_plan *xir_memory_buffers_plan(const xir_memory_buffers *buffers, const xir_memory_options *options,
+                                                 xir_diags *why);
+
+/* Gives all values of the buffers their memory types: on-chip or external memory at `at` + the offset of their buffer,
+ * or the chunk with the number `at`, at that offset. Other values keep theirs. XIR_E_MISSING if an argument is NULL,
+ * XIR_E_INVALID if the plan is not one of so many buffers, or a value is no longer one of the network; XIR_E_BOUNDS if
+ * the kind has no addresses, or an address exceeds 2^63 - 1; XIR_E_MEMORY. On failure nothing is changed. */
+XIR_API xir_status xir_memory_assign(xir_network *net, const xir_memory_buffers *buffers, const xir_memory_plan *plan,
+                                     xir_mtype_kind kind, uint64_t at, xir_diags *why);
 
 XIR_END
 

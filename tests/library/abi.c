@@ -94,6 +94,15 @@ static xir_status plan(void *it) {
     return status;
 }
 
+static xir_status make_buffers(void *it) {
+    xir_liveness *l = xir_liveness_new(net, NULL, why);
+    xir_memory_buffers *made = xir_memory_buffers_new(l, it, why);
+    xir_status status = made ? XIR_OK : xir_diags_at(why, 0)->code;
+    xir_memory_buffers_free(made);
+    xir_liveness_free(l);
+    return status;
+}
+
 static xir_status get_plan_peak(void *it) {
     xir_memory_plan *made = xir_memory_plan_new(ctx, NULL, 0, NULL, why);
     xir_status status = xir_memory_plan_peak(made, it, why);
@@ -151,6 +160,7 @@ static const handed structs[] = {
     FILLED(xir_live_peak,    unknown,   get_peak),
     TAKEN(xir_memory_options, steps,    plan),
     FILLED(xir_memory_peak,  steps,     get_plan_peak),
+    TAKEN(xir_memory_buffers_options, user, make_buffers),
     TAKEN(xir_walker,        params,    walk),
 };
 
