@@ -156,6 +156,27 @@ XIR_API xir_memory_plan *xir_memory_buffers_plan(const xir_memory_buffers *buffe
 XIR_API xir_status xir_memory_assign(xir_network *net, const xir_memory_buffers *buffers, const xir_memory_plan *plan,
                                      xir_mtype_kind kind, uint64_t at, xir_diags *why);
 
+typedef struct xir_memory_check_options {
+    uint32_t size;         /* XIR_INIT(xir_memory_check_options)                                        */
+    uint64_t onchip;       /* the bytes of on-chip memory; 0: as many as addresses                      */
+    uint64_t align;        /* addresses are multiples of it; 0 is 1                                     */
+} xir_memory_check_options;
+
+/* Checks the memory types of a network's values, wherever they come from. Values on the host and values of unknown
+ * bytes are passed over. Two values that live at the same time share no bytes, except where
+ *   - they have the same address, and are in the same bytes by the rows of their classes (liveness.h, views and in
+ *     place), or one is made over an input that its row names and that nothing reads later;
+ *   - an op of a class without rules (HardOp, unknown classes) reads or makes both: it may know what it does;
+ *   - one is an input and the other an output of an op that joins or divides: Concat, Stack, Split, Unstack, Slice.
+ * XIR_OK, or a finding for each value that breaks a rule, with a path, "/ops/3/outputs/0":
+ *   XIR_E_INVALID  the value overlaps another, which is named; or its address is off the alignment
+ *   XIR_E_LIMIT    it ends beyond the on-chip memory or beyond 2^64 - 1; or so many values overlap that not all can be
+ *                  compared
+ *   XIR_E_MISSING  `net` is NULL
+ *   XIR_E_ABI, XIR_E_UNSUPPORTED, XIR_E_MEMORY, and those of xir_liveness_new, if a value has an address
+ * Returns the status of the first one. O(n log n) if few values overlap. Only reads. */
+XIR_API xir_status xir_memory_check(const xir_network *net, const xir_memory_check_options *options, xir_diags *why);
+
 XIR_END
 
 #endif

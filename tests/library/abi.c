@@ -103,6 +103,8 @@ static xir_status make_buffers(void *it) {
     return status;
 }
 
+static xir_status check_memory_types(void *it) { return xir_memory_check(net, it, why); }
+
 static xir_status get_plan_peak(void *it) {
     xir_memory_plan *made = xir_memory_plan_new(ctx, NULL, 0, NULL, why);
     xir_status status = xir_memory_plan_peak(made, it, why);
@@ -161,6 +163,7 @@ static const handed structs[] = {
     TAKEN(xir_memory_options, steps,    plan),
     FILLED(xir_memory_peak,  steps,     get_plan_peak),
     TAKEN(xir_memory_buffers_options, user, make_buffers),
+    TAKEN(xir_memory_check_options, align, check_memory_types),
     TAKEN(xir_walker,        params,    walk),
 };
 

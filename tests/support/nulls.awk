@@ -99,7 +99,7 @@ BEGIN {
     argument["(release)"]                = "NULL"
     for (type in argument) known[type] = 1
     # Options: NULL is the default of each.
-    n_options = split("save load pass_settings diff run liveness draw outline", options, " ")
+    n_options = split("save load pass_settings diff run liveness memory_check_options draw outline", options, " ")
     for (i = 1; i <= n_options; i++) {
         type = "const xir_" options[i] (options[i] ~ /_/ ? " *" : "_options *")
         argument[type] = "NULL"
