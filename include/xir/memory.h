@@ -117,8 +117,7 @@ typedef struct xir_memory_buffers_options {
     uint64_t align;        /* of every buffer; 0 is 1                                                   */
     int64_t  upper;        /* a value of unknown bytes is counted with this number for each symbol and each
                               unknown dim, or with the nearest one in the symbol's interval; 0: that is an error */
-    /* Unless NULL: returns false for values that need no place. One in the bytes of an older value that has a place
-     * has that place too. */
+    /* Unless NULL: returns false for values that need no place. The others share their bytes as before. */
     bool   (*takes)(void *user, const xir_value *value);
     /* Unless NULL: returns true, and the offset, for values that have a place already. The first of a set decides. */
     bool   (*is_fixed)(void *user, const xir_value *value, uint64_t *offset);

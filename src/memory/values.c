@@ -49,10 +49,11 @@ static bool reserve(xir_memory_buffers *b) {
 
 static xir_status add_value(const maker *m, const xir_value *v, const xir_life *life) {
     xir_memory_buffers *b = m->b;
-    const uint32_t *joined = life->in == v ? NULL : pointer_table_find(&b->numbers, life->in);
+    const uint32_t *joined = pointer_table_find(&b->bases, life->in);
     if (!reserve(b)) return diag_memory(m->why);
     const uint32_t number = joined ? *joined : (uint32_t)b->n;
-    if (!pointer_table_add(&b->numbers, v, number)) return diag_memory(m->why);
+    if (!pointer_table_add(&b->numbers, v, number) || (!joined && !pointer_table_add(&b->bases, life->in, number)))
+        return diag_memory(m->why);
     b->values[b->n_values] = v;
     b->buffer_of[b->n_values++] = number;
     if (joined) return XIR_OK;
@@ -67,11 +68,8 @@ static xir_status add_value(const maker *m, const xir_value *v, const xir_life *
     return XIR_OK;
 }
 
-/* Values that share bytes with one that has a place have it too, even if nobody asks for it. */
 static bool is_taken(const maker *m, const xir_value *v, const xir_life *life) {
-    if (life->of_params) return false;
-    return !m->how->takes || m->how->takes(m->how->user, v) ||
-           (life->in != v && pointer_table_find(&m->b->numbers, life->in));
+    return !life->of_params && (!m->how->takes || m->how->takes(m->how->user, v));
 }
 
 static xir_status add_values(const maker *m) {
@@ -112,6 +110,7 @@ xir_memory_buffers *xir_memory_buffers_new(const xir_liveness *l, const xir_memo
     }
     *b = (xir_memory_buffers){ .net = net, .alloc = &net->ctx->alloc, .n_ops = xir_liveness_op_count(l) };
     pointer_table_init(&b->numbers, b->alloc);
+    pointer_table_init(&b->bases, b->alloc);
     b->ops = mem_new(b->alloc, (b->n_ops + 1) * sizeof *b->ops);
     const maker m = { .b = b, .l = l, .how = &how, .why = why };
     if (b->ops ? !add_values(&m) : (diag_memory(why), false)) return b;
@@ -128,6 +127,7 @@ void xir_memory_buffers_free(xir_memory_buffers *b) {
     mem_free(alloc, (void *)b->values, b->value_room * sizeof *b->values);
     mem_free(alloc, b->buffer_of, b->buffer_room * sizeof *b->buffer_of);
     pointer_table_free(&b->numbers);
+    pointer_table_free(&b->bases);
     mem_free(alloc, b, sizeof *b);
 }
 

@@ -17,6 +17,7 @@ struct xir_memory_buffers {
     uint32_t            *buffer_of;   /* by value                                               */
     size_t               n_values, value_room, buffer_room;
     pointer_table        numbers;     /* from a value to its buffer                             */
+    pointer_table        bases;       /* from the oldest value in the same bytes to the buffer  */
 };
 
 #endif
