@@ -106,6 +106,26 @@ XIR_API xir_status xir_memory_plan_peak(const xir_memory_plan *plan, xir_memory_
 XIR_API xir_status xir_memory_plan_check(xir_context *ctx, const xir_buffer *buffers, const uint64_t *offsets, size_t n,
                                          uint64_t limit, xir_diags *why);
 
+/* ---- files ------------------------------------------------------------------------------------------------------- */
+
+/* Buffers as lines of numbers, in the columns of MiniMalloc: the first line names the columns, in any order.
+ *
+ *     id,lower,upper,size          id              any text; buffer, buffer_id
+ *     0,0,3,64                     lower           the first moment of the life; start, begin
+ *     1,3,9,32                     upper           the first moment after it; `end` is the last moment of it
+ *                                  size            bytes
+ *                                  alignment       a power of two; may be missing
+ *                                  offset          of a plan; may be missing
+ *
+ * Reads the text into *buffers, an array of *n that xir_memory_csv_free takes back; *offsets gets an array of as many
+ * if there is a column of offsets, otherwise NULL. Buffers are not fixed. Empty lines at the end are ignored.
+ * XIR_E_SYNTAX for a line with another number of fields, for a field that is not an integer, and for columns that are
+ * missing, appear twice or are others ("gaps", "hint"); XIR_E_BOUNDS for numbers that are negative or too large; with
+ * the line. XIR_E_MISSING if `ctx` or a result is NULL, XIR_E_MEMORY. On failure nothing is stored. */
+XIR_API xir_status xir_memory_csv_read(xir_context *ctx, xir_str text, xir_buffer **buffers, uint64_t **offsets,
+                                       size_t *n, xir_diags *why);
+XIR_API void       xir_memory_csv_free(xir_context *ctx, xir_buffer *buffers, uint64_t *offsets, size_t n);
+
 /* ---- from a network ---------------------------------------------------------------------------------------------- */
 
 /* The buffers of the values of a network: one for each set of values in the same bytes (views and in_place of

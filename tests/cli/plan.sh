@@ -13,4 +13,17 @@ run 1 plan d.json no.fb --how limit=100; err "the buffers need at least"; gone n
 run 2 plan d.json -; err "OUT is a file"
 run 2 plan "$SRC/examples/models/digits.onnx"; err "convert it first"
 run 1 plan d.json --how memory=disk; err "expected chunk or etm"
+
+# Buffers without a network.
+printf 'id,lower,upper,size\nb1,0,3,4\nb2,3,9,4\nb3,0,9,4\n' >b.csv
+run 0 plan --from-csv b.csv; quiet; out "id,lower,upper,size,alignment,offset"; out "2,0,9,4,1,"; lines out 4
+cp out p.csv
+run 0 plan --from-csv p.csv --effort 2 --limit 8; same out p.csv
+run 1 plan --from-csv b.csv --limit 7; err "the buffers need at least 8 bytes"
+run 1 plan --from-csv d.json; err "is not a column of buffers"
+run 3 plan --from-csv none.csv; err "none.csv"
+run 2 plan --from-csv b.csv x.fb; err "there is no OUT"; gone x.fb
+run 2 plan --from-csv b.csv --effort 3; err "--effort takes"
+run 2 plan --from-csv b.csv --limit x; err "--limit takes"
+run 2 plan d.json --effort 2; err "belong to --from-csv"
 finish

@@ -1,11 +1,12 @@
 /* xir plan: plans the memory of a network, and prints where each value is. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cli.h"
 
-static const char *how;
-static bool        as_csv;
+static const char *how, *limit_word, *effort_word;
+static bool        as_csv, from_csv;
 
 /* A value with an address, and the buffer that it is in. */
 typedef struct row {
@@ -144,6 +145,64 @@ static void print_csv(const table *t) {
     }
 }
 
+/* ---- buffers without a network ------------------------------------------------------------------- */
+
+static bool read_whole(const char *path, text *t) {
+    char block[1 << 16];
+    FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+    if (!in) return false;
+    for (size_t n; (n = fread(block, 1, sizeof block, in)) > 0;) text_add(t, block, n);
+    const bool ok = !ferror(in);
+    if (in != stdin) fclose(in);
+    return ok;
+}
+
+static bool read_word(const char *word, uint64_t most, uint64_t *out) {
+    char *end;
+    if (!word) return true;
+    errno = 0;
+    *out = strtoull(word, &end, 10);
+    return *word >= '0' && *word <= '9' && !*end && !errno && *out <= most;
+}
+
+static void print_plan(const xir_buffer *b, const uint64_t *offsets, size_t n) {
+    puts("id,lower,upper,size,alignment,offset");
+    for (size_t i = 0; i < n; i++) {
+        printf("%zu,%" PRId64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", i, b[i].from, (uint64_t)b[i].to + 1,
+               b[i].size, b[i].align ? b[i].align : 1, offsets[i]);
+    }
+}
+
+/* Plans the buffers of a file of numbers. */
+static int plan_csv(const char *path) {
+    uint64_t limit = 0, effort = 1, *offsets;
+    xir_buffer *buffers;
+    size_t n;
+    text t = { 0 };
+    if (!read_word(limit_word, UINT64_MAX, &limit)) return complain(MISUSED, "--limit takes a number of bytes");
+    if (!read_word(effort_word, 2, &effort)) return complain(MISUSED, "--effort takes 0, 1 or 2");
+    if (!read_whole(path, &t)) {
+        const int why = errno;
+        text_free(&t);
+        return complain_of(REFUSED, path, "%s", strerror(why));
+    }
+    xir_diags *why = new_diags();
+    int code = exit_of(xir_memory_csv_read(context, text_of(&t), &buffers, &offsets, &n, why));
+    if (!code) {
+        xir_memory_plan *plan = xir_memory_plan_new(
+            context, buffers, n, &XIR_INIT(xir_memory_options, .effort = (xir_effort)(XIR_EFFORT_SWEEP + effort),
+                                           .limit = limit), why);
+        if (plan) print_plan(buffers, xir_memory_plan_offsets(plan), n);
+        else code = code_of(why);
+        xir_memory_plan_free(plan);
+        xir_memory_csv_free(context, buffers, offsets, n);
+    }
+    say(why);
+    xir_diags_free(why);
+    text_free(&t);
+    return code;
+}
+
 /* ---- the command --------------------------------------------------------------------------------- */
 
 static int plan(loaded *l) {
@@ -165,6 +224,9 @@ static int plan(loaded *l) {
 
 static int run(int n, char **operands) {
     const char *out = n > 1 ? operands[1] : NULL;
+    if (from_csv) return out ? complain(MISUSED, "--from-csv prints the plan: there is no OUT") : plan_csv(operands[0]);
+    if (limit_word || effort_word)
+        return complain(MISUSED, "--limit and --effort belong to --from-csv; --how has them for a network");
     const file_format *to = out ? choose_output(out) : NULL;
     xir_save_options o;
     int code = !out ? DONE : to ? check_save(to, out, &o) : MISUSED;
@@ -183,6 +245,9 @@ static const option options[] = {
     { "how", "OPTIONS", WORD_TEXT, &how,
       "options of the pass plan: \"memory=etm,limit=2M\"; xir passes plan lists them" },
     { "csv", NULL, WORD_NONE, &as_csv, "print buffers in the columns of MiniMalloc: id,lower,upper,size,offset" },
+    { "from-csv", NULL, WORD_NONE, &from_csv, "NET has lines of numbers: id,lower,upper,size and perhaps alignment" },
+    { "limit", "BYTES", WORD_TEXT, &limit_word, "with --from-csv: the bytes that there are" },
+    { "effort", "N", WORD_TEXT, &effort_word, "with --from-csv: 0, 1 or 2, how hard to try (1)" },
     PARAMS_OPTION, OUT_PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, INDENT_OPTION, ALIGN_OPTION, PLAIN_OPTION,
     NO_MD5_OPTION, EXTERNAL_OPTION, FROM_OPTION, AS_CALLS_OPTION, UPSTREAM_OPTION, TO_OPTION,
     { 0 },
@@ -194,7 +259,8 @@ const command plan_command = {
     .details = "Runs the pass plan, and prints for each value that has an address: the memory, the address, the bytes, "
                "the first and the last op of its life, and the value whose bytes it shares. Then how many bytes are "
                "used, how many are alive at most, at which op, and which values those are. With OUT, the network is "
-               "written with its addresses. A file of another framework has to be converted before (xir opt).",
+               "written with its addresses. A file of another framework has to be converted before (xir opt). With --from-csv, "
+               "NET is a list of buffers in the columns of MiniMalloc, and a list with offsets is printed.",
     .faulty = "NET is invalid, or there is no plan within the limit",
     .options = options, .least = 1, .most = 2, .run = run,
 };
