@@ -1,3 +1,4 @@
+/* Each change of a lowest offset or a floor is noted, so that a placement can be taken back. */
 #include "ground.h"
 
 /* ---- changes ----------------------------------------------------------------------------------------------------- */

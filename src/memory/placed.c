@@ -1,3 +1,4 @@
+/* Blocks that end too early are passed over, level by level. Those found are sorted by merging runs. */
 #include "placed.h"
 #include <string.h>
 

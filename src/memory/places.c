@@ -1,3 +1,4 @@
+/* A block knows the greatest end in it: adding raises it, removing looks at all of the block again. */
 #include "places.h"
 
 bool places_open(places *s, const xir_allocator *alloc, const place *all, uint32_t n) {

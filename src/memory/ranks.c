@@ -1,3 +1,4 @@
+/* Both change by a walk from a rank to the top, and are asked by one that goes as far up as it must. */
 #include "ranks.h"
 
 /* ---- sets -------------------------------------------------------------------------------------------------------- */

@@ -1,3 +1,4 @@
+/* Items are pieces in the order of a ranking. Lists of rivals and members are made once for each ranking. */
 #include "space.h"
 #include "sort.h"
 

@@ -116,6 +116,7 @@ static void bad_options_are_refused(void **state) {
     REFUSED(STORY, "effort=3", XIR_E_BOUNDS, "effort: expected 0, 1 or 2, found 3");
     REFUSED(STORY, "base=-1,memory=etm", XIR_E_BOUNDS, "not negative");
     REFUSED(STORY, "limit=127", XIR_E_LIMIT, "the buffers need at least 128 bytes");
+    REFUSED(STORY, "limit=127", XIR_E_LIMIT, "the most bytes live while op 'a' runs: 'x' 16, 'a' 16");
     REFUSED(STORY, "limit=140,reuse=false", XIR_E_LIMIT, "the limit is 140");
     REFUSED(STORY, "limit=4100,memory=etm", XIR_E_LIMIT, "the limit is 4100");
     REFUSED(STORY, "base=9223372036854775700,memory=etm", XIR_E_LIMIT, "exceed 2^63 - 1");

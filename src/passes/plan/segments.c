@@ -135,9 +135,11 @@ static xir_status plan_maps(planner *p, xir_buffer *maps, uint32_t *numbers) {
                              from, limit);
     }
     xir_memory_peak peak = XIR_INIT(xir_memory_peak);
-    xir_memory_plan *plan = xir_memory_plan_new(
-        p->at->net->ctx, maps, n,
-        &XIR_INIT(xir_memory_options, .effort = p->how->effort, .limit = limit ? limit - from : 0), p->said);
+    const xir_memory_options options =
+        XIR_INIT(xir_memory_options, .effort = p->how->effort, .limit = limit ? limit - from : 0);
+    xir_memory_plan *plan = n == xir_memory_buffers_count(p->buffers)
+                          ? xir_memory_buffers_plan(p->buffers, &options, p->said)   // names what lives at the peak
+                          : xir_memory_plan_new(p->at->net->ctx, maps, n, &options, p->said);
     if (!plan) return status_of(p->said);
     xir_status status = xir_memory_plan_peak(plan, &peak, p->said);
     if (!status && peak.bytes > INT64_MAX - from) status = fail_far(p);
