@@ -173,7 +173,7 @@ static bool rank_values(check *c) {
         sorted[i] = c->all[keys[i].number];
         c->values[sorted[i].value].rank = i;
     }
-    if (ok) memcpy(c->all, sorted, c->n * sizeof *sorted);
+    if (ok && c->n) memcpy(c->all, sorted, c->n * sizeof *sorted);
     mem_free(c->alloc, keys, (c->n + 1) * sizeof *keys);
     mem_free(c->alloc, spare, (c->n + 1) * sizeof *spare);
     mem_free(c->alloc, sorted, (c->n + 1) * sizeof *sorted);
