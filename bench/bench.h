@@ -71,6 +71,7 @@ extern const bench_case json_cases[];
 extern const bench_case layout_cases[];
 extern const bench_case onnx_read_cases[];
 extern const bench_case passes_cases[];
+extern const bench_case plan_cases[];
 extern const bench_case nnb_cases[];
 extern const bench_case tsm_cases[];
 extern const bench_case deepx_cases[];

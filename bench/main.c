@@ -39,6 +39,7 @@ static const bench_case *const tables[] = {
     draw_cases,
     onnx_read_cases,
     passes_cases,
+    plan_cases,
     nnb_cases,
     tsm_cases,
     deepx_cases,

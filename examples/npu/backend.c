@@ -44,51 +44,19 @@ static int kind_of(const xir_op *op, void *user) {
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
-/* A value in the NPU's memory: alive from the op that makes it to the last one that reads it. */
-typedef struct interval {
-    int64_t  first, last;
-    uint64_t offset, size;
-} interval;
-
-static xir_status interval_of(const xir_liveness *lives, const xir_value *value, interval *out) {
-    xir_life life = XIR_INIT(xir_life);
-    if (!xir_liveness_of(lives, value, &life) || !life.known) return XIR_E_BOUNDS;
-    *out = (interval){ .first = life.first, .last = life.last, .size = life.bytes };
-    return XIR_OK;
-}
-
-/* Returns the lowest offset, a multiple of 64, at which `made` overlaps none of the `n` others that live at the same
- * time. */
-static uint64_t first_fit(const interval *others, size_t n, const interval *made) {
-    uint64_t offset = 0;
-    for (size_t i = 0; i < n; i++) {
-        bool together = others[i].first <= made->last && made->first <= others[i].last;
-        bool overlap = others[i].offset < offset + made->size && offset < others[i].offset + others[i].size;
-        if (together && overlap) {
-            offset = (others[i].offset + others[i].size + 63) / 64 * 64;
-            i = (size_t)-1;   /* look at all of them again */
-        }
-    }
-    return offset;
-}
-
 /* Gives every value an address on the chip, which the file keeps, and sets `*bytes` to the memory that they take. */
 static xir_status plan(xir_network *net, uint64_t *bytes, xir_diags *why) {
-    size_t n = 0, room = 0;
-    XIR_EACH_OP(op, net) room += xir_op_output_count(op);
-    interval *all = calloc(room ? room : 1, sizeof *all);
     xir_liveness *lives = xir_liveness_new(net, NULL, why);
-    xir_status status = all && lives ? XIR_OK : XIR_E_MEMORY;
-    *bytes = 0;
-    XIR_EACH_OP(op, net) XIR_EACH_OUTPUT(value, op) {
-        if (!status) status = interval_of(lives, value, &all[n]);
-        if (status) break;
-        all[n].offset = first_fit(all, n, &all[n]);
-        if (all[n].offset + all[n].size > *bytes) *bytes = all[n].offset + all[n].size;
-        status = xir_value_set_mtype(value, xir_mtype_onchip(xir_network_context(net), all[n++].offset));
-    }
+    xir_memory_buffers *buffers =
+        lives ? xir_memory_buffers_new(lives, &XIR_INIT(xir_memory_buffers_options, .align = 64), why) : NULL;
+    xir_memory_plan *plan = buffers ? xir_memory_buffers_plan(buffers, NULL, why) : NULL;
+    xir_memory_peak peak = XIR_INIT(xir_memory_peak);
+    xir_status status = plan ? xir_memory_plan_peak(plan, &peak, why) : XIR_E_INVALID;
+    if (!status) status = xir_memory_assign(net, buffers, plan, XIR_MTYPE_ONCHIP, 0, why);
+    *bytes = peak.bytes;
+    xir_memory_plan_free(plan);
+    xir_memory_buffers_free(buffers);
     xir_liveness_free(lives);
-    free(all);
     return status;
 }
 

@@ -58,6 +58,9 @@ typedef struct xir_liveness xir_liveness;
 XIR_API xir_liveness *xir_liveness_new(const xir_network *net, const xir_liveness_options *options, xir_diags *why);
 XIR_API void          xir_liveness_free(xir_liveness *l);
 
+/* Returns the network that was asked; NULL for NULL. */
+XIR_API const xir_network *xir_liveness_network(const xir_liveness *l);
+
 /* ---- one value --------------------------------------------------------------------------------------------------- */
 
 /* The life of a value. Positions count ops of the order, from 0. */

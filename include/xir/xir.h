@@ -32,6 +32,7 @@
 #include <xir/each.h>
 #include <xir/order.h>
 #include <xir/liveness.h>
+#include <xir/memory.h>
 #include <xir/plugin.h>
 #include <xir/ops.h>
 #include <xir/sugar.h>

@@ -87,6 +87,31 @@ static xir_status get_peak(void *it) {
     return status;
 }
 
+static xir_status plan(void *it) {
+    xir_memory_plan *made = xir_memory_plan_new(ctx, NULL, 0, it, why);
+    xir_status status = made ? XIR_OK : xir_diags_at(why, 0)->code;
+    xir_memory_plan_free(made);
+    return status;
+}
+
+static xir_status make_buffers(void *it) {
+    xir_liveness *l = xir_liveness_new(net, NULL, why);
+    xir_memory_buffers *made = xir_memory_buffers_new(l, it, why);
+    xir_status status = made ? XIR_OK : xir_diags_at(why, 0)->code;
+    xir_memory_buffers_free(made);
+    xir_liveness_free(l);
+    return status;
+}
+
+static xir_status check_memory_types(void *it) { return xir_memory_check(net, it, why); }
+
+static xir_status get_plan_peak(void *it) {
+    xir_memory_plan *made = xir_memory_plan_new(ctx, NULL, 0, NULL, why);
+    xir_status status = xir_memory_plan_peak(made, it, why);
+    xir_memory_plan_free(made);
+    return status;
+}
+
 static xir_status get_format(void *it) { return xir_format_at(0, it, why); }
 
 static xir_status get_state(void *it) {
@@ -138,6 +163,10 @@ static const handed structs[] = {
     FILLED(xir_work,         element_ops, get_work),
     GROWN(xir_liveness_options, n_order, user, false, live),
     FILLED(xir_live_peak,    unknown,   get_peak),
+    TAKEN(xir_memory_options, steps,    plan),
+    FILLED(xir_memory_peak,  steps,     get_plan_peak),
+    TAKEN(xir_memory_buffers_options, user, make_buffers),
+    TAKEN(xir_memory_check_options, align, check_memory_types),
     TAKEN(xir_walker,        params,    walk),
     TAKEN(xir_optimise_options, proof,  optimise),
     FILLED(xir_optimised,    largest,   get_optimised),

@@ -36,6 +36,8 @@ typedef struct fixture {
     xir_array             *results[8];
     xir_diff              *diff;
     xir_liveness          *liveness;
+    xir_memory_buffers    *buffers;
+    xir_memory_plan       *plan;
     xir_groups            *groups;
     xir_levels            *levels;
     xir_dominance         *dominance;
@@ -97,6 +99,8 @@ static void make(fixture *f) {
     f->array = f->arrays[0] = xir_array_new(ctx, f->type, NULL);
     f->diff = xir_diff_new(f->net, f->net, NULL, NULL);
     f->liveness = xir_liveness_new(f->net, NULL, NULL);
+    f->buffers = xir_memory_buffers_new(f->liveness, NULL, NULL);
+    f->plan = xir_memory_buffers_plan(f->buffers, NULL, NULL);
     f->groups = xir_groups_new(f->net, kind_none, NULL, NULL);
     f->levels = xir_levels_new(f->net, NULL);
     f->dominance = xir_dominance_new(f->net, NULL);

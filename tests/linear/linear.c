@@ -132,7 +132,16 @@ static void look(costs *c, xir_network *net) {
     COST(c, "view", view = xir_view_range(net, 0, INT64_MAX));
     COST(c, "view to network", xir_network_free(view ? xir_view_to_network(view) : NULL));
     xir_view_free(view);
-    COST(c, "liveness", xir_liveness_free(xir_liveness_new(net, &shared, why)));
+    xir_liveness *l = NULL;
+    xir_memory_buffers *buffers = NULL;
+    xir_memory_plan *plan = NULL;
+    COST(c, "liveness", l = xir_liveness_new(net, &shared, why));
+    COST(c, "buffers", buffers = xir_memory_buffers_new(l, &XIR_INIT(xir_memory_buffers_options, .upper = 8), why));
+    COST(c, "plan of effort 0",
+         plan = xir_memory_buffers_plan(buffers, &XIR_INIT(xir_memory_options, .effort = XIR_EFFORT_SWEEP), why));
+    xir_memory_plan_free(plan);
+    xir_memory_buffers_free(buffers);
+    xir_liveness_free(l);
     COST(c, "levels", xir_levels_free(xir_levels_new(net, why)));
     COST(c, "dominance", xir_dominance_free(xir_dominance_new(net, why)));
     COST(c, "walk", xir_network_walk(net, &everything, why));

@@ -39,6 +39,9 @@ BEGIN {
     argument["xir_array **"]             = "f->results"
     argument["const xir_diff *"]         = "f->diff"
     argument["const xir_liveness *"]     = "f->liveness"
+    argument["const xir_memory_buffers *"] = "f->buffers"
+    argument["const xir_memory_plan *"]  = "f->plan"
+    argument["xir_mtype_kind"]           = "XIR_MTYPE_EXTERNAL"
     argument["const xir_groups *"]       = "f->groups"
     argument["const xir_levels *"]       = "f->levels"
     argument["const xir_dominance *"]    = "f->dominance"
@@ -97,7 +100,7 @@ BEGIN {
     argument["(release)"]                = "NULL"
     for (type in argument) known[type] = 1
     # Options: NULL is the default of each.
-    n_options = split("save load pass_settings diff run liveness draw outline", options, " ")
+    n_options = split("save load pass_settings diff run liveness memory_check_options draw outline", options, " ")
     for (i = 1; i <= n_options; i++) {
         type = "const xir_" options[i] (options[i] ~ /_/ ? " *" : "_options *")
         argument[type] = "NULL"

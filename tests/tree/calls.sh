@@ -1,10 +1,10 @@
 #!/bin/sh
 # calls.sh NM SHARED EXCEPTIONS OBJECTS: which layer may call which, by the symbols of the library's objects.
 #
-#   - a lower layer does not call a higher one: base < object < type < graph < verbs < ops, serialize, passes, exec <
-#     convert < library < draw; draw calls them only by the names that the shared library exports;
-#   - ops, serialize, passes and exec call one another only by the names that the shared library exports; so does
-#     convert call them, but for src/passes/manager and src/passes/support, on which it stands;
+#   - a lower layer does not call a higher one: base < object < type < graph < verbs < ops, memory, serialize, passes,
+#     exec < convert < library < draw; draw calls them only by the names that the shared library exports;
+#   - ops, memory, serialize, passes and exec call one another only by the names that the shared library exports; so
+#     does convert call them, but for src/passes/manager and src/passes/support, on which it stands;
 #   - the rooms of src/convert are layers too: node < spec < formula < rows < walk < a dialect < src/convert itself, and
 #     a dialect does not call another one;
 #   - folders do not call each other in a circle;
@@ -66,7 +66,7 @@ function names_of(list, n, file, i, k, text) {
 BEGIN {
     split("base object type graph verbs", names, " ")
     for (i in names) rank[names[i]] = i
-    rank["ops"] = rank["serialize"] = rank["passes"] = rank["exec"] = 6
+    rank["ops"] = rank["memory"] = rank["serialize"] = rank["passes"] = rank["exec"] = 6
     rank["convert"] = 7
     rank["library"] = 8
     rank["draw"] = 9

@@ -96,6 +96,12 @@ static xir_status validate(checking *c, bool *faulty, size_t n) {
     return status;
 }
 
+/* Buyi has 2 MiB on the chip. */
+static xir_status check_addresses(checking *c) {
+    const bool buyi = xir_target_kind_of(xir_network_ai_target(c->net)) == XIR_TARGET_BUYI;
+    return xir_memory_check(c->net, &XIR_INIT(xir_memory_check_options, .onchip = buyi ? 2 << 20 : 0), c->why);
+}
+
 static int check_structure(checking *c) {
     size_t n = xir_network_op_count(c->net);
     c->foreign = xir_network_is_dialect(c->net);
@@ -124,6 +130,7 @@ static int check_structure(checking *c) {
     }
     free(faulty);
     inference_end(c);
+    if (!status && check_addresses(c) == XIR_E_MEMORY) return no_memory();
     xir_network_free(c->copy);
     /* a file of NNB without functions, or of DeepX with definitions alone, is of no dialect */
     const bool dialect = xir_network_is_dialect(c->net);

@@ -409,6 +409,8 @@ size_t xir_liveness_values_at(const xir_liveness *l, int64_t position, const xir
     return n;
 }
 
+const xir_network *xir_liveness_network(const xir_liveness *l) { return l ? l->net : NULL; }
+
 xir_status xir_liveness_peak(const xir_liveness *l, xir_live_peak *out, xir_diags *why) {
     xir_live_peak made = XIR_INIT(xir_live_peak, .position = -1);
     if (l) {

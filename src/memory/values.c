@@ -1,0 +1,147 @@
+/* Buffers from lives. A value that is the oldest in its bytes makes a buffer, those in the same bytes later join it. */
+#include "values.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <xir/symbols.h>
+#include "graph.h"
+#include "sized.h"
+
+#define OPTIONS_STRUCT SIZED(xir_memory_buffers_options, user)
+
+typedef struct maker {
+    xir_memory_buffers *b;
+    const xir_liveness *l;
+    const xir_memory_buffers_options *how;
+    xir_diags *why;
+} maker;
+
+/* ---- bytes ------------------------------------------------------------------------------------------------------- */
+
+static xir_status fail_unknown(const maker *m, const xir_value *v) {
+    char path[64];
+    const xir_op *op = xir_value_op(v);
+    const xir_str name = xir_value_name(v);
+    snprintf(path, sizeof path, "/ops/%" PRId64 "/outputs/%zu", xir_network_index_of(m->b->net, op),
+             (size_t)(v - op_outputs(op)));
+    return diag_fail(m->why, XIR_E_BOUNDS, xir_str_of(path),
+                     "the bytes of value '%.*s' are unknown: bind its symbols, or give a number for them", CLIP(name));
+}
+
+/* The bytes of a value whose dims are not all numbers. */
+static xir_status find_bytes(const maker *m, const xir_value *v, uint64_t *bytes) {
+    const xir_type *type = xir_value_type(v);
+    if (!type || !m->how->upper) return fail_unknown(m, v);
+    const xir_type *known = xir_type_with_known_dims(m->b->net->ctx, type, m->how->upper, m->why);
+    if (!known) return XIR_E_BOUNDS;
+    const xir_status status = xir_type_bytes(known, bytes);
+    return status == XIR_E_BOUNDS || status == XIR_E_UNKNOWN ? fail_unknown(m, v)
+         : status ? diag_fail(m->why, XIR_E_BOUNDS, XIR_STR(""), "the bytes of a value exceed 2^64 - 1") : XIR_OK;
+}
+
+/* ---- values ------------------------------------------------------------------------------------------------------ */
+
+static bool reserve(xir_memory_buffers *b) {
+    return mem_reserve(b->alloc, (void **)&b->data, &b->room, b->n + 1, sizeof *b->data) &&
+           mem_reserve(b->alloc, (void **)&b->first, &b->first_room, b->n + 1, sizeof *b->first) &&
+           mem_reserve(b->alloc, (void **)&b->values, &b->value_room, b->n_values + 1, sizeof *b->values) &&
+           mem_reserve(b->alloc, (void **)&b->buffer_of, &b->buffer_room, b->n_values + 1, sizeof *b->buffer_of);
+}
+
+static xir_status add_value(const maker *m, const xir_value *v, const xir_life *life) {
+    xir_memory_buffers *b = m->b;
+    const uint32_t *joined = pointer_table_find(&b->bases, life->in);
+    if (!reserve(b)) return diag_memory(m->why);
+    const uint32_t number = joined ? *joined : (uint32_t)b->n;
+    if (!pointer_table_add(&b->numbers, v, number) || (!joined && !pointer_table_add(&b->bases, life->in, number)))
+        return diag_memory(m->why);
+    b->values[b->n_values] = v;
+    b->buffer_of[b->n_values++] = number;
+    if (joined) return XIR_OK;
+    xir_buffer it = { .from = life->first, .to = life->end, .size = life->bytes, .align = m->how->align };
+    if (!life->known) {
+        xir_status status = find_bytes(m, v, &it.size);
+        if (status) return status;
+    }
+    it.fixed = m->how->is_fixed && m->how->is_fixed(m->how->user, v, &it.offset);
+    b->first[b->n] = v;
+    b->data[b->n++] = it;
+    return XIR_OK;
+}
+
+static bool is_taken(const maker *m, const xir_value *v, const xir_life *life) {
+    return !life->of_params && (!m->how->takes || m->how->takes(m->how->user, v));
+}
+
+static xir_status add_values(const maker *m) {
+    xir_memory_buffers *b = m->b;
+    xir_status status = XIR_OK;
+    for (size_t at = 0; at < b->n_ops && !status; at++) {
+        const xir_op *op = xir_liveness_op_at(m->l, (int64_t)at);
+        b->ops[at] = op;
+        for (size_t i = 0; i < op->n_outputs && !status; i++) {
+            const xir_value *v = &op_outputs(op)[i];
+            xir_life life = XIR_INIT(xir_life);
+            if (!xir_liveness_of(m->l, v, &life) || !is_taken(m, v, &life)) continue;
+            status = add_value(m, v, &life);
+        }
+    }
+    return status;
+}
+
+/* ---- making ------------------------------------------------------------------------------------------------------ */
+
+xir_memory_buffers *xir_memory_buffers_new(const xir_liveness *l, const xir_memory_buffers_options *options,
+                                           xir_diags *why) {
+    xir_memory_buffers_options how;
+    const xir_network *net = xir_liveness_network(l);
+    if (!l) {
+        diag_null(why, "liveness");
+        return NULL;
+    }
+    if (sized_take(OPTIONS_STRUCT, &how, options, why)) return NULL;
+    if (how.upper < 0) {
+        diag_fail(why, XIR_E_BOUNDS, XIR_STR(""), "%" PRId64 " for a dim is negative", how.upper);
+        return NULL;
+    }
+    xir_memory_buffers *b = mem_new(&net->ctx->alloc, sizeof *b);
+    if (!b) {
+        diag_memory(why);
+        return NULL;
+    }
+    *b = (xir_memory_buffers){ .net = net, .alloc = &net->ctx->alloc, .n_ops = xir_liveness_op_count(l) };
+    pointer_table_init(&b->numbers, b->alloc);
+    pointer_table_init(&b->bases, b->alloc);
+    b->ops = mem_new(b->alloc, (b->n_ops + 1) * sizeof *b->ops);
+    const maker m = { .b = b, .l = l, .how = &how, .why = why };
+    if (b->ops ? !add_values(&m) : (diag_memory(why), false)) return b;
+    xir_memory_buffers_free(b);
+    return NULL;
+}
+
+void xir_memory_buffers_free(xir_memory_buffers *b) {
+    if (!b) return;
+    const xir_allocator *alloc = b->alloc;
+    mem_free(alloc, (void *)b->ops, (b->n_ops + 1) * sizeof *b->ops);
+    mem_free(alloc, b->data, b->room * sizeof *b->data);
+    mem_free(alloc, (void *)b->first, b->first_room * sizeof *b->first);
+    mem_free(alloc, (void *)b->values, b->value_room * sizeof *b->values);
+    mem_free(alloc, b->buffer_of, b->buffer_room * sizeof *b->buffer_of);
+    pointer_table_free(&b->numbers);
+    pointer_table_free(&b->bases);
+    mem_free(alloc, b, sizeof *b);
+}
+
+/* ---- asking ------------------------------------------------------------------------------------------------------ */
+
+size_t xir_memory_buffers_count(const xir_memory_buffers *b) { return b ? b->n : 0; }
+
+const xir_buffer *xir_memory_buffers_data(const xir_memory_buffers *b) { return b ? b->data : NULL; }
+
+const xir_value *xir_memory_buffers_value(const xir_memory_buffers *b, size_t i) {
+    return b && i < b->n ? b->first[i] : NULL;
+}
+
+size_t xir_memory_buffers_find(const xir_memory_buffers *b, const xir_value *value) {
+    const uint32_t *number = b && value ? pointer_table_find(&b->numbers, value) : NULL;
+    return number ? *number : SIZE_MAX;
+}

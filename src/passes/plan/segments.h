@@ -1,0 +1,24 @@
+/* The segments of a planned memory, one after the other: Params, inputs, outputs, maps. Only maps share bytes. A chunk
+ * has maps alone. */
+#ifndef PASSES_SEGMENTS_H
+#define PASSES_SEGMENTS_H
+
+#include <xir/memory.h>
+#include "support/upkeep.h"
+
+typedef struct plan_options {
+    bool       etm;                   /* segments of external memory; otherwise a chunk    */
+    bool       in_place, reuse;
+    uint64_t   align, params_align, base, limit;
+    int64_t    upper;
+    xir_effort effort;
+} plan_options;
+
+/* Gives a value a memory type of the kind, and counts it if it had another one. */
+xir_status plan_place(xir_pass *at, xir_value *v, xir_mtype_kind kind, uint64_t address);
+
+xir_status segments_plan(xir_pass *at, const plan_options *how);
+/* Removes the tags that tell where the segments are. */
+xir_status segments_clear_tags(xir_pass *at);
+
+#endif

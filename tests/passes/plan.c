@@ -1,0 +1,149 @@
+/* plan: addresses in a chunk and in segments of external memory; what stays on the host; how they are taken back. */
+#include "support/scarce.h"
+#include "support/story.h"
+
+#define STORY "w: params 4; x: fp32 4; a = Sigmoid x; b = Sigmoid a; c = Add a b; d = Add c w; e = Sigmoid d; out e"
+
+static size_t plan(xir_network *net, const char *options) {
+    size_t changes = 0;
+    DOES(xir_pass_run(net, "plan", options, &changes, why));
+    DOES(xir_memory_check(net, &XIR_INIT(xir_memory_check_options, .align = 4), why));
+    return changes;
+}
+
+/* The memory types of values with these names, one letter each. */
+static void check_places(const xir_network *net, const char *names, const char *expected, int line) {
+    char found[400] = "";
+    size_t n = 0;
+    for (const char *name = names; *name; name++) {
+        const xir_mtype *it = xir_value_mtype(story_value(net, (const char[]){ *name, 0 }));
+        const unsigned long long at = xir_mtype_addr(it), offset = xir_mtype_offset(it);
+        static const char *const kinds[] = { "host", "chip", "@", "chunk" };
+        const xir_mtype_kind kind = xir_mtype_kind_of(it);
+        n += (size_t)snprintf(found + n, sizeof found - n, "%s%c=%s", n ? " " : "", *name, kinds[kind]);
+        if (kind != XIR_MTYPE_HOST)
+            n += (size_t)snprintf(found + n, sizeof found - n, "%llu", kind == XIR_MTYPE_CHUNK ? offset : at);
+    }
+    if (strcmp(found, expected)) fail_msg("line %d: expected %s, found %s", line, expected, found);
+}
+#define CHECK_PLACES(net, names, expected) check_places(net, names, expected, __LINE__)
+
+static int64_t tag_of(const xir_network *net, const char *key) {
+    const xir_map *tags = xir_network_tags(net);
+    const xir_any *tag = tags ? xir_map_find(tags, xir_str_of(key)) : NULL;
+    return tag ? tag->as.integer : -1;
+}
+
+static void a_chunk_has_offsets(void **state) {
+    (void)state;
+    xir_network *net = story_net(STORY);
+    assert_int_equal(plan(net, ""), 6);
+    CHECK_PLACES(net, "xabcdew", "x=chunk64 a=chunk0 b=chunk64 c=chunk0 d=chunk0 e=chunk0 w=host");
+    assert_int_equal(plan(net, ""), 0);
+    assert_true(plan(net, "in-place=false") > 0);
+    CHECK_PLACES(net, "abcd", "a=chunk0 b=chunk128 c=chunk64 d=chunk0");
+    plan(net, "align=4");
+    CHECK_PLACES(net, "xabcde", "x=chunk16 a=chunk0 b=chunk16 c=chunk0 d=chunk0 e=chunk0");
+    plan(net, "reuse=false,align=16");
+    CHECK_PLACES(net, "xabe", "x=chunk0 a=chunk16 b=chunk32 e=chunk16");
+    xir_network_free(net);
+}
+
+static void external_memory_has_segments(void **state) {
+    (void)state;
+    xir_network *net = story_net(STORY);
+    assert_true(plan(net, "memory=etm") > 0);
+    CHECK_PLACES(net, "wxeab", "w=@4096 x=@4160 e=@4224 a=@4224 b=@4288");
+    assert_int_equal(tag_of(net, "params_segment_addr"), 4096);
+    assert_int_equal(tag_of(net, "params_segment_bytesize"), 16);
+    assert_int_equal(tag_of(net, "input_segment_addr"), 4160);
+    assert_int_equal(tag_of(net, "output_segment_addr"), 4224);
+    assert_int_equal(tag_of(net, "ftmp_segment_addr"), 4288);
+    assert_int_equal(tag_of(net, "ftmp_segment_bytesize"), 64);
+    assert_int_equal(plan(net, "memory=etm"), 0);
+    plan(net, "memory=etm,base=0");
+    CHECK_PLACES(net, "wx", "w=@0 x=@64");
+    xir_network_free(net);
+}
+
+static void clearing_gives_the_network_back(void **state) {
+    (void)state;
+    xir_network *net = story_net(STORY), *before = xir_network_clone(net);
+    plan(net, "memory=etm");
+    assert_false(xir_network_equal(net, before, true));
+    assert_true(plan(net, "clear") > 0);
+    assert_true(xir_network_equal(net, before, true));
+    assert_int_equal(plan(net, "clear"), 0);
+    plan(net, "memory=chunk");
+    plan(net, "clear");
+    assert_true(xir_network_equal(net, before, true));
+    xir_network_free(before);
+    xir_network_free(net);
+}
+
+static void the_host_keeps_what_the_accelerator_does_not_see(void **state) {
+    (void)state;
+    xir_network *net = story_net("x: fp32 4; a = Sigmoid x; b = Tanh a; c = Tanh b; d = Sigmoid c; out d");
+    const xir_target *buyi = xir_target_of_kind(ctx, XIR_TARGET_BUYI, NULL);
+    DOES(xir_network_set_ai_target(net, buyi));
+    DOES(xir_op_set_target(story_op(net, "b"), buyi));
+    DOES(xir_op_set_target(story_op(net, "c"), buyi));
+    plan(net, "memory=etm");
+    CHECK_PLACES(net, "xabcd", "x=host a=@4096 b=@4096 c=@4096 d=host");
+    plan(net, "memory=chunk,in-place=false");
+    CHECK_PLACES(net, "xd", "x=host d=host");
+    xir_network_free(net);
+}
+
+static void check_refused(const char *story, const char *options, xir_status status, const char *part, int line) {
+    xir_network *net = story_net(story);
+    const xir_status found_ = xir_pass_run(net, "plan", options, NULL, why);
+    if (found_ != status) fail_msg("line %d: %s", line, xir_status_name(found_));
+    bool found = false;
+    for (size_t i = 0; i < xir_diags_count(why); i++) found |= strstr(xir_diags_at(why, i)->message.data, part) != NULL;
+    if (!found) fail_msg("line %d: %.*s", line, (int)xir_diags_at(why, 0)->message.size,
+                         xir_diags_at(why, 0)->message.data);
+    xir_diags_clear(why);
+    xir_network_free(net);
+}
+#define REFUSED(story, options, status, part) check_refused(story, options, status, part, __LINE__)
+
+static void bad_options_are_refused(void **state) {
+    (void)state;
+    REFUSED(STORY, "memory=disk", XIR_E_BOUNDS, "memory: expected chunk or etm, found 'disk'");
+    REFUSED(STORY, "align=48", XIR_E_BOUNDS, "align: expected a power of two, found 48");
+    REFUSED(STORY, "params-align=0", XIR_E_BOUNDS, "align: expected a power of two, found 0");
+    REFUSED(STORY, "effort=3", XIR_E_BOUNDS, "effort: expected 0, 1 or 2, found 3");
+    REFUSED(STORY, "base=-1,memory=etm", XIR_E_BOUNDS, "not negative");
+    REFUSED(STORY, "limit=127", XIR_E_LIMIT, "the buffers need at least 128 bytes");
+    REFUSED(STORY, "limit=127", XIR_E_LIMIT, "the most bytes live while op 'a' runs: 'x' 16, 'a' 16");
+    REFUSED(STORY, "limit=140,reuse=false", XIR_E_LIMIT, "the limit is 140");
+    REFUSED(STORY, "limit=4100,memory=etm", XIR_E_LIMIT, "the limit is 4100");
+    REFUSED(STORY, "base=9223372036854775700,memory=etm", XIR_E_LIMIT, "exceed 2^63 - 1");
+    REFUSED("x: -1 4; a = Sigmoid x; out a", "", XIR_E_BOUNDS, "the bytes of value 'x' are unknown");
+    xir_network *net = story_net("x: -1 4; a = Sigmoid x; out a");
+    plan(net, "upper=8");
+    CHECK_PLACES(net, "xa", "x=chunk0 a=chunk128");
+    xir_network_free(net);
+}
+
+static void planning(want *w) {
+    IN_PLENTY(w, w->net = story_net_in(w->ctx, STORY));
+    TRY_LOOSELY(w, xir_pass_run(w->net, "plan", "memory=etm", NULL, w->why));
+    TRY_LOOSELY(w, xir_pass_run(w->net, "plan", "clear", NULL, w->why));
+    TRY_LOOSELY(w, xir_pass_run(w->net, "plan", "reuse=false", NULL, w->why));
+    IN_PLENTY(w, w->result = picture(w->net));
+}
+SCARCE_TEST(planning)
+
+GROUP {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_chunk_has_offsets),
+        cmocka_unit_test(external_memory_has_segments),
+        cmocka_unit_test(clearing_gives_the_network_back),
+        cmocka_unit_test(the_host_keeps_what_the_accelerator_does_not_see),
+        cmocka_unit_test(bad_options_are_refused),
+        cmocka_unit_test(test_planning),
+    };
+    return RUN_GROUP(tests);
+}
