@@ -39,14 +39,15 @@ typedef struct xir_optimised {
     double   largest;       /* the largest difference between two numbers                                    */
 } xir_optimised;
 
-/* Optimises a network in place. `how` may be NULL: the library's passes, no proof; and so may `out`, which is filled
- * only if the call succeeds. If weights are all zeros, a proof says nothing about them: then the passes also run on a
- * copy with random weights (xir_network_fill_weights), which is proven instead, before the network is touched.
- *   the statuses of xir_pipeline_parse and xir_proof_new, before anything has changed
+/* Optimises a network in place. `how` may be NULL: the library's passes, no proof; and so may `out`, whose members are
+ * zero if the call fails. If weights are all zeros, a proof says nothing about them: so the passes first run on a copy
+ * with random weights (xir_network_fill_weights), which is proven instead, without the watches and files of `settings`.
+ *   before anything has changed: the statuses of xir_pipeline_parse, xir_proof_new, xir_provenance_new and
+ *                      xir_provenance_from_tags; those below, if they are about the copy; XIR_E_ABI
  *   the statuses of xir_pipeline_run; XIR_E_INVALID if the proof finds a difference. The network is then as the failing
  *                      pass left it
  *   XIR_E_UNSUPPORTED  a proof is wanted and no network could be run: the findings say why. The passes have run
- *   XIR_E_MEMORY, XIR_E_ABI */
+ *   XIR_E_MEMORY */
 XIR_API xir_status xir_optimise(xir_network *net, const xir_optimise_options *how, xir_optimised *out, xir_diags *why);
 
 XIR_END

@@ -79,7 +79,7 @@ XIR_API xir_context *xir_pass_context(const xir_pass *at);
 XIR_API void        *xir_pass_user(const xir_pass *at);
 /* Options, by their declared names: the value from the pipeline, otherwise from the configuration of the run under
  * "pass.option", otherwise the default. Asking for a name that the pass does not declare with this kind gives 0 or the
- * empty text, and fails the pass when it returns: XIR_E_INVALID. */
+ * empty text, and fails the pass when it returns: XIR_E_INVALID. What it has changed remains. */
 XIR_API int64_t xir_pass_int(const xir_pass *at, const char *option);
 XIR_API double  xir_pass_real(const xir_pass *at, const char *option);
 XIR_API bool    xir_pass_bool(const xir_pass *at, const char *option);

@@ -74,12 +74,18 @@ static xir_status make_proof(optimising *o, xir_proof **out) {
     return status;
 }
 
-/* Runs the passes with one more watch, and keeps what the proof has seen. */
-static xir_status run_proven(optimising *o, xir_network *net, xir_pass_report *report, xir_optimised *done) {
+/* Runs the passes with one more watch, and keeps what the proof has seen. On a copy it is the only one, and nothing is
+ * written. */
+static xir_status run_proven(optimising *o, xir_network *net, bool copy, xir_pass_report *report, xir_optimised *done) {
     xir_proof *proof;
     xir_pass_settings settings = o->settings;
     xir_proof_state state = XIR_INIT(xir_proof_state);
     xir_pass_watch *last = &o->watches[settings.n_watches++];
+    if (copy) {
+        settings.watches = last;
+        settings.n_watches = 1;
+        settings.dump_dir = settings.reproduce = NULL;
+    }
     *last = XIR_INIT(xir_pass_watch);
     xir_status status = make_proof(o, &proof);
     if (!status) status = xir_proof_watch(proof, last, o->why);
@@ -98,7 +104,7 @@ static xir_status prove_filled(optimising *o, const xir_network *net, xir_optimi
     xir_network *copy = xir_network_clone(net);
     xir_status status = copy ? xir_network_fill_weights(copy, o->how.proof ? o->how.proof->seed : 0, o->why)
                              : diag_memory(o->why);
-    if (!status) status = run_proven(o, copy, NULL, done);
+    if (!status) status = run_proven(o, copy, true, NULL, done);
     xir_network_free(copy);
     return status;
 }
@@ -110,16 +116,20 @@ static xir_status run(optimising *o, xir_network *net, xir_pass_report *report, 
     xir_status status = filled ? prove_filled(o, net, done) : XIR_OK;
     done->filled = filled;
     if (status) return status;
-    return o->how.prove && !filled ? run_proven(o, net, report, done)
+    return o->how.prove && !filled ? run_proven(o, net, false, report, done)
                                    : xir_pipeline_run(o->pipeline, net, &o->settings, report, o->why);
 }
 
 static xir_status run_traced(optimising *o, xir_network *net, xir_pass_report *report, xir_optimised *done) {
     if (!o->how.provenance) return run(o, net, report, done);
-    xir_provenance *p = xir_provenance_has_tags(net) ? xir_provenance_from_tags(net, o->why)
-                                                     : xir_provenance_new(net, o->why);
-    if (!p) return XIR_E_MEMORY;
-    xir_status status = run(o, net, report, done);
+    xir_diags *said = xir_diags_new(o->ctx);
+    if (!said) return diag_memory(o->why);
+    xir_provenance *p = xir_provenance_has_tags(net) ? xir_provenance_from_tags(net, said)
+                                                     : xir_provenance_new(net, said);
+    xir_status status = p ? XIR_OK : refused(said, o->why);
+    xir_diags_free(said);
+    if (status) return status;
+    status = run(o, net, report, done);
     if (!status && xir_provenance_write_tags(p)) status = diag_memory(o->why);
     xir_provenance_free(p);
     return status;
@@ -136,7 +146,9 @@ xir_status xir_optimise(xir_network *net, const xir_optimise_options *how, xir_o
     if (!net) return diag_null(why, "net");
     optimising o = { .ctx = xir_network_context(net), .why = why };
     xir_optimised done = XIR_INIT(xir_optimised, .ops_before = xir_network_op_count(net));
+    const xir_optimised nothing = XIR_INIT(xir_optimised);
     xir_status status = sized_take(SIZED(xir_optimise_options, proof), &o.how, how, why);
+    if (!status && out) status = sized_fill(SIZED(xir_optimised, largest), out, &nothing, why);
     if (status) return status;
     xir_pass_report *report = xir_pass_report_new(o.ctx);
     status = report ? take_pipeline(&o) : diag_memory(why);

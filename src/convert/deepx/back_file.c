@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "deepx/deepx.h"
+#include "walk/walk.h"
 #include "manager/pass.h"
 #include "number.h"
 

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <xir/nnb.h>
 #include "nnb/nnb.h"
+#include "walk/walk.h"
 #include "manager/pass.h"
 
 bool    nnb_for_runtime(const xir_node *at) { return xir_node_pass(at) && xir_pass_bool(xir_node_pass(at), "runtime"); }

@@ -38,8 +38,6 @@ bool            convert_needs_constants(const xir_dialect_decl *dialect);
 xir_status      convert_finish(const xir_dialect_decl *dialect, xir_network *net, bool *changed);
 xir_status convert_begin_back(const xir_dialect_decl *dialect, xir_pass *pass);
 xir_status convert_end_back(const xir_dialect_decl *dialect, xir_pass *pass);
-/* For formats whose dims are numbers: XIR_E_INVALID, with the first input that has open dims and this reason. */
-xir_status convert_need_static(xir_pass *pass, const char *because);
 void            convert_types(const xir_dialect_decl *dialect, xir_node *at);
 const xir_type *convert_element(const xir_dialect_decl *dialect, const xir_value *v);
 int64_t         convert_newest(const xir_dialect_decl *dialect);
@@ -332,8 +330,8 @@ const xir_type *node_type(xir_node *at, const xir_type *element, const xir_layou
 xir_value *params_alias(xir_network *net, const xir_value *params);
 /* The same for a node. The bytes count again, since a file may have them twice. NULL after a failure. */
 xir_value *node_alias(xir_node *at, const xir_value *v);
-/* On the way back, Params that have the elements of others in other dims or another order get their name. False: out of
- * memory. */
+/* On the way back, Params that are others in other dims, in another order or with other elements get their name. False:
+ * out of memory. */
 bool       node_keep_name(xir_node *at, xir_value *made, const xir_value *of);
 /* Reports why the network refused an op: its finding number `before`. Inconsistent numbers are errors of the node;
  * elements that XIR's op does not take only mean that the node is not converted. */

@@ -33,7 +33,4 @@ xir_value *onnx_element_at(xir_node *at, xir_value *x, size_t axis, int64_t i);
 /* One 64-bit integer: of rank 0, or as the only element of a list. */
 xir_value *onnx_integer(xir_node *at, int64_t v, bool listed);
 
-/* The hook that converts a node by a function of the model; NULL: it calls none, or after a failure. */
-xir_convert_fn *onnx_function(xir_node *at);
-
 #endif

@@ -3,6 +3,7 @@
 #include <xir/onnx.h>
 #include "onnx/control.h"
 #include "onnx/custom.h"
+#include "onnx/onnx.h"
 
 /* ---- the functions of the model --------------------------------------------------------------------------------- */
 

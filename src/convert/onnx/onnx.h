@@ -11,6 +11,7 @@ enum { ONNX_NEWEST = 24 };   /* the newest version of the operator set that rows
 void    onnx_split_key(xir_str key, xir_str *domain, xir_str *type);
 int64_t onnx_version(const xir_network *net, xir_str domain);
 bool    onnx_is_pure(const xir_op *op);
+/* The hook that converts a node by a function of the model; NULL: it calls none, or after a failure. */
 xir_convert_fn *onnx_function(xir_node *at);
 
 /* types.c: what the operators' own rules say about types. */

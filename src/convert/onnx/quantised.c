@@ -1,7 +1,7 @@
 /* Quantised tensors with a plain form get quantised types: a constant scale of float32, one for all or one for each
  * index of an axis, and a constant zero point of the same dims. What is stored keeps its bytes. An ONNX value of such
  * numbers is a tensor of integers, and stays one: a BitCast stands between it and the quantised value, which the
- * operations that know its type look for (convert/quantised.c). Other forms are computed with integers and reals. */
+ * operations that know its type look for (walk/quantised.c). Other forms are computed with integers and reals. */
 #include <math.h>
 #include <xir/quant.h>
 #include "onnx/quantised.h"

@@ -53,9 +53,11 @@ static xir_status copy_input(xir_network *net, xir_op *op, size_t i) {
     xir_value *v = xir_op_input(op, (int64_t)i);
     const xir_type *type = xir_value_type(v);
     const xir_class *cls = xir_class_opaque(xir_network_context(net), XIR_STR("pnnx::Tensor.clone"));
+    const xir_status before = xir_network_status(net);
     xir_op *copy = cls ? xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = cls, .inputs = &v, .n_inputs = 1,
                                                         .types = &type, .n_types = 1, .id = XIR_NO_ID, .before = op))
                        : NULL;
+    if (!copy && !before) xir_network_clear_status(net);
     return copy ? xir_op_set_input(op, i, xir_op_output(copy, 0)) : XIR_E_MEMORY;
 }
 

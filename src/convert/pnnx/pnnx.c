@@ -119,6 +119,10 @@ static bool is_known(xir_node *at, const xir_value *v) {
     return true;
 }
 
+static bool is_read(double x) {
+    return !(isfinite(x) && fabs(x) > FLT_MAX) && pnnx_reads_real((float)x);
+}
+
 /* Reals of attributes, and of their lists. */
 static bool reals_are_read(xir_node *at) {
     const xir_map *extra = xir_op_extra(at->op);
@@ -128,10 +132,9 @@ static bool reals_are_read(xir_node *at) {
         const xir_any *each = any->kind == XIR_ANY_LIST ? any->as.list.items : any;
         const size_t n = any->kind == XIR_ANY_LIST ? any->as.list.size : 1;
         for (size_t k = 0; k < n; k++)
-            if (each[k].kind == XIR_ANY_REAL && !pnnx_reads_real((float)each[k].as.real))
-                return xir_node_unsupported(at, "%.*s is %g: PNNX's reader takes no float below %g",
-                                            CLIP_TO(key, 60), each[k].as.real,
-                                            (double)FLT_MIN);
+            if (each[k].kind == XIR_ANY_REAL && !is_read(each[k].as.real))
+                return xir_node_unsupported(at, "%.*s is %g: PNNX's reader takes floats from %g to %g",
+                                            CLIP_TO(key, 60), each[k].as.real, (double)FLT_MIN, (double)FLT_MAX);
     }
     return true;
 }

@@ -99,6 +99,7 @@ xir_value *window_padded(xir_node *at, xir_value *x, windows *w, const char *mod
     if (!all.v) return NULL;
     for (size_t k = 0; k < w->n; k++) {
         all.v[2 * (k + 2)] = w->before[k], all.v[2 * (k + 2) + 1] = w->after[k];
+        if (w->input[k] >= 0) w->input[k] += w->before[k] + w->after[k];
         w->before[k] = w->after[k] = 0;
     }
     const xir_set sets[] = { LIST("padding", &all), WORD("mode", xir_str_of(mode)), REAL("value", value) };

@@ -5,7 +5,7 @@
 
 #include "node/helpers.h"
 
-/* The greatest number along an axis that a format can have: sums of a few products of two of them do not overflow. */
+/* The greatest number along an axis that a format can have: a sum of two products of two of them does not overflow. */
 enum { WINDOW_MOST = INT32_MAX };
 
 /* By spatial axis, the first first. A dim of -1 is unknown. */
@@ -48,7 +48,8 @@ bool window_has_pads(const windows *w);
 bool window_cuts(const windows *w);
 bool window_is_even(const windows *w);
 
-/* x with the padding as cells, by a Pad of this mode; `value` is that of CONSTANT. Then the windows have no padding. */
+/* x with the padding as cells, by a Pad of this mode; `value` is that of CONSTANT. Then the windows slide over it, and
+ * have no padding. */
 xir_value *window_padded(xir_node *at, xir_value *x, windows *w, const char *mode, double value);
 
 /* ---- to XIR's op ------------------------------------------------------------------------------------------------ */

@@ -1,5 +1,6 @@
 /* The names of a module: a node has one, for its op and for the value that it makes, and no two nodes have the same.
- * Inputs of the network keep theirs, then its results, then the other values in the order of the ops. */
+ * Inputs of the network keep theirs, then its results, then the other values in the order of the ops. A file that was
+ * read may have a name twice: its nodes keep it. */
 #include <string.h>
 #include "tsm/tsm.h"
 #include "number.h"
@@ -7,7 +8,7 @@
 enum { MOST_STEM = 200 };
 
 typedef struct naming {
-    text_table    names;
+    text_table    names;    /* 1: a node has it; 0: one wants it */
     pointer_table named;    /* values that have their names */
     uint64_t      number;   /* of the next name that is made */
     bool         *changed;
@@ -39,8 +40,12 @@ static bool name_value(naming *n, xir_value *v) {
     if (!v || pointer_table_find(&n->named, v)) return true;
     if (!pointer_table_add(&n->named, v, 0)) return false;
     xir_str name = wanted_name(v);
-    if (!name.size || keeps_name(v, name)) return true;
-    if (text_table_find(&n->names, name)) {
+    if (!name.size) return true;
+    uint32_t *given = text_table_add(&n->names, name, 0);
+    if (!given) return false;
+    const bool taken = *given && !keeps_name(v, name);
+    *given = 1;
+    if (taken) {
         const size_t size = (size_t)text_clip(name, MOST_STEM);
         memcpy(text, name.data, size);
         text[size] = '_';
@@ -50,7 +55,23 @@ static bool name_value(naming *n, xir_value *v) {
         if (xir_value_set_name(v, name)) return false;
         *n->changed = true;
     }
-    return text_table_add(&n->names, xir_value_name(v), 0);
+    return !taken || text_table_add(&n->names, xir_value_name(v), 1);
+}
+
+/* So that a name that is made is not one of a later node. */
+static bool enter_name(naming *n, const xir_value *v) {
+    const xir_str name = v ? wanted_name(v) : XIR_STR("");
+    return !name.size || text_table_add(&n->names, name, 0);
+}
+
+static bool enter_names(naming *n, const xir_network *net) {
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
+        for (size_t i = 0; i < xir_op_input_count(op); i++)
+            if (!enter_name(n, xir_op_input(op, (int64_t)i))) return false;
+        for (size_t i = 0; i < xir_op_output_count(op); i++)
+            if (!enter_name(n, xir_op_output(op, (int64_t)i))) return false;
+    }
+    return true;
 }
 
 static bool name_values(naming *n, xir_network *net) {
@@ -83,7 +104,7 @@ xir_status tsm_finish(xir_network *net, bool *changed) {
     naming n = { .number = 1, .changed = changed };
     text_table_init(&n.names, context_alloc(xir_network_context(net)));
     pointer_table_init(&n.named, context_alloc(xir_network_context(net)));
-    const bool ok = name_values(&n, net);
+    const bool ok = enter_names(&n, net) && name_values(&n, net);
     text_table_free(&n.names);
     pointer_table_free(&n.named);
     return ok ? name_nodes(net, changed) : XIR_E_MEMORY;

@@ -130,11 +130,11 @@ static xir_status run_pass(manager *m, const pipeline_step *s, xir_pass_row *row
     row->ns += now() - begun;
     row->changes += *changes = at.changes;
     row->ops_after = m->net->n_ops;
-    if (!status && at.misread)
+    if (!status && !at.misread) return XIR_OK;
+    take_findings_of_network(m, findings);
+    if (!status)
         return diag_fail(m->why, XIR_E_INVALID, XIR_STR(""), "%s: the pass asks for an option '%.80s' that it does not "
                          "declare with this kind", s->pass->name, at.misread);
-    if (!status) return XIR_OK;
-    take_findings_of_network(m, findings);
     if (xir_diags_count_of(m->why, XIR_ERROR) > said) return status;
     return diag_fail(m->why, status, XIR_STR(""), "%s: the pass failed (%s) without a finding", s->pass->name,
                      xir_status_name(status));

@@ -276,9 +276,9 @@ static bool parse_group(parser *at, const char *place, uint32_t depth) {
         return fail(at, place, XIR_E_LIMIT, "expected at most %d nested groups, found more", PIPELINE_DEPTH);
     if (take(at, '{') && !parse_options(at, &group, '}', &s)) return false;
     if (s.n_settings) {
-        pass_value limit;
-        pass_read_values(at->p->ctx, &group, s.settings, s.n_settings, NULL, &limit);
-        s.limit = limit.as.integer;
+        pass_value values[PIPELINE_OPTIONS];
+        pass_read_values(at->p->ctx, &group, s.settings, s.n_settings, NULL, values);
+        s.limit = values[0].as.integer;
         if (s.limit < 1) return fail(at, place, XIR_E_BOUNDS, "expected a limit of at least 1 for a group");
     }
     if (!take(at, '(')) return expected(at, "'('");
