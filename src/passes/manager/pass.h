@@ -34,7 +34,7 @@ size_t pass_option_named(const xir_pass_decl *decl, xir_str name, xir_pass_optio
 /* Checks a value against the option's kind; on a mismatch returns `code`, with a finding without a place. */
 xir_status pass_check_value(const xir_pass_decl *decl, const xir_pass_option *o, xir_str value, xir_status code,
                             xir_diags *why);
-/* Reads all options of a pass into `out`, which has room for them, at most PIPELINE_OPTIONS; returns their number. Values
+/* Reads all options of a pass into `out`, which has room for them, at most PIPELINE_OPTIONS; returns how many. Values
  * are from the `n` settings of the pipeline, which have been checked, else from the configuration (NULL: none), else by
  * default. */
 size_t pass_read_values(xir_context *ctx, const xir_pass_decl *decl, const pass_setting *settings, size_t n,
