@@ -138,6 +138,19 @@ static void texts_that_are_no_pipelines_change_nothing(void **state) {
     xir_network_free(net);
 }
 
+static void a_recorder_and_a_result_without_a_size_are_refused_first(void **state) {
+    (void)state;
+    xir_network *net = story_net(foldable);
+    xir_provenance *own = xir_provenance_new(net, why);
+    xir_optimised nothing = { .size = 0 };
+    assert_int_equal(OPTIMISE(net, NULL, .provenance = true), XIR_E_IN_USE);
+    assert_int_equal(xir_optimise(net, NULL, &nothing, why), XIR_E_ABI);
+    CHECK_STORY(net, "c = Add a b; y = Multiply x c; z = ReLU y; out z");
+    xir_diags_clear(why);
+    xir_provenance_free(own);
+    xir_network_free(net);
+}
+
 static void scarce_optimise(want *w) {
     xir_network *net;
     const xir_optimise_options how = XIR_INIT(xir_optimise_options, .then = "dce", .prove = true, .provenance = true);
@@ -165,6 +178,7 @@ GROUP {
         cmocka_unit_test(a_network_that_becomes_invalid_is_found),
         cmocka_unit_test(tags_say_what_ops_stand_for),
         cmocka_unit_test(texts_that_are_no_pipelines_change_nothing),
+        cmocka_unit_test(a_recorder_and_a_result_without_a_size_are_refused_first),
         cmocka_unit_test(test_scarce_optimise),
     };
     return cmocka_run_group_tests(tests, begin, group_end);

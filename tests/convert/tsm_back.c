@@ -3,6 +3,7 @@
 #include <math.h>
 #include <xir/convert.h>
 #include "convert/tsm_text.h"
+#include "support/story.h"
 
 /* Classes of XIR, in ONNX's words, and whether they go to TSM: inputs, weights, nodes. */
 static const struct row { const char *inputs, *weights, *nodes; } rows[] = {
@@ -164,8 +165,28 @@ static void large_products_stay(void **state) {
     }
 }
 
+/* ---- names ------------------------------------------------------------------------------------------------------ */
+
+static void a_name_that_is_made_is_not_one_of_a_later_node(void **state) {
+    (void)state;
+    xir_network *net = story_net("x: 2 3; p = ReLU x; q = Abs p; s = Sigmoid q; r = Tanh s; out r");
+    xir_value *p = story_value(net, "p"), *q = story_value(net, "q"), *s = story_value(net, "s");
+    DOES(xir_value_set_name(p, XIR_STR("a")));
+    DOES(xir_value_set_name(q, XIR_STR("a")));
+    DOES(xir_value_set_name(s, XIR_STR("a_1")));
+    DOES(xir_pass_run(net, "xir-to-tsm", "", NULL, why));
+    const char *const expected[] = { "a", "a_2", "a_1", "r" };
+    size_t n = 0;
+    XIR_EACH_OP(op, net)
+        if (xir_class_is_opaque(xir_op_class(op))) CHECK_STR(xir_value_name(xir_op_output(op, 0)), expected[n++]);
+    assert_int_equal(n, 4);
+    xir_diags_clear(why);
+    xir_network_free(net);
+}
+
 GROUP {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_name_that_is_made_is_not_one_of_a_later_node),
         cmocka_unit_test(operations_come_back), cmocka_unit_test(comparisons_go_on_to_nnb),
         cmocka_unit_test(large_products_stay),
     };
