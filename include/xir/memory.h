@@ -40,7 +40,8 @@ typedef struct xir_buffer {
 /* How hard to try. A plan needs at most as many bytes as a plan of less effort. */
 typedef enum xir_effort {
     XIR_EFFORT_DEFAULT,  /* XIR_EFFORT_ORDERS                                                           */
-    XIR_EFFORT_SWEEP,    /* 0: moment by moment into the smallest gap; O(n log n)                       */
+    XIR_EFFORT_SWEEP,    /* 0: moment by moment into the smallest gap; O(n log n). If buffers are fixed,
+                            the orders too                                                              */
     XIR_EFFORT_ORDERS,   /* 1: also in several orders: by size, life and start; the best plan wins      */
     XIR_EFFORT_SEARCH,   /* 2: also a search from the best plan downwards, until no plan needs fewer
                             bytes, or no step is left                                                   */
@@ -66,7 +67,7 @@ typedef struct xir_memory_plan xir_memory_plan;
  *                  of the alignment; fixed buffers that live at the same time overlap and are not of one group
  *   XIR_E_BOUNDS   the effort is not one of the enum; a buffer ends beyond 2^63 - 1
  *   XIR_E_LIMIT    the buffers need more than `limit`, or no plan within it was found: the sentence says which.
- *                  There are more than 2^32 - 2 buffers, or the plan would end beyond 2^63 - 1
+ *                  There are more than 2^32 - 2 buffers, or no plan that ends within 2^63 - 1 was found
  *   XIR_E_ABI, XIR_E_UNSUPPORTED   the options do not have their size, or set members that this library does not know
  *   XIR_E_MEMORY
  * xir_memory_plan_free accepts NULL. */
