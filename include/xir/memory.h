@@ -182,19 +182,24 @@ typedef struct xir_memory_check_options {
     uint64_t align;        /* addresses are multiples of it; 0 is 1                                     */
 } xir_memory_check_options;
 
-/* Checks the memory types of a network's values, wherever they come from. Values on the host and values of unknown
- * bytes are passed over. Two values that live at the same time share no bytes, except where
+/* Checks the memory types of a network's values and of the Params that its ops read, wherever they come from. Params
+ * live all the time. What is on the host or has unknown bytes is passed over. Two values that live at the same time
+ * share no bytes, except where
  *   - they have the same address, and are in the same bytes by the rows of their classes (liveness.h, views and in
- *     place), or one is made over an input that its row names and that nothing reads later;
+ *     place; a view of Params is in these), or one is the first output of an op that is made over an input: its row
+ *     names the input, nothing reads that later, the op reads it through no other input, it is not a result of the
+ *     network, and both have as many elements of as many bits;
  *   - an op of a class without rules (HardOp, unknown classes) reads or makes both: it may know what it does;
  *   - one is an input and the other an output of an op that joins or divides: Concat, Stack, Split, Unstack, Slice.
- * XIR_OK, or a finding for each value that breaks a rule, with a path, "/ops/3/outputs/0":
+ * XIR_OK, or a finding for each value that breaks a rule, with a path: "/ops/3/outputs/0"; of Params, that of the first
+ * input that reads them, "/ops/3/inputs/1":
  *   XIR_E_INVALID  the value overlaps another, which is named; or its address is off the alignment
- *   XIR_E_LIMIT    it ends beyond the on-chip memory or beyond 2^64 - 1; or so many values overlap that not all can be
- *                  compared
+ *   XIR_E_LIMIT    it ends beyond the on-chip memory or beyond 2^64 - 1; or so many values overlap, without being in
+ *                  the same bytes by their rows, that not all can be compared
  *   XIR_E_MISSING  `net` is NULL
  *   XIR_E_ABI, XIR_E_UNSUPPORTED, XIR_E_MEMORY, and those of xir_liveness_new, if a value has an address
- * Returns the status of the first one. O(n log n) if few values overlap. Only reads. */
+ * Returns the status of the first one. O(n log n) for what xir_memory_assign made, and if few
+ * other values overlap. Only reads. */
 XIR_API xir_status xir_memory_check(const xir_network *net, const xir_memory_check_options *options, xir_diags *why);
 
 XIR_END

@@ -100,7 +100,7 @@ static void fixed_buffers_stay_and_others_go_around_them(void **state) {
     xir_memory_plan_free(plan);
 }
 
-/* So many live together that orders run out of steps: 5000 at one moment beside a fixed one. */
+/* So many live together that orders run out of steps: 5000 at one moment and one of them is fixed. */
 static void any_number_of_buffers_is_planned_around_fixed_ones(void **state) {
     (void)state;
     enum { N = 5001 };
