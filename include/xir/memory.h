@@ -103,7 +103,9 @@ XIR_API xir_status xir_memory_plan_peak(const xir_memory_plan *plan, xir_memory_
  *   XIR_E_LIMIT    a buffer ends beyond the limit, or beyond 2^64 - 1; there are more than 2^32 - 2 buffers
  *   XIR_E_MISSING  `ctx`, or `buffers` or `offsets` without `n` being 0, is NULL
  *   XIR_E_MEMORY
- * Of a buffer that overlaps several, one is named. Returns the status of the first finding. */
+ * Of a buffer that overlaps several, one is named; and buffers are not compared with those that are in a finding
+ * because they overlap another. If a buffer is malformed or ends beyond 2^64 - 1, none are compared. Returns the status
+ * of the first finding. */
 XIR_API xir_status xir_memory_plan_check(xir_context *ctx, const xir_buffer *buffers, const uint64_t *offsets, size_t n,
                                          uint64_t limit, xir_diags *why);
 
@@ -148,7 +150,8 @@ typedef struct xir_memory_buffers_options {
 /* Makes the buffers, in time linear in the ops. The network must outlive the result, the liveness need not; later
  * changes of the network do not change it. Returns NULL with a finding:
  *   XIR_E_MISSING  `l` is NULL
- *   XIR_E_BOUNDS   the bytes of a value are unknown, with its path, "/ops/3/outputs/0"; or `upper` is negative
+ *   XIR_E_BOUNDS   the bytes of a value are unknown or exceed 2^64 - 1, with its path, "/ops/3/outputs/0"; or `upper`
+ *                  is negative
  *   XIR_E_ABI, XIR_E_UNSUPPORTED   the options do not have their size, or set members that this library does not know
  *   XIR_E_MEMORY
  * xir_memory_buffers_free accepts NULL. */
@@ -164,8 +167,8 @@ XIR_API const xir_value  *xir_memory_buffers_value(const xir_memory_buffers *buf
 /* The buffer of a value; SIZE_MAX if it has none. */
 XIR_API size_t            xir_memory_buffers_find(const xir_memory_buffers *buffers, const xir_value *value);
 
-/* xir_memory_plan_new of the buffers. If the limit cannot be met, a note says which op runs when the most bytes live,
- * and which values those are. */
+/* xir_memory_plan_new of the buffers. After XIR_E_LIMIT a note says which op runs when the most bytes live,
+ * and which values those are, the largest eight. */
 XIR_API xir_memory_plan *xir_memory_buffers_plan(const xir_memory_buffers *buffers, const xir_memory_options *options,
                                                  xir_diags *why);
 
