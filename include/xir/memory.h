@@ -59,9 +59,10 @@ typedef struct xir_memory_options {
 
 typedef struct xir_memory_plan xir_memory_plan;
 
-/* Plans `n` buffers; NULL options are the default. The buffers are only read, and are not needed afterwards. At most
- * 120 bytes of memory for each buffer are used up to XIR_EFFORT_ORDERS. Several threads may plan at a time, and may ask
- * one plan. Returns NULL with a finding, whose path is "/I" for buffer I:
+/* Plans `n` buffers; NULL options are the default. The buffers are only read, and are not needed afterwards. Up to
+ * XIR_EFFORT_ORDERS about 110 bytes of memory for each buffer are used, and up to 200 if most of the buffers live at
+ * the same time. Several threads may plan at a time, and may ask one plan. Returns NULL with a finding, whose path is
+ * "/I" for buffer I:
  *   XIR_E_MISSING  `ctx`, or `buffers` without `n` being 0, is NULL
  *   XIR_E_INVALID  a life ends before it begins; an alignment is not a power of two; a fixed offset is not a multiple
  *                  of the alignment; fixed buffers that live at the same time overlap and are not of one group
@@ -132,7 +133,10 @@ XIR_API void       xir_memory_csv_free(xir_context *ctx, xir_buffer *buffers, ui
 /* ---- from a network ---------------------------------------------------------------------------------------------- */
 
 /* The buffers of the values of a network: one for each set of values in the same bytes (views and in_place of
- * liveness.h). Views of Params have none. Moments are positions of the order of ops. */
+ * liveness.h). Views of Params have none. Moments are positions of the order of ops.
+ *
+ * Values that sub ops make have none either: the values of the body of an xir::Call need bytes of their own while it
+ * runs. Plan the body as a network, and add its bytes, or inline the calls before (xir_op_inline). */
 typedef struct xir_memory_buffers xir_memory_buffers;
 
 typedef struct xir_memory_buffers_options {
@@ -186,8 +190,8 @@ typedef struct xir_memory_check_options {
 } xir_memory_check_options;
 
 /* Checks the memory types of a network's values and of the Params that its ops read, wherever they come from. Params
- * live all the time. What is on the host or has unknown bytes is passed over. Two values that live at the same time
- * share no bytes, except where
+ * live all the time. What is on the host or has unknown bytes is passed over, and so are values that sub ops make (the
+ * bodies of xir::Call). Two values that live at the same time share no bytes, except where
  *   - they have the same address, and are in the same bytes by the rows of their classes (liveness.h, views and in
  *     place; a view of Params is in these), or one is the first output of an op that is made over an input: its row
  *     names the input, nothing reads that later, the op reads it through no other input, it is not a result of the
