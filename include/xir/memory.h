@@ -40,7 +40,8 @@ typedef struct xir_buffer {
 /* How hard to try. A plan needs at most as many bytes as a plan of less effort. */
 typedef enum xir_effort {
     XIR_EFFORT_DEFAULT,  /* XIR_EFFORT_ORDERS                                                           */
-    XIR_EFFORT_SWEEP,    /* 0: moment by moment into the smallest gap; O(n log n)                       */
+    XIR_EFFORT_SWEEP,    /* 0: moment by moment into the smallest gap; O(n log n). If buffers are fixed,
+                            the orders too                                                              */
     XIR_EFFORT_ORDERS,   /* 1: also in several orders: by size, life and start; the best plan wins      */
     XIR_EFFORT_SEARCH,   /* 2: also a search from the best plan downwards, until no plan needs fewer
                             bytes, or no step is left                                                   */
@@ -58,15 +59,16 @@ typedef struct xir_memory_options {
 
 typedef struct xir_memory_plan xir_memory_plan;
 
-/* Plans `n` buffers; NULL options are the default. The buffers are only read, and are not needed afterwards. At most
- * 120 bytes of memory for each buffer are used up to XIR_EFFORT_ORDERS. Several threads may plan at a time, and may ask
- * one plan. Returns NULL with a finding, whose path is "/I" for buffer I:
+/* Plans `n` buffers; NULL options are the default. The buffers are only read, and are not needed afterwards. Up to
+ * XIR_EFFORT_ORDERS about 110 bytes of memory for each buffer are used, and up to 200 if most of the buffers live at
+ * the same time. Several threads may plan at a time, and may ask one plan. Returns NULL with a finding, whose path is
+ * "/I" for buffer I:
  *   XIR_E_MISSING  `ctx`, or `buffers` without `n` being 0, is NULL
  *   XIR_E_INVALID  a life ends before it begins; an alignment is not a power of two; a fixed offset is not a multiple
  *                  of the alignment; fixed buffers that live at the same time overlap and are not of one group
  *   XIR_E_BOUNDS   the effort is not one of the enum; a buffer ends beyond 2^63 - 1
  *   XIR_E_LIMIT    the buffers need more than `limit`, or no plan within it was found: the sentence says which.
- *                  There are more than 2^32 - 2 buffers, or the plan would end beyond 2^63 - 1
+ *                  There are more than 2^32 - 2 buffers, or no plan that ends within 2^63 - 1 was found
  *   XIR_E_ABI, XIR_E_UNSUPPORTED   the options do not have their size, or set members that this library does not know
  *   XIR_E_MEMORY
  * xir_memory_plan_free accepts NULL. */
@@ -102,7 +104,9 @@ XIR_API xir_status xir_memory_plan_peak(const xir_memory_plan *plan, xir_memory_
  *   XIR_E_LIMIT    a buffer ends beyond the limit, or beyond 2^64 - 1; there are more than 2^32 - 2 buffers
  *   XIR_E_MISSING  `ctx`, or `buffers` or `offsets` without `n` being 0, is NULL
  *   XIR_E_MEMORY
- * Of a buffer that overlaps several, one is named. Returns the status of the first finding. */
+ * Of a buffer that overlaps several, one is named; and buffers are not compared with those that are in a finding
+ * because they overlap another. If a buffer is malformed or ends beyond 2^64 - 1, none are compared. Returns the status
+ * of the first finding. */
 XIR_API xir_status xir_memory_plan_check(xir_context *ctx, const xir_buffer *buffers, const uint64_t *offsets, size_t n,
                                          uint64_t limit, xir_diags *why);
 
@@ -129,7 +133,10 @@ XIR_API void       xir_memory_csv_free(xir_context *ctx, xir_buffer *buffers, ui
 /* ---- from a network ---------------------------------------------------------------------------------------------- */
 
 /* The buffers of the values of a network: one for each set of values in the same bytes (views and in_place of
- * liveness.h). Views of Params have none. Moments are positions of the order of ops. */
+ * liveness.h). Views of Params have none. Moments are positions of the order of ops.
+ *
+ * Values that sub ops make have none either: the values of the body of an xir::Call need bytes of their own while it
+ * runs. Plan the body as a network, and add its bytes, or inline the calls before (xir_op_inline). */
 typedef struct xir_memory_buffers xir_memory_buffers;
 
 typedef struct xir_memory_buffers_options {
@@ -147,7 +154,8 @@ typedef struct xir_memory_buffers_options {
 /* Makes the buffers, in time linear in the ops. The network must outlive the result, the liveness need not; later
  * changes of the network do not change it. Returns NULL with a finding:
  *   XIR_E_MISSING  `l` is NULL
- *   XIR_E_BOUNDS   the bytes of a value are unknown, with its path, "/ops/3/outputs/0"; or `upper` is negative
+ *   XIR_E_BOUNDS   the bytes of a value are unknown or exceed 2^64 - 1, with its path, "/ops/3/outputs/0"; or `upper`
+ *                  is negative
  *   XIR_E_ABI, XIR_E_UNSUPPORTED   the options do not have their size, or set members that this library does not know
  *   XIR_E_MEMORY
  * xir_memory_buffers_free accepts NULL. */
@@ -163,8 +171,8 @@ XIR_API const xir_value  *xir_memory_buffers_value(const xir_memory_buffers *buf
 /* The buffer of a value; SIZE_MAX if it has none. */
 XIR_API size_t            xir_memory_buffers_find(const xir_memory_buffers *buffers, const xir_value *value);
 
-/* xir_memory_plan_new of the buffers. If the limit cannot be met, a note says which op runs when the most bytes live,
- * and which values those are. */
+/* xir_memory_plan_new of the buffers. After XIR_E_LIMIT a note says which op runs when the most bytes live,
+ * and which values those are, the largest eight. */
 XIR_API xir_memory_plan *xir_memory_buffers_plan(const xir_memory_buffers *buffers, const xir_memory_options *options,
                                                  xir_diags *why);
 
@@ -181,19 +189,24 @@ typedef struct xir_memory_check_options {
     uint64_t align;        /* addresses are multiples of it; 0 is 1                                     */
 } xir_memory_check_options;
 
-/* Checks the memory types of a network's values, wherever they come from. Values on the host and values of unknown
- * bytes are passed over. Two values that live at the same time share no bytes, except where
+/* Checks the memory types of a network's values and of the Params that its ops read, wherever they come from. Params
+ * live all the time. What is on the host or has unknown bytes is passed over, and so are values that sub ops make (the
+ * bodies of xir::Call). Two values that live at the same time share no bytes, except where
  *   - they have the same address, and are in the same bytes by the rows of their classes (liveness.h, views and in
- *     place), or one is made over an input that its row names and that nothing reads later;
+ *     place; a view of Params is in these), or one is the first output of an op that is made over an input: its row
+ *     names the input, nothing reads that later, the op reads it through no other input, it is not a result of the
+ *     network, and both have as many elements of as many bits;
  *   - an op of a class without rules (HardOp, unknown classes) reads or makes both: it may know what it does;
  *   - one is an input and the other an output of an op that joins or divides: Concat, Stack, Split, Unstack, Slice.
- * XIR_OK, or a finding for each value that breaks a rule, with a path, "/ops/3/outputs/0":
+ * XIR_OK, or a finding for each value that breaks a rule, with a path: "/ops/3/outputs/0"; of Params, that of the first
+ * input that reads them, "/ops/3/inputs/1":
  *   XIR_E_INVALID  the value overlaps another, which is named; or its address is off the alignment
- *   XIR_E_LIMIT    it ends beyond the on-chip memory or beyond 2^64 - 1; or so many values overlap that not all can be
- *                  compared
+ *   XIR_E_LIMIT    it ends beyond the on-chip memory or beyond 2^64 - 1; or so many values overlap, without being in
+ *                  the same bytes by their rows, that not all can be compared
  *   XIR_E_MISSING  `net` is NULL
  *   XIR_E_ABI, XIR_E_UNSUPPORTED, XIR_E_MEMORY, and those of xir_liveness_new, if a value has an address
- * Returns the status of the first one. O(n log n) if few values overlap. Only reads. */
+ * Returns the status of the first one. O(n log n) for what xir_memory_assign made, and if few
+ * other values overlap. Only reads. */
 XIR_API xir_status xir_memory_check(const xir_network *net, const xir_memory_check_options *options, xir_diags *why);
 
 XIR_END

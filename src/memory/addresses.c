@@ -1,23 +1,34 @@
 /* Whether the addresses of a network's values are sound. Op by op, each value that is made is compared with those that
- * live and overlap it. */
+ * live and overlap it. Values that are in the same bytes by the rows of their classes, and at the same address, are one
+ * place: a value that joins it is compared with it once. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <xir/memory.h>
 #include <xir/ops.h>
 #include "class_shares.h"
 #include "graph.h"
+#include "hash.h"
 #include "places.h"
+#include "shares.h"
 #include "sized.h"
 #include "sort.h"
 
 #define OPTIONS_STRUCT SIZED(xir_memory_check_options, align)
 
+/* A value, or Params. */
 typedef struct addressed {
     const xir_value *value;
-    const xir_value *in;            /* the oldest value in the same bytes               */
-    uint32_t         first, last;   /* positions                                        */
+    const xir_value *in;               /* the oldest value in the same bytes, or the Params; NULL: unknown     */
+    const xir_op    *reader;           /* of Params: the first op that reads them                              */
+    uint32_t         input;            /* of that op                                                           */
+    uint32_t         first, last;      /* positions                                                            */
     uint32_t         rank;
-    uint32_t         next;          /* of those that end at the same op; NO_PLACE: none */
+    uint32_t         set;              /* the rank of the place that it has joined; its own: none              */
+    uint32_t         before, after;    /* of those that live in that place; NO_PLACE: none                     */
+    uint32_t         next;             /* of those that end at the same op; NO_PLACE: none                     */
+    uint32_t         read;             /* the position + 1 of the op that was looked at last, if that reads it */
+    bool             named, unnamed;   /* that op reads it through an input that its row names, or not         */
+    bool             kept;             /* a result, or Params                                                  */
 } addressed;
 
 typedef struct check {
@@ -25,41 +36,47 @@ typedef struct check {
     const xir_allocator *alloc;
     const xir_memory_check_options *how;
     const xir_liveness *lives;
-    xir_diags  *why;
-    xir_status  status;          /* of the first finding                                */
-    addressed  *values;          /* in the order in which they are made                 */
-    place      *all;
-    size_t      n, room, all_room;
-    uint32_t   *ending;          /* by position of the order: a value that ends there   */
-    size_t      n_ops;
-    places      places;
-    uint64_t    left;            /* comparisons that may still be made                  */
+    xir_diags     *why;
+    xir_status     status;       /* of the first finding                                */
+    addressed     *values;       /* Params, then values in the order of their making    */
+    place         *all;
+    size_t         n, room, all_room;
+    pointer_table  numbers;      /* of `values`, by value                               */
+    pointer_table  views;        /* by view of Params: the place of these in `roots`    */
+    const xir_value **roots;
+    size_t         n_roots, root_room;
+    uint32_t      *ending;       /* by position of the order: a value that ends there   */
+    uint32_t      *living;       /* by rank: a value that lives in the place; NO_PLACE  */
+    size_t         n_ops;
+    places         places;
+    uint64_t       left;         /* comparisons that may still be made                  */
 } check;
 
 /* ---- findings ---------------------------------------------------------------------------------------------------- */
 
 static const char *const memories[] = { "the host", "on-chip memory", "external memory", "its chunk" };
 
-static void fail_value(check *c, xir_status code, const xir_value *v, const char *format, ...) XIR_PRINTF(4, 5);
-static void fail_value(check *c, xir_status code, const xir_value *v, const char *format, ...) {
+static void fail_value(check *c, xir_status code, const addressed *v, const char *format, ...) XIR_PRINTF(4, 5);
+static void fail_value(check *c, xir_status code, const addressed *v, const char *format, ...) {
     char path[64], sentence[SENTENCE_ROOM];
     va_list args;
     va_start(args, format);
     text_vprint(sentence, sizeof sentence, format, args);
     va_end(args);
-    const xir_op *op = value_op(v);
-    snprintf(path, sizeof path, "/ops/%" PRId64 "/outputs/%zu", xir_network_index_of(c->net, op),
-             (size_t)(v - op_outputs(op)));
+    const xir_op *op = v->reader ? v->reader : value_op(v->value);
+    snprintf(path, sizeof path, "/ops/%" PRId64 "/%s/%zu", xir_network_index_of(c->net, op),
+             v->reader ? "inputs" : "outputs", v->reader ? v->input : (size_t)(v->value - op_outputs(op)));
     diag_fail(c->why, code, xir_str_of(path), "%s", sentence);
     if (!c->status) c->status = code;
 }
 
-static void report_overlap(check *c, const place *it, const place *with) {
-    const xir_value *v = c->values[it->value].value, *other = c->values[with->value].value;
-    const xir_str name = xir_value_name(other);
-    fail_value(c, XIR_E_INVALID, v, "bytes %" PRIu64 " to %" PRIu64 " of %s overlap those of value '%.*s', %" PRIu64
-               " to %" PRIu64 ", which lives at the same time", it->from, it->to - 1,
-               memories[xir_mtype_kind_of(xir_value_mtype(v))], CLIP(name), with->from, with->to - 1);
+static void report_overlap(check *c, const addressed *v, const addressed *other) {
+    const place *it = &c->all[v->rank], *with = &c->all[other->rank];
+    const xir_str name = xir_value_name(other->value);
+    fail_value(c, XIR_E_INVALID, v, "bytes %" PRIu64 " to %" PRIu64 " of %s overlap those of %s '%.*s', %" PRIu64
+               " to %" PRIu64 ", which live%s", it->from, it->to - 1,
+               memories[xir_mtype_kind_of(xir_value_mtype(v->value))], other->reader ? "Params" : "value", CLIP(name),
+               with->from, with->to - 1, other->reader ? " all the time" : "s at the same time");
 }
 
 /* ---- which overlaps are allowed ---------------------------------------------------------------------------------- */
@@ -74,50 +91,64 @@ static bool joins_or_divides(const xir_op *op) {
            xir_op_is(op, xir_unstack_class()) || xir_op_is(op, xir_slice_class());
 }
 
-static bool touches(check *c, const xir_op *op, const xir_value *v) {
-    if (value_op(v) == op) return true;
+static bool reads(check *c, const xir_op *op, const xir_value *v) {
     for (uint32_t i = 0; i < op->n_inputs && c->left; i++, c->left--) {
         if (op_inputs(op)[i].value == v) return true;
     }
     return false;
 }
 
-/* An op without rules reads or makes both. */
-static bool share_such_an_op(check *c, const xir_value *a, const xir_value *b) {
-    const xir_op *maker = value_op(a);
-    if (has_no_rules(maker) && touches(c, maker, b)) return true;
-    for (const xir_use *u = a->uses; u && c->left; u = u->next, c->left--) {
-        if (has_no_rules(u->user) && touches(c, u->user, b)) return true;
+/* Notes which values an op reads, and through which inputs. */
+static void note_inputs(check *c, const xir_op *op, uint32_t at) {
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const xir_value *input = op_inputs(op)[i].value;
+        const uint32_t *number = input ? pointer_table_find(&c->numbers, input) : NULL;
+        if (!number) continue;
+        addressed *v = &c->values[*number];
+        if (v->read != at + 1) v->named = v->unnamed = false;
+        v->read = at + 1;
+        if (shares_names_input(op, i)) v->named = true;
+        else v->unnamed = true;
+    }
+}
+
+/* The op that makes `v` was looked at last. It reads `other`, or makes it. */
+static bool maker_has(const addressed *v, const addressed *other) {
+    return other->read == v->first + 1 || value_op(other->value) == value_op(v->value);
+}
+
+/* An op without rules reads both, or makes `v` and has the other. */
+static bool share_such_an_op(check *c, const addressed *v, const addressed *other) {
+    const xir_op *maker = value_op(v->value);
+    if (maker && has_no_rules(maker) && maker_has(v, other)) return true;
+    for (const xir_use *u = v->value->uses; u && c->left; u = u->next, c->left--) {
+        if (has_no_rules(u->user) && reads(c, u->user, other->value)) return true;
     }
     return false;
 }
 
-/* The row of the op that makes `v` names the input `over`, which nothing reads later. */
+/* `v` is the first output of an op whose row names the input `over`, which nothing reads later, and which this op reads
+ * through no other input. Both have as many elements of as many bits. */
 static bool is_over(const addressed *v, const addressed *over) {
     const xir_op *op = value_op(v->value);
-    const class_more *more = op->cls->more;
-    if (more->shares.kind != SHARES_OVER || over->last != v->first) return false;
-    for (uint32_t i = 0; i < op->n_inputs; i++) {
-        const size_t port = i < more->n_inputs ? i : more->n_inputs - (size_t)1;
-        if (op_inputs(op)[i].value == over->value && port < 64 && more->shares.inputs >> port & 1) return true;
-    }
-    return false;
+    return op->cls->more->shares.kind == SHARES_OVER && v->value == &op_outputs(op)[0] && !op_has_children(op) &&
+           over->last == v->first && !over->kept && over->read == v->first + 1 && over->named && !over->unnamed &&
+           shares_same_places(v->value->type, over->value->type);
 }
 
-/* `v` is made later than `with`, or by the same op. */
-static bool may_overlap(check *c, const place *it, const place *with) {
-    const addressed *v = &c->values[it->value], *other = &c->values[with->value];
+static bool same_bytes(const place *a, const place *b) { return a->from == b->from && a->to == b->to; }
+
+/* `v` is made later than `other`, or by the same op. */
+static bool may_overlap(check *c, const addressed *v, const addressed *other) {
     const xir_op *maker = value_op(v->value);
-    const bool same = it->from == with->from && it->to == with->to;
-    if (same && ((v->in && v->in == other->in) || is_over(v, other))) return true;
-    if (joins_or_divides(maker) && value_op(other->value) != maker && touches(c, maker, other->value)) return true;
-    return share_such_an_op(c, v->value, other->value) || share_such_an_op(c, other->value, v->value);
+    if (maker && same_bytes(&c->all[v->rank], &c->all[other->rank]) && is_over(v, other)) return true;
+    if (maker && joins_or_divides(maker) && value_op(other->value) != maker && maker_has(v, other)) return true;
+    return share_such_an_op(c, v, other);
 }
 
 /* ---- values with addresses --------------------------------------------------------------------------------------- */
 
-static void check_place(check *c, const place *it, xir_mtype_kind kind) {
-    const xir_value *v = c->values[it->value].value;
+static void check_place(check *c, const addressed *v, const place *it, xir_mtype_kind kind) {
     if (c->how->align > 1 && it->from % c->how->align) {
         fail_value(c, XIR_E_INVALID, v, "the address %" PRIu64 " in %s is not a multiple of %" PRIu64, it->from,
                    memories[kind], c->how->align);
@@ -129,35 +160,84 @@ static void check_place(check *c, const place *it, xir_mtype_kind kind) {
     }
 }
 
-static bool add_value(check *c, const xir_value *v) {
-    const xir_mtype *mtype = xir_value_mtype(v);
+/* Adds a value, unless it has no address. */
+static xir_status add_value(check *c, const addressed *v, uint64_t bytes) {
+    const xir_mtype *mtype = xir_value_mtype(v->value);
     const xir_mtype_kind kind = xir_mtype_kind_of(mtype);
-    xir_life life = XIR_INIT(xir_life);
-    if (kind == XIR_MTYPE_HOST || !xir_liveness_of(c->lives, v, &life) || !life.known || !life.bytes) return true;
+    if (kind == XIR_MTYPE_HOST || !bytes) return XIR_OK;
     const bool chunk = kind == XIR_MTYPE_CHUNK;
     place it = { .memory = chunk ? xir_mtype_addr(mtype) * 4 + kind : (uint64_t)kind,
                  .from = chunk ? xir_mtype_offset(mtype) : xir_mtype_addr(mtype), .value = (uint32_t)c->n };
-    if (!add_u64(it.from, life.bytes, &it.to)) {
-        fail_value(c, XIR_E_LIMIT, v, "%" PRIu64 " bytes at %" PRIu64 " end beyond 2^64 - 1", life.bytes, it.from);
-        return true;
+    if (!add_u64(it.from, bytes, &it.to)) {
+        fail_value(c, XIR_E_LIMIT, v, "%" PRIu64 " bytes at %" PRIu64 " end beyond 2^64 - 1", bytes, it.from);
+        return XIR_OK;
     }
+    if (c->n >= NO_PLACE - 1)
+        return diag_fail(c->why, XIR_E_LIMIT, XIR_STR(""), "more than 2^32 - 2 values and Params have addresses");
     if (!mem_reserve(c->alloc, (void **)&c->values, &c->room, c->n + 1, sizeof *c->values) ||
-        !mem_reserve(c->alloc, (void **)&c->all, &c->all_room, c->n + 1, sizeof *c->all)) return false;
-    c->values[c->n] = (addressed){ .value = v, .in = life.in, .first = (uint32_t)life.first,
-                                   .last = (uint32_t)life.last };
+        !mem_reserve(c->alloc, (void **)&c->all, &c->all_room, c->n + 1, sizeof *c->all) ||
+        !pointer_table_add(&c->numbers, v->value, it.value)) return diag_memory(c->why);
+    c->values[c->n] = *v;
     c->all[c->n++] = it;
-    check_place(c, &it, kind);
-    return true;
+    check_place(c, v, &it, kind);
+    return XIR_OK;
 }
 
-static bool add_values(check *c) {
-    for (size_t at = 0; at < c->n_ops; at++) {
-        const xir_op *op = xir_liveness_op_at(c->lives, (int64_t)at);
-        for (uint32_t i = 0; i < op->n_outputs; i++) {
-            if (!add_value(c, &op_outputs(op)[i])) return false;
-        }
+/* Params live all the time. */
+static xir_status add_params_of(check *c, const xir_op *op) {
+    xir_status status = XIR_OK;
+    for (uint32_t i = 0; i < op->n_inputs && !status; i++) {
+        const xir_value *v = op_inputs(op)[i].value;
+        uint64_t bytes;
+        if (!v || !value_is_params(v) || xir_mtype_kind_of(xir_value_mtype(v)) == XIR_MTYPE_HOST ||
+            pointer_table_find(&c->numbers, v) || params_size(v, &bytes)) continue;
+        const addressed it = { .value = v, .in = v, .reader = op, .input = i, .last = (uint32_t)c->n_ops - 1,
+                               .kept = true };
+        status = add_value(c, &it, bytes);
     }
-    return true;
+    return status;
+}
+
+/* Finds the Params that a value is a view of. The op that makes it is a view of these, or of another such value. */
+static xir_status find_root(check *c, const xir_value *v, const xir_value **root) {
+    const xir_op *op = value_op(v);
+    const xir_value *from = op_inputs(op)[__builtin_ctzll(op->cls->more->shares.inputs)].value;
+    const uint32_t *known = pointer_table_find(&c->views, from);
+    *root = known ? c->roots[*known] : from;
+    if (!mem_reserve(c->alloc, (void **)&c->roots, &c->root_room, c->n_roots + 1, sizeof *c->roots) ||
+        !pointer_table_add(&c->views, v, (uint32_t)c->n_roots)) return diag_memory(c->why);
+    c->roots[c->n_roots++] = *root;
+    return XIR_OK;
+}
+
+static xir_status add_output(check *c, const xir_value *v) {
+    xir_life life = XIR_INIT(xir_life);
+    if (!xir_liveness_of(c->lives, v, &life)) return XIR_OK;
+    xir_status status = life.of_params ? find_root(c, v, &life.in) : XIR_OK;
+    if (status || !life.known) return status;
+    const addressed it = { .value = v, .in = life.in, .first = (uint32_t)life.first, .last = (uint32_t)life.last };
+    return add_value(c, &it, life.bytes);
+}
+
+static void keep_results(check *c) {
+    const xir_op *output = xir_network_output_op(c->net);
+    for (uint32_t i = 0; output && i < output->n_inputs; i++) {
+        const xir_value *v = op_inputs(output)[i].value;
+        const uint32_t *number = v ? pointer_table_find(&c->numbers, v) : NULL;
+        if (number) c->values[*number].kept = true;
+    }
+}
+
+static xir_status add_values(check *c) {
+    xir_status status = XIR_OK;
+    for (size_t at = 0; at < c->n_ops && !status; at++)
+        status = add_params_of(c, xir_liveness_op_at(c->lives, (int64_t)at));
+    for (size_t at = 0; at < c->n_ops && !status; at++) {
+        const xir_op *op = xir_liveness_op_at(c->lives, (int64_t)at);
+        for (uint32_t i = 0; i < op->n_outputs && !status; i++) status = add_output(c, &op_outputs(op)[i]);
+    }
+    if (!status) keep_results(c);
+    return status;
 }
 
 /* Sorts the places by memory and address. */
@@ -194,31 +274,64 @@ static uint32_t rank_from(const check *c, uint64_t memory, uint64_t address) {
 
 /* ---- the sweep --------------------------------------------------------------------------------------------------- */
 
-/* Compares a value with those that live. One finding is enough. */
-static void compare(check *c, const place *it) {
+/* Compares a value with those that live in a place. Returns false if it has a finding. */
+static bool compare_with(check *c, const addressed *v, uint32_t rank) {
+    for (uint32_t i = c->living[rank]; i != NO_PLACE && c->left; i = c->values[i].after) {
+        const addressed *other = &c->values[i];
+        c->left--;
+        if (may_overlap(c, v, other) || !c->left) continue;
+        report_overlap(c, v, other);
+        return false;
+    }
+    return true;
+}
+
+/* Compares a value with those that live, and finds the place that it joins. One finding is enough. */
+static void compare(check *c, addressed *v) {
+    const place *it = &c->all[v->rank];
     const uint32_t from = rank_from(c, it->memory, 0), to = rank_from(c, it->memory, it->to);
+    v->set = v->rank;
     for (uint32_t rank = places_next(&c->places, from, to, it->from); rank != NO_PLACE && c->left;
          rank = places_next(&c->places, rank + 1, to, it->from)) {
-        c->left--;
-        if (may_overlap(c, it, &c->all[rank]) || !c->left) continue;
-        report_overlap(c, it, &c->all[rank]);
-        return;
+        if (v->in && v->in == c->values[c->living[rank]].in && same_bytes(it, &c->all[rank])) {
+            v->set = rank;
+            c->left--;
+        } else if (!compare_with(c, v, rank)) {
+            return;
+        }
     }
+}
+
+static void begin_life(check *c, uint32_t number) {
+    addressed *v = &c->values[number];
+    uint32_t *living = &c->living[v->set];
+    if (*living == NO_PLACE) places_add(&c->places, v->set);
+    else c->values[*living].before = number;
+    v->before = NO_PLACE;
+    v->after = *living;
+    *living = number;
+    v->next = c->ending[v->last];
+    c->ending[v->last] = number;
+}
+
+static void end_life(check *c, const addressed *v) {
+    if (v->after != NO_PLACE) c->values[v->after].before = v->before;
+    if (v->before != NO_PLACE) c->values[v->before].after = v->after;
+    else c->living[v->set] = v->after;
+    if (c->living[v->set] == NO_PLACE) places_remove(&c->places, v->set);
 }
 
 static void sweep(check *c) {
     memset(c->ending, 0xFF, c->n_ops * sizeof *c->ending);
+    memset(c->living, 0xFF, c->n * sizeof *c->living);
     uint32_t made = 0;
-    for (size_t at = 0; at < c->n_ops && c->left; at++) {
+    for (uint32_t at = 0; at < c->n_ops && c->left; at++) {
+        if (made < c->n && c->values[made].first == at) note_inputs(c, xir_liveness_op_at(c->lives, at), at);
         for (; made < c->n && c->values[made].first == at; made++) {
-            addressed *v = &c->values[made];
-            compare(c, &c->all[v->rank]);
-            places_add(&c->places, v->rank);
-            v->next = c->ending[v->last];
-            c->ending[v->last] = made;
+            compare(c, &c->values[made]);
+            begin_life(c, made);
         }
-        for (uint32_t i = c->ending[at]; i != NO_PLACE; i = c->values[i].next)
-            places_remove(&c->places, c->values[i].rank);
+        for (uint32_t i = c->ending[at]; i != NO_PLACE; i = c->values[i].next) end_life(c, &c->values[i]);
     }
     if (!c->left) {
         diag_fail(c->why, XIR_E_LIMIT, XIR_STR(""), "too many values overlap: not all were compared");
@@ -226,27 +339,45 @@ static void sweep(check *c) {
     }
 }
 
+static bool has_address(const xir_value *v) { return v && xir_mtype_kind_of(xir_value_mtype(v)) != XIR_MTYPE_HOST; }
+
 static bool has_addresses(const xir_network *net) {
     for (const xir_op *op = net->first; op; op = op->next) {
         for (uint32_t i = 0; i < op->n_outputs; i++) {
-            if (xir_mtype_kind_of(xir_value_mtype(&op_outputs(op)[i])) != XIR_MTYPE_HOST) return true;
+            if (has_address(&op_outputs(op)[i])) return true;
+        }
+        for (uint32_t i = 0; i < op->n_inputs; i++) {
+            if (has_address(op_inputs(op)[i].value)) return true;
         }
     }
     return false;
 }
 
+static xir_status compare_all(check *c) {
+    if (!rank_values(c) || !places_open(&c->places, c->alloc, c->all, (uint32_t)c->n)) return diag_memory(c->why);
+    c->ending = mem_new(c->alloc, (c->n_ops + 1) * sizeof *c->ending);
+    c->living = mem_new(c->alloc, (c->n + 1) * sizeof *c->living);
+    if (!c->ending || !c->living) return diag_memory(c->why);
+    c->left = 64 * (uint64_t)c->n + ((uint64_t)1 << 24);
+    sweep(c);
+    return c->status;
+}
+
 static xir_status run(check *c) {
     c->n_ops = xir_liveness_op_count(c->lives);
-    c->ending = mem_new(c->alloc, (c->n_ops + 1) * sizeof *c->ending);
-    bool ok = c->ending && add_values(c) && rank_values(c) &&
-              places_open(&c->places, c->alloc, c->all, (uint32_t)c->n);
-    c->left = 64 * (uint64_t)c->n + ((uint64_t)1 << 24);
-    if (ok) sweep(c);
+    pointer_table_init(&c->numbers, c->alloc);
+    pointer_table_init(&c->views, c->alloc);
+    xir_status status = add_values(c);
+    if (!status) status = compare_all(c);
     places_close(&c->places);
+    pointer_table_free(&c->numbers);
+    pointer_table_free(&c->views);
+    mem_free(c->alloc, (void *)c->roots, c->root_room * sizeof *c->roots);
     mem_free(c->alloc, c->ending, (c->n_ops + 1) * sizeof *c->ending);
+    mem_free(c->alloc, c->living, (c->n + 1) * sizeof *c->living);
     mem_free(c->alloc, c->values, c->room * sizeof *c->values);
     mem_free(c->alloc, c->all, c->all_room * sizeof *c->all);
-    return ok ? c->status : diag_memory(c->why);
+    return status;
 }
 
 /* The status of liveness is in its finding. */

@@ -7,12 +7,15 @@
 
 enum { SHOWN = 8 };
 
-/* The largest buffers that live at a moment, the largest first. Returns their number. */
-static size_t largest_at(const xir_memory_buffers *b, int64_t moment, size_t *out) {
+/* The largest buffers that live at a moment, the largest first. Returns their number. Sets *all to that of all that
+ * live. */
+static size_t largest_at(const xir_memory_buffers *b, int64_t moment, size_t *out, size_t *all) {
     size_t n = 0;
+    *all = 0;
     for (size_t i = 0; i < b->n; i++) {
         if (b->data[i].from > moment || b->data[i].to < moment) continue;
         size_t at = n;
+        ++*all;
         while (at > 0 && b->data[out[at - 1]].size < b->data[i].size) at--;
         if (at == SHOWN) continue;
         n += n < SHOWN;
@@ -23,9 +26,9 @@ static size_t largest_at(const xir_memory_buffers *b, int64_t moment, size_t *ou
 }
 
 static void note_peak(const xir_memory_buffers *b, int64_t moment, xir_diags *why) {
-    size_t largest[SHOWN], size = 0;
+    size_t largest[SHOWN], size = 0, all;
     char text[SHOWN * 100] = "";
-    const size_t n = largest_at(b, moment, largest);
+    const size_t n = largest_at(b, moment, largest, &all);
     for (size_t i = 0; i < n; i++) {
         const xir_str name = xir_value_name(b->first[largest[i]]);
         size += (size_t)snprintf(text + size, sizeof text - size, "%s'%.*s' %" PRIu64, i ? ", " : "", CLIP(name),
@@ -36,7 +39,16 @@ static void note_peak(const xir_memory_buffers *b, int64_t moment, xir_diags *wh
     char path[32];
     snprintf(path, sizeof path, "/ops/%" PRId64, xir_network_index_of(b->net, op));
     xir_diags_add(why, XIR_NOTE, XIR_OK, xir_str_of(path), "the most bytes live while op '%.*s' runs: %s%s", CLIP(name),
-                  text, n == SHOWN ? " …" : "");
+                  text, n < all ? " …" : "");
+}
+
+/* Where the most bytes live does not depend on the plan. */
+static void note_any_peak(const xir_memory_buffers *b, xir_diags *why) {
+    xir_memory_peak peak = XIR_INIT(xir_memory_peak);
+    xir_memory_plan *any = xir_memory_plan_new(b->net->ctx, b->data, b->n,
+                                               &XIR_INIT(xir_memory_options, .effort = XIR_EFFORT_SWEEP), NULL);
+    if (any && b->n && !xir_memory_plan_peak(any, &peak, NULL)) note_peak(b, peak.moment, why);
+    xir_memory_plan_free(any);
 }
 
 xir_memory_plan *xir_memory_buffers_plan(const xir_memory_buffers *b, const xir_memory_options *options,
@@ -45,14 +57,17 @@ xir_memory_plan *xir_memory_buffers_plan(const xir_memory_buffers *b, const xir_
         diag_null(why, "buffers");
         return NULL;
     }
-    xir_memory_plan *plan = xir_memory_plan_new(b->net->ctx, b->data, b->n, options, why);
-    if (plan || !b->n || !options || !options->limit) return plan;
-    xir_memory_peak peak = XIR_INIT(xir_memory_peak);
-    xir_memory_plan *any = xir_memory_plan_new(b->net->ctx, b->data, b->n,
-                                               &XIR_INIT(xir_memory_options, .effort = XIR_EFFORT_SWEEP), NULL);
-    if (any && !xir_memory_plan_peak(any, &peak, NULL)) note_peak(b, peak.moment, why);
-    xir_memory_plan_free(any);
-    return NULL;
+    xir_diags *said = xir_diags_new(b->net->ctx);
+    if (!said) {
+        diag_memory(why);
+        return NULL;
+    }
+    xir_memory_plan *plan = xir_memory_plan_new(b->net->ctx, b->data, b->n, options, said);
+    const bool limited = !plan && xir_diags_count(said) && xir_diags_at(said, 0)->code == XIR_E_LIMIT;
+    diags_append(why, said);
+    if (limited) note_any_peak(b, why);
+    xir_diags_free(said);
+    return plan;
 }
 
 /* ---- memory types ------------------------------------------------------------------------------------------------ */

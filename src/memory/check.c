@@ -5,10 +5,12 @@
 #include "overlap.h"
 #include "place.h"
 
-static xir_status check_buffer(const xir_buffer *b, size_t i, xir_diags *why) {
+static xir_status check_buffer(const xir_buffer *b, uint64_t offset, size_t i, xir_diags *why) {
     if (b->to < b->from) return FAIL_BUFFER(why, XIR_E_INVALID, i, "the life ends before it begins");
     if (b->align & (b->align - 1))    // 0 is 1
         return FAIL_BUFFER(why, XIR_E_INVALID, i, "the alignment %" PRIu64 " is not a power of two", b->align);
+    if (offset > UINT64_MAX - b->size)
+        return FAIL_BUFFER(why, XIR_E_LIMIT, i, "%" PRIu64 " bytes end beyond 2^64 - 1", b->size);
     return XIR_OK;
 }
 
@@ -37,14 +39,14 @@ xir_status xir_memory_plan_check(xir_context *ctx, const xir_buffer *buffers, co
     if (n && (!buffers || !offsets)) return diag_null(why, buffers ? "offsets" : "buffers");
     if (n >= UINT32_MAX) return diag_fail(why, XIR_E_LIMIT, XIR_STR(""), "there are more than 2^32 - 2 buffers");
     xir_status first = XIR_OK;
+    bool malformed = false;
     for (size_t i = 0; i < n; i++) {
-        xir_status status = check_buffer(&buffers[i], i, why);
-        if (!status && offsets[i] > UINT64_MAX - buffers[i].size)
-            status = FAIL_BUFFER(why, XIR_E_LIMIT, i, "%" PRIu64 " bytes end beyond 2^64 - 1", buffers[i].size);
-        if (status) return status;   // nothing can be compared
-        status = check_offset(&buffers[i], offsets[i], limit, i, why);
+        xir_status status = check_buffer(&buffers[i], offsets[i], i, why);
+        malformed |= status != XIR_OK;
+        if (!status) status = check_offset(&buffers[i], offsets[i], limit, i, why);
         if (!first) first = status;
     }
+    if (malformed) return first;   // buffers cannot be compared
     const overlaps all = { .alloc = context_alloc(ctx), .buffers = buffers, .offsets = offsets, .n = (uint32_t)n };
     xir_status status = overlaps_find(&all, "", why);
     return first ? first : status;

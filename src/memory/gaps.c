@@ -142,6 +142,8 @@ static void gap_after(gaps *g, uint32_t before, uint64_t at, uint64_t size) {
 
 static uint32_t take_top(gaps *g, uint64_t size, unsigned align) {
     const uint64_t at = align_up(g->top, align);
+    g->far = at > FAR || size > FAR - at;
+    if (g->far) return 0;
     gap_after(g, g->last, g->top, at - g->top);
     const uint32_t number = new_block(g, at, size);
     link_after(g, number, g->last);

@@ -19,13 +19,14 @@ typedef struct gaps {
     uint32_t unused, root, last;
     uint64_t top;             /* the end of the last block                                */
     uint64_t steps;
+    bool     far;             /* the latest block would have ended beyond FAR                  */
 } gaps;
 
 void gaps_init(gaps *g, const xir_allocator *alloc);
 void gaps_free(gaps *g);
 
 /* Takes a block at a multiple of the alignment: in the smallest gap with room for it, the lowest of several. Returns
- * its number, 0 without memory. */
+ * its number; 0 without memory, or if it would end beyond FAR. */
 uint32_t gaps_take(gaps *g, uint64_t size, unsigned align);
 void     gaps_give(gaps *g, uint32_t number);
 

@@ -67,7 +67,8 @@ static inline uint64_t piece_moments(const packing *p, const piece *it) {
 
 /* ---- efforts ----------------------------------------------------------------------------------------------------- */
 
-/* Each offers plans to the packing, and returns false without memory. A sweep knows no fixed pieces. */
+/* Each offers plans to the packing, and returns false without memory. If there are fixed pieces, the others of a sweep
+ * are all between two of them, or above. */
 bool packing_sweep(packing *p, bool backwards);
 bool packing_orders(packing *p);
 /* Ends once the peak is at most `enough`, or, if that is 0, the bound. Sets *proven if no plan is within `enough`, or,

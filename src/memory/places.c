@@ -3,7 +3,7 @@
 
 bool places_open(places *s, const xir_allocator *alloc, const place *all, uint32_t n) {
     *s = (places){ .alloc = alloc, .all = all, .n = n };
-    for (uint32_t width = n; s->levels == 0 || width > 1; s->levels++) {
+    for (uint32_t width = n; s->levels == 0 || width > PLACES_FAN; s->levels++) {
         if (s->levels) width = width / PLACES_FAN + (width % PLACES_FAN != 0);
         s->width[s->levels] = width;
         s->ends[s->levels] = mem_new(alloc, ((size_t)width + 1) * sizeof **s->ends);

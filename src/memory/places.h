@@ -18,7 +18,8 @@ typedef struct places {
     const xir_allocator *alloc;
     const place *all;                    /* by rank: sorted by memory and address              */
     uint32_t     n;
-    uint64_t    *ends[PLACES_LEVELS];    /* of those that live; 0: none does                   */
+    uint64_t    *ends[PLACES_LEVELS];    /* of those that live; 0: none does. The last level
+                                            has at most PLACES_FAN                             */
     uint32_t     width[PLACES_LEVELS];
     unsigned     levels;
 } places;

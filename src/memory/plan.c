@@ -63,15 +63,13 @@ static xir_status solve(packing *p, const xir_memory_options *how, bool *least, 
     bool ok = true, proven = false;
     if (!p->n) p->peak = 0;
     if (p->bound > limit) return fail_limit(p, limit, true, why);
-    if (!p->fixed) ok = packing_sweep(p, false);
-    if (ok && (p->fixed || effort > XIR_EFFORT_SWEEP) && p->peak > p->bound) {
-        if (!p->fixed) ok = packing_sweep(p, true);
-        ok = ok && (p->peak == p->bound || packing_orders(p));
-    }
+    if (p->n) ok = packing_sweep(p, false);
+    if (ok && (p->fixed || effort > XIR_EFFORT_SWEEP) && p->peak > p->bound)
+        ok = packing_sweep(p, true) && (p->peak == p->bound || packing_orders(p));
     if (ok && effort == XIR_EFFORT_SEARCH && p->peak > p->bound && (p->peak > limit || !how->limit))
         ok = p->peak > FAR || packing_search(p, how->limit, how->steps ? how->steps : STEPS, &proven);
     if (!ok) return diag_memory(why);
-    if (p->peak > FAR) return diag_fail(why, XIR_E_LIMIT, XIR_STR(""), "the plan would end beyond 2^63 - 1");
+    if (p->peak > FAR) return diag_fail(why, XIR_E_LIMIT, XIR_STR(""), "no plan that ends within 2^63 - 1 was found");
     if (p->peak > limit) return fail_limit(p, limit, proven, why);
     *least = p->peak == p->bound || (proven && !how->limit);
     return XIR_OK;

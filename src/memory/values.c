@@ -17,15 +17,20 @@ typedef struct maker {
 
 /* ---- bytes ------------------------------------------------------------------------------------------------------- */
 
-static xir_status fail_unknown(const maker *m, const xir_value *v) {
+static xir_status fail_bytes(const maker *m, const xir_value *v, const char *what) {
     char path[64];
     const xir_op *op = xir_value_op(v);
     const xir_str name = xir_value_name(v);
     snprintf(path, sizeof path, "/ops/%" PRId64 "/outputs/%zu", xir_network_index_of(m->b->net, op),
              (size_t)(v - op_outputs(op)));
-    return diag_fail(m->why, XIR_E_BOUNDS, xir_str_of(path),
-                     "the bytes of value '%.*s' are unknown: bind its symbols, or give a number for them", CLIP(name));
+    return diag_fail(m->why, XIR_E_BOUNDS, xir_str_of(path), "the bytes of value '%.*s' %s", CLIP(name), what);
 }
+
+static xir_status fail_unknown(const maker *m, const xir_value *v) {
+    return fail_bytes(m, v, "are unknown: bind its symbols, or give a number for them");
+}
+
+static xir_status fail_far(const maker *m, const xir_value *v) { return fail_bytes(m, v, "exceed 2^64 - 1"); }
 
 /* The bytes of a value whose dims are not all numbers. */
 static xir_status find_bytes(const maker *m, const xir_value *v, uint64_t *bytes) {
@@ -34,8 +39,7 @@ static xir_status find_bytes(const maker *m, const xir_value *v, uint64_t *bytes
     const xir_type *known = xir_type_with_known_dims(m->b->net->ctx, type, m->how->upper, m->why);
     if (!known) return XIR_E_BOUNDS;
     const xir_status status = xir_type_bytes(known, bytes);
-    return status == XIR_E_BOUNDS || status == XIR_E_UNKNOWN ? fail_unknown(m, v)
-         : status ? diag_fail(m->why, XIR_E_BOUNDS, XIR_STR(""), "the bytes of a value exceed 2^64 - 1") : XIR_OK;
+    return status == XIR_E_BOUNDS || status == XIR_E_UNKNOWN ? fail_unknown(m, v) : status ? fail_far(m, v) : XIR_OK;
 }
 
 /* ---- values ------------------------------------------------------------------------------------------------------ */
@@ -61,6 +65,8 @@ static xir_status add_value(const maker *m, const xir_value *v, const xir_life *
     if (!life->known) {
         xir_status status = find_bytes(m, v, &it.size);
         if (status) return status;
+    } else if (life->bytes == UINT64_MAX) {
+        return fail_far(m, v);
     }
     it.fixed = m->how->is_fixed && m->how->is_fixed(m->how->user, v, &it.offset);
     b->first[b->n] = v;

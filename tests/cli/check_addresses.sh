@@ -1,4 +1,4 @@
-# xir check finds values that live at the same time and share bytes, and what is beyond Buyi's on-chip memory.
+# xir check finds values and Params that share bytes while they live, and what is beyond Buyi's on-chip memory.
 . "$SRC/tests/cli/lib.sh"
 
 run 0 opt "$SRC/examples/models/digits.onnx" d.json
@@ -6,8 +6,8 @@ run 0 check d.json
 sed 's/@hostm/@etm(4096)/g' d.json >all.json
 cp d.raw all.raw
 run 1 check all.json
-err "/ops/2/outputs/0: bytes 4096 to 8191 of external memory overlap those of value"
-out "all.json: 9 errors"
+err "/ops/2/outputs/0: bytes 4096 to 8191 of external memory overlap those of Params 'c1.weight', 4096 to 4671"
+out "all.json: 23 errors"
 
 # Two real files, if they are here.
 if [ -d "${XIR_CORPUS:-}/icraft" ]; then

@@ -69,6 +69,49 @@ static void rows_allow_to_write_over_an_input(void **state) {
     SOUND("x: fp32 1 4; a = Sigmoid x; b = Squeeze a; c = Sigmoid b; out b c", "a@0 b@0 c@32");
 }
 
+/* Only the first output over an input that the op reads nowhere else, with as many elements of as many bits. */
+static void rows_do_not_allow_more_than_to_write_over_an_input(void **state) {
+    (void)state;
+    static const char scatter[] = "x: fp32 2; i: sint64 2 1; a = Sigmoid x; s = ScatterND a i a; out s";
+    SOUND("x: fp32 2; u: fp32 2; i: sint64 2 1; a = Sigmoid x; s = ScatterND a i u; out s", "a@0 s@0");
+    FAULT(scatter, "a@0 s@0", "/ops/2/outputs/0", "overlap those of value 'a'");
+    FAULT("x: fp32 1; y: fp32 4; a = Sigmoid x; b = Less a y; out b", "a@0 b@0", "/ops/2/outputs/0",
+          "bytes 0 to 3 of external memory overlap those of value 'a', 0 to 3");
+}
+
+/* Even by an op after the Output op. */
+static void results_are_not_written_over(void **state) {
+    (void)state;
+    xir_network *net = story_net("x: fp32 4; a = Sigmoid x; b = ReLU a; out a");
+    place_values(net, "a@0 b@0");
+    DOES(xir_op_move(xir_network_output_op(net), story_op(net, "b")));
+    assert_int_equal(xir_memory_check(net, NULL, why), XIR_E_INVALID);
+    check_finding(XIR_E_INVALID, "overlap those of value 'a'");
+    xir_network_free(net);
+}
+
+static void params_live_all_the_time(void **state) {
+    (void)state;
+    SOUND("w: params 4; x: fp32 4; a = Add x w; b = Sigmoid a; out b", "w@4096 x@4112 a@4128 b@4112");
+    FAULT("w: params 4; x: fp32 4; a = Add x w; b = Sigmoid a; out b", "w@4096 b@4100", "/ops/2/outputs/0",
+          "bytes 4100 to 4115 of external memory overlap those of Params 'w', 4096 to 4111, which live all the time");
+    FAULT("w: params 4; x: fp32 4; a = Add x w; out a", "w@4096 x@4096", "/ops/0/outputs/0", "those of Params 'w'");
+    FAULT("w: params 4; x: fp32 4; a = Add w x; out a", "w@4096 a@4096", "/ops/1/outputs/0", "those of Params 'w'");
+    FAULT("w: params 4; u: params 4; x: fp32 4; a = Add x w; b = Add a u; out b", "w@0 u@8", "/ops/2/inputs/1",
+          "those of Params 'w'");
+    FAULT("w: params 4; x: fp32 4; a = Add x w; out a", "w@6", "/ops/1/inputs/1", "is not a multiple of 4");
+    SOUND("w: params 4; x: fp32 4; a = acme::Thing x w; out a", "w@0 a@0");
+}
+
+static void views_of_params_may_be_where_these_are(void **state) {
+    (void)state;
+    static const char story[] = "w: params 1 1 4; x: fp32 4; v = Squeeze w [axis=0]; u = Squeeze v [axis=0]; a = Add x u; out a";
+    SOUND(story, "w@0 v@0 u@0");
+    SOUND(story, "v@0 u@0");
+    SOUND(story, "w@0 u@0");
+    FAULT(story, "w@0 u@8", "/ops/2/outputs/0", "overlap those of Params 'w'");
+}
+
 static void ops_without_rules_may_do_anything(void **state) {
     (void)state;
     SOUND("x: fp32 4; a = acme::Thing x; b = acme::Thing a x; out b", "x@0 a@8 b@4");
@@ -81,6 +124,35 @@ static void parts_lie_in_what_they_are_joined_to(void **state) {
     SOUND("x: fp32 4; a = Sigmoid x; b = Sigmoid x; c = Concat a b [axis=0]; out c", "a@0 b@16 c@0");
     FAULT("x: fp32 4; a = Sigmoid x; b = Sigmoid x; c = Concat a b [axis=0]; out c", "a@0 b@8", "/ops/2/outputs/0",
           "overlap those of value 'a'");
+}
+
+/* Views of one value at one address, all read by the last op; and parts in what they are joined to. */
+static void many_values_may_be_in_the_same_bytes(void **state) {
+    (void)state;
+    enum { N = 6000 };
+    xir_value **values = calloc(N, sizeof *values);
+    for (int views = 0; views < 2; views++) {
+        xir_network *net = new_net();
+        xir_value *x = xir_input(xir_at_end(net), "x", FP32("**", 1, 4));
+        xir_value *a = XIR_OP(xir_at_end(net), sigmoid, .input = x);
+        for (size_t i = 0; i < N; i++) {
+            values[i] = views ? xir_build_reshape(xir_at_end(net), a, "**", (const int64_t[]){ 1, 4 }, 2, NULL)
+                              : XIR_OP(xir_at_end(net), sigmoid, .input = a);
+            DOES(xir_value_set_mtype(values[i], xir_mtype_external(ctx, views ? 0 : 16 * i)));
+        }
+        xir_value *c =
+            XIR_OP(xir_at_end(net), concat, .inputs = { values, N }, .attrs = XIR_ATTRS(concat, (axis, 0)));
+        DOES(xir_value_set_mtype(c, xir_mtype_external(ctx, views ? 16 : 0)));
+        DOES(xir_value_set_mtype(a, views ? xir_mtype_external(ctx, 0) : xir_mtype_onchip(ctx, 0)));
+        assert_non_null(xir_output(xir_at_end(net), XIR_VALUES(c)));
+        DOES(xir_memory_check(net, NULL, why));
+        DOES(xir_value_set_mtype(values[N / 2], xir_mtype_external(ctx, 8)));
+        assert_int_equal(xir_memory_check(net, NULL, why), XIR_E_INVALID);
+        assert_non_null(strstr(xir_diags_at(why, 0)->message.data, "bytes 8 to 23 of external memory overlap"));
+        xir_diags_clear(why);
+        xir_network_free(net);
+    }
+    free(values);
 }
 
 static void limits_and_alignments_are_kept(void **state) {
@@ -179,8 +251,13 @@ GROUP {
         cmocka_unit_test(values_that_live_together_are_apart),
         cmocka_unit_test(all_at_one_address_is_a_fault),
         cmocka_unit_test(rows_allow_to_write_over_an_input),
+        cmocka_unit_test(rows_do_not_allow_more_than_to_write_over_an_input),
+        cmocka_unit_test(results_are_not_written_over),
+        cmocka_unit_test(params_live_all_the_time),
+        cmocka_unit_test(views_of_params_may_be_where_these_are),
         cmocka_unit_test(ops_without_rules_may_do_anything),
         cmocka_unit_test(parts_lie_in_what_they_are_joined_to),
+        cmocka_unit_test(many_values_may_be_in_the_same_bytes),
         cmocka_unit_test(limits_and_alignments_are_kept),
         cmocka_unit_test(bad_arguments_are_refused),
         cmocka_unit_test(real_files_have_no_fault),

@@ -51,6 +51,29 @@ static void each_fault_is_a_finding(void **state) {
     xir_diags_clear(why);
 }
 
+/* Its status is that of the first finding, also if a later buffer is malformed; then buffers are not compared. */
+static void malformed_buffers_do_not_hide_other_faults(void **state) {
+    (void)state;
+    const buffers b = buffers_of("0-9:8 1-0:8 0-9:8/16 0-9:8/3");
+    const uint64_t offsets[] = { 8, 0, 8, 8 };
+    assert_int_equal(xir_memory_plan_check(ctx, b.of, offsets, b.n, 15, why), XIR_E_LIMIT);
+    assert_int_equal(xir_diags_count(why), 5);   /* beyond, ends before, off and beyond, not a power of two */
+    CHECK_STR(xir_diags_at(why, 0)->path, "/0");
+    CHECK_STR(xir_diags_at(why, 1)->path, "/1");
+    CHECK_STR(xir_diags_at(why, 4)->path, "/3");
+    xir_diags_clear(why);
+}
+
+/* Of three in a row, the second overlaps both others: it is in a finding, and the third is not compared with it. */
+static void buffers_in_a_finding_are_not_compared(void **state) {
+    (void)state;
+    const buffers b = buffers_of("0-9:8 0-9:8 0-9:4");
+    assert_int_equal(xir_memory_plan_check(ctx, b.of, (const uint64_t[]){ 0, 4, 10 }, b.n, 0, why), XIR_E_INVALID);
+    assert_int_equal(xir_diags_count(why), 1);
+    CHECK_STR(xir_diags_at(why, 0)->path, "/1");
+    xir_diags_clear(why);
+}
+
 /* Moves a buffer, swaps two, or lets one live longer. */
 static void mutate(buffers *b, uint64_t *offsets) {
     const size_t i = chance(b->n), j = chance(b->n);
@@ -92,6 +115,8 @@ GROUP {
         cmocka_unit_test(overlaps_are_named),
         cmocka_unit_test(what_is_wrong_with_one_buffer_is_named),
         cmocka_unit_test(each_fault_is_a_finding),
+        cmocka_unit_test(malformed_buffers_do_not_hide_other_faults),
+        cmocka_unit_test(buffers_in_a_finding_are_not_compared),
         cmocka_unit_test(mutated_plans_are_judged_as_by_brute_force),
     };
     return RUN_GROUP(tests);

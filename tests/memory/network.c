@@ -85,6 +85,14 @@ static void unknown_bytes_need_a_number(void **state) {
     xir_memory_buffers *b = buffers_in(net, false, &XIR_INIT(xir_memory_buffers_options, .upper = 10));
     CHECK_BUFFERS(b, "x 0-1:160, a 1-2:160");
     xir_memory_buffers_free(b);
+    DOES(xir_value_set_type(story_value(net, "x"), FP32("***", -1, 1 << 30, 1 << 30)));
+    assert_null(buffers_in(net, false, &XIR_INIT(xir_memory_buffers_options, .upper = 10)));
+    CHECK_STR(xir_diags_at(why, 0)->path, "/ops/0/outputs/0");
+    check_finding(XIR_E_BOUNDS, "the bytes of value 'x' exceed 2^64 - 1");
+    DOES(xir_value_set_type(story_value(net, "x"), FP32("***", 10, 1 << 30, 1 << 30)));
+    assert_null(buffers_in(net, false, NULL));
+    check_finding(XIR_E_BOUNDS, "the bytes of value 'x' exceed 2^64 - 1");
+    DOES(xir_value_set_type(story_value(net, "x"), FP32("*", 4)));
     DOES(xir_value_set_type(story_value(net, "a"), NULL));
     assert_null(buffers_in(net, false, &XIR_INIT(xir_memory_buffers_options, .upper = 10)));
     check_finding(XIR_E_BOUNDS, "the bytes of value 'a' are unknown");
@@ -159,6 +167,45 @@ static void a_limit_names_the_op_at_the_peak(void **state) {
     xir_network_free(net);
 }
 
+static const char *note_of(const xir_memory_buffers *b, const xir_memory_options *how, xir_status status) {
+    xir_diags_clear(why);
+    assert_null(xir_memory_buffers_plan(b, how, why));
+    assert_int_equal(xir_diags_at(why, 0)->code, status);
+    return xir_diags_count(why) > 1 ? xir_diags_at(why, 1)->message.data : NULL;
+}
+
+static void other_failures_name_no_op(void **state) {
+    (void)state;
+    xir_network *net = story_net(STORY);
+    xir_memory_buffers *b = buffers_in(net, false, NULL);
+    assert_non_null(note_of(b, &XIR_INIT(xir_memory_options, .limit = 40), XIR_E_LIMIT));
+    assert_null(note_of(b, &XIR_INIT(xir_memory_options, .limit = 40, .effort = XIR_EFFORT_COUNT), XIR_E_BOUNDS));
+    const xir_memory_options none = { .size = 0, .limit = 40 };
+    assert_null(note_of(b, &none, XIR_E_ABI));
+    assert_null(xir_memory_buffers_plan(b, &XIR_INIT(xir_memory_options, .limit = 40), NULL));
+    xir_diags_clear(why);
+    xir_memory_buffers_free(b);
+    xir_network_free(net);
+}
+
+/* Eight values are all that live; of nine, one is not named. */
+static void a_note_says_whether_it_names_all_values(void **state) {
+    (void)state;
+    for (size_t n = 8; n <= 9; n++) {
+        xir_network *net = new_net();
+        xir_value *values[8], *x = xir_input(xir_at_end(net), "x", FP32("**", 1, 4));
+        for (size_t i = 0; i < n - 1; i++) values[i] = XIR_OP(xir_at_end(net), sigmoid, .input = x);
+        assert_non_null(xir_output(xir_at_end(net), (xir_values){ values, n - 1 }));
+        xir_memory_buffers *b = buffers_in(net, false, NULL);
+        const char *note = note_of(b, &XIR_INIT(xir_memory_options, .limit = 40), XIR_E_LIMIT);
+        assert_non_null(note);
+        if ((strstr(note, "…") != NULL) != (n > 8)) fail_msg("of %zu values: %s", n, note);
+        xir_diags_clear(why);
+        xir_memory_buffers_free(b);
+        xir_network_free(net);
+    }
+}
+
 static void an_empty_network_has_no_buffers(void **state) {
     (void)state;
     xir_network *net = new_net();
@@ -195,6 +242,8 @@ GROUP {
         cmocka_unit_test(unknown_bytes_need_a_number),
         cmocka_unit_test(plans_become_memory_types),
         cmocka_unit_test(a_limit_names_the_op_at_the_peak),
+        cmocka_unit_test(other_failures_name_no_op),
+        cmocka_unit_test(a_note_says_whether_it_names_all_values),
         cmocka_unit_test(an_empty_network_has_no_buffers),
         cmocka_unit_test(test_planning),
     };

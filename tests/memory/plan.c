@@ -57,6 +57,13 @@ static void sizes_are_rounded_up_to_the_alignment(void **state) {
     OFFSETS("0-0:3 0-0:10/16 0-0:2", XIR_EFFORT_SWEEP, "16 0 19");
 }
 
+/* A gap below 2^63 - 1 does for what would end beyond it on top. */
+static void gaps_are_used_up_to_the_end_of_addresses(void **state) {
+    (void)state;
+    OFFSETS("0-0:4611686018427387904 0-1:4611686018427387903 1-1:4611686018427387904", XIR_EFFORT_SWEEP,
+            "0 4611686018427387904 0");
+}
+
 /* Four buffers for which no order of the first fit needs only what the bound says. */
 static void a_search_proves_that_the_bound_is_out_of_reach(void **state) {
     (void)state;
@@ -91,6 +98,29 @@ static void fixed_buffers_stay_and_others_go_around_them(void **state) {
     xir_memory_plan *plan = plan_buffers(&b, NULL);
     assert_int_equal(plan_peak(plan).bound, 1008);
     xir_memory_plan_free(plan);
+}
+
+/* So many live together that orders run out of steps: 5000 at one moment and one of them is fixed. */
+static void any_number_of_buffers_is_planned_around_fixed_ones(void **state) {
+    (void)state;
+    enum { N = 5001 };
+    xir_buffer *of = calloc(N, sizeof *of);
+    static const struct { uint64_t fixed, peak; } cases[] = { { 0, 40008 }, { 40000, 40008 }, { 39999, 80008 },
+                                                              { INT64_MAX - 8, INT64_MAX } };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        for (size_t j = 0; j < N; j++) of[j] = (xir_buffer){ .size = 8, .align = 1 };
+        of[N - 1].offset = cases[i].fixed;
+        of[N - 1].fixed = true;
+        for (xir_effort effort = XIR_EFFORT_SWEEP; effort < XIR_EFFORT_COUNT; effort++) {
+            xir_memory_plan *plan = xir_memory_plan_new(
+                ctx, of, N, &XIR_INIT(xir_memory_options, .effort = effort, .steps = 1000), why);
+            if (!plan) fail_msg("%.*s", (int)xir_diags_at(why, 0)->message.size, xir_diags_at(why, 0)->message.data);
+            DOES(xir_memory_plan_check(ctx, of, xir_memory_plan_offsets(plan), N, 0, why));
+            assert_true(plan_peak(plan).bytes <= cases[i].peak);
+            xir_memory_plan_free(plan);
+        }
+    }
+    free(of);
 }
 
 static void fixed_buffers_of_one_group_may_share_bytes(void **state) {
@@ -261,9 +291,11 @@ GROUP {
         cmocka_unit_test(the_sweep_takes_the_smallest_gap),
         cmocka_unit_test(buffers_without_bytes_take_none),
         cmocka_unit_test(sizes_are_rounded_up_to_the_alignment),
+        cmocka_unit_test(gaps_are_used_up_to_the_end_of_addresses),
         cmocka_unit_test(a_search_proves_that_the_bound_is_out_of_reach),
         cmocka_unit_test(a_peak_says_where_it_is),
         cmocka_unit_test(fixed_buffers_stay_and_others_go_around_them),
+        cmocka_unit_test(any_number_of_buffers_is_planned_around_fixed_ones),
         cmocka_unit_test(fixed_buffers_of_one_group_may_share_bytes),
         cmocka_unit_test(a_limit_below_the_bound_is_named),
         cmocka_unit_test(a_limit_between_bound_and_plan_is_not_called_impossible),

@@ -7,6 +7,7 @@
 #include <xir/liveness.h>
 #include <xir/walk.h>
 #include "graph.h"
+#include "shares.h"
 #include "sized.h"
 
 #define OPTIONS_STRUCT SIZED(xir_liveness_options, n_order)
@@ -172,8 +173,7 @@ static xir_status place_all(maker *m, const xir_liveness_options *how) {
 
 /* ---- shared bytes ------------------------------------------------------------------------------------------------ */
 
-/* Whether elements of both types are in the same places, if they are in the same order. */
-static bool same_places(const xir_type *a, const xir_type *b) {
+bool shares_same_places(const xir_type *a, const xir_type *b) {
     if (a == b) return true;
     int64_t in_a, in_b;
     return ((!xir_type_is_layouted(a) && !xir_type_is_layouted(b)) || xir_type_equal(a, b)) &&
@@ -181,7 +181,7 @@ static bool same_places(const xir_type *a, const xir_type *b) {
            xir_type_storage_bits(a) == xir_type_storage_bits(b);
 }
 
-static bool row_names(const xir_op *op, size_t input) {
+bool shares_names_input(const xir_op *op, size_t input) {
     const class_more *more = op->cls->more;
     const size_t port = input < more->n_inputs ? input : more->n_inputs - (size_t)1;
     return port < 64 && more->shares.inputs >> port & 1;
@@ -200,7 +200,7 @@ static void view(xir_liveness *l, const xir_op *op, size_t input, life *made) {
     const xir_value *v = input < op->n_inputs ? op_inputs(op)[input].value : NULL;
     const xir_type *type = op_outputs(op)[0].type;
     if (!v || !v->type || !xir_type_equal(xir_type_element(v->type), xir_type_element(type))) return;
-    if (!same_places(v->type, type)) return;
+    if (!shares_same_places(v->type, type)) return;
     const uint32_t number = number_of(l, v);
     if (value_is_params(v)) join(l, made, NONE);
     else if (number != NONE) join(l, made, l->lives[number].base);
@@ -209,7 +209,7 @@ static void view(xir_liveness *l, const xir_op *op, size_t input, life *made) {
 /* Stamps what the op reads through inputs that its row does not name. */
 static void stamp_others(xir_liveness *l, const xir_op *op, uint32_t stamp) {
     for (size_t i = 0; i < op->n_inputs; i++) {
-        const uint32_t number = !row_names(op, i) ? number_of(l, op_inputs(op)[i].value) : NONE;
+        const uint32_t number = !shares_names_input(op, i) ? number_of(l, op_inputs(op)[i].value) : NONE;
         const uint32_t base = number != NONE ? l->lives[number].base : NONE;
         if (base != NONE) l->lives[base].next = stamp;
     }
@@ -220,12 +220,12 @@ static void write_over(xir_liveness *l, const xir_op *op, uint32_t at, life *mad
     if (op_has_children(op)) return;
     stamp_others(l, op, at);
     for (size_t i = 0; i < op->n_inputs; i++) {
-        const uint32_t number = row_names(op, i) ? number_of(l, op_inputs(op)[i].value) : NONE;
+        const uint32_t number = shares_names_input(op, i) ? number_of(l, op_inputs(op)[i].value) : NONE;
         const uint32_t base = number != NONE ? l->lives[number].base : NONE;
         if (base == NONE) continue;
         const life *in = &l->lives[base];
         if (in->end != at || in->kept || !in->known || l->ops[in->first]->cls->traits & XIR_TRAIT_SOURCE) continue;
-        if (in->next == at || !same_places(op_inputs(op)[i].value->type, op_outputs(op)[0].type)) continue;
+        if (in->next == at || !shares_same_places(op_inputs(op)[i].value->type, op_outputs(op)[0].type)) continue;
         join(l, made, base);
         return;
     }
