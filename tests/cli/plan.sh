@@ -21,6 +21,8 @@ if [ -d "${XIR_CORPUS:-}/icraft" ]; then
     run 1 plan --no-params "$zhuge" --how limit=2703359; err "the most bytes live while op"
     run 0 plan --no-params "$buyi" b.json --how memory=etm
     grep -q '"ftmp_segment_bytesize":24576000' b.json || bad "the maps take another number of bytes"
+    grep -q '"input_segment_addr":1314368' b.json || bad "inputs do not begin after the Params of the compiler"
+    grep -q '"params_segment_bytesize":1310272' b.json || bad "the Params of the compiler are forgotten"
     run 0 check --no-params b.json
     run 0 plan --no-params "$buyi" c.json --how clear; not_out "etm "
 fi

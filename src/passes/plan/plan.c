@@ -4,12 +4,12 @@
  *     a:@hostm = sigmoid(x)   ->    a:@chunk(0@64) = sigmoid(x)
  *     b:@hostm = sigmoid(a)         b:@chunk(0@0) = sigmoid(a)
  *
- * In a network for an accelerator these are the values that its ops read and make; what only the host sees stays there.
- * Values that share bytes by the rows of their classes have one address. No op changes, so the numbers stay the
- * same. */
+ * In a network for an accelerator these are the values that its ops read and make; the host has what only it sees.
+ * Values that share bytes by the rows of their classes have one address (parts.h). No op changes, so the numbers stay
+ * the same. All addresses are found before the first is set: a plan that fails changes nothing. */
 #include <inttypes.h>
 #include <xir/memory.h>
-#include "segments.h"
+#include "tags.h"
 
 /* ---- options ----------------------------------------------------------------------------------------------------- */
 
@@ -77,7 +77,7 @@ xir_status plan_place(xir_pass *at, xir_value *v, xir_mtype_kind kind, uint64_t 
 
 static xir_status clear(xir_pass *at) {
     xir_network *net = at->net;
-    xir_status status = segments_clear_tags(at);
+    xir_status status = tags_clear(at);
     for (xir_op *op = net->first; op && !status; op = op->next) {
         for (uint32_t i = 0; i < op->n_outputs && !status; i++)
             status = plan_place(at, &op_outputs(op)[i], XIR_MTYPE_HOST, 0);
