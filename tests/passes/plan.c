@@ -229,9 +229,14 @@ static void bad_options_are_refused(void **state) {
     (void)state;
     REFUSED(STORY, "memory=disk", XIR_E_BOUNDS, "memory: expected chunk or etm, found 'disk'");
     REFUSED(STORY, "align=48", XIR_E_BOUNDS, "align: expected a power of two, found 48");
-    REFUSED(STORY, "params-align=0", XIR_E_BOUNDS, "align: expected a power of two, found 0");
+    REFUSED(STORY, "params-align=3", XIR_E_BOUNDS, "params-align: expected a power of two, found 3");
     REFUSED(STORY, "effort=3", XIR_E_BOUNDS, "effort: expected 0, 1 or 2, found 3");
-    REFUSED(STORY, "base=-1,memory=etm", XIR_E_BOUNDS, "not negative");
+    REFUSED(STORY, "base=-1,memory=etm", XIR_E_BOUNDS, "base: -1 is negative");
+    REFUSED(STORY, "base=64", XIR_E_INVALID, "base: it has no effect with memory=chunk");
+    REFUSED(STORY, "params-align=64", XIR_E_INVALID, "params-align: it has no effect with memory=chunk");
+    REFUSED(STORY, "effort=2,reuse=false", XIR_E_INVALID, "effort: it has no effect with reuse=false");
+    REFUSED(STORY, "clear,memory=disk", XIR_E_BOUNDS, "memory: expected chunk or etm, found 'disk'");
+    REFUSED(STORY, "clear,align=4", XIR_E_INVALID, "align: it has no effect with clear");
     REFUSED(STORY, "limit=127", XIR_E_LIMIT, "the buffers need at least 128 bytes");
     REFUSED(STORY, "limit=127", XIR_E_LIMIT, "the most bytes live while op 'a' runs: 'x' 16, 'a' 16");
     REFUSED(STORY, "limit=140,reuse=false", XIR_E_LIMIT, "the limit is 140");
