@@ -244,7 +244,15 @@ static void bad_options_are_refused(void **state) {
     REFUSED(STORY, "base=9223372036854775700,memory=etm", XIR_E_LIMIT, "exceed 2^63 - 1");
     REFUSED(STORY, "limit=4280,memory=etm", XIR_E_LIMIT, "the other segments end at 4288, the limit is 4280");
     REFUSED("x: -1 4; a = Sigmoid x; out a", "", XIR_E_BOUNDS, "the bytes of value 'x' are unknown");
-    xir_network *net = story_net("x: fp32 4; y: fp32 0; a = Sigmoid x; b = Sigmoid y; c = Sigmoid b; out a c");
+    REFUSED(STORY, "limit=4300,memory=etm", XIR_E_LIMIT,
+            "the maps begin at 4288 and need at least 64 bytes, the limit is 4300");
+    REFUSED(STORY, "limit=4300,memory=etm", XIR_E_LIMIT, "the most bytes live while op 'b' runs: 'b' 16");
+    xir_network *net = story_net("y: fp32 4; x: fp32 2 1073741824 1073741824; a = Sigmoid x; out a");
+    assert_int_equal(xir_pass_run(net, "plan", "", NULL, why), XIR_E_BOUNDS);
+    assert_true(xir_str_equal(xir_diags_at(why, 0)->path, XIR_STR("/ops/0/outputs/1")));
+    CHECK_SAID("beyond 2^63 - 1");
+    xir_network_free(net);
+    net = story_net("x: fp32 4; y: fp32 0; a = Sigmoid x; b = Sigmoid y; c = Sigmoid b; out a c");
     plan(net, "limit=4224,memory=etm");   /* b has no bytes */
     CHECK_PLACES(net, "xa", "x=@4096 a=@4160");
     xir_network_free(net);

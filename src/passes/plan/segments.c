@@ -1,5 +1,6 @@
 #include "segments.h"
 #include <inttypes.h>
+#include <stdio.h>
 #include "tags.h"
 
 #define NOWHERE UINT64_MAX
@@ -82,6 +83,58 @@ static xir_memory_buffers *buffers_of(const planner *p, bool (*which)(void *user
 /* The status of what failed is in its finding. */
 static xir_status status_of(const xir_diags *said) { return xir_diags_at(said, 0)->code; }
 
+/* Whether a path names a buffer, "/17". */
+static bool is_buffer(xir_str path, size_t *number) {
+    *number = 0;
+    for (size_t i = 1; i < path.size; i++) {
+        if (path.data[i] < '0' || path.data[i] > '9' || *number > UINT32_MAX) return false;
+        *number = *number * 10 + (size_t)(path.data[i] - '0');
+    }
+    return path.size > 1;
+}
+
+/* The finding that the maps exceed the limit, where they do not begin at 0: it has the limit that the user gave, not
+ * the bytes that are left. */
+static xir_status fail_limit(const planner *p, const xir_memory_buffers *maps) {
+    const uint64_t from = p->of[SEGMENT_MAPS].from, limit = p->how->limit;
+    xir_memory_peak peak = XIR_INIT(xir_memory_peak);
+    xir_memory_plan *any = xir_memory_buffers_plan(
+        maps, &XIR_INIT(xir_memory_options, .effort = XIR_EFFORT_SWEEP), NULL);
+    const xir_status status = any ? xir_memory_plan_peak(any, &peak, NULL) : XIR_E_LIMIT;
+    xir_memory_plan_free(any);
+    if (!status && peak.bound <= limit - from) {
+        return xir_pass_fail(p->at, XIR_E_LIMIT, NULL, "the maps begin at %" PRIu64 ", and no plan of them was found "
+                             "that ends at the limit %" PRIu64, from, limit);
+    }
+    return xir_pass_fail(p->at, XIR_E_LIMIT, NULL, "the maps begin at %" PRIu64 " and need at least %" PRIu64
+                         " bytes, the limit is %" PRIu64, from, peak.bound, limit);
+}
+
+/* Passes on why there is no plan of the maps, with the values' places instead of those of the buffers. */
+static xir_status fail_maps(const planner *p, const xir_memory_buffers *maps) {
+    const xir_status status = status_of(p->said);
+    const xir_diag *said;
+    for (size_t i = 0, number; (said = xir_diags_at(p->said, i)) != NULL; i++) {
+        xir_diag it = *said;
+        char path[64];
+        if (status == XIR_E_LIMIT && !i && p->how->limit && p->of[SEGMENT_MAPS].from) {
+            fail_limit(p, maps);
+            continue;
+        }
+        if (is_buffer(it.path, &number) && number < xir_memory_buffers_count(maps)) {
+            const xir_value *v = xir_memory_buffers_value(maps, number);
+            const xir_op *op = value_op(v);
+            snprintf(path, sizeof path, "/ops/%" PRId64 "/outputs/%zu", xir_network_index_of(p->at->net, op),
+                     (size_t)(v - op_outputs(op)));
+            it.path = xir_str_of(path);
+        }
+        xir_diags_append(p->at->why, &it);
+    }
+    diags_append_more(p->at->why, p->said);
+    xir_diags_clear(p->said);
+    return status;
+}
+
 /* Plans the maps, which share bytes, from the beginning of their segment on. */
 static xir_status plan_maps(planner *p, const xir_memory_buffers *maps) {
     range *its = &p->of[SEGMENT_MAPS];
@@ -94,7 +147,7 @@ static xir_status plan_maps(planner *p, const xir_memory_buffers *maps) {
     const xir_memory_options options =
         XIR_INIT(xir_memory_options, .effort = p->how->effort, .limit = limit ? limit - its->from : 0);
     xir_memory_plan *plan = xir_memory_buffers_plan(maps, &options, p->said);
-    if (!plan) return status_of(p->said);
+    if (!plan) return fail_maps(p, maps);
     xir_status status = xir_memory_plan_peak(plan, &peak, p->said);
     if (!status && peak.bytes > INT64_MAX - its->from) status = fail_far(p);
     for (size_t i = 0; i < xir_memory_buffers_count(maps) && !status; i++) {
