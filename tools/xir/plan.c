@@ -30,6 +30,7 @@ typedef struct table {
     xir_buffer         *buffers;     /* values of one set at one address     */
     size_t             *first;       /* by buffer: its first row             */
     size_t              n_buffers;
+    xir_memory_peak     peak;        /* its bound and moment                 */
 } table;
 
 /* ---- the options of the pass --------------------------------------------------------------------- */
@@ -123,6 +124,16 @@ static void add_buffers(table *t) {
     }
 }
 
+/* When the most bytes live: any plan knows it. */
+static int find_peak(table *t, xir_diags *why) {
+    const xir_memory_options with = XIR_INIT(xir_memory_options, .effort = XIR_EFFORT_SWEEP);
+    xir_memory_plan *any = xir_memory_plan_new(context, t->buffers, t->n_buffers, &with, why);
+    t->peak = XIR_INIT(xir_memory_peak);
+    const int code = any ? exit_of(xir_memory_plan_peak(any, &t->peak, why)) : code_of(why);
+    xir_memory_plan_free(any);
+    return code;
+}
+
 static int make_table(table *t, xir_network *net, xir_diags *why) {
     int code = ask(net, &t->asked, why);
     if (code) return code;
@@ -134,7 +145,7 @@ static int make_table(table *t, xir_network *net, xir_diags *why) {
     if (!t->sets) return code_of(why);
     add_rows(t, net);
     add_buffers(t);
-    return DONE;
+    return find_peak(t, why);
 }
 
 static void free_table(table *t) {
@@ -193,9 +204,6 @@ static void print_peak(const table *t, int64_t moment) {
 
 static void print_table(const table *t) {
     uint64_t end = 0, from = UINT64_MAX;
-    xir_memory_peak peak = XIR_INIT(xir_memory_peak);
-    xir_memory_plan *plan = xir_memory_plan_new(context, t->buffers, t->n_buffers,
-                                                &XIR_INIT(xir_memory_options, .effort = XIR_EFFORT_SWEEP), NULL);
     puts("memory     address        bytes          life value");
     for (size_t i = 0; i < t->n; i++) {
         const row *r = &t->rows[i];
@@ -204,14 +212,13 @@ static void print_table(const table *t) {
         if (r->at < from) from = r->at;
     }
     printf("%zu values in %zu buffers, %zu on the host; ", t->n, t->n_buffers, t->on_host);
-    if (plan && t->n && !xir_memory_plan_peak(plan, &peak, NULL)) {
+    if (t->n) {
         printf("%" PRIu64 " bytes from %" PRIu64 " to %" PRIu64 ", at most %" PRIu64 " alive\n", end - from, from, end,
-               peak.bound);
-        print_peak(t, peak.moment);
+               t->peak.bound);
+        print_peak(t, t->peak.moment);
     } else {
         puts("nothing is planned");
     }
-    xir_memory_plan_free(plan);
 }
 
 /* In MiniMalloc's columns: `upper` is the first moment after a life. */
