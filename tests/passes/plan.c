@@ -214,6 +214,12 @@ static void views_of_params_are_where_those_are(void **state) {
     DOES(xir_pass_run(net, "plan", "memory=chunk", NULL, why));
     CHECK_PLACES(net, "wvu", "w=host v=host u=host");
     xir_network_free(net);
+    /* The accelerator reads w through a view that the host makes; the host alone reads k. */
+    net = net_for_buyi("w: params 1 4; k: params 1 4; x: fp32 4; v = Reshape w [shape=4 layout=@layout(*)]; "
+                       "j = Reshape k [shape=4 layout=@layout(*)]; a = Add x v; b = Add a j; out b", "a");
+    DOES(xir_pass_run(net, "plan", "memory=etm", NULL, why));
+    CHECK_PLACES(net, "wvkjxab", "w=@4096 v=@4096 k=host j=host x=@4160 a=@4224 b=host");
+    xir_network_free(net);
 }
 
 static void check_refused(const char *story, const char *options, xir_status status, const char *part, int line) {

@@ -14,6 +14,7 @@ typedef struct planner {
     xir_value         **params;         /* of the network                                   */
     uint64_t           *params_at;      /* by Params: the address, or NOWHERE               */
     size_t              n_params;
+    pointer_table       viewed;         /* Params, and views of them, whose views are read  */
     range               theirs;         /* the Params that the compiler has placed          */
     range               of[SEGMENTS];
 } planner;
@@ -41,14 +42,41 @@ static bool append(planner *p, segment s, uint64_t bytes, uint64_t align, uint64
     return true;
 }
 
+/* The Params, or the view of them, that an op makes a view of. */
+static const xir_value *viewed_by(const xir_op *op) {
+    return op_inputs(op)[__builtin_ctzll(op->cls->more->shares.inputs)].value;
+}
+
+static bool is_view_of_params(const planner *p, const xir_value *v) {
+    xir_life life = XIR_INIT(xir_life);
+    return xir_liveness_of(p->lives, v, &life) && life.of_params;
+}
+
+/* Finds what planned ops read through views of Params: from the last op to the first, whatever a view is of that is
+ * itself read, or viewed. */
+static bool find_viewed(planner *p) {
+    for (const xir_op *op = p->at->net->last; op; op = op->prev) {
+        const xir_value *v = op->n_outputs ? &op_outputs(op)[0] : NULL;
+        if (!v || !is_view_of_params(p, v)) continue;
+        if (!parts_takes(&p->parts, v) && !pointer_table_find(&p->viewed, v)) continue;
+        if (!pointer_table_add(&p->viewed, viewed_by(op), 0)) return false;
+    }
+    return true;
+}
+
+static bool is_planned(const planner *p, const xir_value *v) {
+    if (pointer_table_find(&p->viewed, v)) return true;
+    for (const xir_use *u = v->uses; u; u = u->next) {
+        if (parts_plans(&p->parts, u->user)) return true;
+    }
+    return false;
+}
+
 /* Finds addresses for the Params of planned ops, in the order of the network. */
 static xir_status place_params(planner *p) {
     for (size_t i = 0; i < p->n_params; i++) {
-        bool planned = false;
         uint64_t bytes;
-        for (const xir_use *u = p->params[i]->uses; u && !planned; u = u->next)
-            planned = parts_plans(&p->parts, u->user);
-        if (!planned) continue;
+        if (!is_planned(p, p->params[i])) continue;
         if (xir_type_bytes(xir_value_type(p->params[i]), &bytes)) {
             const xir_str name = xir_value_name(p->params[i]);
             return xir_pass_fail(p->at, XIR_E_BOUNDS, NULL, "the bytes of Params '%.*s' are unknown", CLIP(name));
@@ -215,17 +243,15 @@ static xir_status set_params(const planner *p) {
 
 /* A view of Params is where those are. */
 static xir_status set_like_params(const planner *p, const xir_op *op, xir_value *v) {
-    const unsigned input = (unsigned)__builtin_ctzll(op->cls->more->shares.inputs);
-    const xir_mtype *mtype = xir_value_mtype(op_inputs(op)[input].value);
+    const xir_mtype *mtype = xir_value_mtype(viewed_by(op));
     return plan_place(p->at, v, xir_mtype_kind_of(mtype), xir_mtype_addr(mtype));
 }
 
 /* A value that is not planned is on the host: an earlier plan may have placed it. */
 static xir_status set_value(const planner *p, const xir_op *op, xir_value *v) {
-    xir_life life = XIR_INIT(xir_life);
     const part *its = parts_find(&p->parts, v);
     if (its) return plan_place(p->at, v, p->how->etm ? XIR_MTYPE_EXTERNAL : XIR_MTYPE_CHUNK, its->address);
-    if (xir_liveness_of(p->lives, v, &life) && life.of_params) return set_like_params(p, op, v);
+    if (is_view_of_params(p, v)) return set_like_params(p, op, v);
     return plan_place(p->at, v, XIR_MTYPE_HOST, 0);
 }
 
@@ -257,13 +283,15 @@ static xir_status plan_with_params(planner *p) {
     p->params = mem_new(&net->alloc, n * sizeof *p->params);
     p->params_at = mem_new(&net->alloc, n * sizeof *p->params_at);
     xir_status status = p->params && p->params_at ? XIR_OK : pass_no_memory(p->at);
+    pointer_table_init(&p->viewed, &net->alloc);
     if (!status) {
         xir_network_params(net, p->params, p->n_params);
         for (size_t i = 0; i < p->n_params; i++) p->params_at[i] = NOWHERE;
         p->theirs = tags_foreign_params(net);
-        status = place_all(p);
+        status = !p->how->etm || find_viewed(p) ? place_all(p) : pass_no_memory(p->at);
     }
     if (!status) status = set_all(p);
+    pointer_table_free(&p->viewed);
     mem_free(&net->alloc, (void *)p->params, n * sizeof *p->params);
     mem_free(&net->alloc, p->params_at, n * sizeof *p->params_at);
     return status;
