@@ -90,9 +90,10 @@ static bool read_instance(plans *p, const char *path)
     FILE *f = fopen(path, "r");
     long long id, lower, upper, size;
     p->n = 0;
-    if (!f || !fgets(line, sizeof line, f))
+    if (!f)
         return false;
-    while (p->n < 4096 && fgets(line, sizeof line, f))
+    const bool has_header = fgets(line, sizeof line, f) != NULL;
+    while (has_header && p->n < 4096 && fgets(line, sizeof line, f))
         if (sscanf(line, "%lld,%lld,%lld,%lld", &id, &lower, &upper, &size) == 4)
             p->buffers[p->n++] = (xir_buffer){ .from = lower, .to = upper - 1, .size = (uint64_t)size };
     return fclose(f) == 0 && p->n > 0;

@@ -46,6 +46,12 @@ short 3 $none "" check small.fb
 short 3 $none "" check small.imodel
 short 3 $none "" check chain.onnx
 short 3 $none "" check --lazy small.json
+run 0 plan small.json placed.json
+short 1 $none "" check placed.json
+short 1 $none "" plan small.json
+short 1 $none "" plan small.json --how memory=etm --csv
+printf 'id,lower,upper,size,offset\nb1,0,3,4,0\nb2,3,9,4,0\n' >two.csv
+short 1 $none "" plan --from-csv two.csv
 short 1 $none "" check bad.json
 short 1 $none "" check torn.json
 short 9 $none "" check --json bad.json small.fb

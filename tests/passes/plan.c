@@ -28,6 +28,16 @@ static void check_places(const xir_network *net, const char *names, const char *
 }
 #define CHECK_PLACES(net, names, expected) check_places(net, names, expected, __LINE__)
 
+/* A finding has this text. Forgets all findings. */
+static void check_said(const char *part, int line) {
+    bool found = false;
+    for (size_t i = 0; i < xir_diags_count(why); i++) found |= strstr(xir_diags_at(why, i)->message.data, part) != NULL;
+    if (!found) fail_msg("line %d: %.*s", line, (int)xir_diags_at(why, 0)->message.size,
+                         xir_diags_at(why, 0)->message.data);
+    xir_diags_clear(why);
+}
+#define CHECK_SAID(part) check_said(part, __LINE__)
+
 static int64_t tag_of(const xir_network *net, const char *key) {
     const xir_map *tags = xir_network_tags(net);
     const xir_any *tag = tags ? xir_map_find(tags, xir_str_of(key)) : NULL;
@@ -89,9 +99,126 @@ static void the_host_keeps_what_the_accelerator_does_not_see(void **state) {
     DOES(xir_op_set_target(story_op(net, "b"), buyi));
     DOES(xir_op_set_target(story_op(net, "c"), buyi));
     plan(net, "memory=etm");
-    CHECK_PLACES(net, "xabcd", "x=host a=@4096 b=@4096 c=@4096 d=host");
+    CHECK_PLACES(net, "xabcd", "x=host a=@4096 b=@4160 c=@4160 d=host");
+    assert_int_equal(tag_of(net, "input_segment_bytesize"), 16);
+    assert_int_equal(tag_of(net, "output_segment_addr"), 4160);
+    assert_int_equal(tag_of(net, "output_segment_bytesize"), 16);
     plan(net, "memory=chunk,in-place=false");
     CHECK_PLACES(net, "xd", "x=host d=host");
+    xir_network_free(net);
+}
+
+/* Ops of Buyi; the others are of the host. */
+static xir_network *net_for_buyi(const char *story, const char *ops) {
+    xir_network *net = story_net(story);
+    const xir_target *buyi = xir_target_of_kind(ctx, XIR_TARGET_BUYI, NULL);
+    DOES(xir_network_set_ai_target(net, buyi));
+    for (const char *op = ops; *op; op++) DOES(xir_op_set_target(story_op(net, (const char[]){ *op, 0 }), buyi));
+    return net;
+}
+
+static void inputs_and_outputs_share_no_bytes(void **state) {
+    (void)state;
+    /* b is a view of an input that the host reads: it is copied. Nothing is written over a, c and e, which the host
+       sees; f is written over d. */
+    xir_network *net = net_for_buyi("x: fp32 4; a = Sigmoid x; b = Reshape a [shape=2,2 layout=@layout(**)]; c = Sigmoid a; d = Sigmoid c; f = Sigmoid d;"
+                       "e = Sigmoid f; g = Sigmoid e; h = Sigmoid b; i = Sigmoid c; out g h i", "bcdfe");
+    plan(net, "memory=etm");
+    CHECK_PLACES(net, "xabcdfe", "x=host a=@4096 b=@4160 c=@4224 d=@4288 f=@4288 e=@4288");
+    xir_network_free(net);
+    net = story_net("x: fp32 4; b = Reshape x [shape=2,2 layout=@layout(**)]; out b");
+    plan(net, "memory=etm");
+    CHECK_PLACES(net, "xb", "x=@4096 b=@4160");
+    xir_network_free(net);
+}
+
+static void set_tag(xir_network *net, const char *key, int64_t value) {
+    const xir_any it = xir_any_int(value);
+    DOES(xir_network_set_tag(net, xir_str_of(key), &it));
+}
+
+static void what_the_compiler_has_placed_stays_free(void **state) {
+    (void)state;
+    xir_network *net = story_net("x: fp32 4; a = Sigmoid x; out a");
+    set_tag(net, "params_segment_addr", 4096);
+    set_tag(net, "params_segment_bytesize", 1000);
+    xir_network *before = xir_network_clone(net);
+    plan(net, "memory=etm");
+    CHECK_PLACES(net, "xa", "x=@5120 a=@5184");
+    assert_int_equal(plan(net, "memory=etm"), 0);
+    plan(net, "clear");
+    assert_true(xir_network_equal(net, before, true));
+    set_tag(net, "instr_segment_addr", 5200);
+    set_tag(net, "instr_segment_bytesize", 10);
+    assert_int_equal(xir_pass_run(net, "plan", "memory=etm", NULL, why), XIR_E_LIMIT);
+    CHECK_SAID("5120 to 5248, would lie over the instructions of the compiler, 5200 to 5210");
+    CHECK_PLACES(net, "xa", "x=host a=host");
+    plan(net, "memory=etm,base=8192");
+    CHECK_PLACES(net, "xa", "x=@8192 a=@8256");
+    assert_int_equal(tag_of(net, "params_segment_bytesize"), 1000);
+    xir_network_free(before);
+    xir_network_free(net);
+
+    net = story_net(STORY);   /* Params of its own are after those of the compiler */
+    set_tag(net, "params_segment_addr", 4096);
+    set_tag(net, "params_segment_bytesize", 1024);
+    before = xir_network_clone(net);
+    plan(net, "memory=etm");
+    CHECK_PLACES(net, "wx", "w=@5120 x=@5184");
+    assert_int_equal(tag_of(net, "params_segment_bytesize"), 1040);
+    assert_int_equal(plan(net, "memory=etm"), 0);
+    plan(net, "clear");
+    assert_true(xir_network_equal(net, before, true));
+    xir_network_free(before);
+    xir_network_free(net);
+}
+
+static void a_new_plan_leaves_nothing_of_the_old(void **state) {
+    (void)state;
+    xir_network *net = story_net(STORY), *other = story_net(STORY);
+    plan(net, "memory=etm");
+    plan(net, "memory=chunk");
+    plan(other, "memory=chunk");
+    assert_true(xir_network_equal(net, other, true));
+    xir_network_free(other);
+    xir_network_free(net);
+    net = story_net("w: params 4; x: fp32 4; a = Sigmoid x; b = Tanh a; c = Add b w; d = Sigmoid c; out d");
+    plan(net, "memory=etm");
+    const xir_target *buyi = xir_target_of_kind(ctx, XIR_TARGET_BUYI, NULL);
+    DOES(xir_network_set_ai_target(net, buyi));
+    DOES(xir_op_set_target(story_op(net, "b"), buyi));
+    plan(net, "memory=etm");
+    CHECK_PLACES(net, "wxabcd", "w=host x=host a=@4096 b=@4160 c=host d=host");
+    assert_int_equal(tag_of(net, "params_segment_addr"), -1);
+    plan(net, "memory=chunk");
+    CHECK_PLACES(net, "wxcd", "w=host x=host c=host d=host");
+    xir_network_free(net);
+}
+
+static void a_failed_plan_changes_nothing(void **state) {
+    (void)state;
+    xir_network *net = story_net(STORY), *before = xir_network_clone(net);
+    assert_int_equal(xir_pass_run(net, "plan", "memory=etm,limit=4300", NULL, why), XIR_E_LIMIT);
+    xir_diags_clear(why);
+    assert_true(xir_network_equal(net, before, true));
+    xir_network_free(before);
+    xir_network_free(net);
+}
+
+static void views_of_params_are_where_those_are(void **state) {
+    (void)state;
+    xir_network *net = story_net("w: params 1 4; x: fp32 4; v = Reshape w [shape=4 layout=@layout(*)]; u = Reshape v [shape=4 layout=@layout(*)]; "
+                                 "a = Add x u; out a");
+    DOES(xir_pass_run(net, "plan", "memory=etm", NULL, why));
+    CHECK_PLACES(net, "wvuxa", "w=@4096 v=@4096 u=@4096 x=@4160 a=@4224");
+    DOES(xir_pass_run(net, "plan", "memory=chunk", NULL, why));
+    CHECK_PLACES(net, "wvu", "w=host v=host u=host");
+    xir_network_free(net);
+    /* The accelerator reads w through a view that the host makes; the host alone reads k. */
+    net = net_for_buyi("w: params 1 4; k: params 1 4; x: fp32 4; v = Reshape w [shape=4 layout=@layout(*)]; "
+                       "j = Reshape k [shape=4 layout=@layout(*)]; a = Add x v; b = Add a j; out b", "a");
+    DOES(xir_pass_run(net, "plan", "memory=etm", NULL, why));
+    CHECK_PLACES(net, "wvkjxab", "w=@4096 v=@4096 k=host j=host x=@4160 a=@4224 b=host");
     xir_network_free(net);
 }
 
@@ -99,11 +226,7 @@ static void check_refused(const char *story, const char *options, xir_status sta
     xir_network *net = story_net(story);
     const xir_status found_ = xir_pass_run(net, "plan", options, NULL, why);
     if (found_ != status) fail_msg("line %d: %s", line, xir_status_name(found_));
-    bool found = false;
-    for (size_t i = 0; i < xir_diags_count(why); i++) found |= strstr(xir_diags_at(why, i)->message.data, part) != NULL;
-    if (!found) fail_msg("line %d: %.*s", line, (int)xir_diags_at(why, 0)->message.size,
-                         xir_diags_at(why, 0)->message.data);
-    xir_diags_clear(why);
+    check_said(part, line);
     xir_network_free(net);
 }
 #define REFUSED(story, options, status, part) check_refused(story, options, status, part, __LINE__)
@@ -112,16 +235,34 @@ static void bad_options_are_refused(void **state) {
     (void)state;
     REFUSED(STORY, "memory=disk", XIR_E_BOUNDS, "memory: expected chunk or etm, found 'disk'");
     REFUSED(STORY, "align=48", XIR_E_BOUNDS, "align: expected a power of two, found 48");
-    REFUSED(STORY, "params-align=0", XIR_E_BOUNDS, "align: expected a power of two, found 0");
+    REFUSED(STORY, "params-align=3", XIR_E_BOUNDS, "params-align: expected a power of two, found 3");
     REFUSED(STORY, "effort=3", XIR_E_BOUNDS, "effort: expected 0, 1 or 2, found 3");
-    REFUSED(STORY, "base=-1,memory=etm", XIR_E_BOUNDS, "not negative");
+    REFUSED(STORY, "base=-1,memory=etm", XIR_E_BOUNDS, "base: -1 is negative");
+    REFUSED(STORY, "base=64", XIR_E_INVALID, "base: it has no effect with memory=chunk");
+    REFUSED(STORY, "params-align=64", XIR_E_INVALID, "params-align: it has no effect with memory=chunk");
+    REFUSED(STORY, "effort=2,reuse=false", XIR_E_INVALID, "effort: it has no effect with reuse=false");
+    REFUSED(STORY, "clear,memory=disk", XIR_E_BOUNDS, "memory: expected chunk or etm, found 'disk'");
+    REFUSED(STORY, "clear,align=4", XIR_E_INVALID, "align: it has no effect with clear");
     REFUSED(STORY, "limit=127", XIR_E_LIMIT, "the buffers need at least 128 bytes");
     REFUSED(STORY, "limit=127", XIR_E_LIMIT, "the most bytes live while op 'a' runs: 'x' 16, 'a' 16");
     REFUSED(STORY, "limit=140,reuse=false", XIR_E_LIMIT, "the limit is 140");
     REFUSED(STORY, "limit=4100,memory=etm", XIR_E_LIMIT, "the limit is 4100");
     REFUSED(STORY, "base=9223372036854775700,memory=etm", XIR_E_LIMIT, "exceed 2^63 - 1");
+    REFUSED(STORY, "limit=4280,memory=etm", XIR_E_LIMIT, "the other segments end at 4288, the limit is 4280");
     REFUSED("x: -1 4; a = Sigmoid x; out a", "", XIR_E_BOUNDS, "the bytes of value 'x' are unknown");
-    xir_network *net = story_net("x: -1 4; a = Sigmoid x; out a");
+    REFUSED(STORY, "limit=4300,memory=etm", XIR_E_LIMIT,
+            "the maps begin at 4288 and need at least 64 bytes, the limit is 4300");
+    REFUSED(STORY, "limit=4300,memory=etm", XIR_E_LIMIT, "the most bytes live while op 'b' runs: 'b' 16");
+    xir_network *net = story_net("y: fp32 4; x: fp32 2 1073741824 1073741824; a = Sigmoid x; out a");
+    assert_int_equal(xir_pass_run(net, "plan", "", NULL, why), XIR_E_BOUNDS);
+    assert_true(xir_str_equal(xir_diags_at(why, 0)->path, XIR_STR("/ops/0/outputs/1")));
+    CHECK_SAID("beyond 2^63 - 1");
+    xir_network_free(net);
+    net = story_net("x: fp32 4; y: fp32 0; a = Sigmoid x; b = Sigmoid y; c = Sigmoid b; out a c");
+    plan(net, "limit=4224,memory=etm");   /* b has no bytes */
+    CHECK_PLACES(net, "xa", "x=@4096 a=@4160");
+    xir_network_free(net);
+    net = story_net("x: -1 4; a = Sigmoid x; out a");
     plan(net, "upper=8");
     CHECK_PLACES(net, "xa", "x=chunk0 a=chunk128");
     xir_network_free(net);
@@ -142,6 +283,11 @@ GROUP {
         cmocka_unit_test(external_memory_has_segments),
         cmocka_unit_test(clearing_gives_the_network_back),
         cmocka_unit_test(the_host_keeps_what_the_accelerator_does_not_see),
+        cmocka_unit_test(inputs_and_outputs_share_no_bytes),
+        cmocka_unit_test(what_the_compiler_has_placed_stays_free),
+        cmocka_unit_test(a_new_plan_leaves_nothing_of_the_old),
+        cmocka_unit_test(a_failed_plan_changes_nothing),
+        cmocka_unit_test(views_of_params_are_where_those_are),
         cmocka_unit_test(bad_options_are_refused),
         cmocka_unit_test(test_planning),
     };

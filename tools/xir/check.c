@@ -130,8 +130,9 @@ static int check_structure(checking *c) {
     }
     free(faulty);
     inference_end(c);
-    if (!status && check_addresses(c) == XIR_E_MEMORY) return no_memory();
+    const xir_status addresses = status ? XIR_OK : check_addresses(c);
     xir_network_free(c->copy);
+    if (addresses == XIR_E_MEMORY) return no_memory();
     /* a file of NNB without functions, or of DeepX with definitions alone, is of no dialect */
     const bool dialect = xir_network_is_dialect(c->net);
     if (!dialect && xir_nnb_check(c->net, c->why) == XIR_E_MEMORY) return no_memory();

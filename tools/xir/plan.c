@@ -1,27 +1,61 @@
 /* xir plan: plans the memory of a network, and prints where each value is. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
-#include "cli.h"
+#include "plan.h"
 
-static const char *how, *limit_word, *effort_word;
+static const char *how;
 static bool        as_csv, from_csv;
 
-/* A value with an address, and the buffer that it is in. */
+/* What the pass is asked to do. */
+typedef struct asked {
+    bool    in_place;
+    int64_t upper, align;
+} asked;
+
+/* A value with an address. */
 typedef struct row {
     const xir_value *v;
     xir_life         life;
-    uint64_t         at;
-    size_t           buffer;
+    uint64_t         at, bytes;
+    size_t           set;        /* of values that may share bytes           */
+    size_t           buffer;     /* that it is in                            */
 } row;
 
 typedef struct table {
+    asked               asked;
     row                *rows;
     size_t              n, on_host;
     xir_liveness       *lives;
-    xir_memory_buffers *buffers;
+    xir_memory_buffers *sets;
+    xir_buffer         *buffers;     /* values of one set at one address     */
+    size_t             *first;       /* by buffer: its first row             */
+    size_t              n_buffers;
+    xir_memory_peak     peak;        /* its bound and moment                 */
 } table;
+
+/* ---- the options of the pass --------------------------------------------------------------------- */
+
+static asked told;
+
+static xir_status tell(xir_pass *at) {
+    told = (asked){ xir_pass_bool(at, "in-place"), xir_pass_int(at, "upper"), xir_pass_int(at, "align") };
+    return XIR_OK;
+}
+
+/* Reads the options as the pass reads them: by a pass with the same ones, which only tells them. */
+static int ask(xir_network *net, asked *out, xir_diags *why) {
+    static xir_pass_decl teller = { XIR_PASS_HEAD("plan-options", "tells the options of plan"), .run = tell };
+    const xir_pass_decl *of = xir_pass_find(context, XIR_STR("plan"));
+    teller.options = of->options;
+    teller.option_size = of->option_size;
+    teller.n_options = of->n_options;
+    xir_pipeline *one = xir_pipeline_new(context, why);
+    xir_status status = one ? xir_pipeline_add(one, &teller, how, why) : XIR_E_MEMORY;
+    if (!status) status = xir_pipeline_run(one, net, NULL, NULL, why);
+    xir_pipeline_free(one);
+    *out = told;
+    return exit_of(status);
+}
 
 /* ---- the values ---------------------------------------------------------------------------------- */
 
@@ -43,29 +77,83 @@ static void add_rows(table *t, const xir_network *net) {
         for (size_t i = 0; i < xir_op_output_count(op); i++) {
             row *r = &t->rows[t->n];
             *r = (row){ .v = xir_op_output(op, (int64_t)i), .life = XIR_INIT(xir_life) };
-            r->buffer = xir_memory_buffers_find(t->buffers, r->v);
+            r->set = xir_memory_buffers_find(t->sets, r->v);
             r->at = address_of(r->v);
-            const bool listed = r->buffer != SIZE_MAX && xir_liveness_of(t->lives, r->v, &r->life);
+            const bool listed = r->set != SIZE_MAX && xir_liveness_of(t->lives, r->v, &r->life);
+            if (listed) r->bytes = xir_memory_buffers_data(t->sets)[r->set].size;
             t->n += listed;
             t->on_host += !listed;
         }
     }
 }
 
+/* Rows of one set at one address next to each other, in the order in which they are made. */
+static int compare_rows(const void *a, const void *b) {
+    const row *left = *(const row *const *)a, *right = *(const row *const *)b;
+    if (left->set != right->set) return left->set < right->set ? -1 : 1;
+    if (left->at != right->at) return left->at < right->at ? -1 : 1;
+    return left < right ? -1 : left > right;
+}
+
+/* Finds the first row of each buffer, and stores it in `buffer` of all its rows. */
+static void join_rows(table *t) {
+    row **sorted = take(t->n + 1, sizeof *sorted);
+    for (size_t i = 0; i < t->n; i++) sorted[i] = &t->rows[i];
+    qsort((void *)sorted, t->n, sizeof *sorted, compare_rows);
+    for (size_t i = 0; i < t->n; i++) {
+        row *r = sorted[i], *before = i ? sorted[i - 1] : NULL;
+        const bool joined = before && before->set == r->set && before->at == r->at;
+        r->buffer = joined ? before->buffer : (size_t)(r - t->rows);
+    }
+    free((void *)sorted);
+}
+
+/* Buffers are in the order of their first rows. */
+static void add_buffers(table *t) {
+    join_rows(t);
+    t->buffers = take(t->n + 1, sizeof *t->buffers);
+    t->first = take(t->n + 1, sizeof *t->first);
+    for (size_t i = 0; i < t->n; i++) {
+        row *r = &t->rows[i];
+        const bool joined = r->buffer != i;
+        r->buffer = joined ? t->rows[r->buffer].buffer : t->n_buffers++;
+        xir_buffer *b = &t->buffers[r->buffer];
+        if (!joined) *b = (xir_buffer){ .from = r->life.first, .to = r->life.last, .size = r->bytes };
+        if (!joined) t->first[r->buffer] = i;
+        if (b->to < r->life.last) b->to = r->life.last;
+    }
+}
+
+/* When the most bytes live: any plan knows it. */
+static int find_peak(table *t, xir_diags *why) {
+    const xir_memory_options with = XIR_INIT(xir_memory_options, .effort = XIR_EFFORT_SWEEP);
+    xir_memory_plan *any = xir_memory_plan_new(context, t->buffers, t->n_buffers, &with, why);
+    t->peak = XIR_INIT(xir_memory_peak);
+    const int code = any ? exit_of(xir_memory_plan_peak(any, &t->peak, why)) : code_of(why);
+    xir_memory_plan_free(any);
+    return code;
+}
+
 static int make_table(table *t, xir_network *net, xir_diags *why) {
-    const char *off = how ? strstr(how, "in-place=false") : NULL;
-    t->lives = xir_liveness_new(net, &XIR_INIT(xir_liveness_options, .views = true, .in_place = !off), why);
-    const xir_memory_buffers_options with = XIR_INIT(xir_memory_buffers_options, .takes = has_address, .upper = 1);
-    t->buffers = t->lives ? xir_memory_buffers_new(t->lives, &with, why) : NULL;
-    if (!t->buffers) return code_of(why);
+    int code = ask(net, &t->asked, why);
+    if (code) return code;
+    const bool in_place = t->asked.in_place;
+    t->lives = xir_liveness_new(net, &XIR_INIT(xir_liveness_options, .views = true, .in_place = in_place), why);
+    const xir_memory_buffers_options with =
+        XIR_INIT(xir_memory_buffers_options, .takes = has_address, .upper = t->asked.upper);
+    t->sets = t->lives ? xir_memory_buffers_new(t->lives, &with, why) : NULL;
+    if (!t->sets) return code_of(why);
     add_rows(t, net);
-    return DONE;
+    add_buffers(t);
+    return find_peak(t, why);
 }
 
 static void free_table(table *t) {
-    xir_memory_buffers_free(t->buffers);
+    xir_memory_buffers_free(t->sets);
     xir_liveness_free(t->lives);
     free(t->rows);
+    free(t->buffers);
+    free(t->first);
 }
 
 /* ---- printing ------------------------------------------------------------------------------------ */
@@ -76,9 +164,9 @@ static void print_place(const xir_value *v, uint64_t at) {
 }
 
 static void print_row(const table *t, const row *r) {
-    const xir_value *first = xir_memory_buffers_value(t->buffers, r->buffer);
+    const xir_value *first = t->rows[t->first[r->buffer]].v;
     print_place(r->v, r->at);
-    printf(" %12" PRIu64 " %6" PRId64 "-%-6" PRId64 " ", r->life.bytes, r->life.first, r->life.last);
+    printf(" %12" PRIu64 " %6" PRId64 "-%-6" PRId64 " ", r->bytes, r->life.first, r->life.last);
     print_clipped(stdout, xir_value_name(r->v), 60);
     if (first != r->v) {
         fputs("  = ", stdout);
@@ -87,120 +175,60 @@ static void print_row(const table *t, const row *r) {
     putchar('\n');
 }
 
+/* The largest buffer that lives at a moment, after this one, the first of equal ones; n_buffers if there is none. */
+static size_t largest_after(const table *t, int64_t moment, size_t after) {
+    const xir_buffer *all = t->buffers;
+    size_t largest = t->n_buffers;
+    for (size_t i = 0; i < t->n_buffers; i++) {
+        if (all[i].from > moment || all[i].to < moment || !all[i].size) continue;
+        if (after < t->n_buffers && (all[i].size > all[after].size || (all[i].size == all[after].size && i <= after)))
+            continue;
+        if (largest == t->n_buffers || all[i].size > all[largest].size) largest = i;
+    }
+    return largest;
+}
+
 /* The largest of the values that live where the most bytes do. */
 static void print_peak(const table *t, int64_t moment) {
     const xir_op *op = xir_liveness_op_at(t->lives, moment);
-    size_t shown = 0;
     fputs("most alive at op ", stdout);
     print_clipped(stdout, xir_op_name(op), 60);
-    for (uint64_t below = UINT64_MAX, most; shown < 8; shown++, below = most) {
-        const row *largest = NULL;
-        most = 0;
-        for (size_t i = 0; i < t->n; i++) {
-            const xir_buffer *b = &xir_memory_buffers_data(t->buffers)[t->rows[i].buffer];
-            const bool first = xir_memory_buffers_value(t->buffers, t->rows[i].buffer) == t->rows[i].v;
-            if (!first || b->from > moment || b->to < moment || b->size >= below || b->size <= most) continue;
-            most = b->size;
-            largest = &t->rows[i];
-        }
-        if (!largest) break;
+    size_t b = largest_after(t, moment, t->n_buffers);
+    for (int shown = 0; shown < 8 && b < t->n_buffers; shown++, b = largest_after(t, moment, b)) {
         fputs(shown ? ", " : ": ", stdout);
-        print_clipped(stdout, xir_value_name(largest->v), 60);
-        printf(" %" PRIu64, most);
+        print_clipped(stdout, xir_value_name(t->rows[t->first[b]].v), 60);
+        printf(" %" PRIu64, t->buffers[b].size);
     }
     putchar('\n');
 }
 
 static void print_table(const table *t) {
     uint64_t end = 0, from = UINT64_MAX;
-    xir_memory_peak peak = XIR_INIT(xir_memory_peak);
-    xir_memory_plan *plan =
-        xir_memory_buffers_plan(t->buffers, &XIR_INIT(xir_memory_options, .effort = XIR_EFFORT_SWEEP), NULL);
     puts("memory     address        bytes          life value");
     for (size_t i = 0; i < t->n; i++) {
         const row *r = &t->rows[i];
         print_row(t, r);
-        if (r->at + r->life.bytes > end) end = r->at + r->life.bytes;
+        if (r->at + r->bytes > end) end = r->at + r->bytes;
         if (r->at < from) from = r->at;
     }
-    printf("%zu values in %zu buffers, %zu on the host; ", t->n, xir_memory_buffers_count(t->buffers), t->on_host);
-    if (plan && t->n && !xir_memory_plan_peak(plan, &peak, NULL)) {
+    printf("%zu values in %zu buffers, %zu on the host; ", t->n, t->n_buffers, t->on_host);
+    if (t->n) {
         printf("%" PRIu64 " bytes from %" PRIu64 " to %" PRIu64 ", at most %" PRIu64 " alive\n", end - from, from, end,
-               peak.bound);
-        print_peak(t, peak.moment);
+               t->peak.bound);
+        print_peak(t, t->peak.moment);
     } else {
         puts("nothing is planned");
     }
-    xir_memory_plan_free(plan);
 }
 
 /* In MiniMalloc's columns: `upper` is the first moment after a life. */
 static void print_csv(const table *t) {
-    puts("id,lower,upper,size,offset");
-    for (size_t i = 0; i < t->n; i++) {
-        const row *r = &t->rows[i];
-        const xir_buffer *b = &xir_memory_buffers_data(t->buffers)[r->buffer];
-        if (xir_memory_buffers_value(t->buffers, r->buffer) != r->v) continue;
-        printf("%zu,%" PRId64 ",%" PRId64 ",%" PRIu64 ",%" PRIu64 "\n", r->buffer, b->from, b->to + 1, b->size, r->at);
-    }
-}
-
-/* ---- buffers without a network ------------------------------------------------------------------- */
-
-static bool read_whole(const char *path, text *t) {
-    char block[1 << 16];
-    FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
-    if (!in) return false;
-    for (size_t n; (n = fread(block, 1, sizeof block, in)) > 0;) text_add(t, block, n);
-    const bool ok = !ferror(in);
-    if (in != stdin) fclose(in);
-    return ok;
-}
-
-static bool read_word(const char *word, uint64_t most, uint64_t *out) {
-    char *end;
-    if (!word) return true;
-    errno = 0;
-    *out = strtoull(word, &end, 10);
-    return *word >= '0' && *word <= '9' && !*end && !errno && *out <= most;
-}
-
-static void print_plan(const xir_buffer *b, const uint64_t *offsets, size_t n) {
     puts("id,lower,upper,size,alignment,offset");
-    for (size_t i = 0; i < n; i++) {
-        printf("%zu,%" PRId64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", i, b[i].from, (uint64_t)b[i].to + 1,
-               b[i].size, b[i].align ? b[i].align : 1, offsets[i]);
+    for (size_t i = 0; i < t->n_buffers; i++) {
+        const xir_buffer *b = &t->buffers[i];
+        printf("%zu,%" PRId64 ",%" PRId64 ",%" PRIu64 ",%" PRId64 ",%" PRIu64 "\n", i, b->from, b->to + 1, b->size,
+               t->asked.align, t->rows[t->first[i]].at);
     }
-}
-
-/* Plans the buffers of a file of numbers. */
-static int plan_csv(const char *path) {
-    uint64_t limit = 0, effort = 1, *offsets;
-    xir_buffer *buffers;
-    size_t n;
-    text t = { 0 };
-    if (!read_word(limit_word, UINT64_MAX, &limit)) return complain(MISUSED, "--limit takes a number of bytes");
-    if (!read_word(effort_word, 2, &effort)) return complain(MISUSED, "--effort takes 0, 1 or 2");
-    if (!read_whole(path, &t)) {
-        const int why = errno;
-        text_free(&t);
-        return complain_of(REFUSED, path, "%s", strerror(why));
-    }
-    xir_diags *why = new_diags();
-    int code = exit_of(xir_memory_csv_read(context, text_of(&t), &buffers, &offsets, &n, why));
-    if (!code) {
-        xir_memory_plan *plan = xir_memory_plan_new(
-            context, buffers, n, &XIR_INIT(xir_memory_options, .effort = (xir_effort)(XIR_EFFORT_SWEEP + effort),
-                                           .limit = limit), why);
-        if (plan) print_plan(buffers, xir_memory_plan_offsets(plan), n);
-        else code = code_of(why);
-        xir_memory_plan_free(plan);
-        xir_memory_csv_free(context, buffers, offsets, n);
-    }
-    say(why);
-    xir_diags_free(why);
-    text_free(&t);
-    return code;
 }
 
 /* ---- the command --------------------------------------------------------------------------------- */
@@ -222,10 +250,23 @@ static int plan(loaded *l) {
     return code;
 }
 
+/* An option that was given and is not one of --from-csv; NULL if there is none. */
+static const char *other_option(void) {
+    for (const option *o = plan_command.options; o->name; o++) {
+        const bool given = o->argument ? *(const char *const *)o->to != NULL : *(const bool *)o->to;
+        if (given && o->to != &from_csv && o->to != &plan_limit && o->to != &plan_effort) return o->name;
+    }
+    return NULL;
+}
+
 static int run(int n, char **operands) {
     const char *out = n > 1 ? operands[1] : NULL;
-    if (from_csv) return out ? complain(MISUSED, "--from-csv prints the plan: there is no OUT") : plan_csv(operands[0]);
-    if (limit_word || effort_word)
+    if (from_csv) {
+        const char *other = other_option();
+        if (out) return complain(MISUSED, "--from-csv prints the plan: there is no OUT");
+        return other ? complain(MISUSED, "--%s is for a network, not for --from-csv", other) : plan_csv(operands[0]);
+    }
+    if (plan_limit || plan_effort)
         return complain(MISUSED, "--limit and --effort belong to --from-csv; --how has them for a network");
     const file_format *to = out ? choose_output(out) : NULL;
     xir_save_options o;
@@ -244,10 +285,11 @@ static int run(int n, char **operands) {
 static const option options[] = {
     { "how", "OPTIONS", WORD_TEXT, &how,
       "options of the pass plan: \"memory=etm,limit=2M\"; xir passes plan lists them" },
-    { "csv", NULL, WORD_NONE, &as_csv, "print buffers in the columns of MiniMalloc: id,lower,upper,size,offset" },
-    { "from-csv", NULL, WORD_NONE, &from_csv, "NET has lines of numbers: id,lower,upper,size and perhaps alignment" },
-    { "limit", "BYTES", WORD_TEXT, &limit_word, "with --from-csv: the bytes that there are" },
-    { "effort", "N", WORD_TEXT, &effort_word, "with --from-csv: 0, 1 or 2, how hard to try (1)" },
+    { "csv", NULL, WORD_NONE, &as_csv, "print buffers in the columns of MiniMalloc: id,lower,upper,size,alignment,offset" },
+    { "from-csv", NULL, WORD_NONE, &from_csv,
+      "NET has lines of numbers: id,lower,upper,size, and perhaps alignment and offset" },
+    { "limit", "BYTES", WORD_TEXT, &plan_limit, "with --from-csv: the bytes that there are" },
+    { "effort", "N", WORD_TEXT, &plan_effort, "with --from-csv: 0, 1 or 2, how hard to try (1)" },
     PARAMS_OPTION, OUT_PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, INDENT_OPTION, ALIGN_OPTION, PLAIN_OPTION,
     NO_MD5_OPTION, EXTERNAL_OPTION, FROM_OPTION, AS_CALLS_OPTION, UPSTREAM_OPTION, TO_OPTION,
     { 0 },
@@ -259,8 +301,9 @@ const command plan_command = {
     .details = "Runs the pass plan, and prints for each value that has an address: the memory, the address, the bytes, "
                "the first and the last op of its life, and the value whose bytes it shares. Then how many bytes are "
                "used, how many are alive at most, at which op, and which values those are. With OUT, the network is "
-               "written with its addresses. A file of another framework has to be converted before (xir opt). With --from-csv, "
-               "NET is a list of buffers in the columns of MiniMalloc, and a list with offsets is printed.",
-    .faulty = "NET is invalid, or there is no plan within the limit",
+               "written with its addresses. A file of another framework has to be converted before (xir opt). With "
+               "--from-csv, NET is a list of buffers in the columns of MiniMalloc, and a list with offsets is printed; "
+               "offsets that NET has are checked.",
+    .faulty = "NET is invalid, its offsets are, or there is no plan within the limit",
     .options = options, .least = 1, .most = 2, .run = run,
 };

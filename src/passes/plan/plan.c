@@ -4,12 +4,13 @@
  *     a:@hostm = sigmoid(x)   ->    a:@chunk(0@64) = sigmoid(x)
  *     b:@hostm = sigmoid(a)         b:@chunk(0@0) = sigmoid(a)
  *
- * In a network for an accelerator these are the values that its ops read and make; what only the host sees stays there.
- * Values that share bytes by the rows of their classes have one address. No op changes, so the numbers stay the
- * same. */
+ * In a network for an accelerator these are the values that its ops read and make; the host has what only it sees.
+ * Values that share bytes by the rows of their classes have one address (parts.h). No op changes, so the numbers stay
+ * the same. All addresses are found before the first is set: a plan that fails changes nothing. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <xir/memory.h>
-#include "segments.h"
+#include "tags.h"
 
 /* ---- options ----------------------------------------------------------------------------------------------------- */
 
@@ -26,33 +27,65 @@ static const xir_pass_option options[] = {
     { "clear",        XIR_PASS_BOOL, "false", "takes all addresses away instead"                                       },
 };
 
-static bool is_power_of_two(int64_t n) { return n > 0 && !(n & (n - 1)); }
+static xir_status read_power(xir_pass *at, const char *option, uint64_t *out) {
+    const int64_t n = xir_pass_int(at, option);
+    *out = (uint64_t)n;
+    if (n > 0 && !(n & (n - 1))) return XIR_OK;
+    return xir_pass_fail(at, XIR_E_BOUNDS, NULL, "%s: expected a power of two, found %" PRId64, option, n);
+}
+
+static xir_status read_natural(xir_pass *at, const char *option, uint64_t *out) {
+    const int64_t n = xir_pass_int(at, option);
+    *out = (uint64_t)n;
+    return n >= 0 ? XIR_OK : xir_pass_fail(at, XIR_E_BOUNDS, NULL, "%s: %" PRId64 " is negative", option, n);
+}
+
+/* Whether an option has another value than its default. */
+static bool is_given(const xir_pass *at, const xir_pass_option *o) {
+    const xir_str usual = xir_str_of(o->default_text);
+    if (o->kind == XIR_PASS_INT) return xir_pass_int(at, o->name) != strtoll(o->default_text, NULL, 10);
+    if (o->kind == XIR_PASS_BOOL) return xir_pass_bool(at, o->name) != xir_str_equal(usual, XIR_STR("true"));
+    return !xir_str_equal(xir_pass_text(at, o->name), usual);
+}
+
+/* Refuses an option that would have no effect. */
+static xir_status check_use(xir_pass *at, const plan_options *how) {
+    const bool clears = xir_pass_bool(at, "clear");
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        const xir_pass_option *o = &options[i];
+        const xir_str name = xir_str_of(o->name);
+        const bool of_etm = xir_str_equal(name, XIR_STR("base")) || xir_str_equal(name, XIR_STR("params-align"));
+        const bool of_reuse = xir_str_equal(name, XIR_STR("effort")), is_clear = xir_str_equal(name, XIR_STR("clear"));
+        const char *with = clears && !is_clear         ? "clear"
+                           : !how->etm && of_etm         ? "memory=chunk"
+                           : !how->reuse && of_reuse     ? "reuse=false" : NULL;
+        if (with && is_given(at, o))
+            return xir_pass_fail(at, XIR_E_INVALID, NULL, "%s: it has no effect with %s", o->name, with);
+    }
+    return XIR_OK;
+}
 
 static xir_status read_options(xir_pass *at, plan_options *how) {
     const xir_str memory = xir_pass_text(at, "memory");
-    const int64_t align = xir_pass_int(at, "align"), base = xir_pass_int(at, "base");
-    const int64_t params_align = xir_pass_int(at, "params-align"), limit = xir_pass_int(at, "limit");
-    const int64_t effort = xir_pass_int(at, "effort"), upper = xir_pass_int(at, "upper");
+    const int64_t effort = xir_pass_int(at, "effort");
+    uint64_t upper;
     how->etm = xir_str_equal(memory, XIR_STR("etm"));
     if (!how->etm && !xir_str_equal(memory, XIR_STR("chunk")))
         return xir_pass_fail(at, XIR_E_BOUNDS, NULL, "memory: expected chunk or etm, found '%.*s'", CLIP(memory));
-    if (!is_power_of_two(align) || !is_power_of_two(params_align)) {
-        return xir_pass_fail(at, XIR_E_BOUNDS, NULL, "align: expected a power of two, found %" PRId64,
-                             is_power_of_two(align) ? params_align : align);
-    }
-    if (base < 0 || limit < 0 || upper < 0)
-        return xir_pass_fail(at, XIR_E_BOUNDS, NULL, "base, limit and upper are not negative");
     if (effort < 0 || effort > 2)
         return xir_pass_fail(at, XIR_E_BOUNDS, NULL, "effort: expected 0, 1 or 2, found %" PRId64, effort);
-    how->align = (uint64_t)align;
-    how->params_align = (uint64_t)params_align;
-    how->base = how->etm ? (uint64_t)base : 0;
-    how->limit = (uint64_t)limit;
-    how->upper = upper;
+    xir_status status = read_power(at, "align", &how->align);
+    if (!status) status = read_power(at, "params-align", &how->params_align);
+    if (!status) status = read_natural(at, "base", &how->base);
+    if (!status) status = read_natural(at, "limit", &how->limit);
+    if (!status) status = read_natural(at, "upper", &upper);
+    if (status) return status;
+    if (!how->etm) how->base = 0;
+    how->upper = (int64_t)upper;
     how->effort = (xir_effort)(XIR_EFFORT_SWEEP + effort);
     how->in_place = xir_pass_bool(at, "in-place");
     how->reuse = xir_pass_bool(at, "reuse");
-    return XIR_OK;
+    return check_use(at, how);
 }
 
 /* ---- memory types ------------------------------------------------------------------------------------------------ */
@@ -77,7 +110,7 @@ xir_status plan_place(xir_pass *at, xir_value *v, xir_mtype_kind kind, uint64_t 
 
 static xir_status clear(xir_pass *at) {
     xir_network *net = at->net;
-    xir_status status = segments_clear_tags(at);
+    xir_status status = tags_clear(at);
     for (xir_op *op = net->first; op && !status; op = op->next) {
         for (uint32_t i = 0; i < op->n_outputs && !status; i++)
             status = plan_place(at, &op_outputs(op)[i], XIR_MTYPE_HOST, 0);
@@ -91,9 +124,8 @@ static xir_status clear(xir_pass *at) {
 
 static xir_status run(xir_pass *at) {
     plan_options how;
-    if (xir_pass_bool(at, "clear")) return clear(at);
-    xir_status status = read_options(at, &how);
-    return status ? status : segments_plan(at, &how);
+    const xir_status status = read_options(at, &how);
+    return status ? status : xir_pass_bool(at, "clear") ? clear(at) : segments_plan(at, &how);
 }
 
 const xir_pass_decl pass_plan = {

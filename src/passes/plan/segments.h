@@ -18,7 +18,5 @@ typedef struct plan_options {
 xir_status plan_place(xir_pass *at, xir_value *v, xir_mtype_kind kind, uint64_t address);
 
 xir_status segments_plan(xir_pass *at, const plan_options *how);
-/* Removes the tags that tell where the segments are. */
-xir_status segments_clear_tags(xir_pass *at);
 
 #endif
