@@ -39,6 +39,12 @@ static const xir_any *tag_of(const xir_value *v, const char *key, xir_any_kind k
     return found && found->kind == kind ? found : NULL;
 }
 
+/* The same, unless the tags are about a value that had no type, as the tag of a type says, and has one now. */
+static const xir_any *tag_of_type(const xir_value *v, const char *key, xir_any_kind kind) {
+    const bool old = xir_type_as_tensor(v->type) && tag_of(v, NNB_TAG_TYPE, XIR_ANY_INT);
+    return old ? NULL : tag_of(v, key, kind);
+}
+
 static bool put_dim(nnb_model *m, int64_t dim) {
     int32_t *out = nnb_more(m, &m->ints, 1, sizeof *out);
     if (out) *out = (int32_t)dim;
@@ -47,7 +53,7 @@ static bool put_dim(nnb_model *m, int64_t dim) {
 }
 
 static bool put_shape(nnb_model *m, const xir_value *v, nnb_variable *out) {
-    const xir_any *kept = tag_of(v, NNB_TAG_SHAPE, XIR_ANY_LIST);
+    const xir_any *kept = tag_of_type(v, NNB_TAG_SHAPE, XIR_ANY_LIST);
     const size_t rank = kept ? kept->as.list.size : v->type ? xir_type_rank(v->type) : 0;
     out->shape = (uint32_t)m->ints.size;
     out->rank = (uint32_t)rank;
@@ -82,7 +88,7 @@ static bool put_fixed(nnb_model *m, const xir_type *element, nnb_variable *out) 
 }
 
 static bool put_type(nnb_model *m, const xir_value *v, nnb_variable *out) {
-    const xir_any *type = tag_of(v, NNB_TAG_TYPE, XIR_ANY_INT), *fp_pos = tag_of(v, NNB_TAG_FP_POS, XIR_ANY_INT);
+    const xir_any *type = tag_of_type(v, NNB_TAG_TYPE, XIR_ANY_INT), *fp_pos = tag_of(v, NNB_TAG_FP_POS, XIR_ANY_INT);
     const xir_type *element = v->type ? xir_type_element(v->type) : NULL;
     out->type = out->fp_pos = 0;
     bool ok = true;

@@ -317,6 +317,24 @@ static void binary_weights_of_one_element(void **state) {
     }
 }
 
+/* A file's words about a value without a type are not about the Params that take its place. */
+static void tags_of_an_unknown_type_end_with_a_type(void **state) {
+    (void)state;
+    xir_network *net = read_made("nnb 3 44\ninputs 0\noutputs 2\nbuffers 8 8\nv f 2,3 b0\nv f 2,3 p24\nv f 2,3 b1\n"
+                                 "f 136 0,1>2 i0\n");
+    xir_value *k = xir_op_input(xir_network_op_at(net, 1), 1);
+    const xir_any dims[] = { xir_any_int(1), xir_any_int(-196606) };
+    const xir_any shape = xir_any_list(dims, 2), type = xir_any_int(9);
+    DOES(xir_value_set_tag(k, XIR_STR("nnb.shape"), &shape));
+    DOES(xir_value_set_tag(k, XIR_STR("nnb.type"), &type));
+    DOES(xir_network_save(net, scratch("typed.nnb"), NULL, why));
+    xir_network *again = xir_network_load(ctx, scratch("typed.nnb"), NULL, why);
+    assert_non_null(again);
+    assert_true(xir_type_equal(xir_value_type(xir_op_input(xir_network_op_at(again, 1), 1)), xir_value_type(k)));
+    xir_network_free(again);
+    xir_network_free(net);
+}
+
 /* 6: a record without its last argument. */
 static void short_records(void **state) {
     (void)state;
@@ -468,6 +486,7 @@ GROUP {
         cmocka_unit_test(buffers_have_units),
         cmocka_unit_test(affine_weights_stay),
         cmocka_unit_test(binary_weights_of_one_element),
+        cmocka_unit_test(tags_of_an_unknown_type_end_with_a_type),
         cmocka_unit_test(short_records),
         cmocka_unit_test(average_pooling_6),
         cmocka_unit_test(codes_that_are_gone),
