@@ -205,8 +205,8 @@ typedef struct xir_memory_check_options {
  *                  the same bytes by their rows, that not all can be compared
  *   XIR_E_MISSING  `net` is NULL
  *   XIR_E_ABI, XIR_E_UNSUPPORTED, XIR_E_MEMORY, and those of xir_liveness_new, if a value has an address
- * Returns the status of the first one. O(n log n) for what xir_memory_assign made, and if few
- * other values overlap. Only reads. */
+ * Returns the status of the first one. O(n log n) for what xir_memory_assign made, and if few other
+ * values overlap. Only reads. */
 XIR_API xir_status xir_memory_check(const xir_network *net, const xir_memory_check_options *options, xir_diags *why);
 
 XIR_END

@@ -3,18 +3,19 @@
  * higher than what the parts before could be lowered to. Within a round the rankings take turns, and each round has
  * longer turns. */
 #include "search.h"
+#include "sort.h"
 
 typedef struct part {
     uint32_t from, n;     /* pieces                                                          */
     uint64_t peak;        /* of the best plan                                                */
     uint64_t least;       /* no plan is lower                                                */
-    uint32_t round;       /* the latest in which it was searched                             */
 } part;
 
 typedef struct lowering {
     packing  *p;
     part     *parts;
     size_t    n_parts, room;
+    keyed    *order, *spare; /* parts, the highest first                                        */
     uint64_t  enough;     /* the search ends at a peak of this                               */
     uint64_t  unit;       /* all offsets that a search can choose are multiples of it        */
     uint64_t  steps;      /* that are left                                                   */
@@ -31,19 +32,33 @@ typedef struct tries {
     lowering *w;
     part     *it;
     space     spaces[RANKINGS];
+    int       n;          /* rankings that are tried                                         */
     uint64_t *offsets;    /* of the items                                                    */
     uint64_t  turn;       /* the most steps of one                                           */
 } tries;
+
+/* A space lists for each item those that live together with it, and for each section its items. Either lists of all
+ * rankings take at most 64 MiB: so a large part is searched by fewer. */
+enum { MOST_ITEMS = 4096, MOST_IN_SECTIONS = 1 << 24, MOST_LISTED = 1 << 24 };
+
+static int rankings_for(const space *s) {
+    const size_t listed = s->n_rivals > s->n_members ? s->n_rivals : s->n_members;
+    return listed > MOST_LISTED / RANKINGS ? (int)(MOST_LISTED / listed) : RANKINGS;
+}
+
+static void spend(lowering *w, uint64_t steps) { w->steps -= w->steps > steps ? steps : w->steps; }
 
 static uint64_t round_up(uint64_t n, uint64_t unit) { return n % unit ? n + (unit - n % unit) : n; }
 
 static bool tries_open(tries *t, lowering *w, part *it, uint64_t turn) {
     bool ok = true;
-    *t = (tries){ .w = w, .it = it, .turn = turn };
-    for (int i = 0; i < RANKINGS && ok; i++) ok = space_open(&t->spaces[i], w->p, it->from, it->n, rankings[i]);
+    *t = (tries){ .w = w, .it = it, .n = RANKINGS, .turn = turn };
+    for (int i = 0; i < t->n && ok; i++) {
+        ok = space_open(&t->spaces[i], w->p, it->from, it->n, rankings[i]);
+        if (!i && ok) t->n = rankings_for(&t->spaces[0]);
+        spend(w, (uint64_t)it->n * it->n);
+    }
     t->offsets = packing_take(w->p, it->n, sizeof *t->offsets);
-    const uint64_t work = (uint64_t)it->n * it->n / 2;
-    w->steps -= w->steps > work ? work : w->steps;
     if (!ok || !t->offsets) return false;
     const uint64_t bound = round_up(t->spaces[0].bound, w->unit);
     if (bound > it->least) it->least = bound;
@@ -70,7 +85,7 @@ static void accept(tries *t, const space *s) {
 static found try_capacity(tries *t, uint64_t capacity) {
     lowering *w = t->w;
     found result = FOUND_OUT;
-    for (int i = 0; i < RANKINGS && result == FOUND_OUT && w->steps; i++) {
+    for (int i = 0; i < t->n && result == FOUND_OUT && w->steps; i++) {
         const uint64_t given = t->turn < w->steps ? t->turn : w->steps;
         uint64_t steps = given;
         result = search_space(&t->spaces[i], capacity, &steps, t->offsets);
@@ -100,9 +115,6 @@ static void lower(tries *t, uint64_t enough) {
 }
 
 /* ---- all parts --------------------------------------------------------------------------------------------------- */
-
-/* A space lists who lives together with whom, for each ranking. */
-enum { MOST_ITEMS = 4096, MOST_IN_SECTIONS = 1 << 24 };
 
 static uint64_t common(uint64_t a, uint64_t b) {
     while (b) {
@@ -155,23 +167,28 @@ static bool list_parts(lowering *w) {
     return true;
 }
 
-/* The highest part that was not searched in a round; NULL: all were. */
-static part *highest(const lowering *w, uint32_t round) {
-    part *found_ = NULL;
-    for (size_t i = 0; i < w->n_parts; i++) {
-        part *it = &w->parts[i];
-        if (it->round != round && (!found_ || it->peak > found_->peak)) found_ = it;
-    }
-    return found_;
+static bool open_order(lowering *w) {
+    w->order = packing_take(w->p, w->n_parts, sizeof *w->order);
+    w->spare = packing_take(w->p, w->n_parts, sizeof *w->spare);
+    return w->order && w->spare;
+}
+
+/* Orders the parts by their peaks, the highest first. In a round only the one that is searched gets another peak. */
+static void order_parts(lowering *w) {
+    for (uint32_t i = 0; i < w->n_parts; i++) w->order[i] = (keyed){ UINT64_MAX - w->parts[i].peak, i };
+    sort_keyed(w->order, w->spare, w->n_parts);
+    spend(w, w->n_parts);
 }
 
 /* Returns false if no part can or need be lowered any more. */
-static bool lower_parts(lowering *w, uint32_t round, uint64_t turn) {
+static bool lower_parts(lowering *w, uint64_t turn) {
     uint64_t reached = w->enough > w->kept ? w->enough : w->kept;
     bool open = false;
-    for (part *it; (it = highest(w, round)) && it->peak > reached && w->steps && !w->memory;) {
+    order_parts(w);
+    for (size_t i = 0; i < w->n_parts && w->steps && !w->memory; i++) {
+        part *it = &w->parts[w->order[i].number];
         tries t;
-        it->round = round;
+        if (it->peak <= reached) break;
         if (!tries_open(&t, w, it, turn)) w->memory = true;
         else lower(&t, reached);
         open |= it->peak > it->least && it->peak > reached;
@@ -188,10 +205,9 @@ bool packing_search(packing *p, uint64_t enough, uint64_t steps, bool *proven) {
     lowering w = { .p = p, .enough = enough > p->bound ? enough : p->bound, .steps = steps, .first_fits = enough };
     find_unit(&w);
     w.enough -= w.enough % w.unit;
-    w.memory = !list_parts(&w);
+    w.memory = !list_parts(&w) || !open_order(&w);
     uint64_t turn = FIRST_TURN, least = 0;
-    for (uint32_t round = 1; !w.memory && w.steps && lower_parts(&w, round, turn); round++)
-        turn = turn < steps ? turn * 4 : turn;
+    while (!w.memory && w.steps && lower_parts(&w, turn)) turn = turn < steps ? turn * 4 : turn;
     p->peak = w.kept;
     for (size_t i = 0; i < w.n_parts; i++) {
         if (w.parts[i].peak > p->peak) p->peak = w.parts[i].peak;
@@ -199,6 +215,8 @@ bool packing_search(packing *p, uint64_t enough, uint64_t steps, bool *proven) {
     }
     *proven = enough ? least > w.enough : least >= p->peak;
     p->steps += steps - w.steps;
+    packing_drop(p, w.order, w.n_parts, sizeof *w.order);
+    packing_drop(p, w.spare, w.n_parts, sizeof *w.spare);
     mem_free(p->alloc, w.parts, w.room * sizeof *w.parts);
     return !w.memory;
 }

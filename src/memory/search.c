@@ -212,6 +212,7 @@ static bool search_open(search *x, uint64_t capacity, uint64_t steps) {
     x->failed = packing_take(p, x->n_failed, sizeof *x->failed);
     const bool taken = x->order && x->place && x->levels && x->failed;
     if (!ground_open(&x->ground, s, capacity, steps) || !taken) return false;
+    ground_spend(&x->ground, x->n_failed / 16 + s->n);
     memset(x->failed, 0, x->n_failed * sizeof *x->failed);
     for (uint32_t i = 0; i < s->n; i++) x->order[i] = x->place[i] = i;
     return open_level(x, 0, s->n, 0, s->sections - 1, NULL);

@@ -128,19 +128,31 @@ static bool are_rivals(const item *a, const item *b) {
 }
 
 static bool list_rivals(space *s) {
+    uint32_t *at = s->rival_at;
+    memset(at, 0, (s->n + (size_t)1) * sizeof *at);
     for (uint32_t i = 0; i < s->n; i++) {
-        for (uint32_t j = 0; j < i; j++) s->n_rivals += are_rivals(&s->items[i], &s->items[j]) ? 2 : 0;
+        for (uint32_t j = 0; j < i; j++) {
+            const bool rivals = are_rivals(&s->items[i], &s->items[j]);
+            at[i] += rivals;
+            at[j] += rivals;
+        }
+    }
+    for (uint32_t i = 0; i <= s->n; i++) {   // where the list of an item begins
+        const uint32_t n = at[i];
+        at[i] = (uint32_t)s->n_rivals;
+        s->n_rivals += n;
     }
     s->rivals = packing_take(s->p, s->n_rivals, sizeof *s->rivals);
     if (!s->rivals) return false;
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < s->n; i++) {
-        s->rival_at[i] = n;
-        for (uint32_t j = 0; j < s->n; j++) {
-            if (i != j && are_rivals(&s->items[i], &s->items[j])) s->rivals[n++] = j;
+    for (uint32_t i = 0; i < s->n; i++) {    // each list grows in the order of numbers, to where the next one begins
+        for (uint32_t j = 0; j < i; j++) {
+            if (!are_rivals(&s->items[i], &s->items[j])) continue;
+            s->rivals[at[i]++] = j;
+            s->rivals[at[j]++] = i;
         }
     }
-    s->rival_at[s->n] = n;
+    memmove(at + 1, at, s->n * sizeof *at);
+    at[0] = 0;
     return true;
 }
 

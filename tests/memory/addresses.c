@@ -238,8 +238,36 @@ static void planned_networks_are_sound_and_moved_values_are_found(void **state) 
     assert_true(found > OFTEN(300) / 4);
 }
 
+/* The same with views, and with every sharing of the plan: the checker allows at least what liveness does. */
+static void plans_that_share_bytes_are_sound(void **state) {
+    (void)state;
+    for (uint64_t i = 0; i < OFTEN(300); i++) {
+        chance_begin(i);
+        xir_network *net = new_net();
+        xir_value *values[60] = { xir_input(xir_at_end(net), "x", FP32("**", 4, 6)) };
+        for (size_t n = 1; n < COUNT(values); n++) {
+            xir_value *a = values[n - 1 - chance(n < 8 ? n : 8)], *b = values[n - 1 - chance(n < 3 ? n : 3)];
+            values[n] = chance(3) ? xir_build_reshape(xir_at_end(net), a, "**", (const int64_t[]){ 4, 6 }, 2, NULL)
+                      : chance(2) ? XIR_OP(xir_at_end(net), relu, .input = a)
+                                  : xir_build_add(xir_at_end(net), a, b, 1, 1, "");
+        }
+        assert_non_null(xir_output(xir_at_end(net), XIR_VALUES(values[COUNT(values) - 1], values[40])));
+        xir_liveness *l = xir_liveness_new(
+            net, &XIR_INIT(xir_liveness_options, .views = i % 2, .in_place = i / 2 % 2), why);
+        xir_memory_buffers *b = xir_memory_buffers_new(l, NULL, why);
+        xir_memory_plan *plan = xir_memory_buffers_plan(b, NULL, why);
+        DOES(xir_memory_assign(net, b, plan, XIR_MTYPE_ONCHIP, 0, why));
+        DOES(xir_memory_check(net, NULL, why));
+        xir_memory_plan_free(plan);
+        xir_memory_buffers_free(b);
+        xir_liveness_free(l);
+        xir_network_free(net);
+    }
+}
+
 static void checking(want *w) {
-    IN_PLENTY(w, w->net = story_net_in(w->ctx, CHAIN));
+    IN_PLENTY(w, w->net = story_net_in(w->ctx, "w: params 1 4; x: fp32 4; v = Squeeze w; a = Add x v; out a"));
+    IN_PLENTY(w, DOES(xir_value_set_mtype(story_value(w->net, "w"), xir_mtype_external(w->ctx, 128))));
     IN_PLENTY(w, DOES(xir_value_set_mtype(story_value(w->net, "a"), xir_mtype_external(w->ctx, 64))));
     TRY(w, xir_memory_check(w->net, NULL, w->why));
     IN_PLENTY(w, w->result = picture(w->net));
@@ -262,6 +290,7 @@ GROUP {
         cmocka_unit_test(bad_arguments_are_refused),
         cmocka_unit_test(real_files_have_no_fault),
         cmocka_unit_test(planned_networks_are_sound_and_moved_values_are_found),
+        cmocka_unit_test(plans_that_share_bytes_are_sound),
         cmocka_unit_test(test_checking),
     };
     return RUN_GROUP(tests);

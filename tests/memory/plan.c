@@ -264,6 +264,31 @@ static void a_search_ends_with_its_steps(void **state) {
     }
 }
 
+/* Copies of a part for which the orders miss the bound, one after the other: each is searched, in time linear in their
+ * number. What is done for each is counted. */
+static void a_search_lowers_any_number_of_parts(void **state) {
+    (void)state;
+    const buffers part = buffers_of("0-2:9 2-5:1 3-6:8 7-8:6 1-1:3 7-9:5 6-9:8 3-5:5 1-3:3 2-5:6 5-7:9 0-2:5");
+    enum { COPIES = 20000 };
+    const size_t n = COPIES * part.n;
+    xir_buffer *of = calloc(n, sizeof *of);
+    for (size_t i = 0; i < n; i++) {
+        of[i] = part.of[i % part.n];
+        of[i].from += (int64_t)(i / part.n * 20);
+        of[i].to += (int64_t)(i / part.n * 20);
+    }
+    for (xir_effort effort = XIR_EFFORT_ORDERS; effort < XIR_EFFORT_COUNT; effort++) {
+        xir_memory_plan *plan = xir_memory_plan_new(ctx, of, n, &XIR_INIT(xir_memory_options, .effort = effort), why);
+        const xir_memory_peak peak = plan_peak(plan);
+        DOES(xir_memory_plan_check(ctx, of, xir_memory_plan_offsets(plan), n, 0, why));
+        assert_int_equal(peak.bound, 29);
+        assert_true(peak.least == (effort == XIR_EFFORT_SEARCH));
+        assert_true(peak.steps < (uint64_t)200 * n);
+        xir_memory_plan_free(plan);
+    }
+    free(of);
+}
+
 static bool plan_all(xir_context *with) {
     static const xir_effort efforts[] = { XIR_EFFORT_SWEEP, XIR_EFFORT_ORDERS, XIR_EFFORT_SEARCH };
     chance_begin(11);
@@ -303,6 +328,7 @@ GROUP {
         cmocka_unit_test(bad_arguments_are_refused),
         cmocka_unit_test(more_effort_never_needs_more),
         cmocka_unit_test(a_search_ends_with_its_steps),
+        cmocka_unit_test(a_search_lowers_any_number_of_parts),
         cmocka_unit_test(memory_may_run_out),
     };
     return RUN_GROUP(tests);
