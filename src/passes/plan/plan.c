@@ -6,7 +6,8 @@
  *
  * In a network for an accelerator these are the values that its ops read and make; the host has what only it sees.
  * Values that share bytes by the rows of their classes have one address (parts.h). No op changes, so the numbers stay
- * the same. All addresses are found before the first is set: a plan that fails changes nothing. */
+ * the same. All addresses are found before the first is set: a plan that fails changes nothing, unless memory runs
+ * out. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <xir/memory.h>

@@ -256,7 +256,6 @@ static xir_status set_value(const planner *p, const xir_op *op, xir_value *v) {
 }
 
 static xir_status set_tags(const planner *p) {
-    if (!p->how->etm) return tags_clear(p->at);
     range all = p->of[SEGMENT_PARAMS];
     const bool own = all.to > all.from, foreign = p->theirs.to > p->theirs.from;
     if (foreign) all = (range){ p->theirs.from, own ? all.to : p->theirs.to };
@@ -265,10 +264,12 @@ static xir_status set_tags(const planner *p) {
     return status;
 }
 
-/* Tags are first: which Params are the compiler's is seen from the addresses that Params have had. */
+/* Which Params are the compiler's is seen from the tags and the addresses of Params: where memory runs out in between,
+ * Params have addresses without tags, never tags without addresses. */
 static xir_status set_all(const planner *p) {
-    xir_status status = set_tags(p);
+    xir_status status = p->how->etm ? XIR_OK : tags_clear(p->at);
     if (!status) status = set_params(p);
+    if (!status && p->how->etm) status = set_tags(p);
     for (xir_op *op = p->at->net->first; op && !status; op = op->next) {
         for (uint32_t i = 0; i < op->n_outputs && !status; i++) status = set_value(p, op, &op_outputs(op)[i]);
     }
