@@ -35,14 +35,6 @@ static bool is_fresh(const making *m, const xir_value *v) {
 
 /* ---- before ----------------------------------------------------------------------------------------------------- */
 
-static bool is_foreign(const xir_network *net) {
-    bool foreign = false;
-    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op))
-        foreign |= !xir_op_is(op, xir_input_class()) && !xir_op_is(op, xir_output_class()) &&
-                   !xir_class_is_opaque(xir_op_class(op));
-    return foreign;
-}
-
 /* The tags of a file that the network came from are about that file. */
 xir_status deepx_begin_back(xir_pass *pass) {
     static const char *const tags[] = { "deepx.file", "deepx.defs" };
@@ -51,7 +43,7 @@ xir_status deepx_begin_back(xir_pass *pass) {
     if (!xir_str_equal(author, XIR_STR("cblas")) && !xir_str_equal(author, XIR_STR("cublas")))
         return xir_pass_fail(pass, XIR_E_INVALID, NULL, "author: expected cblas or cublas, found '%.*s'",
                              CLIP_TO(author, 40));
-    if (!is_foreign(net)) return XIR_OK;
+    if (!convert_has_ops_of_xir(net)) return XIR_OK;
     xir_status status = convert_need_static(pass, "tensors of DeepX have static types");
     for (size_t i = 0; i < COUNT(tags) && !status; i++) {
         if (!xir_map_find(xir_network_tags(net), xir_str_of(tags[i]))) continue;

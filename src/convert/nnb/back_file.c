@@ -84,10 +84,7 @@ xir_status nnb_begin_back(xir_pass *pass) {
         return xir_pass_fail(pass, XIR_E_INVALID, NULL, "version: expected 2 or 3, found %" PRId64, version);
     if (api < 0 || api > 45)
         return xir_pass_fail(pass, XIR_E_INVALID, NULL, "api: expected 1 to 45, found %" PRId64, api);
-    bool foreign = false;
-    for (const xir_op *op = xir_network_first(xir_pass_network(pass)); op; op = xir_op_next(op))
-        foreign |= !xir_op_is(op, xir_input_class()) && !xir_op_is(op, xir_output_class()) &&
-                   !xir_class_is_opaque(xir_op_class(op));
+    const bool foreign = convert_has_ops_of_xir(xir_pass_network(pass));
     const bool sets = foreign || version || api;
     bool changed = false;
     xir_status status = foreign ? convert_need_static(pass, "every dim in NNB is a number") : XIR_OK;

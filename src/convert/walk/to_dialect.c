@@ -9,13 +9,19 @@ const xir_pass_option xir_dialect_pass_options[1] = { XIR_DIALECT_STRICT };
 
 const xir_pass *xir_node_pass(const xir_node *at) { return at->c->back.to ? at->c->back.pass : NULL; }
 
+static bool is_end(const xir_op *op) { return xir_op_is(op, xir_input_class()) || xir_op_is(op, xir_output_class()); }
+
 /* What the dialect does around the conversion. The end is for networks that are all of the format. */
 static bool is_whole(const conversion *c) {
-    for (const xir_op *op = xir_network_first(c->net); op; op = xir_op_next(op)) {
-        const bool end = xir_op_is(op, xir_input_class()) || xir_op_is(op, xir_output_class());
-        if (!end && dialect_of_class(op->cls) != c->back.to) return false;
-    }
+    for (const xir_op *op = xir_network_first(c->net); op; op = xir_op_next(op))
+        if (!is_end(op) && dialect_of_class(op->cls) != c->back.to) return false;
     return true;
+}
+
+bool convert_has_ops_of_xir(const xir_network *net) {
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op))
+        if (!is_end(op) && !xir_class_is_opaque(op->cls)) return true;
+    return false;
 }
 
 xir_status convert_need_static(xir_pass *pass, const char *because) {

@@ -55,8 +55,9 @@ xir_status back_run(conversion *c, xir_op *op);
 /* What comes after all nodes. */
 xir_status back_finish(conversion *c);
 
-/* to_dialect.c. For formats whose dims are numbers: XIR_E_INVALID, with the first input that has open dims and this
- * reason. */
+/* to_dialect.c. Returns true if the network has an op of XIR besides its Input and Output. */
+bool       convert_has_ops_of_xir(const xir_network *net);
+/* For formats whose dims are numbers: XIR_E_INVALID, with the first input that has open dims and this reason. */
 xir_status convert_need_static(xir_pass *pass, const char *because);
 
 #endif
