@@ -101,9 +101,11 @@ static xir_status run_proven(optimising *o, xir_network *net, bool copy, xir_pas
 
 /* Proves the passes on a copy with weights. */
 static xir_status prove_filled(optimising *o, const xir_network *net, xir_optimised *done) {
+    xir_proof_options how;
+    xir_status status = sized_take(SIZED(xir_proof_options, relative), &how, o->how.proof, o->why);
+    if (status) return status;
     xir_network *copy = xir_network_clone(net);
-    xir_status status = copy ? xir_network_fill_weights(copy, o->how.proof ? o->how.proof->seed : 0, o->why)
-                             : diag_memory(o->why);
+    status = copy ? xir_network_fill_weights(copy, how.seed, o->why) : diag_memory(o->why);
     if (!status) status = run_proven(o, copy, true, NULL, done);
     xir_network_free(copy);
     return status;

@@ -72,6 +72,8 @@ static void weights_of_zeros_are_filled_for_the_proof_only(void **state) {
     assert_true(done.filled && done.networks);
     assert_true(xir_network_weights_are_zero(net));
     assert_int_equal(OPTIMISE(net, &done, .pipeline = "negate", .prove = true), XIR_E_INVALID);
+    const uint32_t no_size = 0;
+    assert_int_equal(OPTIMISE(net, &done, .prove = true, .proof = (const void *)&no_size), XIR_E_ABI);
     CHECK_STORY(net, "a = Matmul x w; r = ReLU a; out r");
     xir_diags_clear(why);
     xir_network_free(net);
