@@ -147,7 +147,7 @@ static void values_are_where_their_readers_expect_them(void **state) {
             const bool etm = strstr(hows[k], "etm") != NULL;
             check_plan(net, any, etm, text);
             if (any && etm) check_segments(net, text);
-            if (!views) DOES(xir_memory_check(net, NULL, why));
+            DOES(xir_memory_check(net, NULL, why));
         }
         DOES(xir_pass_run(net, "plan", "clear", NULL, why));
         xir_network_free(net);
