@@ -1,7 +1,7 @@
-/* Memory plans without a network: a chain of `ops` buffers, of which every fourth is used 6 ops later, and MiniMalloc's
- * published instances, if XIR_MINIMALLOC names their folder (benchmarks/challenging of github.com/google/minimalloc).
- * Of those, a line of stderr says how many buffers there are, how far the plans are above the bound, and the steps and
- * seconds of a search for a plan within the capacity. */
+/* Benchmarks memory plans without a network. The input is a chain of `ops` buffers; every fourth buffer is used 6 ops
+ * later. If XIR_MINIMALLOC names the folder of MiniMalloc's published instances (benchmarks/challenging of
+ * github.com/google/minimalloc), these are planned too. A line of stderr for each instance reports the number of
+ * buffers, the ratio of the plan to the bound, and the steps and seconds of a search for a plan within the capacity. */
 #include "bench.h"
 
 #include <xir/xir.h>

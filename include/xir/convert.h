@@ -189,9 +189,9 @@ typedef struct xir_dialect_decl {
      * in that of the ops. A reader calls a value by this and its number ("v12"), and an op by its type and its number
      * ("Affine_3"). NULL: files have names. */
     const char            *numbered;
-    /* What the format calls a value, in the list that XIR_DIALECT_NAMES asks for: "variable"; NULL: "value". */
+    /* The format's word for a value ("variable"), for the list that the option `names` writes. NULL is "value". */
     const char            *value;
-    /* What files of the format do not have: XIR_LACKS_... */
+    /* Bits for everything that files of the format cannot represent: XIR_LACKS_... */
     uint32_t               lacks;
 } xir_dialect_decl;
 
@@ -206,12 +206,12 @@ enum {
     .abi = XIR_ABI, .size = sizeof(xir_dialect_decl), .prefix = (prefix_), .name = (name_)
 
 /* The declaration of a dialect's way back: a pass "xir-to-NAME" for ops of XIR. The first has the option `strict` only.
- * The second has the options of an array, of which the first must be XIR_DIALECT_STRICT.
+ * The second declares the options of an array, whose first row must be XIR_DIALECT_STRICT.
  *
  * A network that becomes the format's as a whole may lose names, and its inputs and outputs other element types. Then
  * a note counts the names of values, and those of ops other than these, that the file does not have, and names inputs
  * and outputs whose elements have changed. Names that an earlier conversion made for ops that it added, "c.Conv2d",
- * do not count. If the pass has the option XIR_DIALECT_NAMES, the note says so. */
+ * do not count. If the pass declares the option XIR_DIALECT_NAMES, the note refers to it. */
 #define XIR_DIALECT_STRICT \
     { "strict", XIR_PASS_BOOL, "false", "an op that the format has no operation for is an error" }
 /* The option `names`: a file to write, which says for each value and op of the format's file what its name was. A line

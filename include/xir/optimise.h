@@ -27,7 +27,7 @@ typedef struct xir_optimise_options {
     const xir_proof_options *proof;
 } xir_optimise_options;
 
-/* What has been done. */
+/* The result of a call. */
 typedef struct xir_optimised {
     uint32_t size;          /* XIR_INIT(xir_optimised)                                                       */
     bool     filled;        /* all weights are zeros: the proof is of a copy whose weights are random numbers */
@@ -40,8 +40,9 @@ typedef struct xir_optimised {
 } xir_optimised;
 
 /* Optimises a network in place. `how` may be NULL: the library's passes, no proof; and so may `out`, whose members are
- * zero if the call fails. If weights are all zeros, a proof says nothing about them: so the passes first run on a copy
- * with random weights (xir_network_fill_weights), which is proven instead, without the watches and files of `settings`.
+ * zero if the call fails. The results of a network hardly depend on its inputs if all weights are zeros. For a proof,
+ * the passes then run first on a copy with random weights (xir_network_fill_weights), without the watches and files of
+ * `settings`.
  *   before anything has changed: the statuses of xir_pipeline_parse, xir_proof_new, xir_provenance_new and
  *                      xir_provenance_from_tags; those below, if they are about the copy; XIR_E_ABI
  *   the statuses of xir_pipeline_run; XIR_E_INVALID if the proof finds a difference. The network is then as the failing
