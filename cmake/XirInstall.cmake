@@ -61,9 +61,12 @@ install(FILES ${PROJECT_BINARY_DIR}/xir.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/p
 
 # The documentation is laid out as in the tree, so that its links work: README.md, docs/, and examples/, which pages
 # show. The schema of .fb files is docs/xir.fbs.
-install(FILES README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md CHANGELOG.md CONTRIBUTING.md LICENSE THIRD_PARTY.md SECURITY.md
+    DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "CMakeLists.txt" EXCLUDE)
+
+xir_install_licence(${CMAKE_INSTALL_DOCDIR}/licences)
 
 # Plug-ins are not searched for: a program names the file of the one that it loads.
 if(XIR_PLUGINS)

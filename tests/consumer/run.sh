@@ -129,6 +129,10 @@ if [ -x "$prefix/$BINDIR/xir" ]; then
     done
 fi
 
+# The installed tree has the whole text of the licence.
+say "licence"
+grep -q 'TERMS AND CONDITIONS' "$prefix"/share/doc/*/licences/Apache-2.0
+
 # The program of README.md, and the finding that it prints when the kernel is wrong.
 say "README.md"
 mkdir -p "$work/readme/wrong"

@@ -49,7 +49,7 @@ fi
 
 # Links to files: "](path" and "](path#part", from the folder of the page. Code is not read: a lambda looks the same.
 failed=0
-for page in README.md CHANGELOG.md CONTRIBUTING.md docs/*.md examples/models/README.md; do
+for page in README.md CHANGELOG.md CONTRIBUTING.md THIRD_PARTY.md SECURITY.md docs/*.md examples/models/README.md; do
     for link in $(awk '/^```/ { code = !code; next } !code' "$page" | grep -o '](\([^)# ]*\)' | cut -c3- | grep -v '^[a-z]*:'); do
         [ -e "$(dirname "$page")/$link" ] || { echo "$page: no file $link"; failed=1; }
     done
