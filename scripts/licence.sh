@@ -1,5 +1,5 @@
 #!/bin/sh
-# licence.sh [--check] [FOLDER]: gives every source of the tree its two lines of licence and copyright, after a "#!" line
+# licence.sh [--check] [FOLDER]: gives each source of the tree its two lines of licence and copyright, after a "#!" line
 # if there is one. cmake/licence.txt has the identifier; --check names the sources that differ, and changes nothing.
 set -eu
 

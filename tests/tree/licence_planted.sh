@@ -1,5 +1,5 @@
 #!/bin/sh
-# licence_planted.sh TOP: scripts/licence.sh finds a source without its lines, and one with another licence; it mends both.
+# licence_planted.sh TOP: scripts/licence.sh finds sources without its lines or with another licence, and mends both.
 set -eu
 
 work=$(mktemp -d)
