@@ -1,7 +1,7 @@
 #!/bin/sh
 # demo.sh: installs what is missing, builds the library and the program, and takes networks through them: one that a
-# program in C builds, a trained one from ONNX to 64 recognised digits and on through each format, and a transformer with
-# an open batch. Each station is a line of a table. The commands and all that they print are in build/demo/demo.log.
+# program in C builds, a trained one from ONNX to 64 recognised digits and on through each format, and a transformer
+# with an open batch. Each station is a line of a table. build/demo/demo.log has the commands and all that they print.
 set -eu
 
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -47,12 +47,12 @@ station() {
     station_began=$(date +%s%N)
 }
 result() {
-    printf '%-46s %-44s %5d ms\n' "$what" "$1" $((($(date +%s%N) - station_began) / 1000000))
+    printf '%-44s %-42s %7d ms\n' "$what" "$1" $((($(date +%s%N) - station_began) / 1000000))
 }
 
-# What the last command printed, as the first group of a pattern.
+# What the last command printed: of the first line that a pattern matches, its first group.
 said() {
-    sed -n "s/.*$1.*/\\1/p" printed | head -n 1
+    sed -n "s/$1/\\1/p" printed | head -n 1
 }
 
 # Runs a network on the 64 digits, and compares the answers with their classes and with PyTorch's logits.
@@ -61,23 +61,23 @@ answers() { # NETWORK INPUT OPTION...
     shift 2
     run xir run "$file" --each --input "$input$models/digits_inputs.npy" --output "answers_$file" "$@"
     run score "answers_$file"/*.npy "$models/digits_labels.npy" "$models/digits_logits.npy"
-    echo "$(said '^\([0-9]* of [0-9]* right\)$'), $(said 'difference of a number is \(.*\)') from PyTorch"
+    echo "$(said '^\([0-9]* of [0-9]* right\)$'), $(said '.*difference of a number is \(.*\)') from PyTorch"
 }
 
 opened() { # FILE
     run xir info --json "$1"
-    echo "$(said '"ops":\([0-9]*\),') ops"
+    echo "$(said '.*"ops":\([0-9]*\),.*') ops"
 }
 
 cat <<'END'
 
-Each line below is a network that XIR reads, changes, writes or runs. "Proven": XIR ran it before and after each change,
-on random inputs; the number is the largest difference of an output. "Right": digits out of 64 that the network was not
-trained on; the number is the largest difference from what PyTorch computes.
+Each line is a network that XIR reads, changes, writes or runs.
+  proven   XIR ran it before and after each change, on random inputs: the largest difference found
+  right    of 64 digits that it was not trained on: the largest difference from PyTorch's outputs
 
 END
 
-station "built in C, as .json, .fb, .imodel and round"
+station "built in C, through .fb, .imodel, .json"
 run quickstart
 run xir check whatever.json
 run xir convert whatever.json copy.fb
@@ -91,7 +91,7 @@ cp "$models/digits.onnx" .
 run xir check digits.onnx
 run xir opt digits.onnx digits.fb --time --prove
 ops=$(awk '$1 == "all" { print $4 " -> " $5 " ops" }' printed)
-result "$ops, proven: $(said 'difference of an output is \([^ ]*\)')"
+result "$ops, proven: $(said '.*difference of an output is \([^ ]*\).*')"
 
 station "digits.fb, run on images"
 result "$(answers digits.fb image= --lazy)"
@@ -104,7 +104,7 @@ result "the same answers to the last bit"
 
 station "digits.fb -> addresses in a device's memory"
 run xir plan digits.fb planned.fb --how memory=etm
-result "$(said '; \([0-9]* bytes\) from'), $(said 'at most \([0-9]*\) alive') of them alive at once"
+result "$(said '.*; \([0-9]* bytes\) from.*'), $(said '.*at most \([0-9]*\) alive') of them alive at once"
 
 # on FROM TO INPUT OPTION...: a network goes on to another format, and still recognises the digits.
 on() {
@@ -135,7 +135,8 @@ result "$(opened vit4.fb), runs"
 
 cat <<END
 
-The files and the log are in $demo.
-The program is $top/build/release/tools/xir; 'xir help' lists its commands, and
-'xir view --diff digits.onnx digits.fb digits.html' makes a page of what happened to the network.
+The files, and demo.log with all commands, are in $demo.
+The program is $top/build/release/tools/xir:
+  xir help                                              lists its commands
+  xir view --diff digits.onnx digits.fb digits.html     makes a page of what happened to digits.onnx
 END
