@@ -11,7 +11,7 @@
 #include "hash.h"
 #include "support/upkeep.h"
 
-enum { HEAD = 4096, MOST_KINDS = 16 };   /* of Params with equal bytes so many types are told apart */
+enum { HEAD = 4096, MOST_KINDS = 16 };   /* types of Params with equal bytes that are distinguished */
 
 typedef struct dedup {
     xir_value **all;          /* in the order of use                                            */
