@@ -129,6 +129,10 @@ if [ -x "$prefix/$BINDIR/xir" ]; then
     done
 fi
 
+say "licence, and the links of the documentation"
+grep -q 'TERMS AND CONDITIONS' "$prefix/share/doc/xir/licences/Apache-2.0"
+sh "$top/tests/tree/links.sh" "$prefix/share/doc/xir"
+
 # The program of README.md, and the finding that it prints when the kernel is wrong.
 say "README.md"
 mkdir -p "$work/readme/wrong"
