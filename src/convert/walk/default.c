@@ -5,5 +5,5 @@
 
 const char *xir_default_pipeline(void) {
     return "bind,to-xir,sort,infer,fold,infer,identity,fuse,layout,"
-           "fix(fold,identity,merge,fuse,fold-batchnorm,cse,dce),infer";
+           "fix(fold,identity,merge,fuse,canon,fold-batchnorm,cse,dce),infer";
 }

@@ -3,6 +3,7 @@
 #include "canon/canon.h"
 #include "manager/pass.h"
 #include "pattern/pattern.h"
+#include "support/upkeep.h"
 #include "types.h"
 
 bool canon_check_ops(const xir_match *m) {
@@ -21,6 +22,20 @@ bool canon_check(const xir_match *m, void *user) {
 
 bool canon_check_floats(const xir_match *m, void *user) {
     return canon_check(m, user) && element_is_float(element_format_of(xir_match_value(m, 0)->type));
+}
+
+xir_verdict canon_keep(const xir_match *m, xir_value *kept) {
+    xir_value *old = xir_op_output(m->root, 0);
+    size_t moved = 0;
+    if (value_replace(kept, old, false, &moved)) return XIR_REWRITE_FAILED;
+    if (!moved) return XIR_REWRITE_LEFT;
+    for (uint64_t rows = m->pattern->op_rows; rows;) {        /* the root first, then what it read */
+        const int row = 63 - __builtin_clzll(rows);
+        xir_op *op = m->ops[row];
+        rows ^= UINT64_C(1) << row;
+        if (op && op_is_unused(op) && xir_op_erase(op)) return XIR_REWRITE_FAILED;
+    }
+    return XIR_REWRITE_DONE;
 }
 
 static xir_status run(xir_pass *at) {

@@ -105,11 +105,17 @@ static bool both_of(const xir_match *m, clip *inner, clip *outer) {
     return clip_of(xir_match_op(m, C_INNER), inner) && clip_of(m->root, outer);
 }
 
+/* What both do. A bound of 0 lets a zero of either sign pass, so the inner bounds must have let it pass, too. */
+static bool compose(clip inner, clip outer, clip *both) {
+    *both = (clip){ clipped(inner.low, outer), clipped(inner.high, outer) };
+    return (inner.low <= 0 && inner.high >= 0) || (both->low != 0 && both->high != 0);
+}
+
 /* The outer bounds change nothing, or the inner op is used only here, so that one op remains of two. */
 static bool is_twice(const xir_match *m, void *user) {
-    clip inner, outer;
-    if (!canon_check_floats(m, user) || !both_of(m, &inner, &outer)) return false;
-    const bool changes_nothing = clipped(inner.low, outer) == inner.low && clipped(inner.high, outer) == inner.high;
+    clip inner, outer, both;
+    if (!canon_check_floats(m, user) || !both_of(m, &inner, &outer) || !compose(inner, outer, &both)) return false;
+    const bool changes_nothing = both.low == inner.low && both.high == inner.high;
     const xir_use *use = xir_match_value(m, C_INNER)->uses;
     return changes_nothing || (use && !use->next);
 }
@@ -117,11 +123,10 @@ static bool is_twice(const xir_match *m, void *user) {
 static const xir_pattern_decl twice = { XIR_PATTERN_HEAD("clip-twice", twice_rows), .check = is_twice };
 
 static xir_verdict to_once(xir_rewriter *at, const xir_match *m, const void *user) {
-    clip inner, outer;
+    clip inner, outer, both;
     (void)at, (void)user;
-    if (!both_of(m, &inner, &outer)) return XIR_REWRITE_LEFT;
-    const clip both = { clipped(inner.low, outer), clipped(inner.high, outer) };
-    if (both.low == inner.low && both.high == inner.high) return xir_match_replace(m, xir_match_value(m, C_INNER));
+    if (!both_of(m, &inner, &outer) || !compose(inner, outer, &both)) return XIR_REWRITE_LEFT;
+    if (both.low == inner.low && both.high == inner.high) return canon_keep(m, xir_match_value(m, C_INNER));
     return clip_by(m, both);
 }
 

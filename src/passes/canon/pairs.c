@@ -28,10 +28,9 @@ static const xir_pattern_row rows[] = {
     [OUT]   = { XIR_ROW_OP(FUNCTIONS), XIR_ROW_INPUTS(INNER) },
 };
 
-/* Not of numbers gives truths: the result has another type than X. Neg of unsigned integers wraps. */
+/* Not of numbers gives truths: the result has another type than X. */
 static bool is_pair(const xir_match *m, void *user) {
-    const keep kept = kept_of(m->root, xir_match_op(m, INNER));
-    return kept == KEEP_OUTER ? canon_check_floats(m, user) : kept != KEEP_NOTHING && canon_check(m, user);
+    return canon_check(m, user) && kept_of(m->root, xir_match_op(m, INNER)) != KEEP_NOTHING;
 }
 
 static const xir_pattern_decl pair = { XIR_PATTERN_HEAD("pair", rows), .check = is_pair };
@@ -39,8 +38,8 @@ static const xir_pattern_decl pair = { XIR_PATTERN_HEAD("pair", rows), .check = 
 static xir_verdict to_one(xir_rewriter *at, const xir_match *m, const void *user) {
     (void)at, (void)user;
     switch (kept_of(m->root, xir_match_op(m, INNER))) {
-    case KEEP_X:     return xir_match_replace(m, xir_match_value(m, X));
-    case KEEP_INNER: return xir_match_replace(m, xir_match_value(m, INNER));
+    case KEEP_X:     return canon_keep(m, xir_match_value(m, X));
+    case KEEP_INNER: return canon_keep(m, xir_match_value(m, INNER));
     case KEEP_OUTER: return xir_match_replace(m, XIR_OP(xir_match_at(m), abs, .input = xir_match_value(m, X)));
     default:         return XIR_REWRITE_LEFT;
     }

@@ -12,7 +12,7 @@ static bool divisor_of(const xir_op *op, double *out) {
     else if (!div || !number_of_params(xir_op_input(op, 1), out)) return false;
     if ((by ? by->rounding_mode : div->rounding_mode) != XIR_ROUNDING_NONE) return false;
     int exponent;
-    return fabs(frexp(*out, &exponent)) == 0.5 && exponent >= -13 && exponent <= 14;
+    return fabs(frexp(*out, &exponent)) == 0.5 && exponent >= -14 && exponent <= 15;
 }
 
 static bool is_quotient(const xir_op *op, void *user) {
