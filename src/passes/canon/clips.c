@@ -1,5 +1,5 @@
-/* Bounds of one number: ReLU from 0, otherwise ClampScalar. Their bits are those of minimum(maximum(x, low), high): a NaN
- * stays, and so does -0 between the bounds. */
+/* Bounds of one number: ReLU from 0, otherwise ClampScalar. Their bits are those of minimum(maximum(x, low), high): a
+ * NaN stays, and so does -0 between the bounds. */
 #include <math.h>
 #include "canon/canon.h"
 
@@ -39,10 +39,11 @@ static xir_verdict clip_by(const xir_match *m, clip c) {
     xir_clamp_scalar_attrs a = xir_clamp_scalar_init();
     a.min = c.low;
     a.max = c.high;
-    return xir_match_replace(m, xir_op_output(xir_add_clamp_scalar(xir_match_at(m), (xir_clamp_scalar_in){ x }, &a), 0));
+    xir_op *now = xir_add_clamp_scalar(xir_match_at(m), (xir_clamp_scalar_in){ x }, &a);
+    return xir_match_replace(m, xir_op_output(now, 0));
 }
 
-/* ---- one form ----------------------------------------------------------------------------------------------------- */
+/* ---- one form ---------------------------------------------------------------------------------------------------- */
 
 static bool has_another_form(const xir_op *op, void *user) {
     clip c;
@@ -62,7 +63,7 @@ static xir_verdict to_form(xir_rewriter *at, const xir_match *m, const void *use
     return clip_of(m->root, &c) ? clip_by(m, c) : XIR_REWRITE_LEFT;
 }
 
-/* ---- maximum(x, number), minimum(x, number) ------------------------------------------------------------------------ */
+/* ---- maximum(x, number), minimum(x, number) ---------------------------------------------------------------------- */
 
 /* The number as the first operand decides the sign of a zero. */
 static bool bound_of(const xir_op *op, clip *out) {
@@ -94,12 +95,16 @@ static xir_verdict to_bound(xir_rewriter *at, const xir_match *m, const void *us
     return bound_of(m->root, &c) ? clip_by(m, c) : XIR_REWRITE_LEFT;
 }
 
-/* ---- bounds of bounds ---------------------------------------------------------------------------------------------- */
+/* ---- bounds of bounds -------------------------------------------------------------------------------------------- */
 
 #define BOUNDED(x) { XIR_ROW_OP(xir_relu_class, xir_clamp_scalar_class, xir_hardtanh_class), XIR_ROW_INPUTS(x) }
 
 enum { C_INNER = 1, C_OUT };
-static const xir_pattern_row twice_rows[] = { [X] = { XIR_ROW_ANY }, [C_INNER] = BOUNDED(X), [C_OUT] = BOUNDED(C_INNER) };
+static const xir_pattern_row twice_rows[] = {
+    [X]       = { XIR_ROW_ANY },
+    [C_INNER] = BOUNDED(X),
+    [C_OUT]   = BOUNDED(C_INNER),
+};
 
 static bool both_of(const xir_match *m, clip *inner, clip *outer) {
     return clip_of(xir_match_op(m, C_INNER), inner) && clip_of(m->root, outer);

@@ -3,8 +3,9 @@
 
 enum { X, INNER, OUT };
 
-#define FUNCTIONS                                                                                            \
-    xir_abs_class, xir_ceil_class, xir_floor_class, xir_round_class, xir_neg_class, xir_sign_class, xir_logical_not_class
+#define FUNCTIONS                                                                               \
+    xir_abs_class, xir_ceil_class, xir_floor_class, xir_round_class, xir_neg_class, xir_sign_class, \
+    xir_logical_not_class
 
 typedef enum keep { KEEP_NOTHING, KEEP_X, KEEP_INNER, KEEP_OUTER } keep;
 

@@ -44,7 +44,7 @@ static xir_verdict to_product(xir_rewriter *at, const xir_match *m, const void *
     return xir_match_replace(m, XIR_OP(xir_match_at(m), multiply, .lhs = x, .rhs = factor));
 }
 
-/* ---- squares ------------------------------------------------------------------------------------------------------- */
+/* ---- squares ----------------------------------------------------------------------------------------------------- */
 
 static const xir_pattern_row square_rows[] = {
     [X]      = { XIR_ROW_ANY },

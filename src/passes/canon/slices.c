@@ -23,6 +23,11 @@ static const xir_pattern_row slice_rows[] = {
     [1] = { XIR_ROW_OP(xir_slice_class), XIR_ROW_INPUTS(X) },
 };
 
+/* Lists of integers may be shapes, whose numbers inference follows through ops of the form that they have. */
+static bool may_be_shape(const xir_value *x) {
+    return xir_type_rank(x->type) == 1 && !element_is_float(element_format_of(x->type));
+}
+
 /* The types differ: a slice has other dims. */
 static bool is_plain(const xir_match *m) {
     const xir_value *x = xir_match_value(m, X), *y = xir_op_output(m->root, 0);
@@ -30,7 +35,7 @@ static bool is_plain(const xir_match *m) {
            xir_type_equal(xir_type_element(x->type), xir_type_element(y->type));
 }
 
-/* ---- bounds ------------------------------------------------------------------------------------------------------- */
+/* ---- bounds ------------------------------------------------------------------------------------------------------ */
 
 /* Forward through a known dim both bounds are positions in it. */
 static bool has_far_bounds(const xir_match *m, void *user) {
@@ -62,11 +67,11 @@ static xir_verdict to_bounds(xir_rewriter *at, const xir_match *m, const void *u
     return xir_slice_set(m->root, &a) ? XIR_REWRITE_FAILED : XIR_REWRITE_DONE;
 }
 
-/* ---- slices that are all parts -------------------------------------------------------------------------------------- */
+/* ---- slices that are all parts ----------------------------------------------------------------------------------- */
 
 typedef struct part { xir_op *op; int64_t begin, end; } part;
 
-/* Whether the op takes [begin, end) of one dim, all of the others, and nothing but that; *axis is -1 before the first. */
+/* Whether the op takes [begin, end) of one dim, which is *axis unless that is -1, and all of the others. */
 static bool is_part(xir_op *op, const xir_value *x, int64_t *axis, part *out) {
     const xir_slice_attrs *a = xir_slice_of(op);
     const xir_i64s dims = dims_of(x);
@@ -116,7 +121,7 @@ static bool are_parts(const xir_match *m, void *user) {
     int64_t axis;
     part parts[MOST_PARTS];
     (void)user;
-    return is_plain(m) && parts_of(m, &axis, parts) > 0;
+    return is_plain(m) && !may_be_shape(xir_match_value(m, X)) && parts_of(m, &axis, parts) > 0;
 }
 
 static const xir_pattern_decl parts_ = { XIR_PATTERN_HEAD("slices", slice_rows), .check = are_parts };
@@ -151,7 +156,7 @@ static xir_verdict to_split(xir_rewriter *at, const xir_match *m, const void *us
     return xir_op_erase(m->root) ? XIR_REWRITE_FAILED : XIR_REWRITE_DONE;
 }
 
-/* ---- a run of indices ----------------------------------------------------------------------------------------------- */
+/* ---- a run of indices -------------------------------------------------------------------------------------------- */
 
 enum { G_INDICES = 1, G_OUT };
 static const xir_pattern_row gather_rows[] = {
@@ -182,7 +187,7 @@ static bool run_of(const xir_match *m, int64_t *axis, int64_t *begin, int64_t *n
 static bool is_run(const xir_match *m, void *user) {
     int64_t axis, begin, n;
     (void)user;
-    return is_plain(m) && run_of(m, &axis, &begin, &n);
+    return is_plain(m) && !may_be_shape(xir_match_value(m, X)) && run_of(m, &axis, &begin, &n);
 }
 
 static const xir_pattern_decl run = { XIR_PATTERN_HEAD("gather-run", gather_rows), .check = is_run };
