@@ -20,6 +20,7 @@ typedef struct test_case {
     size_t        split_line;
     xir_str       target, bind;
     bool          exact, none;  /* "// exact"; "// no findings"                                       */
+    bool          stable;       /* "// stable": a second run of the passes changes nothing            */
     test_finding *findings;
     size_t        n_findings;
     text          why;          /* how it failed, for --junit; empty: it passed                        */
@@ -33,6 +34,7 @@ typedef struct test_file {
     test_case  *cases;
     size_t      n, room;
     word_list   plugins;
+    bool        stable;         /* all cases are */
     text        fault;          /* the file itself is wrong */
 } test_file;
 

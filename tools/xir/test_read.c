@@ -5,9 +5,9 @@
  *     // ----
  *     the network that is expected
  *
- * Comments with words of their own: "// exact", "// target: NAME", "// bind: batch=4", "// no findings". A finding is
- * expected by "// error: words" or "// warning: words" after the line that it is about, and by "// ^" under its place,
- * from the third column on. "// plugin: FILE" before the first case is about all. */
+ * Comments with words of their own: "// exact", "// stable", "// target: NAME", "// bind: batch=4", "// no findings". A
+ * finding is expected by "// error: words" or "// warning: words" after the line that it is about, and by "// ^" under
+ * its place, from the third column on. "// plugin: FILE" before the first case is about all. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,6 +77,7 @@ static void read_comment(test_case *t, const line *l, size_t about) {
         t->split_line = l->number;
     }
     if (is_whole(l, "exact")) t->exact = true;
+    if (is_whole(l, "stable")) t->stable = true;
     if (is_whole(l, "no findings")) t->none = true;
     if ((rest = after(l, "target:")).data) t->target = rest;
     if ((rest = after(l, "bind:")).data) t->bind = rest;
@@ -102,12 +103,14 @@ static void read_lines(test_file *f) {
         if (begins_case(&l, &kind, &words)) {
             if (t) t->end = l.begin;
             t = new_case(f);
-            *t = (test_case){ .kind = kind, .words = words, .line = number, .begin = l.begin, .end = end };
+            *t = (test_case){ .kind = kind, .words = words, .line = number, .begin = l.begin, .end = end,
+                              .stable = f->stable };
             about = number;
         } else if (is_comment(&l)) {
             const xir_str plugin = t ? (xir_str){ NULL, 0 } : after(&l, "plugin:");
             if (plugin.data) words_add(&f->plugins, strndup(plugin.data, plugin.size));
             if (t) read_comment(t, &l, about);
+            else f->stable |= is_whole(&l, "stable");
         } else if (l.end > l.begin) {
             about = number;
         }

@@ -219,12 +219,11 @@ static int step(source *s, bool first, char close) {
 
 static int on_item(source *s, bool first) { return step(s, first, ']'); }
 
-int text_key(source *s, bool first, xir_str *out, bool *quoted) {
+static int on_key(source *s, bool first, xir_str *out) {
     const int stepped = step(s, first, '}');
     if (stepped != 1) return stepped;
     const char *p = here(s);
     const word_kind kind = text_word(s, out);
-    *quoted = kind == WORD_STRING;
     if (kind == WORD_NONE || kind == WORD_INT) {
         if (!s->trace->status) text_expected(s, p, first ? "a key or '}'" : "a key");
         return -1;
@@ -232,11 +231,6 @@ int text_key(source *s, bool first, xir_str *out, bool *quoted) {
     if (!text_need(s, '=')) return -1;
     text_skip(s);
     return 1;
-}
-
-static int on_key(source *s, bool first, xir_str *out) {
-    bool quoted;
-    return text_key(s, first, out, &quoted);
 }
 
 static bool on_key_is(source *s, bool first, const codec_key *key) {

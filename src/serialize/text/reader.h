@@ -95,8 +95,6 @@ word_kind text_word(source *s, xir_str *out);
 /* Reads the word if it is next, and not a part of a longer one. */
 bool text_takes_word(source *s, const char *word);
 bool text_int(source *s, int64_t *out);
-/* A member's key, after '{' or ','. *quoted: it stands in quotes. */
-int  text_key(source *s, bool first, xir_str *out, bool *quoted);
 
 /* ---- read_object.c ---- */
 bool text_object(decoder *d, source *s, const xir_class *of, const xir_object **out);

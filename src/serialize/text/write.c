@@ -7,7 +7,8 @@
 
 enum { PIECE = 1 << 18 };
 
-void text_writer_init(text_writer *w, xir_context *ctx, const xir_network *net, xir_write_fn *write, void *user) {
+static void text_writer_init(text_writer *w, xir_context *ctx, const xir_network *net, xir_write_fn *write,
+                             void *user) {
     memset((void *)w, 0, sizeof *w);
     w->sink.ops = &text_sink;
     w->ctx = ctx;
@@ -31,7 +32,7 @@ void text_writer_init(text_writer *w, xir_context *ctx, const xir_network *net, 
     encoder_init(&w->e, ctx, net, &w->sink);
 }
 
-void text_writer_free(text_writer *w) {
+static void text_writer_free(text_writer *w) {
     const xir_allocator *alloc = context_alloc(w->ctx);
     encoder_free(&w->e);
     known_free(&w->known);

@@ -217,7 +217,7 @@ static void put_refs(text_writer *w, const xir_refs *list, const xir_class *of) 
     on_end(&w->sink);
 }
 
-void text_put_field(text_writer *w, const xir_field *f, const void *body) {
+static void put_field(text_writer *w, const xir_field *f, const void *body) {
     const void *at = body_at(body, f);
     const bool were_short = w->short_reals;
     switch (f->kind) {
@@ -250,7 +250,7 @@ void text_put_members(text_writer *w, const xir_class *cls, const void *body, co
         const xir_field *f = &cls->fields[i];
         if (f->kind == XIR_KIND_OPS || (i < 64 && skip >> i & 1) || field_equal(f, body, cls->defaults)) continue;
         put_member(w, &first, f->name, false);
-        text_put_field(w, f, body);
+        put_field(w, f, body);
     }
     const bool were_short = w->short_reals;
     w->short_reals = false;

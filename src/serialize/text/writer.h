@@ -55,8 +55,6 @@ typedef struct text_writer {
     struct { const void *attrs; const char *text; size_t size; } recent[TEXT_RECENT];
 } text_writer;
 
-void text_writer_init(text_writer *w, xir_context *ctx, const xir_network *net, xir_write_fn *write, void *user);
-void text_writer_free(text_writer *w);
 xir_status text_fail(text_writer *w, xir_status code);   /* the sink has failed; the first status counts */
 
 /* survey.c: the walk before writing: which names are unique, which objects occur twice; then the aliases. */
@@ -74,7 +72,6 @@ void text_put_class(text_writer *w, const xir_class *cls);
 void text_put_object(text_writer *w, const xir_object *object, const xir_class *of);   /* NULL: null */
 void text_put_type(text_writer *w, const xir_type *type);     /* of a value; NULL: none */
 void text_put_map(text_writer *w, const xir_map *map);
-void text_put_field(text_writer *w, const xir_field *f, const void *body);
 /* "a=1, b=2" and the undeclared members: what differs from the defaults, and undeclared ones. Sub ops are left out. */
 void text_put_members(text_writer *w, const xir_class *cls, const void *body, const xir_map *extra, uint64_t skip);
 void text_may_break(text_writer *w, text_group group);
