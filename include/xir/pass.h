@@ -29,6 +29,12 @@ typedef struct xir_pass_option {
     const char   *doc;
 } xir_pass_option;
 
+/* An option that a pass had. Pipelines and configurations that still set it are refused with what replaces it. */
+typedef struct xir_pass_removed {
+    const char *name;
+    const char *instead;     /* "custom writes the ops that ONNX has no operators for" */
+} xir_pass_removed;
+
 /* Levels. A run with a level skips the passes above it. */
 enum {
     XIR_LEVEL_NEEDED = 1,    /* other passes do not work without it: conversion, inference              */
@@ -52,6 +58,7 @@ typedef struct xir_pass_decl {
     xir_status           (*run)(xir_pass *at);
     void                  *user;        /* for `run`, which gets it with xir_pass_user           */
     uint64_t               flags;       /* XIR_PASS_OVERRIDES, or 0                               */
+    const xir_pass_removed *removed;    /* options that it had, ended by a row without a name; NULL: none */
 } xir_pass_decl;
 
 /* Registering the pass takes the place of the one that has its name, if there is one. Otherwise that is refused. */

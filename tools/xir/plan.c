@@ -299,7 +299,7 @@ static const option options[] = {
     { "limit", "BYTES", WORD_TEXT, &plan_limit, "with --from-csv: the bytes that there are" },
     { "effort", "N", WORD_TEXT, &plan_effort, "with --from-csv: 0, 1 or 2, how hard to try (1)" },
     PARAMS_OPTION, OUT_PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, INDENT_OPTION, ALIGN_OPTION, PLAIN_OPTION,
-    NO_MD5_OPTION, EXTERNAL_OPTION, FROM_OPTION, AS_CALLS_OPTION, UPSTREAM_OPTION, TO_OPTION,
+    NO_MD5_OPTION, EXTERNAL_OPTION, FROM_OPTION, AS_CALLS_OPTION, TO_OPTION,
     { 0 },
 };
 

@@ -159,7 +159,6 @@ static const option options[] = {
     { "memory", NULL, WORD_NONE, &memory, "print how many bytes the values take at most, and at which op" },
     { "json", NULL, WORD_NONE, &as_json, "print a JSON object" },
     PARAMS_OPTION, LAZY_OPTION, FROM_OPTION, AS_CALLS_OPTION,
-    UPSTREAM_OPTION,
     { 0 },
 };
 

@@ -297,7 +297,7 @@ static const option options[] = {
     { "csv", NULL, WORD_NONE, &as_csv, "print the rows as CSV, with whole numbers" },
     { "json", NULL, WORD_NONE, &as_json, "print a JSON object" },
     INPUT_SHAPE_OPTION, BIND_OPTION,
-    PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION, AS_CALLS_OPTION, UPSTREAM_OPTION,
+    PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION, AS_CALLS_OPTION,
     { 0 },
 };
 
