@@ -118,7 +118,7 @@ static xir_value *centred(xir_node *at, xir_value *x, const xir_ints *axes) {
 
 bool simpler_layer_norm(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    const bool rms = xir_node_type(at).data[0] == 'R';
+    const bool rms = xir_op_is(at->op, xir_rms_norm_class());
     xir_ints axes, dims;
     if (!x || !xir_node_items(at, "axis", &axes) || !listed_dims(at, x, &axes, &dims)) return false;
     return xir_node_result(at, 0, weighted(at, by_size(at, rms ? x : centred(at, x, &axes), &axes), &dims));
@@ -141,7 +141,7 @@ bool simpler_channel_norm(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (!x || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
     const size_t rank = v_rank(x), c = channels_of(x), n = batch_of(x);
-    const bool groups = xir_node_type(at).data[0] == 'G';
+    const bool groups = xir_op_is(at->op, xir_group_norm_class());
     const xir_ints own = xir_node_dims(at, x);
     xir_ints dims = xir_node_make_ints(at, rank, 1), axes = xir_node_series(at, 0, rank + groups);
     if (xir_node_failed(at) || c == n) return xir_node_unsupported(at, "a map without channels");

@@ -139,7 +139,7 @@ bool nnb_back_reduce(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (!x || !node_reduced_axes(at, x, &axes)) return false;
     if (reduces_nothing(x)) return nnb_calls(at, "nnb::Identity", INS(x), NO_SETS);
-    if (xir_node_type(at).data[0] == 'M' && nnb_for_runtime(at)) return by_sum(at, x, &axes);
+    if (xir_op_is(at->op, xir_mean_class()) && nnb_for_runtime(at)) return by_sum(at, x, &axes);
     return nnb_calls(at, at->to->row->name, INS(x),
                      SETS(LIST("axes", &axes), XIR_SETB("keep_dims", xir_node_bool(at, "keepdim", false))));
 }
@@ -173,7 +173,8 @@ static bool by_pool(xir_node *at, xir_value *x, const xir_ints *axes, bool most)
 bool nnb_back_extreme(xir_node *at) {
     xir_ints axes;
     xir_value *x = xir_node_input(at, 0);
-    const bool place = xir_node_type(at).data[0] == 'A', most = xir_node_type(at).data[place ? 4 : 1] == 'a';
+    const bool place = xir_op_is(at->op, xir_argmax_class()) || xir_op_is(at->op, xir_argmin_class()),
+               most = xir_op_is(at->op, xir_max_class()) || xir_op_is(at->op, xir_argmax_class());
     if (!x || !node_reduced_axes(at, x, &axes)) return false;
     if (place && axes.n != 1) return xir_node_unsupported(at, "the place in several dims");
     if (node_reduces_none(x, &axes)) return xir_node_unsupported(at, "an extreme of no elements");
@@ -191,7 +192,7 @@ bool nnb_back_extreme(xir_node *at) {
 bool nnb_back_softmax(xir_node *at) {
     int64_t axis;
     xir_value *x = xir_node_input(at, 0);
-    const bool log = xir_node_type(at).data[0] == 'L';
+    const bool log = xir_op_is(at->op, xir_log_softmax_class());
     if (!x || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -1), v_rank(x), &axis)) return false;
     if (!log || !nnb_for_runtime(at)) return nnb_calls(at, at->to->row->name, INS(x), SETS(INT("axis", axis)));
     const xir_ints axes = { &axis, 1 };

@@ -177,7 +177,7 @@ static bool groups_as_channels(xir_node *at, xir_value *x) {
     if (xir_node_failed(at)) return false;
     if (onnx_is_cut(at)) return xir_node_unsupported(at, "requantisation");
     for (size_t i = 0; i < own.n; i++) if (!own.v[i]) return xir_node_unsupported(at, "no elements");
-    if (!onnx_takes("InstanceNormalization", onnx_target(at), v_element(x)))
+    if (!onnx_takes(at, "onnx::InstanceNormalization", v_element(x)))
         return xir_node_unsupported(at, "elements that InstanceNormalization does not take");
     dims.v[0] = own.v[0], dims.v[1] = groups;
     xir_value *y = onnx_call(at, "onnx::Reshape", INS(x, xir_node_integers(at, &list)), NO_SETS, v_element(x), &dims);

@@ -61,7 +61,7 @@ bool pnnx_back_group_norm(xir_node *at) {
 bool pnnx_back_layer_norm(xir_node *at) {
     xir_ints axes;
     xir_value *x = xir_node_input(at, 0), *gamma = NULL, *beta = NULL;
-    const bool rms = xir_node_type(at).data[0] == 'R';
+    const bool rms = xir_op_is(at->op, xir_rms_norm_class());
     if (!x || !xir_node_items(at, "axis", &axes)) return false;
     if (rms) gamma = attribute(at, "gamma");
     else if (!both(at, &gamma, &beta)) return false;

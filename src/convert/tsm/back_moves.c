@@ -9,7 +9,7 @@ bool tsm_back_reduce(xir_node *at) {
     xir_ints axes;
     xir_value *x = xir_node_input(at, 0);
     if (!x) return false;
-    const bool sum = xir_node_type(at).data[0] == 'S', keep = xir_node_bool(at, "keepdim", false);
+    const bool sum = xir_op_is(at->op, xir_sum_class()), keep = xir_node_bool(at, "keepdim", false);
     const size_t rank = v_rank(x);
     if (!xir_node_items(at, "dim", &axes) || !axes.n) axes = xir_node_series(at, 0, rank);
     if (!sum && v_is_integer(x)) return xir_node_unsupported(at, "a mean of integers");
@@ -170,7 +170,7 @@ bool tsm_back_tile(xir_node *at) {
 bool tsm_back_join(xir_node *at) {
     xir_value **in = node_take(at, (at->n_in + 1) * sizeof *in);
     int64_t axis;
-    const bool joins = xir_node_type(at).data[0] == 'C';
+    const bool joins = xir_op_is(at->op, xir_concat_class());
     if (!in) return node_no_memory(at);
     for (size_t i = 0; i < at->n_in; i++) in[i] = xir_node_input(at, i);
     if (!xir_node_axis(at, "attribute/axis", xir_node_int(at, joins ? "axis" : "dim", joins ? -1 : 0),
