@@ -261,7 +261,7 @@ struct loaded {
     const char   *path;          /* NULL: standard input                                  */
     const file_format *format;
     bool          regular;       /* an ordinary file: it can be read again, and has files next to it */
-    char         *bytes;         /* all of it, if it is not regular or read as upstream   */
+    char         *bytes;         /* all of it, if it is not regular                       */
     size_t        size;
     xir_network  *net;
     const file_format *written_as;   /* the network is written in this format as it is read; NULL: it is not */
@@ -273,7 +273,6 @@ struct loaded {
 typedef struct load_options {
     const char *from, *params;
     bool        no_params, lazy, as_calls;
-    const char *as_upstream;     /* "head"; NULL: a file is read as it is */
 } load_options;
 extern load_options load_args;
 #define FROM_OPTION                                                                                                   \
@@ -281,9 +280,6 @@ extern load_options load_args;
       "the format of the input, whatever its content and name: json, onnx, pnnx, ...; an unknown word lists all" }
 #define AS_CALLS_OPTION \
     { "as-calls", NULL, WORD_NONE, &load_args.as_calls, "DeepX: every line is a call, also one that fits a definition" }
-#define UPSTREAM_OPTION                                                                                                \
-    { "as-upstream", "WORD", WORD_TEXT, &load_args.as_upstream,                                                       \
-      "DeepX: each line is what the executor's own parser makes of it: head" }
 #define NO_PARAMS_OPTION { "no-params", NULL, WORD_NONE, &load_args.no_params, "read the structure alone" }
 #define LAZY_OPTION      { "lazy", NULL, WORD_NONE, &load_args.lazy, "map parameters instead of reading them" }
 #define PARAMS_OPTION                                                                                                 \
@@ -344,9 +340,6 @@ bool keeps_params(const xir_network *net);
 /* All bytes of a structure file that is text, read again if necessary; *bytes is NULL if the file is not a text, or
  * after a failure. They are the caller's to free, unless they are l->bytes. */
 int   structure_bytes(loaded *l, char **bytes, size_t *size);
-/* Makes the bytes of a DeepX text those that the executor's own parser would print. FAULTY, with findings, if it
- * refuses a line. */
-int   read_as_upstream(loaded *l, xir_diags *why);
 
 /* Reports which old keys of classes a file has: they will be written as the new ones. */
 int   note_old_keys(loaded *l, xir_diags *why);

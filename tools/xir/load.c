@@ -140,9 +140,7 @@ static int open_input(loaded *l, const char *path, const char *from, xir_diags *
     bool standard = strcmp(path, "-") == 0;
     l->name = standard ? "<stdin>" : path;
     l->path = standard ? NULL : path;
-    xir_deepx_as_calls(context, load_args.as_calls || load_args.as_upstream);
-    if (load_args.as_upstream && strcmp(load_args.as_upstream, "head") != 0)
-        return complain(MISUSED, "--as-upstream: expected head, found '%s'", load_args.as_upstream);
+    xir_deepx_as_calls(context, load_args.as_calls);
     progress_begin("reading", l->name);
     text head = { 0 };
     int fd = -1;
@@ -159,7 +157,7 @@ static int open_input(loaded *l, const char *path, const char *from, xir_diags *
         l->bytes = head.data;
         l->size = head.size;
     }
-    return code || !load_args.as_upstream || strcmp(l->format->name, "deepx") != 0 ? code : read_as_upstream(l, why);
+    return code;
 }
 
 /* Bytes in memory are not copied: they are kept until the end. For a structure alone the rest of the file is not

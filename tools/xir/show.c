@@ -1,5 +1,5 @@
 /* xir show: a network as JSON, byte for byte what the writer gives, so without a newline at the end; or some of its
- * ops, one after the other, each as it is in the network; or what another project's parser makes of a text. */
+ * ops, one after the other, each as it is in the network. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,9 +7,8 @@
 #include <string.h>
 #include "cli.h"
 
-static bool        compact;
-static word_list   op_words;
-static const char *upstream;
+static bool      compact;
+static word_list op_words;
 
 /* ---- some ops ------------------------------------------------------------------------------------ */
 
@@ -82,30 +81,8 @@ static int show_ops(const loaded *l) {
 
 /* ---- the command --------------------------------------------------------------------------------- */
 
-/* --as-upstream: line by line, without making a network. */
-static int show_upstream(const char *path) {
-    if (strcmp(upstream, "head") != 0) return complain(MISUSED, "--as-upstream: expected head, found '%s'", upstream);
-    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
-    if (!file) return complain(REFUSED, "%s: cannot be opened", path);
-    char *line = NULL, *room = NULL;
-    size_t size = 0, had = 0;
-    for (ssize_t n; (n = getline(&line, &size, file)) >= 0;) {
-        const xir_str one = { line, (size_t)n - (n && line[n - 1] == '\n') };
-        const size_t need = xir_deepx_upstream(one, NULL, 0) + 1;
-        if (need > had) room = resize(room, had = 2 * need);
-        (void)xir_deepx_upstream(one, room, had);
-        fwrite(room, 1, need - 1, stdout);
-    }
-    const bool failed = ferror(file);
-    free(line);
-    free(room);
-    if (file != stdin) fclose(file);
-    return failed ? complain(REFUSED, "%s: cannot be read", path) : DONE;
-}
-
 static int run(int n, char **operands) {
     (void)n;
-    if (upstream) return show_upstream(operands[0]);
     loaded l = { 0 };
     xir_diags *why = new_diags();
     /* The text is the same without parameter bytes, so they are only read if they are named. */
@@ -134,8 +111,6 @@ static int run(int n, char **operands) {
 static const option options[] = {
     { "op", "NAME", WORD_TEXT, &op_words, "print only the op of this name, or of this id, #17", .many = true },
     { "compact", NULL, WORD_NONE, &compact, "print it on one line, as files are written" },
-    { "as-upstream", "WORD", WORD_TEXT, &upstream,
-      "DeepX: print what the executor's own parser makes of each line: head" },
     PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION, AS_CALLS_OPTION,
     { 0 },
 };

@@ -49,7 +49,7 @@ bool back_begin(conversion *c) {
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) pointer_table_init(tables[i], context_alloc(c->ctx));
     b->front = xir_network_first(c->net);
     for (xir_op *op = b->front; op && (op = xir_op_next(op)) && !xir_op_input_count(op) &&
-                                dialect_of_class(op->cls) == b->to;) b->front = op;   /* constants of an earlier run */
+                                dialect_has_class(b->to, op->cls);) b->front = op;   /* constants of an earlier run */
     const xir_op *output = xir_network_output_op(c->net);
     for (size_t i = 0; output && i < xir_op_input_count(output); i++) {
         const xir_value *v = xir_op_input(output, (int64_t)i);
@@ -280,7 +280,7 @@ static bool keep_valid(conversion *c, xir_op *op) {
 xir_status back_run(conversion *c, xir_op *op) {
     xir_node at;
     if (xir_op_is(op, xir_input_class()) || xir_op_is(op, xir_output_class())) return XIR_OK;
-    if (dialect_of_class(op->cls) == c->back.to) return take_constants(c, op) ? XIR_OK : XIR_E_MEMORY;
+    if (dialect_has_class(c->back.to, op->cls)) return take_constants(c, op) ? XIR_OK : XIR_E_MEMORY;
     c->nodes++;
     if (run(c, op, 0, &at)) {
         c->changed++;
@@ -318,7 +318,7 @@ static void drop_older(conversion *c) {
     for (xir_op *first = xir_network_first(c->net), *op = first, *next; op; op = next) {
         next = xir_op_next(op);
         if (op == first) continue;
-        if (xir_op_input_count(op) || xir_op_output_count(op) != 1 || dialect_of_class(op->cls) != c->back.to) return;
+        if (xir_op_input_count(op) || xir_op_output_count(op) != 1 || !dialect_has_class(c->back.to, op->cls)) return;
         drop(xir_op_output(op, 0));
     }
 }
