@@ -44,6 +44,9 @@ XIR_API size_t xir_value_line(const xir_value *value, char *out, size_t room);
 /* Parses an object from its JSON text. The object belongs to the context. NULL with a finding that has the byte and the
  * pointer. */
 XIR_API const xir_object *xir_object_parse(xir_context *ctx, xir_str json, xir_diags *why);
+/* Parses a value without a class from its JSON text: what xir_any_print prints, without Params. It lives as long as the
+ * network. NULL with a finding that has the byte and the pointer. */
+XIR_API const xir_any *xir_any_parse(xir_network *net, xir_str json, xir_diags *why);
 /* Parses an op from its JSON text. The op is not placed; its ids are kept for placing. Values of the network are
  * found by v_id, others are made. NULL with a finding. */
 XIR_API xir_op *xir_op_parse(xir_network *net, xir_str json, xir_diags *why);
