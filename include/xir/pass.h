@@ -233,8 +233,8 @@ typedef struct xir_pass_settings {
     const xir_map        *config;
     /* The passes that others need have already been run. */
     bool                  no_needs;
-    /* After every pass, validate the network (once it has been valid). If the pass counted no changes, check that it
-     * made none. */
+    /* After every pass, validate the network and check its addresses (once both have been sound). If the pass counted
+     * no changes, check that it made none. */
     bool                  verify;
     /* A folder, created if missing. It gets the network at the start as 00-start.json, with its parameters in a .raw,
      * and the network after each run NN that changed something as NN-pass.json. */

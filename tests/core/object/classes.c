@@ -411,6 +411,11 @@ static const bad_layout bad_shares[] = {
     { "VIEW needs the name of one input, found 0",               MAP_OF(SHARES_OF("VIEW")) },
     { "VIEW needs the name of one input, found 2",               MAP_OF(SHARES_OF("VIEW, a, a")) },
     { "OVER needs names of inputs, found 0",                     MAP_OF(SHARES_OF("OVER")) },
+    { "DIVIDES needs 1 attribute, found 0",                      MAP_OF(SHARES_OF("DIVIDES, a")) },
+    { "DIVIDES needs 1 attribute, found 2",                      MAP_OF(AXIS, SHARES_OF("DIVIDES, a, axis, axis")) },
+    { "the class has no attribute 'b'",                          MAP_OF(AXIS, SHARES_OF("JOINS, a, b")) },
+    { "JOINS needs the name of one input, found 0",              MAP_OF(SHARES_OF("JOINS")) },
+    { "attribute 'axis' is of kind int64, expected list<int64>", MAP_OF(AXIS, SHARES_OF("PICKS, a, axis, axis")) },
     { "the class has two of these rows",                         MAP_OF(SHARES_OF("VIEW, a"), SHARES_OF("OVER, a")) },
     { "the class is not an operation",                           { HEAD_OBJ, SHARES_OF("VIEW, a"), LAST } },
 };
