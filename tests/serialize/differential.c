@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
+#include <xir/icraft.h>
 #include "graph.h"
 #include "raw/md5.h"
 #include "raw/list.h"

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <xir/icraft.h>
 #include "support/load_net.h"
 
 static const xir_verify levels[] = { XIR_VERIFY_DEFAULT, XIR_VERIFY_NEVER, XIR_VERIFY_HEADER, XIR_VERIFY_ON_TOUCH,

@@ -1,6 +1,7 @@
 /* Saving in any format, to files and to callbacks: a refusal leaves no file; the same network gives the same bytes;
  * and a file can be saved over while a network is mapped from it. */
 #include <fcntl.h>
+#include <xir/icraft.h>
 #include "support/load_net.h"
 
 static void take_findings(void) {
