@@ -91,6 +91,8 @@ if(TARGET xir)
     endif()
     set_target_properties(${XIR_PROGRAMS} PROPERTIES INSTALL_RPATH "${xir_rpath}")
     install(TARGETS ${XIR_PROGRAMS} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    install(FILES tools/editors/xir.vim DESTINATION ${CMAKE_INSTALL_DATADIR}/vim/vimfiles/syntax)
+    install(FILES tools/editors/ftdetect.vim DESTINATION ${CMAKE_INSTALL_DATADIR}/vim/vimfiles/ftdetect RENAME xir.vim)
     if(XIR_PRINTED)    # see tools/CMakeLists.txt
         install(DIRECTORY ${XIR_PRINTED}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR})
         install(DIRECTORY ${XIR_PRINTED}/bash-completion ${XIR_PRINTED}/zsh ${XIR_PRINTED}/fish

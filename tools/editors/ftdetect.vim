@@ -1,0 +1,2 @@
+" Texts of XIR
+autocmd BufRead,BufNewFile *.xir setfiletype xir
