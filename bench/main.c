@@ -35,6 +35,7 @@ static const bench_case *const tables[] = {
     graph_cases,
     infer_cases,
     json_cases,
+    lines_cases,
     layout_cases,
     draw_cases,
     onnx_read_cases,
