@@ -2,7 +2,7 @@ import numpy as np, xir
 from xir import F                                       # ops as functions
 
 net = xir.load("model.onnx", lazy=True)
-print(net)                                              # the table of `xir info`; a notebook shows HTML
+print(net.summary())                                    # the table of `xir info`; a notebook shows HTML
 for op in net.ops("onnx::Conv"):                        # edits while iterating are fine
     op["strides"], op.inputs[1].numpy().std()           # a view of the mapped file, read-only
 xir.optimize(net, bind={"batch": 1}, prove=True)        # the default pipeline

@@ -72,7 +72,7 @@ def round_of_work(digits):
     net.run(np.zeros((1, 1, 8, 8), "f4"))
     again = xir.read(net.write("fb"))
     assert not xir.diff(net, again) and not net.check()
-    repr(net), str(net), [repr(op) + op.json() + str(op.output) for op in net.ops("ReLU")]
+    repr(net), str(net), net.summary(), [repr(op) + op.json() + str(op.output) for op in net.ops("ReLU")]
 
 
 @pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="a sanitizer keeps freed memory")

@@ -182,8 +182,23 @@ def test_clones_and_differences(tiny):
 
 
 def test_texts_of_networks(tiny):
-    assert "MaxPool2d" in str(tiny) and "tiny" in repr(tiny) and "<table>" in tiny._repr_html_()
+    assert "MaxPool2d" in tiny.summary() and "tiny" in repr(tiny) and "<table>" in tiny._repr_html_()
     assert "conv" in repr(tiny["conv"]) and "fp32" in repr(tiny["conv"].output) and '"conv"' in tiny["conv"].json()
+
+
+def test_a_network_is_a_text_and_back(tiny):
+    text = str(tiny)
+    assert 'ReLU(%2) "relu"' in text or 'ReLU(%conv) "relu"' in text
+    again = xir.parse(text)
+    assert str(again) == text and not xir.diff(tiny, again, params=True)
+
+
+def test_all_faults_of_a_text_are_shown():
+    with pytest.raises(xir.Error) as raised:
+        xir.parse("xir 1\n%x = Inptu() : fp32\nOutput(%z)\n", name="n")
+    assert len(raised.value.findings) == 2
+    assert str(raised.value).splitlines()[1:3] == ["    %x = Inptu() : fp32", "         ^"]
+    assert "no op makes %z" in str(raised.value)
 
 
 def test_findings_have_places(tiny):

@@ -29,6 +29,23 @@ def read(data, *, name="", format=None):
     return _xir.read(data, name, format)
 
 
+def parse(text, *, name=""):
+    """Returns the network of a text, as str(net) gives it. All faults are found; the message shows each line that has
+    one, and a caret under the place."""
+    try:
+        return _xir.read(text.encode(), name, "text")
+    except errors.Error as error:
+        error.args = ("\n".join(_pointed(finding, text) for finding in error.findings),)
+        raise
+
+
+def _pointed(finding, text):
+    if not finding.line:
+        return str(finding)
+    line = text.encode().split(b"\n")[finding.line - 1].decode(errors="replace")
+    return f"{finding}\n    {line}\n    {' ' * (finding.column - 1)}^"
+
+
 def finish_save(path, *, params=None):
     """Finishes a save of a structure and its parameters that was interrupted while it replaced the two files: until
     then loading the structure fails. `params` names the parameter file if the save gave it a name of its own. Returns
@@ -534,7 +551,8 @@ Network.__reduce_ex__ = _reduce
 Network.draw = _draw
 
 
-Network.__str__ = _text
+Network.__str__ = lambda self: _xir.write(self, "text", False, True).decode()
+Network.summary = _text
 Network.__repr__ = lambda self: f"<xir.Network {self.name!r}, {len(self)} ops>"
 Network._repr_html_ = _html
 Network.__copy__ = Network.clone
