@@ -121,6 +121,10 @@ run 2 opt "$small" --passes "fodl" --json; json '"passes" not in d and d["findin
 # ---- dumps
 run 0 opt "$digits" --dump-dir dumps; there dumps/00-start.json; there dumps/00-start.raw; there dumps/02-to-xir.json
 run 0 check dumps/02-to-xir.json
+run 0 opt "$digits" --dump-dir texts --dump-text; there texts/00-start.xir; gone texts/00-start.json
+sed -n 2p texts/02-to-xir.xir > line2; grep -q '^// to-xir' line2 || bad "$ran: line 2 does not name the pass"
+run 2 opt "$digits" --dump-text; err "--dump-dir"
+run 0 check texts/02-to-xir.xir; run 0 diff --params texts/02-to-xir.xir dumps/02-to-xir.json; silent
 run 1 diff dumps/00-start.json dumps/02-to-xir.json
 run 3 opt "$digits" --dump-dir "$small"; err "cannot"
 

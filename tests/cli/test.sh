@@ -93,5 +93,7 @@ printf '// ----\n%%x = Input() : fp32 * [3]\nOutput(%%x)\n' >>bind.xir
 run 0 test bind.xir
 
 # The cases of this project.
-run 0 test "$SRC/tests/passes"
+run 0 test "$SRC/tests/passes"; quiet
+custompass=$BUILD/plugins/custompass.so
+[ ! -e "$custompass" ] || { run 0 test --plugin "$custompass" "$SRC/plugins/custompass"; out "3 cases, 0 failed"; }
 finish

@@ -112,6 +112,7 @@ static int optimise_filled(const loaded *l, xir_network *copy, const xir_pipelin
     xir_pass_settings how = *settings;
     xir_diags *why = new_diags();
     how.watches = watch;
+    how.n_watches = 1;
     how.dump_dir = NULL;
     progress_begin("optimising", l->name);
     xir_status status = xir_pipeline_run(pipeline, copy, &how, NULL, why);
@@ -205,14 +206,18 @@ static int optimise_file(const char *in, const char *out, const file_format *to,
     xir_pipeline *pipeline = parse(to);
     int code = pipeline ? DONE : MISUSED;
     xir_proof *proof = NULL;
-    xir_pass_watch watch;
+    xir_pass_watch watches[2];
+    size_t n = 0;
     if (!code) code = proof_check_line();
+    if (!code) code = dump_check_line();
     loaded l = { .written_as = !code && has_no_passes(pipeline) ? to : NULL };
     if (!code) code = load(&l, in, 0);
-    if (!code) code = proof_of_line(l.net, &proof, &watch);
+    if (!code) code = proof_of_line(l.net, &proof, &watches[0]);
+    n += proof != NULL;
+    if (!code && dump_of_line(settings, &watches[n])) code = dump_start(l.net, &watches[n++]);
     settings->reproduce = reproduce;
-    settings->watches = &watch;
-    settings->n_watches = proof != NULL;
+    settings->watches = watches;
+    settings->n_watches = n;
     if (!code) code = optimise(&l, pipeline, settings, proof, out, j);
     if (!code && out) code = save(&l, out, to, o);
     unload(&l);
@@ -256,6 +261,7 @@ static const option options[] = {
     { "passes", "TEXT", WORD_PIPELINE, &passes_text,
       "the pipeline, \"infer,fix(fold{limit=1M},dce)\"; if not given, the default one, which xir passes prints" },
     SETTINGS_OPTIONS,
+    DUMP_TEXT_OPTION,
     CONSTANT_OPTIONS,
     PROVE_OPTIONS,
     { "reproduce", "FILE", WORD_FILE, &reproduce,

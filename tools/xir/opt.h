@@ -33,6 +33,16 @@ typedef struct settings_options {
 } settings_options;
 extern settings_options settings_args;
 
+/* --dump-text: takes the folder of dumps from the settings for a watch
+ * that writes texts into it; false: the command line does not ask for them. */
+bool dump_of_line(xir_pass_settings *settings, xir_pass_watch *watch);
+int  dump_check_line(void);
+int  dump_start(const xir_network *net, const xir_pass_watch *watch);   /* the network before all passes */
+extern bool dump_as_text;
+#define DUMP_TEXT_OPTION                                                                                              \
+    { "dump-text", NULL, WORD_NONE, &dump_as_text,                                                                    \
+      "--dump-dir: texts, D/NN-PASS.xir, whose second line has the pass with its options" }
+
 /* Checks the options of a proof, before anything is read. */
 int  proof_check_line(void);
 /* The proof of a network that the command line asks for, NULL if it asks for none, and its watch. */

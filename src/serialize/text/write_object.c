@@ -33,7 +33,9 @@ void text_put_int(text_writer *w, int64_t v) {
 
 /* An unknown class of XIR's is quoted: without quotes it is a misspelled one. */
 void text_put_class(text_writer *w, const xir_class *cls) {
-    const xir_str word = text_class_word(cls->key);
+    const xir_str word = w->last_class == cls ? w->last_word : text_class_word(cls->key);
+    w->last_class = cls;
+    w->last_word = word;
     if (word.size && (!cls->opaque || word.size == cls->key.size)) text_put_str(w, word);
     else text_put_quoted(w, cls->key);
 }

@@ -106,7 +106,7 @@ static void put_attrs(text_writer *w, const xir_op *op, uint64_t absent) {
     }
     buffer_char(&w->out, '}');
     /* a short text is never broken: it may come from an earlier op */
-    if (!shared || w->out.failed || w->out.size - begun > TEXT_COLUMNS / 4) return;
+    if (!shared || w->out.failed || w->out.size - begun > TEXT_COLUMNS / 2) return;
     w->n_breaks = n_breaks;
     const char *kept = arena_copy(&w->e.arena, w->out.data + begun, w->out.size - begun);
     if (!kept) return;

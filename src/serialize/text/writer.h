@@ -49,6 +49,8 @@ typedef struct text_writer {
     size_t             n_declared;
     known_items        known;       /* texts of objects, or the names of aliases        */
     text_table         aliases;
+    const xir_class   *last_class;    /* whose word was written last */
+    xir_str            last_word;
     const xir_object  *last_object;   /* that was known, and its text */
     xir_str            last_text;
     /* attributes of the last ops without Params and lists */
