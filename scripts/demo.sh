@@ -49,6 +49,7 @@ run xir run   digits.fb   --lazy --each --input image="$models/digits_inputs.npy
 run xir run   digits.json --lazy --each --input image="$models/digits_inputs.npy" --compare answers --tolerance 0
 run xir run   digits.onnx        --each --input image="$models/digits_inputs.npy" --compare answers
 run xir plan  digits.fb planned.fb --how memory=etm
+run xir opt   digits.fb buyi.fb --passes "legalize{target=buyi},partition{target=buyi}" --prove --split parts
 printf '\n64 digits that the network was not trained on, next to the answers of PyTorch:\n'
 run score answers/logits.npy "$models/digits_labels.npy" "$models/digits_logits.npy"
 
