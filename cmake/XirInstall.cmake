@@ -60,10 +60,21 @@ configure_file(cmake/xir.pc.in ${PROJECT_BINARY_DIR}/xir.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/xir.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 # The documentation is laid out as in the tree, so that its links work: README.md, docs/, and examples/, which pages
-# show. The schema of .fb files is docs/xir.fbs.
-install(FILES README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# show. The schema of .fb files is docs/xir.fbs. XirPages.cmake mends the links that lead out of these.
+install(FILES README.md CHANGELOG.md CONTRIBUTING.md LICENSE THIRD_PARTY.md SECURITY.md
+    DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "CMakeLists.txt" EXCLUDE)
+file(RELATIVE_PATH xir_pages_up ${CMAKE_INSTALL_FULL_DOCDIR} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+if(IS_ABSOLUTE "${CMAKE_INSTALL_DOCDIR}")
+    set(xir_pages "${CMAKE_INSTALL_DOCDIR}")
+else()
+    set(xir_pages "\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}")
+endif()
+install(CODE "set(FOLDER \"\$ENV{DESTDIR}${xir_pages}\")
+set(UP \"${xir_pages_up}\")
+include(\"${PROJECT_SOURCE_DIR}/cmake/XirPages.cmake\")")
+xir_install_licence(${CMAKE_INSTALL_DOCDIR}/licences)
 
 # Plug-ins are not searched for: a program names the file of the one that it loads.
 if(XIR_PLUGINS)

@@ -27,6 +27,10 @@ def _version():
     return re.search(r"^project\(xir VERSION ([\d.]+)", (TOP / "CMakeLists.txt").read_text(), re.MULTILINE)[1]
 
 
+def _licence():
+    return (TOP / "cmake/licence.txt").read_text().strip()
+
+
 def _tag():
     return f"cp311-abi3-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
 
@@ -35,6 +39,7 @@ def _metadata():
     return "\n".join([
         "Metadata-Version: 2.1", "Name: xir", f"Version: {_version()}",
         "Summary: Compiler intermediate representation of neural networks", "Requires-Python: >=3.11",
+        f"License: {_licence()}",
         "Description-Content-Type: text/markdown", "", (TOP / "docs/python.md").read_text()])
 
 

@@ -6,8 +6,8 @@
  *     typedef struct xir_conv2d_call { …; const xir_conv2d_attrs *attrs; const char *name; } xir_conv2d_call;
  *     const xir_class_decl   *xir_conv2d_class(void);
  *     xir_conv2d_attrs        xir_conv2d_init(void);                      all defaults
- *     xir_op                 *xir_add_conv2d(xir_at at, xir_conv2d_in in, const xir_conv2d_attrs *attrs);
- *     xir_value              *xir_make_conv2d(xir_at at, const xir_conv2d_call *call);     the first output, see XIR_OP
+ *     xir_value              *xir_make_conv2d(xir_at at, const xir_conv2d_call *call);     called by XIR_OP (sugar.h)
+ *     xir_op                 *xir_add_conv2d(xir_at at, xir_conv2d_in in, const xir_conv2d_attrs *attrs);  gives the op
  *     const xir_conv2d_attrs *xir_conv2d_of(const xir_op *op);            NULL if of another class
  *     xir_status              xir_conv2d_set(xir_op *op, const xir_conv2d_attrs *attrs);
  *
@@ -79,12 +79,18 @@
  *             PRODUCT   the first input times the second: a constant operand, and what is added, contain the ratios;
  *                       for two maps the named scales do (an attribute of xir_scales)
  *
- *     SHARES(kind, names…)   whose bytes the first output may have, for liveness.h; at most one. Without it, every
- *         output has bytes of its own. The names are inputs; one of them may be the last, of any number. The kinds:
+ *     SHARES(kind, names…)   whose bytes the outputs may have, for liveness.h; at most one. Without it, every output
+ *         has bytes of its own. The names are inputs, one of them may be the last, of any number; then attributes. The
+ *         first two kinds are about the first output:
  *             VIEW      the output is the bytes of the one named input, in other dims or another layout
  *             OVER      the output may be written over the bytes of a named input that nobody reads any more: an
  *                       element of the output depends on the element of this input in the same place, and on no other
  *                       element of this input
+ *             DIVIDES   the outputs are parts of the named input, one after the other along an axis, a named attribute
+ *             PICKS     the output is a part of the named input: two named attributes are lists with the start and the
+ *                       step of each dim
+ *             JOINS     inputs of the named port are parts of the output, one after the other along an axis, a named
+ *                       attribute, which counts the dims of the output
  *
  * The functions are hidden outside of the program or shared object that contains the list. So two plug-ins may use the
  * same id for an op, or the id of a library op. A shared library that exports its classes first defines XIR_DECLARED as

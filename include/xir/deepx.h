@@ -1,5 +1,4 @@
-/* DeepX IR: a check of its programs, and what the executor's own parser makes of their lines, for programs that make or
- * examine such texts. docs/deepx.md describes the files. */
+/* DeepX IR: a check of its texts, for programs that make or examine them. docs/deepx.md describes the files. */
 #ifndef XIR_DEEPX_H
 #define XIR_DEEPX_H
 
@@ -28,12 +27,6 @@ XIR_API void xir_deepx_as_calls(xir_context *ctx, bool as_calls);
  * xir_deepx_check says why. *replaced: a call was. XIR_OK, XIR_E_MEMORY, or
  * XIR_E_MISSING without a network. */
 XIR_API xir_status xir_deepx_inline(xir_network *net, bool *replaced);
-
-/* Writes what the executor's own parser makes of a line, quirk by quirk, as text: the line after "IR ", then either
- * "  ERROR " and its message, or the name, the numbers of parameters, id, author, time and repetitions; each slot with
- * its type, the bits of it and its text; and the line as that parser prints it ("  canon "). Each of these ends with a
- * line end. Writes at most `room` bytes, always terminated, and returns the length of the whole text. */
-XIR_API size_t xir_deepx_upstream(xir_str line, char *out, size_t room);
 
 XIR_END
 

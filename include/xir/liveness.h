@@ -21,7 +21,12 @@
  *              elements of as many bits; no op reads its bytes afterwards, in this value or a view of it; and this op
  *              reads them only through inputs of the row. Params, inputs of the network and results are never
  *              written over.
- * Neither applies to tiled types, except where both types are equal. */
+ *   parts      The inputs of a JOINS row are written into the bytes of its output, and the outputs of a DIVIDES or
+ *              PICKS row are in those of its input, if all dims before the axis are 1, so that each part is one run of
+ *              bytes; through several such ops. An op shares so only if the peak does not rise, the op first that saves
+ *              most copied bytes. Not parts, and without any, are Params, inputs of the network, results, and what is
+ *              written over while the whole is still needed.
+ * The first two do not apply to tiled types, except where both types are equal. */
 #ifndef XIR_LIVENESS_H
 #define XIR_LIVENESS_H
 
@@ -39,6 +44,10 @@ typedef struct xir_liveness_options {
      * classes say, if both have as many bytes. For moves that a later pass removes. */
     bool   (*is_view)(void *user, const xir_op *op);
     void    *user;
+    bool     parts;               /* sharing of parts counts, too                                                */
+    uint64_t part_align;          /* a part begins at a multiple of it in the whole; 0: anywhere                 */
+    /* Unless NULL: returns true for values that are not parts and have none, such as those of other memories. */
+    bool   (*is_apart)(void *user, const xir_value *value);
 } xir_liveness_options;
 
 typedef struct xir_liveness xir_liveness;
@@ -71,10 +80,14 @@ typedef struct xir_life {
     int64_t  first, last;      /* the op that makes it; the last that reads it: `first` if no op does, for a
                                   result the last op of the order                                                */
     uint64_t bytes;            /* that its elements take, shared or not; 0 if unknown                            */
-    /* The oldest value in the same bytes, itself if it shares none; NULL for a view of Params. */
+    /* The oldest value in the same bytes, itself if it shares none; NULL for a view of Params. With parts, the value
+     * that all of these are parts of. */
     const xir_value *in;
     /* Until when those bytes are needed: the greatest `last` of all values in them. */
     int64_t  end;
+    /* From when: the least `first` of them; and at which of those bytes the value begins. */
+    int64_t  begin;
+    uint64_t offset;
 } xir_life;
 
 /* Fills `out`. False, with `out` all zero but its size, for Params, for a value of a sub op, of an op that was not in

@@ -132,11 +132,11 @@ XIR_API void       xir_memory_csv_free(xir_context *ctx, xir_buffer *buffers, ui
 
 /* ---- from a network ---------------------------------------------------------------------------------------------- */
 
-/* The buffers of the values of a network: one for each set of values in the same bytes (views and in_place of
+/* The buffers of the values of a network: one for each set of values in the same bytes (views, in_place and parts of
  * liveness.h). Views of Params have none. Moments are positions of the order of ops.
  *
- * Values that sub ops make have none either: the values of the body of an xir::Call need bytes of their own while it
- * runs. Plan the body as a network, and add its bytes, or inline the calls before (xir_op_inline). */
+ * An xir::Call has one more, without a value, while it runs: the most bytes of what its body makes that live at once.
+ * Values of other sub ops have none. */
 typedef struct xir_memory_buffers xir_memory_buffers;
 
 typedef struct xir_memory_buffers_options {
@@ -154,8 +154,9 @@ typedef struct xir_memory_buffers_options {
 /* Makes the buffers, in time linear in the ops. The network must outlive the result, the liveness need not; later
  * changes of the network do not change it. Returns NULL with a finding:
  *   XIR_E_MISSING  `l` is NULL
- *   XIR_E_BOUNDS   the bytes of a value are unknown or exceed 2^64 - 1, with its path, "/ops/3/outputs/0"; or `upper`
- *                  is negative
+ *   XIR_E_BOUNDS   the bytes of a value are unknown or exceed 2^64 - 1, with its path, "/ops/3/outputs/0", or that of
+ *                  the call in whose body it is; or `upper` is negative
+ *   XIR_E_LIMIT    the bytes of the body of a call exceed 2^64 - 1, or more than 32 calls are within each other
  *   XIR_E_ABI, XIR_E_UNSUPPORTED   the options do not have their size, or set members that this library does not know
  *   XIR_E_MEMORY
  * xir_memory_buffers_free accepts NULL. */
@@ -163,13 +164,15 @@ XIR_API xir_memory_buffers *xir_memory_buffers_new(const xir_liveness *l, const 
                                                    xir_diags *why);
 XIR_API void                xir_memory_buffers_free(xir_memory_buffers *buffers);
 
-/* The number of buffers, the buffers, and the first value of one; 0 and NULL past the end and for NULL. Buffers are in
- * the order in which their first values are made. */
+/* The number of buffers, the buffers, and the first value of one; 0 and NULL past the end and for NULL; NULL for what
+ * the body of a call makes. Buffers are in the order in which their first values are made. */
 XIR_API size_t            xir_memory_buffers_count(const xir_memory_buffers *buffers);
 XIR_API const xir_buffer *xir_memory_buffers_data(const xir_memory_buffers *buffers);
 XIR_API const xir_value  *xir_memory_buffers_value(const xir_memory_buffers *buffers, size_t i);
-/* The buffer of a value; SIZE_MAX if it has none. */
+/* The buffer of a value; SIZE_MAX if it has none. And at which byte of the buffer the value begins: parts (liveness.h)
+ * are inside of it; 0 if it has none. */
 XIR_API size_t            xir_memory_buffers_find(const xir_memory_buffers *buffers, const xir_value *value);
+XIR_API uint64_t          xir_memory_buffers_offset(const xir_memory_buffers *buffers, const xir_value *value);
 
 /* xir_memory_plan_new of the buffers. After XIR_E_LIMIT a note says which op runs when the most bytes live,
  * and which values those are, the largest eight. */
@@ -177,9 +180,10 @@ XIR_API xir_memory_plan *xir_memory_buffers_plan(const xir_memory_buffers *buffe
                                                  xir_diags *why);
 
 /* Gives all values of the buffers their memory types: on-chip or external memory at `at` + the offset of their buffer,
- * or the chunk with the number `at`, at that offset. Other values keep theirs. XIR_E_MISSING if an argument is NULL,
- * XIR_E_INVALID if the plan is not one of so many buffers, or a value is no longer one of the network; XIR_E_BOUNDS if
- * the kind has no addresses, or an address exceeds 2^63 - 1; XIR_E_MEMORY. On failure nothing is changed. */
+ * or the chunk with the number `at`, at that offset; parts begin further inside. Other values keep theirs.
+ * XIR_E_MISSING if an argument is NULL, XIR_E_INVALID if the plan is not one of so many buffers, or a value is no
+ * longer one of the network; XIR_E_BOUNDS if the kind has no addresses, or an address exceeds 2^63 - 1; XIR_E_MEMORY.
+ * On failure nothing is changed. */
 XIR_API xir_status xir_memory_assign(xir_network *net, const xir_memory_buffers *buffers, const xir_memory_plan *plan,
                                      xir_mtype_kind kind, uint64_t at, xir_diags *why);
 
@@ -197,7 +201,10 @@ typedef struct xir_memory_check_options {
  *     names the input, nothing reads that later, the op reads it through no other input, it is not a result of the
  *     network, and both have as many elements of as many bits;
  *   - an op of a class without rules (HardOp, unknown classes) reads or makes both: it may know what it does;
- *   - one is an input and the other an output of an op that joins or divides: Concat, Stack, Split, Unstack, Slice.
+ *   - one is an input and the other an output of an op that joins or divides (DIVIDES, PICKS or JOINS in its SHARES
+ *     row);
+ *   - they are in the bytes of one value whose parts are all at their places in it, and nothing is written over bytes
+ *     that are still needed.
  * XIR_OK, or a finding for each value that breaks a rule, with a path: "/ops/3/outputs/0"; of Params, that of the first
  * input that reads them, "/ops/3/inputs/1":
  *   XIR_E_INVALID  the value overlaps another, which is named; or its address is off the alignment

@@ -29,6 +29,12 @@ typedef struct xir_pass_option {
     const char   *doc;
 } xir_pass_option;
 
+/* An option that a pass had. Pipelines and configurations that still set it are refused with what replaces it. */
+typedef struct xir_pass_removed {
+    const char *name;
+    const char *instead;     /* "custom writes the ops that ONNX has no operators for" */
+} xir_pass_removed;
+
 /* Levels. A run with a level skips the passes above it. */
 enum {
     XIR_LEVEL_NEEDED = 1,    /* other passes do not work without it: conversion, inference              */
@@ -52,6 +58,7 @@ typedef struct xir_pass_decl {
     xir_status           (*run)(xir_pass *at);
     void                  *user;        /* for `run`, which gets it with xir_pass_user           */
     uint64_t               flags;       /* XIR_PASS_OVERRIDES, or 0                               */
+    const xir_pass_removed *removed;    /* options that it had, ended by a row without a name; NULL: none */
 } xir_pass_decl;
 
 /* Registering the pass takes the place of the one that has its name, if there is one. Otherwise that is refused. */
@@ -226,8 +233,8 @@ typedef struct xir_pass_settings {
     const xir_map        *config;
     /* The passes that others need have already been run. */
     bool                  no_needs;
-    /* After every pass, validate the network (once it has been valid). If the pass counted no changes, check that it
-     * made none. */
+    /* After every pass, validate the network and check its addresses (once both have been sound). If the pass counted
+     * no changes, check that it made none. */
     bool                  verify;
     /* A folder, created if missing. It gets the network at the start as 00-start.json, with its parameters in a .raw,
      * and the network after each run NN that changed something as NN-pass.json. */

@@ -70,9 +70,11 @@ XIR_API xir_status xir_proof_state_of(const xir_proof *proof, xir_proof_state *o
 /* Checks a network. Of a later network only those ops are computed that are not the same as before: the same class,
  * attributes, target and types, and inputs with the same bytes; all outputs are compared in any case. The first network
  * that the executor can run completely is the reference for all later ones. Networks before it (such as unconverted
- * ones) give XIR_OK, and so does a later one whose outputs all equal those of the reference within the tolerance. If an
- * input or output now has its channels last, as after layout{io=nhwc}, the arrays follow. Of a later network with ops
- * of a foreign format, as after xir-to-pnnx, a copy is run that the pass to-xir has converted.
+ * ones) give XIR_OK, and so does a later one whose outputs all equal those of the reference within the tolerance. All
+ * ops of a later network with addresses are computed, in the memory of its plan (xir_run_options.arena), if the bytes
+ * of its values are known. If an input or output now has its channels last, as after layout{io=nhwc}, the arrays
+ * follow. Of a later network with ops of a foreign format, as after xir-to-pnnx, a copy is run that the pass to-xir has
+ * converted.
  *   XIR_E_INVALID   an output differs, or their number does. Findings name it, and the first value in execution order
  *                   that differs from the value of its name in the network checked before
  *   XIR_E_UNKNOWN   the networks have no input of a given name

@@ -68,7 +68,8 @@ static PyObject *make_module(void) {
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (!parts[i](module)) goto failed;
     }
-    if (PyModule_AddFunctions(module, work_functions) || PyModule_AddFunctions(module, type_functions)) goto failed;
+    if (PyModule_AddFunctions(module, work_functions) || PyModule_AddFunctions(module, type_functions) ||
+        PyModule_AddFunctions(module, memory_functions)) goto failed;
     return module;
 failed:
     Py_XDECREF(module);

@@ -117,6 +117,22 @@ static int set_type(PyObject *self, PyObject *arg, void *none) {
     return done ? 0 : -1;
 }
 
+static PyObject *get_memory(PyObject *self, void *none) {
+    (void)none;
+    xir_value *v = value_read((value_object *)self);
+    return v ? mtype_out(xir_value_mtype(v)) : NULL;
+}
+
+static int set_memory(PyObject *self, PyObject *arg, void *none) {
+    (void)none;
+    if (!arg) return PyErr_SetString(PyExc_AttributeError, "the memory of a value cannot be deleted"), -1;
+    const xir_mtype *mtype = mtype_in(arg);
+    xir_value *v = mtype ? value_write((value_object *)self) : NULL;
+    PyObject *done = v ? done_or_raise((value_object *)self, xir_value_set_mtype(v, mtype)) : NULL;
+    Py_XDECREF(done);
+    return done ? 0 : -1;
+}
+
 static PyObject *get_id(PyObject *self, void *none) {
     (void)none;
     xir_value *v = value_read((value_object *)self);
@@ -356,6 +372,7 @@ static PyGetSetDef value_getset[] = {
     { "type",      get_type,      set_type, "The type; None if a file does not give one.",                     NULL },
     { "id",        get_id,        NULL,     "The id; negative: the value is not in the network yet.",          NULL },
     { "op",        get_op,        NULL,     "The op whose output it is; None for Params.",                     NULL },
+    { "memory",    get_memory,    set_memory, "Where it is, as files say it: \"@hostm\", \"@etm(4096)\".",         NULL },
     { "index",     get_index,     NULL,     "Which output of its op it is.",                                   NULL },
     { "network",   get_network,   NULL,     "The network.",                                                    NULL },
     { "users",     get_users,     NULL,     "The uses: a list of (op, position), in no particular order.",     NULL },

@@ -1,5 +1,6 @@
 /* What takes time, without the GIL: loading, saving, inference, checks, runs, differences. pipeline.c has the rest. */
 #include <string.h>
+#include <xir/memory.h>
 #include "xirpy.h"
 
 /* ---- files ---------------------------------------------------------------------------------------------------- */
@@ -200,7 +201,7 @@ static PyObject *check(PyObject *module, PyObject *args) {
         return NULL;
     }
     const xir_try_options how = XIR_INIT(xir_try_options, .typed = typed);
-    WITHOUT_GIL(xir_network_validate(o->net, why));
+    WITHOUT_GIL(if (!xir_network_validate(o->net, why)) (void)!xir_memory_check(o->net, NULL, why));
     if (target) WITHOUT_GIL(xir_network_try(o->net, target, &how, NULL, why));
     net_end_read(o);
     PyObject *list = findings_of(why);
@@ -276,18 +277,19 @@ static PyObject *fix(PyObject *module, PyObject *args) {
 
 /* ---- runs ----------------------------------------------------------------------------------------------------- */
 
-/* run(net, (Array, ...), threads, max_work, max_memory): a tuple of Arrays. */
+/* run(net, (Array, ...), threads, max_work, max_memory, arena): a tuple of Arrays. */
 static PyObject *run(PyObject *module, PyObject *args) {
     PyObject *self, *list;
     Py_ssize_t threads;
     unsigned long long max_work, max_memory;
+    int arena;
     scratch s = { 0 };
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!O!nKK:run", Network_type, &self, &PyTuple_Type, &list, &threads, &max_work,
-                          &max_memory)) return NULL;
+    if (!PyArg_ParseTuple(args, "O!O!nKKp:run", Network_type, &self, &PyTuple_Type, &list, &threads, &max_work,
+                          &max_memory, &arena)) return NULL;
     if (threads < 0) return raise_status(XIR_E_BOUNDS, "a number of threads is not negative");
     const xir_run_options how = XIR_INIT(xir_run_options, .threads = (size_t)threads, .max_work = max_work,
-                                         .max_memory = max_memory);
+                                         .max_memory = max_memory, .arena = arena != 0);
     net_object *o = (net_object *)self;
     if (!net_read(o)) return NULL;
     size_t n = (size_t)PyTuple_Size(list), m = xir_network_outputs(o->net, NULL, 0);

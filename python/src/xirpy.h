@@ -79,7 +79,7 @@ bool errors_init(void);
 PyTypeObject *add_type(PyObject *module, PyType_Spec *spec, const char *name);
 
 /* The functions of the module, each list ended by a row of NULLs. */
-extern PyMethodDef work_functions[], type_functions[];
+extern PyMethodDef work_functions[], type_functions[], memory_functions[];
 
 /* ---- wrappers: new references; NULL with an exception --------------------------------------------------------- */
 
@@ -90,6 +90,9 @@ PyObject *class_wrap(const xir_class *cls);
 PyObject *type_wrap(net_object *owner, const xir_object *object);
 PyObject *type_copy(const xir_object *object);         /* of the context, whatever the object is of   */
 PyObject *array_wrap(xir_array *array, bool writable); /* takes the reference                  */
+
+PyObject *mtype_out(const xir_mtype *mtype);           /* a text, "@hostm" for NULL            */
+const xir_mtype *mtype_in(PyObject *arg);              /* of such a text                       */
 
 /* ---- access -------------------------------------------------------------------------------------------------- */
 

@@ -173,6 +173,9 @@ def test_a_wheel_in_an_empty_environment(tmp_path):
                            "open('/proc/self/maps') if 'libxir' in line]"], check=True, text=True, env=environment,
                           stdout=subprocess.PIPE, cwd=tmp_path).stdout
     assert all(str(site) in line for line in said.split()), said
+    licences = next(site.glob("xir-*.dist-info")) / "licenses"
+    assert sorted(path.name for path in licences.iterdir()) == ["Apache-2.0", "LICENSE", "THIRD_PARTY.md"]
+    assert "TERMS AND CONDITIONS" in (licences / "Apache-2.0").read_text()
     shutil.copytree(TOP / "python/examples", moved)
     for file in ("files.py", "page.py"):
         subprocess.run([inside, file], check=True, env=environment, stdout=subprocess.DEVNULL, cwd=moved)

@@ -7,6 +7,7 @@ from .errors import *      # noqa: F401,F403, the exceptions
 from .errors import Error, Finding, Warning      # noqa: F401, A004
 from . import network as _network      # adds what is written in Python to the classes
 from .functions import F
+from .memory import Life, Liveness, Plan, liveness, plan, plan_buffers
 from .network import Difference, Pipeline, diff, finish_save, load, optimize, params, pass_, read
 from . import types as _types
 from . import patterns as P
@@ -15,7 +16,8 @@ from .opclass import Bool, Bools, Int, Ints, Real, Reals, Text, Texts
 
 __version__ = _xir.version()
 __all__ = [
-    "Array", "Bool", "Bools", "Class", "Difference", "Error", "F", "Finding", "Match", "Network", "Op", "P", "Pattern", "Pipeline", "Type",
-    "Value", "Warning",
-    "classes", "default_pipeline", "diff", "finish_save", "load", "load_plugin", "optimize", "params", "pass_", "read",
+    "Array", "Bool", "Bools", "Class", "Difference", "Error", "F", "Finding", "Life", "Liveness", "Match", "Network", "Op", "P", "Pattern",
+    "Pipeline", "Plan", "Type", "Value", "Warning",
+    "classes", "default_pipeline", "diff", "finish_save", "liveness", "load", "load_plugin", "optimize", "params", "pass_",
+    "plan", "plan_buffers", "read",
 ]

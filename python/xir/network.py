@@ -154,10 +154,11 @@ class Outputs(dict):
     """The results of a run by the names of the outputs; `values()` has the order of the network."""
 
 
-def _run(self, *arrays, threads=1, max_work=0, max_memory=0, **named):
+def _run(self, *arrays, threads=1, max_work=0, max_memory=0, arena=False, **named):
     """Computes the network with the reference executor, in up to `threads` threads, whose number does not change the
-    results. `max_work` limits its steps, `max_memory` the bytes of its values; 0 sets no limit. Inputs are given by
-    position or by name, as anything with the buffer protocol. Returns a dict from the names of outputs, or their
+    results. `max_work` limits its steps, `max_memory` the bytes of its values; 0 sets no limit. `arena` computes in
+    the memory that the network plans (xir.plan). Inputs are given by position or by name, as anything with the buffer
+    protocol. Returns a dict from the names of outputs, or their
     positions, to xir.Array or numpy.ndarray."""
     inputs = self.inputs
     given = list(arrays) + [None] * (len(inputs) - len(arrays))
@@ -173,7 +174,7 @@ def _run(self, *arrays, threads=1, max_work=0, max_memory=0, **named):
     for i, array in enumerate(given):
         if array is None:
             raise errors.MissingError(f"the input '{inputs[i].name if i < len(inputs) else i}' is not given")
-    results = _xir.run(self, tuple(_array(a) for a in given), threads, max_work, max_memory)
+    results = _xir.run(self, tuple(_array(a) for a in given), threads, max_work, max_memory, arena)
     return Outputs({value.name or i: _numbers(result) for i, (value, result) in enumerate(zip(self.outputs, results))})
 
 

@@ -103,6 +103,15 @@ xir_status array_as(const xir_array *array, const xir_type *type, xir_array **ou
     return make(array->ctx, type, array->data, count, out, why);
 }
 
+xir_status array_over(xir_context *ctx, const xir_type *type, void *bytes, xir_array **out, xir_diags *why) {
+    uint64_t size;
+    size_t count = 0;
+    xir_status status = measure(type, &size, &count, why);
+    if (status) return status;
+    blob *data = blob_borrow(&ctx->alloc, bytes, size, false, NULL, NULL);
+    return data ? make(ctx, type, data, count, out, why) : diag_memory(why);
+}
+
 /* ---- Params --------------------------------------------------------------------------------------------------- */
 
 xir_status array_of_params(const xir_value *value, xir_array **out, xir_diags *why) {

@@ -16,9 +16,10 @@ struct xir_array {
 
 /* Each sets *out to an array, or returns a status and adds a finding. array_raw: uninitialised bytes, if possible those
  * of a former array of the run (`from` may be NULL). array_as: the bytes of another array under a type of the same
- * size. array_of_params: the bytes of Params. */
+ * size. array_over: bytes of the caller, as many as the type takes. array_of_params: the bytes of Params. */
 xir_status array_raw(xir_context *ctx, const xir_type *type, rooms *from, xir_array **out, xir_diags *why);
 xir_status array_as(const xir_array *array, const xir_type *type, xir_array **out, xir_diags *why);
+xir_status array_over(xir_context *ctx, const xir_type *type, void *bytes, xir_array **out, xir_diags *why);
 xir_status array_of_params(const xir_value *params, xir_array **out, xir_diags *why);
 
 /* Frees an array, which may be NULL. If nobody else holds it, the run keeps its bytes for another array. */

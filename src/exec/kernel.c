@@ -273,13 +273,22 @@ int64_t *xir_kernel_i64_out(xir_kernel *at, size_t i)  { return numbers_out(at, 
 double  *kernel_all_reals(xir_kernel *at, size_t i)    { return numbers_out(at, i, true, false); }
 int64_t *kernel_all_i64s(xir_kernel *at, size_t i)     { return numbers_out(at, i, false, false); }
 
+/* An array for an output, in the bytes that the run has for it if they fit. */
+static xir_status new_array(xir_kernel *at, size_t i) {
+    uint64_t size;
+    kernel_output *out = &at->outputs[i];
+    if (i == 0 && at->into && at->into->data && !xir_type_bytes(out->type, &size) && size == at->into->data->size)
+        return array_as(at->into, out->type, &out->array, at->why);
+    return array_raw(at->ctx, out->type, at->rooms, &out->array, at->why);
+}
+
 /* The bits after the last element are 0. */
 void *kernel_all_bytes(xir_kernel *at, size_t i) {
     size_t n;
     kernel_output *out = output(at, i, &n);
     if (!out) return NULL;
     forget(at, out, OUTPUT_NONE);
-    if (failed(at, array_raw(at->ctx, out->type, at->rooms, &out->array, at->why))) return NULL;
+    if (failed(at, new_array(at, i))) return NULL;
     out->state = OUTPUT_ARRAY;
     uint8_t *bytes = array_bytes(out->array);
     if (out->array->data->size) bytes[out->array->data->size - 1] = 0;

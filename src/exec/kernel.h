@@ -41,6 +41,7 @@ struct xir_kernel {
     struct kernel_piece *pieces;   /* memory that is freed at the end */
     budget        *within;         /* the work that it may do; NULL: unlimited                       */
     rooms         *rooms;          /* memory that the run uses again; NULL: none                     */
+    const xir_array *into;         /* in whose bytes output 0 is made if it has as many; NULL: new   */
     uint64_t       steps;          /* steps since the last check for cancellation                    */
     xir_diags     *why;
     xir_status     status;         /* the first failure; it has a finding */

@@ -3,6 +3,7 @@
 #include "ahead.h"
 #include <stdio.h>
 #include <xir/walk.h>
+#include "planned.h"
 #include "sized.h"
 #include "symbolic.h"
 #include "types.h"
@@ -55,6 +56,7 @@ typedef struct runner {
     budget                 within;
     rooms                  rooms;     /* memory of values and kernels that is used again */
     ahead                  ahead;     /* ops that are computed before their turn         */
+    planned                planned;   /* the memory of the network's plan, if it is used */
     xir_run_memory         memory;    /* only counted if somebody asks             */
 } runner;
 
@@ -103,6 +105,7 @@ static void report_memory(const runner *r, const xir_op *op) {
 
 static void release(runner *r, running *it) {
     if (it->array && is_counted(r)) count_out(r, it);
+    if (it->array) planned_end(&r->planned, (size_t)(it - r->values));
     array_give_back(it->array, &r->rooms);
     it->array = NULL;
 }
@@ -164,6 +167,8 @@ static const xir_array *array_now(const void *user, const xir_value *value) {
     return it ? it->array : NULL;
 }
 
+static size_t uses_left(const void *user, size_t index) { return ((const runner *)user)->values[index].uses; }
+
 static bool prepare(runner *r) {
     const xir_allocator *alloc = &r->net->ctx->alloc;
     size_t slots = r->net->n_slots + (size_t)1;
@@ -187,7 +192,7 @@ static bool prepare(runner *r) {
     }
     if (!plan(r)) return false;
     /* An array that waits for its turn would not be counted, or take the memory of an op before it. */
-    if (!is_counted(r) && !r->rooms.meter)
+    if (!is_counted(r) && !r->rooms.meter && !r->options->arena)
         ahead_open(&r->ahead, r->net, r->fates, r->first, r->n_values, &r->within, array_now, r);
     return true;
 }
@@ -196,6 +201,7 @@ static void clean_up(runner *r) {
     const xir_allocator *alloc = &r->net->ctx->alloc;
     ahead_close(&r->ahead);
     for (size_t i = 0; r->values && i < r->n_values; i++) release(r, &r->values[i]);
+    planned_close(&r->planned);
     rooms_close(&r->rooms);
     mem_free(alloc, r->first, (r->net->n_slots + (size_t)1) * sizeof *r->first);
     mem_free(alloc, r->values, (r->n_values + 1) * sizeof *r->values);
@@ -204,9 +210,24 @@ static void clean_up(runner *r) {
     mem_free(alloc, (void *)r->outputs, (r->n_outputs + 1) * sizeof *r->outputs);
 }
 
+/* An array for the caller, who may keep it: a copy of one in the memory of the plan. */
+static xir_status hand_out(const runner *r, const xir_array *array, xir_array **out) {
+    size_t size;
+    const void *data = xir_array_data(array, &size);
+    *out = r->planned.block ? xir_array_copy(array->ctx, array->type, data, size, r->why)
+                            : xir_array_retain((xir_array *)(uintptr_t)array);
+    return *out ? XIR_OK : XIR_E_MEMORY;
+}
+
 static xir_status stopped(const runner *r, const xir_value *value, const xir_array *array) {
-    if (!r->options || !r->options->watch || r->options->watch(r->options->user, value, array)) return XIR_OK;
-    return array_fail(r->why, XIR_E_INVALID, "the run was stopped");
+    xir_array *seen;
+    if (!r->options->watch) return XIR_OK;
+    xir_status status = hand_out(r, array, &seen);
+    if (status) return status;
+    if (!r->options->watch(r->options->user, value, seen))
+        status = array_fail(r->why, XIR_E_INVALID, "the run was stopped");
+    xir_array_free(seen);
+    return status;
 }
 
 static xir_status cancelled(const runner *r) {
@@ -214,10 +235,11 @@ static xir_status cancelled(const runner *r) {
     return array_fail(r->why, XIR_E_CANCELLED, "the run was cancelled");
 }
 
-/* Finds the array of an input of an op; NULL for Params, which run_op looks up. */
+/* Finds the array of an input of an op; NULL for Params that have no address in a plan, which run_op looks up. */
 static xir_status find_input(const runner *r, const xir_op *op, size_t i, const xir_array **out) {
     const xir_value *value = op_inputs(op)[i].value;
     *out = NULL;
+    if (value && value_is_params(value)) *out = planned_params(&r->planned, value);
     if (!value || value_is_params(value)) return XIR_OK;
     const running *it = running_of(r, value);
     char where[32];
@@ -235,9 +257,18 @@ static void release_unused(runner *r, const xir_op *op) {
     }
 }
 
+/* Brings the outputs of an op to their addresses. */
+static xir_status settle(runner *r, const xir_op *op) {
+    xir_status status = XIR_OK;
+    for (uint32_t i = 0; r->planned.block && i < op->n_outputs && !status; i++)
+        status = planned_settle(&r->planned, op, i, &r->values[r->first[op->slot] + i].array, r->why);
+    return status;
+}
+
 /* Sets the outputs of an op to the arrays that the caller knows. */
 static xir_status take_known(runner *r, const xir_op *op) {
     xir_status status = XIR_OK;
+    planned_begin(&r->planned, op);
     for (size_t i = 0; !status && i < op->n_outputs; i++) {
         const xir_value *value = &op_outputs(op)[i];
         const xir_array *array = r->options->known(r->options->user, value);
@@ -251,6 +282,7 @@ static xir_status take_known(runner *r, const xir_op *op) {
         status = array_as(array, type, &it->array, r->why);
         if (!status && is_counted(r)) count(r, it, it);
     }
+    if (!status) status = settle(r, op);
     if (!status) report_memory(r, op);
     release_unused(r, op);
     return status;
@@ -272,9 +304,16 @@ static xir_status compute(runner *r, const xir_op *op) {
     for (size_t i = 0; !status && i < op->n_inputs; i++) status = find_input(r, op, i, &r->inputs[i]);
     for (size_t i = 0; i < op->n_outputs; i++) r->outputs[i] = NULL;
     if (!status) status = ahead_compute(&r->ahead, op, r->why);
+    if (status || ahead_take(&r->ahead, op, r->outputs)) return status;
+    xir_array *into;
+    planned_begin(&r->planned, op);
+    status = planned_into(&r->planned, op, &into, r->why);
     if (status) return status;
-    return ahead_take(&r->ahead, op, r->outputs) ? XIR_OK
-           : exec_op(op, r->inputs, r->outputs, &r->within, r->why);
+    r->within.into = into;
+    status = exec_op(op, r->inputs, r->outputs, &r->within, r->why);
+    r->within.into = NULL;
+    xir_array_free(into);
+    return status;
 }
 
 static xir_status step(runner *r, const xir_op *op) {
@@ -288,8 +327,10 @@ static xir_status step(runner *r, const xir_op *op) {
         running *it = &r->values[r->first[op->slot] + i];
         it->array = r->outputs[i];
         if (is_counted(r)) count(r, it, base_of(r, op, it));
-        if (!status) status = stopped(r, &op_outputs(op)[i], it->array);
     }
+    status = settle(r, op);
+    for (size_t i = 0; i < op->n_outputs && !status; i++)
+        status = stopped(r, &op_outputs(op)[i], r->values[r->first[op->slot] + i].array);
     if (!status) report_memory(r, op);
     release_unused(r, op);
     if (!each_read(r, op, used) && !status) status = diag_memory(r->why);
@@ -316,7 +357,9 @@ static xir_status enter_one(runner *r, const xir_op *op, size_t i, const xir_arr
 
 static xir_status enter(runner *r, const xir_op *op, const xir_array *const *inputs) {
     xir_status status = XIR_OK;
+    planned_begin(&r->planned, op);
     for (size_t i = 0; !status && i < op->n_outputs; i++) status = enter_one(r, op, i, inputs[i]);
+    if (!status) status = settle(r, op);
     if (status) return status;
     report_memory(r, op);
     release_unused(r, op);
@@ -330,7 +373,7 @@ static xir_status leave(runner *r, const xir_op *op, xir_array **outputs) {
         const xir_value *value = op_inputs(op)[i].value;
         status = find_input(r, op, i, &array);
         if (status) break;
-        if (array) outputs[i] = xir_array_retain((xir_array *)(uintptr_t)array);
+        if (array) status = hand_out(r, array, &outputs[i]);
         else if (value) status = array_of_params(value, &outputs[i], r->why);
         else status = op_fail(op, XIR_E_MISSING, r->why, NULL, "an output of the network is absent");
     }
@@ -380,7 +423,10 @@ xir_status xir_network_run(const xir_network *net, const xir_array *const *input
     pool threads;
     pool_open(&threads, known.threads);
     r.within.pool = &threads;
-    status = prepare(&r) ? run_all(&r, inputs, outputs) : diag_memory(why);
+    status = prepare(&r) ? XIR_OK : diag_memory(why);
+    if (!status && known.arena)
+        status = planned_open(&r.planned, net, r.first, r.n_values, &r.rooms, uses_left, &r, why);
+    if (!status) status = run_all(&r, inputs, outputs);
     pool_close(&threads);
     clean_up(&r);
     meter_close(limit);

@@ -189,6 +189,10 @@ static xir_status run_op(const xir_op *op, const xir_array *const *inputs, xir_a
                          xir_diags *why) {
     xir_kernel at = { .op = op, .ctx = op->net->ctx, .within = within, .rooms = within ? within->rooms : NULL,
                       .why = why };
+    if (within) {
+        at.into = within->into;
+        within->into = NULL;   /* not for the ops of a body */
+    }
     size_t room = op->n_inputs * sizeof(kernel_input) + op->n_outputs * sizeof(kernel_output) + 1;
     void *memory = mem_new(&at.ctx->alloc, room);
     if (!memory) return diag_memory(why);

@@ -86,10 +86,7 @@ static bool has_no_rules(const xir_op *op) {
     return xir_class_is_opaque(op->cls) || xir_op_is(op, xir_hard_op_class());
 }
 
-static bool joins_or_divides(const xir_op *op) {
-    return xir_op_is(op, xir_concat_class()) || xir_op_is(op, xir_stack_class()) || xir_op_is(op, xir_split_class()) ||
-           xir_op_is(op, xir_unstack_class()) || xir_op_is(op, xir_slice_class());
-}
+static bool joins_or_divides(const xir_op *op) { return op->cls->more->shares.kind >= SHARES_DIVIDES; }
 
 static bool reads(check *c, const xir_op *op, const xir_value *v) {
     for (uint32_t i = 0; i < op->n_inputs && c->left; i++, c->left--) {
@@ -138,11 +135,45 @@ static bool is_over(const addressed *v, const addressed *over) {
 
 static bool same_bytes(const place *a, const place *b) { return a->from == b->from && a->to == b->to; }
 
+/* The place of a value; NULL if it has none. */
+static const place *place_of(const check *c, const xir_value *v) {
+    const uint32_t *number = pointer_table_find(&c->numbers, v);
+    return number ? &c->all[c->values[*number].rank] : NULL;
+}
+
+/* Whether a part is at its place in the whole. */
+static bool is_part_at(const place *part, const place *whole, uint64_t offset) {
+    return part && whole && part->memory == whole->memory && part->from == whole->from + offset;
+}
+
+/* The op that makes `v` does not write the bytes of `other`: `v` is a view at the address of what it is of; or the op
+ * divides, and `v` is at its place in the whole; or it joins, and `other` is in a part that is at its place. */
+static bool is_not_written(check *c, const addressed *v, const addressed *other) {
+    const place *with = &c->all[other->rank];
+    const xir_op *op = value_op(v->value);
+    const size_t input = (size_t)__builtin_ctzll(op->cls->more->shares.inputs);
+    if (op->cls->more->shares.kind == SHARES_VIEW)
+        return shares_is_view(op, input) && is_part_at(&c->all[v->rank], place_of(c, op_inputs(op)[input].value), 0);
+    const xir_value *part;
+    shares_parts parts;
+    uint64_t offset, bytes;
+    if (!shares_begin_parts(op, &parts)) return false;
+    const place *whole = place_of(c, parts.whole);
+    for (; c->left && shares_next_part(&parts, &part, &offset, &bytes); c->left--) {
+        if (!parts.joins && part != v->value) continue;
+        const place *its = place_of(c, part);
+        const bool kept = is_part_at(its, whole, offset);
+        if (!parts.joins || (kept && with->from >= its->from && with->to <= its->to)) return kept;
+    }
+    return false;
+}
+
 /* `v` is made later than `other`, or by the same op. */
 static bool may_overlap(check *c, const addressed *v, const addressed *other) {
     const xir_op *maker = value_op(v->value);
     if (maker && same_bytes(&c->all[v->rank], &c->all[other->rank]) && is_over(v, other)) return true;
     if (maker && joins_or_divides(maker) && value_op(other->value) != maker && maker_has(v, other)) return true;
+    if (maker && maker->cls->more->shares.kind && is_not_written(c, v, other)) return true;
     return share_such_an_op(c, v, other);
 }
 

@@ -30,7 +30,8 @@ static void note_peak(const xir_memory_buffers *b, int64_t moment, xir_diags *wh
     char text[SHOWN * 100] = "";
     const size_t n = largest_at(b, moment, largest, &all);
     for (size_t i = 0; i < n; i++) {
-        const xir_str name = xir_value_name(b->first[largest[i]]);
+        const xir_value *of = b->first[largest[i]];
+        const xir_str name = of ? xir_value_name(of) : XIR_STR("(body)");
         size += (size_t)snprintf(text + size, sizeof text - size, "%s'%.*s' %" PRIu64, i ? ", " : "", CLIP(name),
                                  b->data[largest[i]].size);
     }
@@ -82,8 +83,9 @@ static xir_status check_plan(const xir_network *net, const xir_memory_buffers *b
                          xir_memory_plan_count(plan), b->n);
     }
     const uint64_t *offsets = xir_memory_plan_offsets(plan), base = kind == XIR_MTYPE_CHUNK ? 0 : at;
-    for (size_t i = 0; i < b->n; i++) {
-        if (at > INT64_MAX || base > INT64_MAX - offsets[i])
+    for (size_t i = 0; i < b->n_values; i++) {
+        const uint64_t offset = offsets[b->buffer_of[i]];
+        if (at > INT64_MAX || offset > INT64_MAX - base || b->offset_of[i] > INT64_MAX - base - offset)
             return diag_fail(why, XIR_E_BOUNDS, XIR_STR(""), "an address exceeds 2^63 - 1");
     }
     for (size_t i = 0; i < b->n_values; i++) {
@@ -111,7 +113,8 @@ xir_status xir_memory_assign(xir_network *net, const xir_memory_buffers *b, cons
     size_t n = 0;
     for (; n < b->n_values && !status; n++) {
         xir_value *v = (xir_value *)(uintptr_t)b->values[n];
-        const xir_mtype *its = mtype_at(net->ctx, kind, at, xir_memory_plan_offsets(plan)[b->buffer_of[n]]);
+        const uint64_t offset = xir_memory_plan_offsets(plan)[b->buffer_of[n]] + b->offset_of[n];
+        const xir_mtype *its = mtype_at(net->ctx, kind, at, offset);
         before[n] = xir_value_mtype(v);
         status = its ? xir_value_set_mtype(v, its) : XIR_E_MEMORY;
     }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <xir/symbols.h>
 #include "graph.h"
+#include "scratch.h"
 #include "sized.h"
 
 #define OPTIONS_STRUCT SIZED(xir_memory_buffers_options, user)
@@ -20,9 +21,11 @@ typedef struct maker {
 static xir_status fail_bytes(const maker *m, const xir_value *v, const char *what) {
     char path[64];
     const xir_op *op = xir_value_op(v);
+    while (xir_op_parent(op)) op = xir_op_parent(op);
     const xir_str name = xir_value_name(v);
-    snprintf(path, sizeof path, "/ops/%" PRId64 "/outputs/%zu", xir_network_index_of(m->b->net, op),
-             (size_t)(v - op_outputs(op)));
+    const int n = snprintf(path, sizeof path, "/ops/%" PRId64, xir_network_index_of(m->b->net, op));
+    if (op == xir_value_op(v))
+        snprintf(path + n, sizeof path - (size_t)n, "/outputs/%zu", (size_t)(v - op_outputs(op)));
     return diag_fail(m->why, XIR_E_BOUNDS, xir_str_of(path), "the bytes of value '%.*s' %s", CLIP(name), what);
 }
 
@@ -42,13 +45,21 @@ static xir_status find_bytes(const maker *m, const xir_value *v, uint64_t *bytes
     return status == XIR_E_BOUNDS || status == XIR_E_UNKNOWN ? fail_unknown(m, v) : status ? fail_far(m, v) : XIR_OK;
 }
 
+/* The bytes of a value of a body. */
+static xir_status bytes_inside(const void *user, const xir_value *v, uint64_t *bytes) {
+    const maker *m = user;
+    const xir_status status = v->type ? xir_type_bytes(v->type, bytes) : XIR_E_BOUNDS;
+    return status == XIR_E_LIMIT ? fail_far(m, v) : status ? find_bytes(m, v, bytes) : XIR_OK;
+}
+
 /* ---- values ------------------------------------------------------------------------------------------------------ */
 
 static bool reserve(xir_memory_buffers *b) {
     return mem_reserve(b->alloc, (void **)&b->data, &b->room, b->n + 1, sizeof *b->data) &&
            mem_reserve(b->alloc, (void **)&b->first, &b->first_room, b->n + 1, sizeof *b->first) &&
            mem_reserve(b->alloc, (void **)&b->values, &b->value_room, b->n_values + 1, sizeof *b->values) &&
-           mem_reserve(b->alloc, (void **)&b->buffer_of, &b->buffer_room, b->n_values + 1, sizeof *b->buffer_of);
+           mem_reserve(b->alloc, (void **)&b->buffer_of, &b->buffer_room, b->n_values + 1, sizeof *b->buffer_of) &&
+           mem_reserve(b->alloc, (void **)&b->offset_of, &b->offset_room, b->n_values + 1, sizeof *b->offset_of);
 }
 
 static xir_status add_value(const maker *m, const xir_value *v, const xir_life *life) {
@@ -56,9 +67,10 @@ static xir_status add_value(const maker *m, const xir_value *v, const xir_life *
     const uint32_t *joined = pointer_table_find(&b->bases, life->in);
     if (!reserve(b)) return diag_memory(m->why);
     const uint32_t number = joined ? *joined : (uint32_t)b->n;
-    if (!pointer_table_add(&b->numbers, v, number) || (!joined && !pointer_table_add(&b->bases, life->in, number)))
-        return diag_memory(m->why);
+    if (!pointer_table_add(&b->numbers, v, (uint32_t)b->n_values) ||
+        (!joined && !pointer_table_add(&b->bases, life->in, number))) return diag_memory(m->why);
     b->values[b->n_values] = v;
+    b->offset_of[b->n_values] = life->offset;
     b->buffer_of[b->n_values++] = number;
     if (joined) return XIR_OK;
     xir_buffer it = { .from = life->first, .to = life->end, .size = life->bytes, .align = m->how->align };
@@ -67,8 +79,13 @@ static xir_status add_value(const maker *m, const xir_value *v, const xir_life *
         if (status) return status;
     } else if (life->bytes == UINT64_MAX) {
         return fail_far(m, v);
+    } else if (life->in != v) {   /* it may be a part of that */
+        xir_life whole = XIR_INIT(xir_life);
+        if (xir_liveness_of(m->l, life->in, &whole)) it.size = whole.bytes;
     }
     it.fixed = m->how->is_fixed && m->how->is_fixed(m->how->user, v, &it.offset);
+    if (it.fixed && it.offset < life->offset) return fail_bytes(m, v, "are a part of others, which begin below 0");
+    if (it.fixed) it.offset -= life->offset;
     b->first[b->n] = v;
     b->data[b->n++] = it;
     return XIR_OK;
@@ -76,6 +93,18 @@ static xir_status add_value(const maker *m, const xir_value *v, const xir_life *
 
 static bool is_taken(const maker *m, const xir_value *v, const xir_life *life) {
     return !life->of_params && (!m->how->takes || m->how->takes(m->how->user, v));
+}
+
+/* What the body of a call makes needs bytes while it runs. */
+static xir_status add_scratch(const maker *m, const xir_op *op, size_t at) {
+    xir_memory_buffers *b = m->b;
+    uint64_t bytes;
+    xir_status status = scratch_of(op, bytes_inside, m, &bytes, m->why);
+    if (status || !bytes) return status;
+    if (!reserve(b)) return diag_memory(m->why);
+    b->first[b->n] = NULL;
+    b->data[b->n++] = (xir_buffer){ .from = (int64_t)at, .to = (int64_t)at, .size = bytes, .align = m->how->align };
+    return XIR_OK;
 }
 
 static xir_status add_values(const maker *m) {
@@ -90,6 +119,7 @@ static xir_status add_values(const maker *m) {
             if (!xir_liveness_of(m->l, v, &life) || !is_taken(m, v, &life)) continue;
             status = add_value(m, v, &life);
         }
+        if (!status && op_has_children(op)) status = add_scratch(m, op, at);
     }
     return status;
 }
@@ -132,6 +162,7 @@ void xir_memory_buffers_free(xir_memory_buffers *b) {
     mem_free(alloc, (void *)b->first, b->first_room * sizeof *b->first);
     mem_free(alloc, (void *)b->values, b->value_room * sizeof *b->values);
     mem_free(alloc, b->buffer_of, b->buffer_room * sizeof *b->buffer_of);
+    mem_free(alloc, b->offset_of, b->offset_room * sizeof *b->offset_of);
     pointer_table_free(&b->numbers);
     pointer_table_free(&b->bases);
     mem_free(alloc, b, sizeof *b);
@@ -149,5 +180,10 @@ const xir_value *xir_memory_buffers_value(const xir_memory_buffers *b, size_t i)
 
 size_t xir_memory_buffers_find(const xir_memory_buffers *b, const xir_value *value) {
     const uint32_t *number = b && value ? pointer_table_find(&b->numbers, value) : NULL;
-    return number ? *number : SIZE_MAX;
+    return number ? b->buffer_of[*number] : SIZE_MAX;
+}
+
+uint64_t xir_memory_buffers_offset(const xir_memory_buffers *b, const xir_value *value) {
+    const uint32_t *number = b && value ? pointer_table_find(&b->numbers, value) : NULL;
+    return number ? b->offset_of[*number] : 0;
 }

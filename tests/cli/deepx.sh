@@ -31,26 +31,10 @@ err "bad.ir:5:4: 'add@' is the spelling of February 2025"
 printf 'load(var<string>:/tmp//a.b)->()\n' >odd.ir
 run 0 convert odd.ir odd2.ir; err "odd.ir:1:22: warning: the executor ends the line at this '//'"; same odd.ir odd2.ir
 
-# What the executor's own parser makes of each line.
-run 0 show odd.ir --as-upstream=head; quiet; out "ERROR Invalid IR format: missing arrow"
-run 0 show net.ir --as-upstream head; quiet; out "arg0 type=tensor<float32> raw=0x20004 text=[x]"
-run 2 show net.ir --as-upstream now; err "expected head, found 'now'"
-# Elsewhere each line is read as that parser prints it: comments and numbers of lines stay, metadata is what it keeps.
-printf '%s\n' '# comment' \
-    'newtensor (vector<int32>:[3 4]) -> (tensor<float32>:a) // author=miaobyte id=1 created_at=7.5 sent_at=8.5' '' \
-    'exp(tensor<float32>:a)->(tensor<float32>:a)' 'print(tensor<float32>:a)->()' >seen.ir
-run 0 convert seen.ir read.ir --as-upstream=head; quiet
-printf '%s\n' '# comment' 'newtensor(vector<int32>:[3 4])->(tensor<float32>:a) // author=miaobyte id=1 created_at=7' '' \
-    'exp(tensor<float32>:a)->(tensor<float32>:a)' 'print(tensor<float32>:a)->()' >expected.ir; same read.ir expected.ir
-run 0 check seen.ir --as-upstream=head; quiet
-run 0 run seen.ir --as-upstream=head; run 0 info seen.ir --as-upstream=head
-"$XIR" check - --from deepx --as-upstream=head <seen.ir >out 2>err || bad "from standard input"
-printf '%s\n' 'load(var<string>:/tmp/a:b//c)->()' 'exp(tensor<float32>:a)->(tensor<float32>:a)' 'print t' >cut.ir
-run 1 check --from deepx cut.ir --as-upstream=head; err "cut.ir:1:1: the executor's parser refuses the line: Invalid IR"
-err "cut.ir:3:1: "; not_err "cut.ir:2"
-printf 'exp(a)->(b)\nexp(b\000)->(c)\n' >zero.ir
-run 1 info --from deepx zero.ir --as-upstream=head; err "zero.ir:2:1: the executor's parser refuses the line: a byte 0"
-run 2 info seen.ir --as-upstream=tail; err "expected head, found 'tail'"
+# An option that has been removed says what does now what it did.
+run 2 show net.ir --as-upstream=head; err "--as-upstream has been removed: a DeepX text is read as it is written"
+run 2 check net.ir --as-upstream head; err "'xir check' warns where the executor's parser reads it otherwise"
+run 2 show net.ir --as-upstreams; err "show has no option '--as-upstreams'"
 
 # A program is converted and run; what it prints is a result. Definitions alone, and a program that returns nothing, are
 # valid.
@@ -102,20 +86,6 @@ run 0 info looks.ir --as-calls; out "deepx::exp"; run 0 diff looks.ir looks2.ir 
 
 printf 'newtensor(vector<int32>:[2])->(tensor<int32>:a)\ndeltensor()->(tensor<int32>:a)\n' >none.ir
 run 0 check none.ir; run 0 opt none.ir none.fb
-
-# The same program as a block and a call of it computes the same.
-cat >plain.ir <<'END'
-newtensor (vector<int32>:[2 2]) -> (tensor<float32>:a) //
-arange (var<float32>:1, var<float32>:1) -> (tensor<float32>:a) //
-newtensor (vector<int32>:[2]) -> (tensor<float32>:s) //
-sum (tensor<float32>:a, vector<int32>:[1], var<bool>:false) -> (tensor<float32>:s) // author=miaobyte
-deltensor () -> (tensor<float32>:a) //
-END
-run 0 run plain.ir --output plain_results; run 0 convert plain.ir plain.json
-sed 's/"deepx.spelling" *: *"front"/"deepx.spelling":"blocks"/' plain.json >blocks.json
-run 0 convert blocks.json blocks.ir; quiet
-grep -q '^deepxir program() -> (s: tensor<2xf32>) {$' blocks.ir || fail "blocks"
-run 0 check blocks.ir; quiet; run 0 run blocks.ir --compare plain_results; run 0 opt blocks.ir blocks.fb --prove
 
 # The tensors of a program are in the folder next to it, or in one that is named.
 mkdir p.data other.data
@@ -187,9 +157,6 @@ run 0 run c.ir --each --input image="${digits}_inputs.npy" --compare answers
 run 1 opt "$digits.onnx" f.ir --set xir-to-deepx.author=nobody; err "author: expected cblas or cublas, found 'nobody'"
 
 if [ -n "${XIR_CORPUS:-}" ]; then
-    for f in edge seed; do
-        run 0 show "$XIR_CORPUS/deepx/$f.ir" --as-upstream=head; same out "$XIR_CORPUS/deepx/$f.head.txt"
-    done
     run 0 check "$XIR_CORPUS/deepx/funcdef_ompsimd.ir"
     for f in "$XIR_CORPUS"/deepx/trace_*.ir "$XIR_CORPUS"/deepx/values/*.ir "$XIR_CORPUS"/deepx/seed.ir; do
         run 0 check "$f"

@@ -19,6 +19,7 @@ run 0 show net.nnb --op LeakyReLU_0; quiet; out '"alpha": 0.5'; out '"name": "v1
 run 0 check net.nnb; out "no fault found"
 
 comes_back net.nnb
+run 0 opt net.nnb converted.fb; quiet; run 0 check converted.fb; out "no fault found"    # functions no longer
 cp net.nnb net; run 0 info net; out "format      nnb"   # by its content
 
 # Parameters: without their bytes a network is shown and kept, but no NNB. PReLU with two slopes.

@@ -106,8 +106,8 @@ if [ -e "$prefix/$LIBDIR/xir/customop.so" ] && [ -x "$prefix/$BINDIR/xir" ]; the
 fi
 
 # Code that users copy compiles without a warning.
-for source in "$top"/examples/*.c "$top"/examples/npu/*.c "$top"/plugins/*/*.c "$top"/tests/plugin/flatten.c \
-    "$top"/tests/plugin/npu.c; do
+for source in "$top"/examples/*.c "$top"/examples/npu/*.c "$top"/examples/tern/*.c "$top"/plugins/*/*.c \
+    "$top"/tests/plugin/flatten.c "$top"/tests/plugin/npu.c; do
     eval "\"\$CC\" -std=c11 -Wall -Wextra -Wpedantic -Werror $flags -iquote \"\${source%/*}\" -fsyntax-only \"\$source\""
 done
 
@@ -128,6 +128,10 @@ if [ -x "$prefix/$BINDIR/xir" ]; then
             sh "$here/walk.sh" "$(pkg-config --variable=docdir xir)/docs/$page.md")
     done
 fi
+
+say "licence, and the links of the documentation"
+grep -q 'TERMS AND CONDITIONS' "$prefix/share/doc/xir/licences/Apache-2.0"
+sh "$top/tests/tree/links.sh" "$prefix/share/doc/xir"
 
 # The program of README.md, and the finding that it prints when the kernel is wrong.
 say "README.md"

@@ -381,7 +381,7 @@ static void to_deepx(void **state) {
 }
 
 static const way onnx = {
-    "onnx", "xir-to-onnx", { "", "opset=21", "opset=11", "opset=17", "custom", "opset=21,all-custom" }, .tame_params = true,
+    "onnx", "xir-to-onnx", { "", "opset=21", "opset=11", "opset=17", "custom", "opset=21,custom" }, .tame_params = true,
 };
 
 static void to_onnx(void **state) {

@@ -1,5 +1,5 @@
 /* Parts of DeepX's texts. The first byte chooses: a type, which comes back as it is printed; a line, which has a place
- * for each of its faults, and what the executor's own parser makes of it; or blocks, whose lines take the places of
+ * for each of its faults; or blocks, whose lines take the places of
  * calls. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,6 @@ static void try_type(const char *text, size_t size, xir_context *ctx) {
 }
 
 static void try_line(const char *text, size_t size, xir_context *ctx) {
-    char out[200];
     xir_diags *why = xir_diags_new(ctx);
     deepx_place w = { .why = why, .text = text, .line = text, .number = 1 };
     deepx_slots slots = { .alloc = context_alloc(ctx) };
@@ -37,7 +36,6 @@ static void try_line(const char *text, size_t size, xir_context *ctx) {
     for (size_t i = 0; i < xir_diags_count(why); i++) must(xir_diags_at(why, i)->byte <= size);
     deepx_slots_free(&slots);
     xir_diags_free(why);
-    must(xir_deepx_upstream((xir_str){ text, size }, out, sizeof out) > 0 && memchr(out, '\0', sizeof out));
 }
 
 /* The blocks of the text, and calls of the first one. */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include "bytes_net.h"
 #include "network.h"
+#include "support/onnx_nodes.h"
 
 enum { MOST_BYTES = 1 << 16, MOST_OPS = 4000 };
 
@@ -246,11 +247,11 @@ static bool inputs_are_plain(const xir_network *net) {
 }
 
 /* Converts a copy, and writes and reads that. `exact`: each op is a node, and comes back as it was. */
-static void convert(const xir_network *net, const char *options, bool exact, xir_diags *why) {
+static void convert(const xir_network *net, const char *pass, const char *options, bool exact, xir_diags *why) {
     xir_network *made = xir_network_clone(net);
     must(made != NULL);
     const bool valid = xir_network_validate(net, NULL) == XIR_OK;
-    const bool done = xir_pass_run(made, "xir-to-onnx", options, NULL, why) == XIR_OK;
+    const bool done = xir_pass_run(made, pass, options, NULL, why) == XIR_OK;
     PROMISE(done || xir_diags_count_of(why, XIR_ERROR));
     xir_diags_clear(why);
     /* Other conversions may compute constants, and only then validation sees what they are. */
@@ -277,15 +278,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     xir_diags *why = xir_diags_new(ctx);
     bytes_net choices;
     must(ctx != NULL && why != NULL);
+    if (!xir_pass_find(ctx, XIR_STR(ONNX_NODES))) must(xir_pass_register(ctx, onnx_nodes_pass(), why) == XIR_OK);
     xir_network *net = read_any(ctx, data, size, why);
     const bool made = !net;
     if (made) net = bytes_make(&choices, ctx, data, size);
     snprintf(version, sizeof version, "opset=%d", (int)(11 + size % 11));
     if (xir_network_op_count(net) <= MOST_OPS) {
         check_file(net, why);
-        convert(net, "custom", false, why);
-        convert(net, version, false, why);
-        convert(net, "all-custom", made && all_are_known(net) && inputs_are_plain(net), why);
+        convert(net, "xir-to-onnx", "custom", false, why);
+        convert(net, "xir-to-onnx", version, false, why);
+        convert(net, ONNX_NODES, NULL, made && all_are_known(net) && inputs_are_plain(net), why);
     }
     xir_network_free(net);
     xir_diags_free(why);

@@ -64,7 +64,7 @@ static const vocabulary vocabularies[] = {
       .of_value = { "deepx.version" },
       .of_network = { "deepx.spelling", "deepx.defs", "deepx.file" },
       .keys = { "calls", "for", "open", "tail", "text" },
-      .texts = { "live", "front", "simplified", "seed", "blocks", "tensor<float32> -> tensor<any>",
+      .texts = { "live", "front", "seed", "tensor<float32> -> tensor<any>",
                  "tensor<float32>, _, listtensor<any>*2 -> tensor<any>", "listtensor<any>*4000000000", "_ -> _", "[3 4]",
                  "a/b", "..", "sum(a)->(b)", "deepxir f(tensor<any> a)->(tensor<any> b) { sum(a)->(b) }" } },
     { .operators = { "onnx::Relu", "onnx::com.microsoft.Gelu", "onnx::If", "onnx::a.", "onnx::" },

@@ -6,6 +6,7 @@
  *     linear time N [SHAPE]       by hand: the seconds of each call at N and 2 N, where that is more than a tenth
  */
 #include <unistd.h>
+#include <xir/icraft.h>
 #include "linear/shapes.h"
 
 enum { N = 320, STEPS = 3, TRIES = 5 };
@@ -185,7 +186,7 @@ static xir_network *after_passes;   /* the result of the last pass of the defaul
 
 static void run_passes(costs *c, const xir_network *net) {
     static const char *const one_by_one[] = { "to-xir", "sort", "infer", "fold", "identity", "layout", "merge", "fuse",
-                                              "fold-batchnorm", "cse", "dce" };
+                                              "fold-batchnorm", "cse", "dedup", "canon", "dce" };
     xir_network *copy = xir_network_clone(net);
     for (size_t i = 0; i < sizeof one_by_one / sizeof *one_by_one; i++) {
         xir_network *of_one = xir_network_clone(net);

@@ -223,6 +223,141 @@ static void views_of_params_are_where_those_are(void **state) {
     xir_network_free(net);
 }
 
+#define REFUSED_SIZE(net, options, part)                                                   \
+    do {                                                                                   \
+        assert_int_equal(xir_pass_run(net, "plan", options, NULL, why), XIR_E_LIMIT);       \
+        CHECK_SAID(part);                                                                  \
+    } while (0)
+
+static void each_set_may_have_a_chunk(void **state) {
+    (void)state;
+    xir_network *net = story_net("x: fp32 2 4; a = CumSum x; b, c = Split a [sections=1,1 axis=0]; d = Add b c; out d");
+    plan(net, "chunks=views,parts,align=16");
+    CHECK_PLACES(net, "xabc", "x=chunk0 a=chunk0 b=chunk0 c=chunk16");
+    assert_int_equal(xir_mtype_addr(xir_value_mtype(story_value(net, "x"))), 0);
+    assert_int_equal(xir_mtype_addr(xir_value_mtype(story_value(net, "a"))), 1);
+    assert_int_equal(xir_mtype_addr(xir_value_mtype(story_value(net, "c"))), 1);
+    assert_int_equal(plan(net, "chunks=views,parts,align=16"), 0);
+    DOES(xir_value_set_mtype(story_value(net, "d"), xir_mtype_chunk(ctx, 7, 32)));
+    plan(net, "chunks=views,keep");
+    CHECK_PLACES(net, "d", "d=chunk32");
+    xir_network_free(net);
+}
+
+/* In a chunk others are planned around it, in external memory after it. */
+static void what_has_an_address_may_keep_it(void **state) {
+    (void)state;
+    xir_network *net = story_net(STORY);
+    DOES(xir_value_set_mtype(story_value(net, "b"), xir_mtype_chunk(ctx, 0, 128)));
+    plan(net, "keep");
+    CHECK_PLACES(net, "xab", "x=chunk64 a=chunk0 b=chunk128");
+    plan(net, "clear");
+    DOES(xir_value_set_mtype(story_value(net, "x"), xir_mtype_external(ctx, 8192)));
+    DOES(xir_value_set_mtype(story_value(net, "w"), xir_mtype_external(ctx, 8256)));
+    plan(net, "keep,memory=etm");
+    CHECK_PLACES(net, "xweab", "x=@8192 w=@8256 e=@8320 a=@8320 b=@8384");
+    assert_int_equal(plan(net, "keep,memory=etm"), 0);
+    DOES(xir_value_set_mtype(story_value(net, "a"), xir_mtype_external(ctx, 8192)));
+    DOES(xir_value_set_mtype(story_value(net, "c"), xir_mtype_external(ctx, 8196)));
+    assert_int_equal(xir_pass_run(net, "plan", "keep,memory=etm", NULL, why), XIR_E_INVALID);
+    CHECK_SAID("overlap");
+    xir_network_free(net);
+}
+
+/* b is read twice, so it is worth more than a and c, and only one of them has room. */
+static void what_is_worth_most_is_on_the_chip(void **state) {
+    (void)state;
+    xir_network *net = story_net("x: fp32 4; a = CumSum x; b = CumSum a; c = CumSum b; d = Add b c; e = CumSum d; out e");
+    plan(net, "memory=etm,levels=\"ocm=16,etm\",align=16");
+    CHECK_PLACES(net, "xabcde", "x=@4096 a=@4128 b=chip0 c=@4128 d=chip0 e=@4112");
+    plan(net, "memory=etm,levels=\"ocm=32,etm\",align=16");
+    CHECK_PLACES(net, "abcd", "a=chip16 b=chip0 c=chip16 d=chip0");
+    plan(net, "memory=ocm");
+    CHECK_PLACES(net, "xe", "x=@4096 e=@4160");
+    DOES(xir_memory_check(net, &XIR_INIT(xir_memory_check_options, .onchip = 2 << 20), why));
+    xir_network_free(net);
+}
+
+static void inputs_may_have_a_second_copy(void **state) {
+    (void)state;
+    xir_network *net = story_net("x: fp32 4; y: fp32 4; a = Add x y; out a"), *before = xir_network_clone(net);
+    plan(net, "memory=etm,double=\"y,x\"");
+    CHECK_PLACES(net, "xya", "x=@4096 y=@4160 a=@4352");
+    const xir_any *tag = xir_map_find(xir_value_tags(story_value(net, "y")), XIR_STR("double_addr"));
+    assert_non_null(tag);
+    assert_int_equal(tag->as.integer, 4224);
+    assert_int_equal(plan(net, "memory=etm,double=\"y,x\""), 0);
+    plan(net, "memory=etm,double=x");
+    assert_true(!xir_value_tags(story_value(net, "y")) ||
+                !xir_map_find(xir_value_tags(story_value(net, "y")), XIR_STR("double_addr")));
+    plan(net, "clear");
+    assert_true(xir_network_equal(net, before, true));
+    xir_network_free(before);
+    xir_network_free(net);
+}
+
+/* ---- what notices a wrong plan ----------------------------------------------------------------------------------- */
+
+static xir_status misplace(xir_pass *at) {
+    xir_network *net = xir_pass_network(at);
+    xir_pass_changed(at, 1);
+    return xir_value_set_mtype(story_value(net, "b"), xir_value_mtype(story_value(net, "a")));
+}
+
+/* Plans, then puts b where a is, which is read later. */
+static xir_status run_misplaced(xir_network *net, const xir_pass_settings *how) {
+    static const xir_pass_decl wrong = { XIR_PASS_HEAD("misplace", "puts a value over another one"), .run = misplace };
+    xir_pipeline *p = xir_pipeline_new(ctx, why);
+    DOES(xir_pipeline_add(p, xir_pass_find(ctx, XIR_STR("plan")), NULL, why));
+    DOES(xir_pipeline_add(p, &wrong, NULL, why));
+    const xir_status status = xir_pipeline_run(p, net, how, NULL, why);
+    xir_pipeline_free(p);
+    return status;
+}
+
+static void a_verified_plan_must_stay_sound(void **state) {
+    (void)state;
+    xir_network *net = story_net(STORY);
+    assert_int_equal(run_misplaced(net, &XIR_INIT(xir_pass_settings, .verify = true)), XIR_E_INVALID);
+    CHECK_SAID("overlap those of value 'a'");
+    xir_network_free(net);
+}
+
+/* It is run in its memory. */
+static void a_proof_notices_a_wrong_plan(void **state) {
+    (void)state;
+    xir_network *net = story_net(STORY);
+    xir_proof *proof = xir_proof_new(ctx, NULL, why);
+    xir_pass_watch watch = XIR_INIT(xir_pass_watch);
+    DOES(xir_proof_watch(proof, &watch, why));
+    const xir_pass_settings how = XIR_INIT(xir_pass_settings, .watches = &watch, .n_watches = 1);
+    assert_int_equal(run_misplaced(net, &how), XIR_E_INVALID);
+    CHECK_SAID("the network computes something else");
+    xir_proof_free(proof);
+    xir_network_free(net);
+}
+
+/* What the body of a call makes needs bytes while it runs. */
+static void a_call_needs_the_peak_of_its_body(void **state) {
+    (void)state;
+    xir_network *net = story_net("x: fp32 4; a = CumSum x; b = CumSum a; c = CumSum b; d = CumSum c; out d");
+    xir_op *const ops[] = { story_op(net, "b"), story_op(net, "c") };
+    assert_non_null(xir_outline(net, ops, 2, NULL));
+    xir_liveness *lives = xir_liveness_new(net, NULL, why);
+    xir_memory_buffers *buffers = xir_memory_buffers_new(lives, NULL, why);
+    size_t scratch = 0;
+    for (size_t i = 0; i < xir_memory_buffers_count(buffers); i++) {
+        if (xir_memory_buffers_value(buffers, i)) continue;
+        scratch++;
+        assert_int_equal(xir_memory_buffers_data(buffers)[i].size, 16);
+    }
+    assert_int_equal(scratch, 1);
+    REFUSED_SIZE(net, "limit=47,align=1", "(body)");
+    xir_memory_buffers_free(buffers);
+    xir_liveness_free(lives);
+    xir_network_free(net);
+}
+
 static void check_refused(const char *story, const char *options, xir_status status, const char *part, int line) {
     xir_network *net = story_net(story);
     const xir_status found_ = xir_pass_run(net, "plan", options, NULL, why);
@@ -234,7 +369,7 @@ static void check_refused(const char *story, const char *options, xir_status sta
 
 static void bad_options_are_refused(void **state) {
     (void)state;
-    REFUSED(STORY, "memory=disk", XIR_E_BOUNDS, "memory: expected chunk or etm, found 'disk'");
+    REFUSED(STORY, "memory=disk", XIR_E_BOUNDS, "memory: expected chunk, etm or ocm, found 'disk'");
     REFUSED(STORY, "align=48", XIR_E_BOUNDS, "align: expected a power of two, found 48");
     REFUSED(STORY, "params-align=3", XIR_E_BOUNDS, "params-align: expected a power of two, found 3");
     REFUSED(STORY, "effort=3", XIR_E_BOUNDS, "effort: expected 0, 1 or 2, found 3");
@@ -242,7 +377,15 @@ static void bad_options_are_refused(void **state) {
     REFUSED(STORY, "base=64", XIR_E_INVALID, "base: it has no effect with memory=chunk");
     REFUSED(STORY, "params-align=64", XIR_E_INVALID, "params-align: it has no effect with memory=chunk");
     REFUSED(STORY, "effort=2,reuse=false", XIR_E_INVALID, "effort: it has no effect with reuse=false");
-    REFUSED(STORY, "clear,memory=disk", XIR_E_BOUNDS, "memory: expected chunk or etm, found 'disk'");
+    REFUSED(STORY, "clear,memory=disk", XIR_E_BOUNDS, "memory: expected chunk, etm or ocm, found 'disk'");
+    REFUSED(STORY, "chunks=two", XIR_E_BOUNDS, "chunks: expected one or views, found 'two'");
+    REFUSED(STORY, "chunks=views,limit=64", XIR_E_INVALID, "limit: it has no effect with chunks=views");
+    REFUSED(STORY, "memory=etm,chunks=views", XIR_E_INVALID, "chunks: it has no effect with segments");
+    REFUSED(STORY, "double=x", XIR_E_INVALID, "double: it has no effect with memory=chunk");
+    REFUSED(STORY, "memory=etm,double=q", XIR_E_UNKNOWN, "double: no input 'q' is planned");
+    REFUSED(STORY, "memory=etm,levels=\"ocm=,etm\"", XIR_E_BOUNDS, "levels: expected ocm=BYTES,etm");
+    REFUSED(STORY, "memory=etm,levels=\"ocm=1X,etm\"", XIR_E_BOUNDS, "levels: expected ocm=BYTES,etm");
+    REFUSED(STORY, "memory=etm,levels=\"ocm=9999999999G,etm\"", XIR_E_BOUNDS, "levels: expected ocm=BYTES,etm");
     REFUSED(STORY, "clear,align=4", XIR_E_INVALID, "align: it has no effect with clear");
     REFUSED(STORY, "limit=127", XIR_E_LIMIT, "the buffers need at least 128 bytes");
     REFUSED(STORY, "limit=127", XIR_E_LIMIT, "the most bytes live while op 'a' runs: 'x' 16, 'a' 16");
@@ -278,6 +421,20 @@ static void planning(want *w) {
 }
 SCARCE_TEST(planning)
 
+#define PARTS "w: params 2 4; x: fp32 2 4; c = CumSum x; a, b = Split c [sections=1,1 axis=0]; " \
+              "d = Concat b a [axis=0]; e = Add d w; f = CumSum e; out f"
+
+static void planning_more(want *w) {
+    IN_PLENTY(w, w->net = story_net_in(w->ctx, PARTS));
+    TRY_LOOSELY(w, xir_pass_run(w->net, "sort", "order=memory", NULL, w->why));
+    TRY_LOOSELY(w, xir_pass_run(w->net, "plan", "memory=ocm,parts,align=4", NULL, w->why));
+    TRY_LOOSELY(w, xir_pass_run(w->net, "plan", "memory=etm,parts,align=4,double=x", NULL, w->why));
+    TRY_LOOSELY(w, xir_pass_run(w->net, "plan", "memory=etm,keep", NULL, w->why));
+    TRY_LOOSELY(w, xir_pass_run(w->net, "plan", "chunks=views", NULL, w->why));
+    IN_PLENTY(w, w->result = picture(w->net));
+}
+SCARCE_TEST(planning_more)
+
 GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_chunk_has_offsets),
@@ -289,8 +446,16 @@ GROUP {
         cmocka_unit_test(a_new_plan_leaves_nothing_of_the_old),
         cmocka_unit_test(a_failed_plan_changes_nothing),
         cmocka_unit_test(views_of_params_are_where_those_are),
+        cmocka_unit_test(each_set_may_have_a_chunk),
+        cmocka_unit_test(what_has_an_address_may_keep_it),
+        cmocka_unit_test(what_is_worth_most_is_on_the_chip),
+        cmocka_unit_test(inputs_may_have_a_second_copy),
+        cmocka_unit_test(a_verified_plan_must_stay_sound),
+        cmocka_unit_test(a_proof_notices_a_wrong_plan),
+        cmocka_unit_test(a_call_needs_the_peak_of_its_body),
         cmocka_unit_test(bad_options_are_refused),
         cmocka_unit_test(test_planning),
+        cmocka_unit_test(test_planning_more),
     };
     return RUN_GROUP(tests);
 }

@@ -126,7 +126,9 @@ static void check_plan(const xir_network *net, bool accelerated, bool etm, const
 
 static void values_are_where_their_readers_expect_them(void **state) {
     static const char *const hows[] = { "memory=etm", "memory=etm,in-place=false,align=16", "", "memory=etm,reuse=false",
-                                        "memory=etm,effort=2,align=16", "in-place=false", "memory=etm" };
+                                        "memory=etm,effort=2,align=16", "in-place=false", "memory=etm",
+                                        "parts,align=16", "memory=etm,parts,align=16", "memory=ocm,align=16",
+                                        "memory=etm,levels=\"ocm=48,etm\",align=16,in-place=false" };
     const xir_target *buyi = xir_target_of_kind(ctx, XIR_TARGET_BUYI, NULL);
     (void)state;
     for (size_t i = 0; i < again_cases(400); i++) {

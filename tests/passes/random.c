@@ -8,8 +8,8 @@
 #include "support/path_rule.h"
 #include "support/random_net.h"
 
-static const char *const passes[] = { "sort", "infer", "dce", "cse", "fold", "identity", "merge", "layout", "fuse",
-                                      "fold-batchnorm" };
+static const char *const passes[] = { "sort", "infer", "dce", "cse", "dedup", "canon", "fold", "identity", "merge", "layout",
+                                      "fuse", "fold-batchnorm" };
 
 static size_t all_changes[COUNT(passes)];
 

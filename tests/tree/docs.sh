@@ -1,7 +1,7 @@
 #!/bin/sh
 # docs.sh TOP: the parts of files that the pages below show are in those files. A block of C that begins with a comment
-# naming a file is a part of that file, line by line, except for blank lines. The files that pages link to exist.
-# docs/pnnx.md and the test of PNNX's classes have the same table.
+# naming a file is a part of that file, line by line, except for blank lines. docs/pnnx.md and the test of PNNX's
+# classes have the same table.
 set -u
 cd "$1" || exit 2
 
@@ -46,12 +46,3 @@ if [ -z "$shown" ] || [ "$shown" != "$tested" ]; then
     printf 'docs/pnnx.md has:\n%s\ntests/serialize/pnnx/graph.c has:\n%s\n' "$shown" "$tested"
     exit 1
 fi
-
-# Links to files: "](path" and "](path#part", from the folder of the page. Code is not read: a lambda looks the same.
-failed=0
-for page in README.md CHANGELOG.md CONTRIBUTING.md docs/*.md examples/models/README.md; do
-    for link in $(awk '/^```/ { code = !code; next } !code' "$page" | grep -o '](\([^)# ]*\)' | cut -c3- | grep -v '^[a-z]*:'); do
-        [ -e "$(dirname "$page")/$link" ] || { echo "$page: no file $link"; failed=1; }
-    done
-done
-exit $failed

@@ -398,7 +398,6 @@ static const option options[] = {
     { "repair", NULL, WORD_NONE, &repairs, "first finish a save of FILE and its parameters that was interrupted" },
     BIND_OPTION,
     PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION, AS_CALLS_OPTION,
-    UPSTREAM_OPTION,
     CONSTANT_OPTIONS,
     { 0 },
 };

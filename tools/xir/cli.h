@@ -92,7 +92,8 @@ typedef struct command {
 
 /* Each command is in the file of its name. The list ends with NULL. */
 extern const command info_command, show_command, convert_command, extract_command, check_command, diff_command,
-                     opt_command, plan_command, trace_command, run_command, stats_command, view_command, ops_command,
+                     opt_command, plan_command, trace_command, run_command, test_command,
+                     stats_command, view_command, ops_command,
                      passes_command, schema_command, help_command, completion_command;
 extern const command *const commands[];
 extern const option common_options[];    /* what every command takes                        */
@@ -261,7 +262,7 @@ struct loaded {
     const char   *path;          /* NULL: standard input                                  */
     const file_format *format;
     bool          regular;       /* an ordinary file: it can be read again, and has files next to it */
-    char         *bytes;         /* all of it, if it is not regular or read as upstream   */
+    char         *bytes;         /* all of it, if it is not regular                       */
     size_t        size;
     xir_network  *net;
     const file_format *written_as;   /* the network is written in this format as it is read; NULL: it is not */
@@ -273,7 +274,6 @@ struct loaded {
 typedef struct load_options {
     const char *from, *params;
     bool        no_params, lazy, as_calls;
-    const char *as_upstream;     /* "head"; NULL: a file is read as it is */
 } load_options;
 extern load_options load_args;
 #define FROM_OPTION                                                                                                   \
@@ -281,9 +281,6 @@ extern load_options load_args;
       "the format of the input, whatever its content and name: json, onnx, pnnx, ...; an unknown word lists all" }
 #define AS_CALLS_OPTION \
     { "as-calls", NULL, WORD_NONE, &load_args.as_calls, "DeepX: every line is a call, also one that fits a definition" }
-#define UPSTREAM_OPTION                                                                                                \
-    { "as-upstream", "WORD", WORD_TEXT, &load_args.as_upstream,                                                       \
-      "DeepX: each line is what the executor's own parser makes of it: head" }
 #define NO_PARAMS_OPTION { "no-params", NULL, WORD_NONE, &load_args.no_params, "read the structure alone" }
 #define LAZY_OPTION      { "lazy", NULL, WORD_NONE, &load_args.lazy, "map parameters instead of reading them" }
 #define PARAMS_OPTION                                                                                                 \
@@ -309,8 +306,8 @@ void unload(loaded *l);
 
 /* What every command that saves takes on its command line. */
 typedef struct save_options {
-    const char *to, *out_params, *align;
-    bool        indent, plain, no_md5, external;
+    const char *to, *out_params, *align, *inside;
+    bool        indent, plain, no_md5, external, no_ids;
 } save_options;
 extern save_options save_args;
 #define OUT_PARAMS_OPTION                                                                                             \
@@ -327,6 +324,11 @@ extern save_options save_args;
     { "external", NULL, WORD_NONE, &save_args.external,                                                               \
       "onnx: write constants of 1024 bytes and more to X.onnx.data, next to X.onnx" }
 #define PLAIN_OPTION { "plain", NULL, WORD_NONE, &save_args.plain, "tsm: write a scrambled container plain" }
+#define INLINE_OPTION                                                                                                 \
+    { "inline", "WORD", WORD_TEXT, &save_args.inside,                                                                 \
+      "text: which parameters are in it: all, or none; without this, all if they take at most 16 KiB" }
+#define NO_IDS_OPTION                                                                                                 \
+    { "no-ids", NULL, WORD_NONE, &save_args.no_ids, "text: write no ids, as in files that people write" }
 #define TO_OPTION                                                                                                     \
     { "to", "FORMAT", WORD_FORMAT, &save_args.to,                                                                     \
       "the format of the output, whatever its name: json, fb, pnnx, ...; an unknown word lists all" }
@@ -344,9 +346,6 @@ bool keeps_params(const xir_network *net);
 /* All bytes of a structure file that is text, read again if necessary; *bytes is NULL if the file is not a text, or
  * after a failure. They are the caller's to free, unless they are l->bytes. */
 int   structure_bytes(loaded *l, char **bytes, size_t *size);
-/* Makes the bytes of a DeepX text those that the executor's own parser would print. FAULTY, with findings, if it
- * refuses a line. */
-int   read_as_upstream(loaded *l, xir_diags *why);
 
 /* Reports which old keys of classes a file has: they will be written as the new ones. */
 int   note_old_keys(loaded *l, xir_diags *why);

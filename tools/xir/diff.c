@@ -124,7 +124,6 @@ static const option options[] = {
     { "ignore", "LIST", WORD_TEXT, &ignored, "ignore names, order or ids, or several: names,order", .many = true },
     { "json", NULL, WORD_NONE, &as_json, "print a list of JSON objects, one for each difference" },
     NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION, AS_CALLS_OPTION,
-    UPSTREAM_OPTION,
     { 0 },
 };
 

@@ -344,7 +344,6 @@ static int run(int n, char **operands) {
 static const option options[] = {
     { "json", NULL, WORD_NONE, &as_json, "print a JSON object; of several files a list of them" },
     PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION, AS_CALLS_OPTION,
-    UPSTREAM_OPTION,
     { 0 },
 };
 

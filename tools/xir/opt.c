@@ -268,9 +268,10 @@ static const option options[] = {
     { "time", NULL, WORD_NONE, &with_times, "print what each pass changed and how long it took" },
     { "json", NULL, WORD_NONE, &as_json, "print a JSON object: what --time and --prove print, and the findings" },
     PARAMS_OPTION, OUT_PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION,
-    INDENT_OPTION, ALIGN_OPTION, PLAIN_OPTION, NO_MD5_OPTION, EXTERNAL_OPTION, FROM_OPTION,
+    INDENT_OPTION, ALIGN_OPTION, PLAIN_OPTION, INLINE_OPTION, NO_IDS_OPTION, NO_MD5_OPTION, EXTERNAL_OPTION,
+        FROM_OPTION,
     AS_CALLS_OPTION,
-    UPSTREAM_OPTION, TO_OPTION,
+    TO_OPTION,
     { 0 },
 };
 

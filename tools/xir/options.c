@@ -33,7 +33,20 @@ static const option *find(const command *cmd, const char *name, size_t size) {
     return o ? o : find_in(common_options, name, size);
 }
 
+/* Options that commands had, and what does now what they did. */
+static const struct { const char *name, *instead; } removed[] = {
+    { "as-upstream", "a DeepX text is read as it is written, and 'xir check' warns where the executor's parser reads "
+                     "it otherwise" },
+};
+
 static int unknown(const command *cmd, const char *word) {
+    const char *bare_word = word + strspn(word, "-");
+    for (size_t i = 0; i < sizeof removed / sizeof *removed; i++) {
+        const size_t n = strlen(removed[i].name);
+        if (strncmp(bare_word, removed[i].name, n) != 0 || (bare_word[n] && bare_word[n] != '=')) continue;
+        complain(MISUSED, "--%s has been removed: %s", removed[i].name, removed[i].instead);
+        return -1;
+    }
     enum { MOST = 48 };
     const char *names[MOST + COMMON + 1];
     size_t n = 0;
@@ -41,7 +54,7 @@ static int unknown(const command *cmd, const char *word) {
     for (size_t i = 0; i < COMMON; i++) names[n++] = common_options[i].name;
     names[n] = NULL;
     text bare = { 0 };
-    text_add(&bare, word + strspn(word, "-"), strcspn(word + strspn(word, "-"), "="));
+    text_add(&bare, bare_word, strcspn(bare_word, "="));
     const char *meant = bare.size ? nearest(text_of(&bare).data, names) : NULL;
     if (meant) complain(MISUSED, "%s has no option '%s'; did you mean '--%s'?", cmd->name, word, meant);
     else complain(MISUSED, "%s has no option '%s'; xir %s --help lists them", cmd->name, word, cmd->name);

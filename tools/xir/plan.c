@@ -4,41 +4,20 @@
 #include "plan.h"
 
 static const char *how;
-static bool        as_csv, from_csv;
+static bool        as_csv, as_svg, from_csv;
 
-/* What the pass is asked to do. */
-typedef struct asked {
-    bool    in_place;
-    int64_t upper, align;
-} asked;
-
-/* A value with an address. */
-typedef struct row {
-    const xir_value *v;
-    xir_life         life;
-    uint64_t         at, bytes;
-    size_t           set;        /* of values that may share bytes           */
-    size_t           buffer;     /* that it is in                            */
-} row;
-
-typedef struct table {
-    asked               asked;
-    row                *rows;
-    size_t              n, on_host;
-    xir_liveness       *lives;
-    xir_memory_buffers *sets;
-    xir_buffer         *buffers;     /* values of one set at one address     */
-    size_t             *first;       /* by buffer: its first row             */
-    size_t              n_buffers;
-    xir_memory_peak     peak;        /* its bound and moment                 */
-} table;
+typedef plan_asked asked;
+typedef plan_row   row;
+typedef plan_table table;
 
 /* ---- the options of the pass --------------------------------------------------------------------- */
 
 static asked told;
 
 static xir_status tell(xir_pass *at) {
-    told = (asked){ xir_pass_bool(at, "in-place"), xir_pass_int(at, "upper"), xir_pass_int(at, "align") };
+    told = (asked){ xir_pass_bool(at, "in-place"), xir_pass_bool(at, "parts"),
+                    !xir_str_equal(xir_pass_text(at, "memory"), xir_str_of("chunk")), xir_pass_int(at, "upper"),
+                    xir_pass_int(at, "align") };
     return XIR_OK;
 }
 
@@ -69,6 +48,11 @@ static bool has_address(void *user, const xir_value *v) {
     return xir_mtype_kind_of(xir_value_mtype(v)) != XIR_MTYPE_HOST;
 }
 
+/* Bytes that are unknown are counted as those of the set. */
+static uint64_t bytes_of(const table *t, const row *r) {
+    return r->life.known ? r->life.bytes : xir_memory_buffers_data(t->sets)[r->set].size;
+}
+
 static void add_rows(table *t, const xir_network *net) {
     size_t room = 0;
     for (xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) room += xir_op_output_count(op);
@@ -80,18 +64,19 @@ static void add_rows(table *t, const xir_network *net) {
             r->set = xir_memory_buffers_find(t->sets, r->v);
             r->at = address_of(r->v);
             const bool listed = r->set != SIZE_MAX && xir_liveness_of(t->lives, r->v, &r->life);
-            if (listed) r->bytes = xir_memory_buffers_data(t->sets)[r->set].size;
+            if (listed) r->bytes = bytes_of(t, r);
+            r->base = r->at - r->life.offset;
             t->n += listed;
             t->on_host += !listed;
         }
     }
 }
 
-/* Rows of one set at one address next to each other, in the order in which they are made. */
+/* Rows of one set in the same bytes next to each other, in the order in which they are made. */
 static int compare_rows(const void *a, const void *b) {
     const row *left = *(const row *const *)a, *right = *(const row *const *)b;
     if (left->set != right->set) return left->set < right->set ? -1 : 1;
-    if (left->at != right->at) return left->at < right->at ? -1 : 1;
+    if (left->base != right->base) return left->base < right->base ? -1 : 1;
     return left < right ? -1 : left > right;
 }
 
@@ -102,7 +87,7 @@ static void join_rows(table *t) {
     qsort((void *)sorted, t->n, sizeof *sorted, compare_rows);
     for (size_t i = 0; i < t->n; i++) {
         row *r = sorted[i], *before = i ? sorted[i - 1] : NULL;
-        const bool joined = before && before->set == r->set && before->at == r->at;
+        const bool joined = before && before->set == r->set && before->base == r->base;
         r->buffer = joined ? before->buffer : (size_t)(r - t->rows);
     }
     free((void *)sorted);
@@ -118,9 +103,10 @@ static void add_buffers(table *t) {
         const bool joined = r->buffer != i;
         r->buffer = joined ? t->rows[r->buffer].buffer : t->n_buffers++;
         xir_buffer *b = &t->buffers[r->buffer];
-        if (!joined) *b = (xir_buffer){ .from = r->life.first, .to = r->life.last, .size = r->bytes };
+        if (!joined) *b = (xir_buffer){ .from = r->life.first, .to = r->life.last };
         if (!joined) t->first[r->buffer] = i;
         if (b->to < r->life.last) b->to = r->life.last;
+        if (b->size < r->life.offset + r->bytes) b->size = r->life.offset + r->bytes;
     }
 }
 
@@ -134,11 +120,26 @@ static int find_peak(table *t, xir_diags *why) {
     return code;
 }
 
+static bool is_accelerated(const xir_op *op) { return xir_target_kind_of(xir_op_target(op)) != XIR_TARGET_HOST; }
+
+/* What the host sees is in segments of its own. */
+static bool is_apart(void *user, const xir_value *v) {
+    const table *t = user;
+    if (!has_address(NULL, v)) return true;
+    if (!t->accelerated || !t->asked.etm) return false;
+    bool apart = !is_accelerated(xir_value_op(v));
+    for (const xir_use *u = xir_value_uses(v); u && !apart; u = xir_use_next(u)) apart = !is_accelerated(xir_use_op(u));
+    return apart;
+}
+
 static int make_table(table *t, xir_network *net, xir_diags *why) {
     int code = ask(net, &t->asked, why);
     if (code) return code;
-    const bool in_place = t->asked.in_place;
-    t->lives = xir_liveness_new(net, &XIR_INIT(xir_liveness_options, .views = true, .in_place = in_place), why);
+    const xir_liveness_options shared =
+        XIR_INIT(xir_liveness_options, .views = true, .in_place = t->asked.in_place, .parts = t->asked.parts,
+                 .part_align = (uint64_t)t->asked.align, .is_apart = is_apart, .user = t);
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) t->accelerated |= is_accelerated(op);
+    t->lives = xir_liveness_new(net, &shared, why);
     const xir_memory_buffers_options with =
         XIR_INIT(xir_memory_buffers_options, .takes = has_address, .upper = t->asked.upper);
     t->sets = t->lives ? xir_memory_buffers_new(t->lives, &with, why) : NULL;
@@ -168,9 +169,10 @@ static void print_row(const table *t, const row *r) {
     print_place(r->v, r->at);
     printf(" %12" PRIu64 " %6" PRId64 "-%-6" PRId64 " ", r->bytes, r->life.first, r->life.last);
     print_clipped(stdout, xir_value_name(r->v), 60);
-    if (first != r->v) {
-        fputs("  = ", stdout);
-        print_clipped(stdout, xir_value_name(first), 60);
+    const bool part = r->bytes < t->buffers[r->buffer].size;
+    if (part || (first != r->v && t->rows[t->first[r->buffer]].bytes == r->bytes)) {
+        fputs(part ? "  in " : "  = ", stdout);
+        print_clipped(stdout, xir_value_name(part ? r->life.in : first), 60);
     }
     putchar('\n');
 }
@@ -203,16 +205,19 @@ static void print_peak(const table *t, int64_t moment) {
 }
 
 static void print_table(const table *t) {
-    uint64_t end = 0, from = UINT64_MAX;
+    uint64_t end = 0, from = UINT64_MAX, onchip = 0;
     puts("memory     address        bytes          life value");
     for (size_t i = 0; i < t->n; i++) {
         const row *r = &t->rows[i];
         print_row(t, r);
-        if (r->at + r->bytes > end) end = r->at + r->bytes;
-        if (r->at < from) from = r->at;
+        uint64_t *to = xir_mtype_kind_of(xir_value_mtype(r->v)) == XIR_MTYPE_ONCHIP ? &onchip : &end;
+        if (r->at + r->bytes > *to) *to = r->at + r->bytes;
+        if (to == &end && r->at < from) from = r->at;
     }
+    if (from > end) from = end;
     printf("%zu values in %zu buffers, %zu on the host; ", t->n, t->n_buffers, t->on_host);
     if (t->n) {
+        if (onchip) printf("%" PRIu64 " bytes on the chip; ", onchip);
         printf("%" PRIu64 " bytes from %" PRIu64 " to %" PRIu64 ", at most %" PRIu64 " alive\n", end - from, from, end,
                t->peak.bound);
         print_peak(t, t->peak.moment);
@@ -227,7 +232,7 @@ static void print_csv(const table *t) {
     for (size_t i = 0; i < t->n_buffers; i++) {
         const xir_buffer *b = &t->buffers[i];
         printf("%zu,%" PRId64 ",%" PRId64 ",%" PRIu64 ",%" PRId64 ",%" PRIu64 "\n", i, b->from, b->to + 1, b->size,
-               t->asked.align, t->rows[t->first[i]].at);
+               t->asked.align, t->rows[t->first[i]].base);
     }
 }
 
@@ -245,6 +250,7 @@ static int plan(loaded *l) {
     say(why);
     xir_diags_free(why);
     if (!code && as_csv) print_csv(&t);
+    else if (!code && as_svg) plan_svg(&t);
     else if (!code) print_table(&t);
     free_table(&t);
     return code;
@@ -274,6 +280,7 @@ static int run(int n, char **operands) {
     if (code) return code;
     if (out && strcmp(out, "-") == 0)
         return complain(MISUSED, "plan prints the table to standard output: OUT is a file");
+    if (as_csv && as_svg) return complain(MISUSED, "--csv and --svg print to standard output: only one can");
     loaded l = { 0 };
     code = load(&l, operands[0], 0);
     if (!code) code = plan(&l);
@@ -285,13 +292,15 @@ static int run(int n, char **operands) {
 static const option options[] = {
     { "how", "OPTIONS", WORD_TEXT, &how,
       "options of the pass plan: \"memory=etm,limit=2M\"; xir passes plan lists them" },
-    { "csv", NULL, WORD_NONE, &as_csv, "print buffers in the columns of MiniMalloc: id,lower,upper,size,alignment,offset" },
+    { "csv", NULL, WORD_NONE, &as_csv,
+     "print buffers in the columns of MiniMalloc: id,lower,upper,size,alignment,offset" },
+    { "svg", NULL, WORD_NONE, &as_svg, "print a picture of the plan: time from left to right, addresses from below" },
     { "from-csv", NULL, WORD_NONE, &from_csv,
       "NET has lines of numbers: id,lower,upper,size, and perhaps alignment and offset" },
     { "limit", "BYTES", WORD_TEXT, &plan_limit, "with --from-csv: the bytes that there are" },
     { "effort", "N", WORD_TEXT, &plan_effort, "with --from-csv: 0, 1 or 2, how hard to try (1)" },
     PARAMS_OPTION, OUT_PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, INDENT_OPTION, ALIGN_OPTION, PLAIN_OPTION,
-    NO_MD5_OPTION, EXTERNAL_OPTION, FROM_OPTION, AS_CALLS_OPTION, UPSTREAM_OPTION, TO_OPTION,
+    INLINE_OPTION, NO_IDS_OPTION, NO_MD5_OPTION, EXTERNAL_OPTION, FROM_OPTION, AS_CALLS_OPTION, TO_OPTION,
     { 0 },
 };
 

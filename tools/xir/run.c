@@ -5,7 +5,7 @@
 
 run_options        run_args;
 static const char *tolerance_word, *seed_word;
-static bool        as_json, memory;
+static bool        as_json, memory, arena;
 
 static void ports_make(ports *p, size_t n) {
     p->n = n;
@@ -112,6 +112,7 @@ static int run(int n, char **operands) {
     }
     xir_run_options options = XIR_INIT(xir_run_options);
     if (memory) options.memory = note_memory;
+    options.arena = arena;
     if (check_binds() || check_inputs() || max_work_of_line(&options.max_work) ||
         max_memory_of_line(&options.max_memory) || threads_of_line(&options.threads)) return MISUSED;
     loaded l = { 0 };
@@ -153,10 +154,11 @@ static const option options[] = {
     { "max-memory", "N", WORD_TEXT, &work_args.max_memory,
       "the most bytes that inputs, values and kernels may take at one moment (no limit)" },
     THREADS_OPTION("compute"),
+    { "arena", NULL, WORD_NONE, &arena,
+      "compute in the memory that the network plans, in one block: a wrong plan gives wrong numbers" },
     { "memory", NULL, WORD_NONE, &memory, "print how many bytes the values take at most, and at which op" },
     { "json", NULL, WORD_NONE, &as_json, "print a JSON object" },
     PARAMS_OPTION, LAZY_OPTION, FROM_OPTION, AS_CALLS_OPTION,
-    UPSTREAM_OPTION,
     { 0 },
 };
 

@@ -5,7 +5,7 @@
 #include "stats.h"
 
 static const char *by_word, *depth_word, *sort_word, *top_word;
-static bool        as_json, as_csv, plot, views, in_place;
+static bool        as_json, as_csv, plot, views, in_place, parts;
 
 /* ---- figures of ops ---------------------------------------------------------------------------------- */
 
@@ -146,7 +146,7 @@ static void list_live(stats *s, const xir_liveness *l) {
  * takes none: its result is what it moves. */
 static xir_status look_at_memory(stats *s, xir_diags *why) {
     const xir_liveness_options options = XIR_INIT(xir_liveness_options, .views = views, .in_place = in_place,
-                                                  .is_view = is_added, .user = s);
+                                                  .parts = parts, .is_view = is_added, .user = s);
     xir_liveness *l = xir_liveness_new(s->l->net, &options, why);
     s->peak = XIR_INIT(xir_live_peak);
     if (!l) {
@@ -292,11 +292,12 @@ static const option options[] = {
     { "top", "N", WORD_TEXT, &top_word, "the first N rows, and one for all others" },
     { "views", NULL, WORD_NONE, &views, "memory: a view of a value takes no bytes" },
     { "in-place", NULL, WORD_NONE, &in_place, "memory: an op writes its output over an input where it may" },
+    { "parts", NULL, WORD_NONE, &parts, "memory: what is joined or divided is in the bytes of the whole" },
     { "plot", NULL, WORD_NONE, &plot, "also draw a bar for each row, and the bytes that are alive" },
     { "csv", NULL, WORD_NONE, &as_csv, "print the rows as CSV, with whole numbers" },
     { "json", NULL, WORD_NONE, &as_json, "print a JSON object" },
     INPUT_SHAPE_OPTION, BIND_OPTION,
-    PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION, AS_CALLS_OPTION, UPSTREAM_OPTION,
+    PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION, AS_CALLS_OPTION,
     { 0 },
 };
 

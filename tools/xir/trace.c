@@ -273,7 +273,7 @@ static const option options[] = {
     { "back", NULL, WORD_NONE, &backward, "OP is an op of the result: print what it was made of, the last pass first" },
     SETTINGS_OPTIONS,
     CONSTANT_OPTIONS,
-    PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION, AS_CALLS_OPTION, UPSTREAM_OPTION,
+    PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION, AS_CALLS_OPTION,
     { 0 },
 };
 

@@ -257,7 +257,7 @@ static const option options[] = {
     { "constants", NULL, WORD_NONE, &constants,
       "draw ops that depend on constants alone, too; otherwise they belong to the ops that use them" },
     INPUT_SHAPE_OPTION, BIND_OPTION,
-    PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION, AS_CALLS_OPTION, UPSTREAM_OPTION,
+    PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION, AS_CALLS_OPTION,
     { 0 },
 };
 

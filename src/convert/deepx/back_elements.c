@@ -146,6 +146,15 @@ static xir_value *chosen(xir_node *at, xir_value *where, xir_value *x, xir_value
     return xir_node_make(at, "Where", INS(x, otherwise, where), NO_SETS);
 }
 
+/* minimum(maximum(x, least), most), without bounds that are infinite. */
+static xir_value *between(xir_node *at, xir_value *x, double least, double most) {
+    if (!isinf(least) || least > 0)
+        x = xir_node_make(at, "Maximum", INS(x, xir_node_scalar(at, v_element(x), least)), NO_SETS);
+    if (!isinf(most) || most < 0)
+        x = xir_node_make(at, "Minimum", INS(x, xir_node_scalar(at, v_element(x), most)), NO_SETS);
+    return x;
+}
+
 /* ReLU: from the threshold on x, below a line; a greatest value comes first. */
 bool deepx_back_relu(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *line = x, *y;
@@ -155,6 +164,7 @@ bool deepx_back_relu(xir_node *at) {
     if (!x) return false;
     if (isnan(from)) return xir_node_unsupported(at, "a threshold that is not a number");
     if (slope == 0 && from == 0 && !bounded) return by_number(at, "deepx::maxscalar", x, 0);
+    if (slope == 0 && from == 0 && most > 0 && v_is_real(x)) return xir_node_result(at, 0, between(at, x, 0, most));
     if (!v_is_real(x) && (slope != 0 || from != trunc(from) || bounded))
         return xir_node_unsupported(at, "a curve of integers");
     xir_value *start = xir_node_scalar(at, v_element(x), from), *top = xir_node_scalar(at, v_element(x), most);
@@ -167,7 +177,7 @@ bool deepx_back_relu(xir_node *at) {
 
 /* The bounds of integers lose their fractions. NaN does not bound reals. */
 bool deepx_back_clamp(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0), *y = x;
+    xir_value *x = xir_node_input(at, 0);
     double least = xir_node_real(at, "min", -INFINITY), most = xir_node_real(at, "max", INFINITY);
     if (!x) return false;
     if (isnan(least)) least = v_is_integer(x) ? 0 : -INFINITY;
@@ -180,10 +190,7 @@ bool deepx_back_clamp(xir_node *at) {
         if (most >= high - 1) most = INFINITY;
         if (least >= high || most < low) return xir_node_unsupported(at, "bounds beyond the integers");
     }
-    if (!isinf(least) || least > 0)
-        y = xir_node_make(at, "Maximum", INS(y, xir_node_scalar(at, v_element(x), least)), NO_SETS);
-    if (!isinf(most) || most < 0)
-        y = xir_node_make(at, "Minimum", INS(y, xir_node_scalar(at, v_element(x), most)), NO_SETS);
+    xir_value *y = between(at, x, least, most);
     return y == x ? xir_node_becomes(at, "Copy", INS(x), NO_SETS) : xir_node_result(at, 0, y);
 }
 

@@ -18,6 +18,10 @@ xir_str convert_short_name(const xir_class *cls) {
     return (xir_str){ key.data + from, key.size - from };
 }
 
+bool dialect_has_class(const xir_dialect_decl *dialect, const xir_class *cls) {
+    const xir_dialect_decl *of = dialect_of_class(cls);
+    return of && of->prefix == dialect->prefix;
+}
 bool xir_class_is_dialect(const xir_class *cls) { return dialect_of_class(cls) != NULL; }
 
 int64_t convert_number(const xir_dialect_decl *dialect, const xir_op *op) {

@@ -292,8 +292,7 @@ static bool put_all(custom_sets *s, size_t n_in, size_t n_out) {
     return !xir_node_failed(at);
 }
 
-/* The op of XIR becomes a node. */
-static bool become_custom(xir_node *at) {
+bool onnx_become_custom(xir_node *at) {
     custom_sets s = { .at = at };
     const size_t n_in = xir_op_input_count(at->op), n_out = xir_op_output_count(at->op);
     xir_value **in = node_take(at, (n_in + 1) * sizeof *in);
@@ -319,10 +318,5 @@ xir_convert_fn *onnx_rest(xir_node *at, size_t i) {
     xir_convert_fn *ways[2];
     const size_t n = onnx_quantised_ways(at, ways);
     if (i < n) return ways[i];
-    return i == n && pass && !at->depth && xir_pass_bool(pass, "custom") ? become_custom : NULL;
-}
-
-xir_convert_fn *onnx_instead(xir_node *at) {
-    const xir_pass *pass = xir_node_pass(at);
-    return pass && !at->depth && xir_pass_bool(pass, "all-custom") ? become_custom : NULL;
+    return i == n && pass && !at->depth && xir_pass_bool(pass, "custom") ? onnx_become_custom : NULL;
 }

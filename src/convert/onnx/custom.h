@@ -32,10 +32,10 @@ bool onnx_is_custom(const xir_op *op);
 
 xir_convert_fn onnx_custom;   /* the node becomes an op of XIR */
 
+xir_convert_fn onnx_become_custom;   /* an op of XIR becomes a node */
+
 /* What the way back does with an op that no row converts: the ways of quantised numbers (back_pairs.c), and with
  * the option `custom` a node. */
 xir_convert_fn *onnx_rest(xir_node *at, size_t i);
-/* With the option `all-custom`, every op is a node of this kind. */
-xir_convert_fn *onnx_instead(xir_node *at);
 
 #endif

@@ -320,21 +320,27 @@ static const xir_convert_row rows[] = {
 static const xir_pass_option options[] = {
     XIR_DIALECT_STRICT,
     { "custom", XIR_PASS_BOOL, "false", "what ONNX has no operators for becomes nodes in the domain icraft.xir" },
-    { "all-custom", XIR_PASS_BOOL, "false", "every op becomes such a node, and the same op again when it is read" },
     { "opset", XIR_PASS_INT, "0", "the version of the operator set, 11 to 23; 0: that of the file that the network "
                                   "comes from, or 13, or the least above it that all ops need" },
 };
 
 extern const xir_dialect_decl dialect_onnx;
-static const xir_pass_decl pass_xir_to_onnx =
-    XIR_DIALECT_PASS_WITH("xir-to-onnx", "converts XIR's ops to operators of ONNX, one by one", &dialect_onnx, options);
+static const xir_pass_removed removed[] = {
+    { "all-custom", "'custom' makes nodes of the ops that ONNX has no operators for" },
+    { NULL, NULL },
+};
+static const xir_pass_decl pass_xir_to_onnx = {
+    XIR_PASS_HEAD("xir-to-onnx", "converts XIR's ops to operators of ONNX, one by one"), .level = XIR_LEVEL_NEEDED,
+    .options = options, .n_options = COUNT(options), .run = xir_dialect_pass_run,
+    .user = (void *)(uintptr_t)&dialect_onnx, .removed = removed,
+};
 
 const xir_dialect_decl dialect_onnx = {
     XIR_DIALECT_HEAD("onnx::", "ONNX"), .pass = "onnx-to-xir", .rows = rows, .n_rows = COUNT(rows),
     .node = "node", .nodes = "/graph/node/", .results = "/graph/output/", .sources = "graph input or initializer",
     .operators = "operator set", .split = onnx_split_key, .version = onnx_version, .is_pure = onnx_is_pure,
     .check = onnx_check_both, .types = onnx_types, .element = onnx_declared_element, .newest = ONNX_NEWEST,
-    .function = onnx_function, .rest = onnx_rest, .instead = onnx_instead,
+    .function = onnx_function, .rest = onnx_rest,
     .back = &pass_xir_to_onnx, .before_back = "layout{to=nchw}", .begin_back = onnx_begin_back,
     .end_back = onnx_end_back, .finish = onnx_finish, .lacks = XIR_LACKS_TENSOR_NAMES,
 };

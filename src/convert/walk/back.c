@@ -25,7 +25,7 @@ static bool add_row(conversion *c, const xir_convert_row *row) {
             return false;
         uint32_t *first = pointer_table_add(&b->rows_of, cls, 0);
         if (!first) return false;
-        b->rows[b->n_rows++] = (back_row){ row, *first };
+        b->rows[b->n_rows++] = (back_row){ .row = row, .next = *first };
         *first = (uint32_t)b->n_rows;
     }
     return true;
@@ -49,7 +49,7 @@ bool back_begin(conversion *c) {
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) pointer_table_init(tables[i], context_alloc(c->ctx));
     b->front = xir_network_first(c->net);
     for (xir_op *op = b->front; op && (op = xir_op_next(op)) && !xir_op_input_count(op) &&
-                                dialect_of_class(op->cls) == b->to;) b->front = op;   /* constants of an earlier run */
+                                dialect_has_class(b->to, op->cls);) b->front = op;   /* constants of an earlier run */
     const xir_op *output = xir_network_output_op(c->net);
     for (size_t i = 0; output && i < xir_op_input_count(output); i++) {
         const xir_value *v = xir_op_input(output, (int64_t)i);
@@ -233,11 +233,12 @@ static bool run(conversion *c, xir_op *op, unsigned depth, xir_node *at) {
         return back_add_turn(c, x, y, order) || node_no_memory(at);
     }
     const uint32_t *first = pointer_table_find(&c->back.rows_of, xir_op_class(op));
-    for (uint32_t i = first ? *first : 0; i && at->fate != NODE_NO_MEMORY; i = c->back.rows[i - 1].next) {
-        const xir_class *theirs = xir_class_opaque(c->ctx, xir_str_of(c->back.rows[i - 1].row->name));
-        const convert_class *to = theirs ? conversion_class(c, theirs) : NULL;
-        if (!to) return at->fate = NODE_NO_MEMORY, false;
-        if (attempt(at, to, node_run_candidate, order, reason)) return true;
+    for (uint32_t i = first ? *first : 0, next; i && at->fate != NODE_NO_MEMORY; i = next) {
+        back_row *b = &c->back.rows[i - 1];
+        next = b->next;
+        if (!b->to) b->to = conversion_class_named(c, b->row->name);
+        if (!b->to) return at->fate = NODE_NO_MEMORY, false;
+        if (attempt(at, b->to, node_run_candidate, order, reason)) return true;
     }
     xir_convert_fn *simpler;
     for (size_t i = 0; at->fate != NODE_NO_MEMORY && (simpler = simpler_of(op, c->back.to, i)); i++)
@@ -279,7 +280,7 @@ static bool keep_valid(conversion *c, xir_op *op) {
 xir_status back_run(conversion *c, xir_op *op) {
     xir_node at;
     if (xir_op_is(op, xir_input_class()) || xir_op_is(op, xir_output_class())) return XIR_OK;
-    if (dialect_of_class(op->cls) == c->back.to) return take_constants(c, op) ? XIR_OK : XIR_E_MEMORY;
+    if (dialect_has_class(c->back.to, op->cls)) return take_constants(c, op) ? XIR_OK : XIR_E_MEMORY;
     c->nodes++;
     if (run(c, op, 0, &at)) {
         c->changed++;
@@ -317,7 +318,7 @@ static void drop_older(conversion *c) {
     for (xir_op *first = xir_network_first(c->net), *op = first, *next; op; op = next) {
         next = xir_op_next(op);
         if (op == first) continue;
-        if (xir_op_input_count(op) || xir_op_output_count(op) != 1 || dialect_of_class(op->cls) != c->back.to) return;
+        if (xir_op_input_count(op) || xir_op_output_count(op) != 1 || !dialect_has_class(c->back.to, op->cls)) return;
         drop(xir_op_output(op, 0));
     }
 }

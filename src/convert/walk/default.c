@@ -4,6 +4,6 @@
 #include <xir/pass.h>
 
 const char *xir_default_pipeline(void) {
-    return "bind,to-xir,sort,infer,fold,infer,identity,fuse,layout,"
-           "fix(fold,identity,merge,fuse,fold-batchnorm,cse,dce),infer";
+    return "bind,to-xir,sort,infer,fold,infer,identity,fuse,canon,layout,"
+           "fix(fold,identity,merge,fuse,canon,fold-batchnorm,cse,dce),infer";
 }

@@ -14,7 +14,7 @@ static bool is_end(const xir_op *op) { return xir_op_is(op, xir_input_class()) |
 /* What the dialect does around the conversion. The end is for networks that are all of the format. */
 static bool is_whole(const conversion *c) {
     for (const xir_op *op = xir_network_first(c->net); op; op = xir_op_next(op))
-        if (!is_end(op) && dialect_of_class(op->cls) != c->back.to) return false;
+        if (!is_end(op) && !dialect_has_class(c->back.to, op->cls)) return false;
     return true;
 }
 

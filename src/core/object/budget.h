@@ -17,6 +17,7 @@ typedef struct budget {
     uint64_t free;               /* bytes that constants of the pass fold may have beyond twice that              */
     uint64_t kept;               /* bytes of such constants that were made and still exist                        */
     struct rooms *rooms;         /* memory that the run uses again (src/exec/rooms.h); NULL: none                 */
+    const struct xir_array *into;   /* for output 0 of the next op (src/exec/kernel.h); NULL: none               */
     bool   (*cancel)(void *user);   /* NULL: never                                                                */
     void    *user;
     size_t   threads;            /* that may compute a constant; the executor makes them and ends them            */

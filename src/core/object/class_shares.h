@@ -1,4 +1,4 @@
-/* The SHARES row of a class: whose bytes the first output of an op may have. declare.h lists the words; liveness uses
+/* The SHARES row of a class: whose bytes the outputs of an op may have. declare.h lists the words; liveness uses
  * them. */
 #ifndef CORE_CLASS_SHARES_H
 #define CORE_CLASS_SHARES_H
@@ -9,6 +9,9 @@ typedef enum shares_kind {   /* ORDER SHARES */
     SHARES_NOTHING,
     SHARES_VIEW,      /* the output is the bytes of the named input                                    */
     SHARES_OVER,      /* the output may be written over a named input that nobody reads any more       */
+    SHARES_DIVIDES,   /* the outputs are parts of the named input                                      */
+    SHARES_PICKS,     /* the output is a part of the named input                                       */
+    SHARES_JOINS,     /* the named inputs are parts of the output                                      */
     SHARES_KINDS
 } shares_kind;
 
@@ -16,6 +19,7 @@ typedef enum shares_kind {   /* ORDER SHARES */
 typedef struct class_shares {
     shares_kind kind;
     uint64_t    inputs;   /* bit i: input i is named */
+    const xir_field *along, *by;   /* DIVIDES, JOINS: the axis; PICKS: the starts and the steps */
 } class_shares;
 
 /* Reads the SHARES row of a class, whose ports are already known, into cls->more->shares. A row that contradicts the

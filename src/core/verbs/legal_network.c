@@ -7,7 +7,7 @@
 #include "sized.h"
 #include "validate.h"
 
-enum { KNOWN = 1024 };   /* places of the table, a power of two */
+enum { FEW = 1024, MANY = 65536 };   /* places of the table, a power of two: what is rare must not push out the rest */
 
 /* What the answer on an op depends on. */
 typedef struct question {
@@ -23,6 +23,7 @@ typedef struct asking {
     trial              t;
     object_pool        pool;
     question          *legal;
+    size_t             room;       /* of the table                  */
     bool               own;        /* only ops that have the target */
     xir_tried          found;
     xir_status         first;
@@ -39,7 +40,7 @@ static question *place_of(const asking *a, const xir_op *op, question *q) {
     }
     q->out = op_outputs(op)[0].type;
     hash += (uintptr_t)q->out;
-    return &a->legal[(hash ^ hash >> 7 ^ hash >> 17) & (KNOWN - 1)];
+    return &a->legal[(hash ^ hash >> 7 ^ hash >> 17) & (a->room - 1)];
 }
 
 static bool is_end(const xir_op *op) { return op->cls->traits & (XIR_TRAIT_SOURCE | XIR_TRAIT_SINK); }
@@ -116,15 +117,16 @@ xir_status xir_network_try(const xir_network *net, const xir_target *target, con
     xir_status status = options ? sized_take(SIZED(xir_try_options, user), &a.how, options, why) : XIR_OK;
     if (status) return status;
     const xir_allocator *alloc = &net->alloc;
-    a.legal = mem_new(alloc, KNOWN * sizeof *a.legal);
+    for (a.room = FEW; a.room < MANY && a.room < net->n_ops / 8;) a.room *= 2;
+    a.legal = mem_new(alloc, a.room * sizeof *a.legal);
     if (!a.legal) return diag_memory(why);
-    memset((void *)a.legal, 0, KNOWN * sizeof *a.legal);
+    memset((void *)a.legal, 0, a.room * sizeof *a.legal);
     pool_init_reader(&a.pool, &net->pool);
     a.t = (trial){ .target = target, .pool = &a.pool, .typed = a.how.typed, .why = why };
     look(&a);
     ask_all(&a);
     pool_free(&a.pool);
-    mem_free(alloc, a.legal, KNOWN * sizeof *a.legal);
+    mem_free(alloc, a.legal, a.room * sizeof *a.legal);
     if (a.first == XIR_E_MEMORY) return diag_memory(why);
     status = out ? sized_fill(SIZED(xir_tried, elsewhere), out, &a.found, why) : XIR_OK;
     return status ? status : a.first;

@@ -6,40 +6,13 @@
 #include <stdio.h>
 #include <xir/liveness.h>
 #include <xir/walk.h>
-#include "graph.h"
+#include "lives.h"
 #include "shares.h"
 #include "sized.h"
 
 #define OPTIONS_STRUCT SIZED(xir_liveness_options, n_order)
 #define LIFE_STRUCT    SIZED(xir_life, end)
 #define PEAK_STRUCT    SIZED(xir_live_peak, unknown)
-
-#define NONE UINT32_MAX
-
-typedef struct life {
-    uint64_t bytes;
-    uint32_t first, last;
-    uint32_t base;      /* the oldest value in the same bytes; NONE: it is in those of Params        */
-    uint32_t end;       /* of a base: the greatest `last` of all values in it                        */
-    uint32_t next;      /* of a base: the next one with the same end; while sharing is looked for, the
-                           position of the last op that reads it through an input that its row does not name  */
-    bool     known;
-    bool     kept;      /* a result, or the base of one                                              */
-} life;
-
-struct xir_liveness {
-    const xir_network *net;
-    const xir_op     **ops;        /* by position                                                    */
-    uint32_t          *values_of;  /* by position: the number of the first value of the op; one more */
-    uint32_t          *place;      /* by slot: the position + 1; 0: not in the order                 */
-    size_t             n_ops, n_slots;
-    life              *lives;
-    size_t             n, room;
-    uint64_t          *bytes;      /* by position                                                    */
-    uint32_t          *unknown;    /* by position; NULL: all 0                                       */
-    uint64_t           n_unknown;
-    size_t             peak;
-};
 
 /* ---- bytes ------------------------------------------------------------------------------------------------------- */
 
@@ -72,8 +45,7 @@ typedef struct maker {
     type_bytes    memo[TYPE_MEMO];
 } maker;
 
-/* The number of a value, NONE if no op of the order makes it. */
-static uint32_t number_of(const xir_liveness *l, const xir_value *v) {
+uint32_t lives_number(const xir_liveness *l, const xir_value *v) {
     const xir_op *op = v ? value_op(v) : NULL;
     if (!op || op->net != l->net || op->slot >= l->n_slots || !l->place[op->slot]) return NONE;
     const size_t at = l->place[op->slot] - 1, i = (size_t)(v - op_outputs(op));
@@ -173,20 +145,6 @@ static xir_status place_all(maker *m, const xir_liveness_options *how) {
 
 /* ---- shared bytes ------------------------------------------------------------------------------------------------ */
 
-bool shares_same_places(const xir_type *a, const xir_type *b) {
-    if (a == b) return true;
-    int64_t in_a, in_b;
-    return ((!xir_type_is_layouted(a) && !xir_type_is_layouted(b)) || xir_type_equal(a, b)) &&
-           !xir_type_elements(a, &in_a) && !xir_type_elements(b, &in_b) && in_a == in_b &&
-           xir_type_storage_bits(a) == xir_type_storage_bits(b);
-}
-
-bool shares_names_input(const xir_op *op, size_t input) {
-    const class_more *more = op->cls->more;
-    const size_t port = input < more->n_inputs ? input : more->n_inputs - (size_t)1;
-    return port < 64 && more->shares.inputs >> port & 1;
-}
-
 static void join(xir_liveness *l, life *made, uint32_t base) {
     made->base = base;
     if (base == NONE) return;
@@ -197,11 +155,9 @@ static void join(xir_liveness *l, life *made, uint32_t base) {
 
 /* Makes the first output of an op a view of an input. */
 static void view(xir_liveness *l, const xir_op *op, size_t input, life *made) {
-    const xir_value *v = input < op->n_inputs ? op_inputs(op)[input].value : NULL;
-    const xir_type *type = op_outputs(op)[0].type;
-    if (!v || !v->type || !xir_type_equal(xir_type_element(v->type), xir_type_element(type))) return;
-    if (!shares_same_places(v->type, type)) return;
-    const uint32_t number = number_of(l, v);
+    if (!shares_is_view(op, input)) return;
+    const xir_value *v = op_inputs(op)[input].value;
+    const uint32_t number = lives_number(l, v);
     if (value_is_params(v)) join(l, made, NONE);
     else if (number != NONE) join(l, made, l->lives[number].base);
 }
@@ -209,7 +165,7 @@ static void view(xir_liveness *l, const xir_op *op, size_t input, life *made) {
 /* Stamps what the op reads through inputs that its row does not name. */
 static void stamp_others(xir_liveness *l, const xir_op *op, uint32_t stamp) {
     for (size_t i = 0; i < op->n_inputs; i++) {
-        const uint32_t number = !shares_names_input(op, i) ? number_of(l, op_inputs(op)[i].value) : NONE;
+        const uint32_t number = !shares_names_input(op, i) ? lives_number(l, op_inputs(op)[i].value) : NONE;
         const uint32_t base = number != NONE ? l->lives[number].base : NONE;
         if (base != NONE) l->lives[base].next = stamp;
     }
@@ -220,7 +176,7 @@ static void write_over(xir_liveness *l, const xir_op *op, uint32_t at, life *mad
     if (op_has_children(op)) return;
     stamp_others(l, op, at);
     for (size_t i = 0; i < op->n_inputs; i++) {
-        const uint32_t number = shares_names_input(op, i) ? number_of(l, op_inputs(op)[i].value) : NONE;
+        const uint32_t number = shares_names_input(op, i) ? lives_number(l, op_inputs(op)[i].value) : NONE;
         const uint32_t base = number != NONE ? l->lives[number].base : NONE;
         if (base == NONE) continue;
         const life *in = &l->lives[base];
@@ -309,6 +265,7 @@ void xir_liveness_free(xir_liveness *l) {
     drop(l, l->bytes, l->n_ops, sizeof *l->bytes);
     drop(l, l->unknown, l->n_ops, sizeof *l->unknown);
     mem_free(&net->ctx->alloc, l->lives, l->room * sizeof *l->lives);
+    drop(l, l->parts, l->n, sizeof *l->parts);
     mem_free(&net->ctx->alloc, l, sizeof *l);
 }
 
@@ -339,7 +296,7 @@ static xir_status fill(xir_liveness *l, const xir_liveness_options *how, xir_dia
     share(l, how);
     sum_up(l, ends);
     drop(l, ends, l->n_ops, sizeof *ends);
-    return XIR_OK;
+    return !how->parts || lives_share_parts(l, how) ? XIR_OK : diag_memory(why);
 }
 
 xir_liveness *xir_liveness_new(const xir_network *net, const xir_liveness_options *options, xir_diags *why) {
@@ -365,7 +322,7 @@ static const xir_value *value_at(const xir_liveness *l, uint32_t number) {
 
 bool xir_liveness_of(const xir_liveness *l, const xir_value *value, xir_life *out) {
     xir_life made = XIR_INIT(xir_life);
-    const uint32_t number = l && value && !value_is_params(value) ? number_of(l, value) : NONE;
+    const uint32_t number = l && value && !value_is_params(value) ? lives_number(l, value) : NONE;
     if (number != NONE) {
         const life *it = &l->lives[number], *base = it->base != NONE ? &l->lives[it->base] : NULL;
         made.known = it->known;
@@ -375,6 +332,8 @@ bool xir_liveness_of(const xir_liveness *l, const xir_value *value, xir_life *ou
         made.bytes = it->bytes;
         made.in = base ? value_at(l, it->base) : NULL;
         made.end = base ? base->end : it->last;
+        made.begin = base && l->parts ? l->parts[it->base].begin : base ? base->first : it->first;
+        made.offset = base && l->parts ? l->parts[number].offset : 0;
     }
     return !sized_fill(LIFE_STRUCT, out, &made, NULL) && number != NONE;
 }

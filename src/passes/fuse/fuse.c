@@ -69,27 +69,7 @@ static const fuse_rule *const families[] = {
     fuse_moves, fuse_windows,
 };
 
-static xir_status make_rules(xir_pass *at, xir_rule *rules, size_t *n) {
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
-        for (const fuse_rule *r = families[i]; r->pattern; r++, (*n)++) {
-            xir_pattern *p = xir_pattern_new(xir_pass_context(at), r->pattern, xir_pass_diags(at));
-            if (!p) return XIR_E_MEMORY;   /* no other error is possible */
-            rules[*n] = (xir_rule){ .pattern = p, .rewrite = r->rewrite };
-        }
-    }
-    return XIR_OK;
-}
-
-static xir_status run(xir_pass *at) {
-    xir_rule rules[XIR_RULES];
-    size_t n = 0, changes = 0;
-    xir_status status = make_rules(at, rules, &n);
-    if (!status) status = xir_network_rewrite(xir_pass_network(at), rules, n, sizeof *rules, 0, &changes,
-                                              xir_pass_diags(at));
-    for (size_t i = 0; i < n; i++) xir_pattern_free((xir_pattern *)(uintptr_t)rules[i].pattern);
-    xir_pass_changed(at, changes);
-    return status;
-}
+static xir_status run(xir_pass *at) { return rules_run(at, families, sizeof families / sizeof *families); }
 
 const xir_pass_decl pass_fuse = {
     XIR_PASS_HEAD("fuse", "replaces several ops by the one that they amount to: bias, GELU, GroupNorm, Roll and others"),

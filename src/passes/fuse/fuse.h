@@ -4,13 +4,10 @@
 #define PASSES_FUSE_H
 
 #include <xir/ops.h>
-#include <xir/pattern.h>
 #include "support/numbers.h"
+#include "support/rules.h"
 
-typedef struct fuse_rule {
-    const xir_pattern_decl *pattern;
-    xir_rewrite_fn         *rewrite;
-} fuse_rule;
+typedef pass_rule fuse_rule;
 
 /* Each list ends with a rule without a pattern. */
 extern const fuse_rule fuse_activations[], fuse_norms[], fuse_products[];

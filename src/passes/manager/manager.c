@@ -4,6 +4,7 @@
 #include "manager/manager.h"
 #include <stdio.h>
 #include <time.h>
+#include <xir/memory.h>
 #include "provenance.h"
 #include "support/spent.h"
 
@@ -68,10 +69,16 @@ static void take_findings_of_network(manager *m, size_t from) {
     for (; m->why && (d = xir_diags_at(m->net->diags, from)); from++) xir_diags_append(m->why, d);
 }
 
+/* The addresses of a valid network are checked, too. */
+static xir_status check_network(const xir_network *net, xir_diags *why) {
+    const xir_status status = xir_network_validate(net, why);
+    return status ? status : xir_memory_check(net, NULL, why);
+}
+
 /* A network that is valid once must stay valid. */
 static xir_status validate(manager *m, const pipeline_step *s) {
     xir_diags *found = m->why ? xir_diags_new(m->net->ctx) : NULL;
-    xir_status status = m->why && !found ? XIR_E_MEMORY : xir_network_validate(m->net, found);
+    xir_status status = m->why && !found ? XIR_E_MEMORY : check_network(m->net, found);
     if (!status) m->valid = true;
     if (status == XIR_E_MEMORY) {   /* not an error of the pass */
         xir_diags_free(found);
@@ -272,9 +279,9 @@ static xir_status run_group(manager *m, size_t i, size_t *changes) {
 
 static xir_status run_all(manager *m) {
     xir_status status = m->set->dump_dir ? manager_dump(m, "start") : XIR_OK;
-    if (!status && m->set->verify) m->valid = xir_network_validate(m->net, NULL) == XIR_OK;
+    if (!status && m->set->verify) m->valid = check_network(m->net, NULL) == XIR_OK;
     for (size_t i = 0, changes; !status && i < m->p->n; i = m->p->steps[i].end) status = run_item(m, i, &changes);
-    if (!status && m->set->verify && !m->valid) status = xir_network_validate(m->net, m->why);
+    if (!status && m->set->verify && !m->valid) status = check_network(m->net, m->why);
     return status;
 }
 

@@ -2,6 +2,7 @@
  * read once for each run of the pass. */
 #include <stdio.h>
 #include "number.h"
+#include "sized.h"
 #include "manager/pipeline.h"
 
 size_t pass_option_named(const xir_pass_decl *decl, xir_str name, xir_pass_option *out) {
@@ -68,14 +69,17 @@ xir_str pass_near(xir_context *ctx, xir_str name) {
     return best;
 }
 
-xir_str pass_option_near(const xir_pass_decl *decl, xir_str name) {
+const char *pass_option_hint(const xir_pass_decl *decl, xir_str name, char out[PASS_HINT_ROOM]) {
     xir_str best = { NULL, 0 };
     size_t distance = SIZE_MAX;
     xir_pass_option o;
-    for (size_t i = 0; xir_pass_option_at(decl, i, &o); i++) {
+    const xir_pass_removed *was = decl->size >= SIZE_TO(xir_pass_decl, removed) ? decl->removed : NULL;
+    while (was && was->name && !xir_str_equal(xir_str_of(was->name), name)) was++;
+    for (size_t i = 0; xir_pass_option_at(decl, i, &o); i++)
         if (xir_str_is_nearer(name, xir_str_of(o.name), &distance)) best = xir_str_of(o.name);
-    }
-    return best;
+    if (was && was->name) snprintf(out, PASS_HINT_ROOM, ", which has been removed: %s", was->instead);
+    else snprintf(out, PASS_HINT_ROOM, NEAR_FORMAT, NEAR_ARGS(best));
+    return out;
 }
 
 /* ---- configuration --------------------------------------------------------------------------------------------- */
@@ -118,10 +122,9 @@ xir_status pass_check_config(xir_context *ctx, const xir_pipeline *p, const xir_
         }
         xir_pass_option o;
         if (pass_option_named(decl, option, &o) == PASS_NO_OPTION) {
-            near = pass_option_near(decl, option);
-            return diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""),
-                             "the pass %s has no option '%.*s'" NEAR_FORMAT, decl->name,
-                             (int)option.size, option.data, NEAR_ARGS(near));
+            char hint[PASS_HINT_ROOM];
+            return diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""), "the pass %s has no option '%.*s'%s", decl->name,
+                             CLIP(option), pass_option_hint(decl, option, hint));
         }
         char room[NUMBER_ROOM];
         if (!config_text(o.kind, &entry->value, room, &value)) return wrong_kind(decl, &o, why);

@@ -39,9 +39,11 @@ xir_status pass_check_value(const xir_pass_decl *decl, const xir_pass_option *o,
  * default. */
 size_t pass_read_values(xir_context *ctx, const xir_pass_decl *decl, const pass_setting *settings, size_t n,
                         const xir_map *config, pass_value *out);
-/* The registered pass, or the option, whose name is close to this one; empty if none is. */
+/* The registered pass whose name is close to this one; empty if none is. */
 xir_str pass_near(xir_context *ctx, xir_str name);
-xir_str pass_option_near(const xir_pass_decl *decl, xir_str name);
+/* What follows "has no option 'x'": what replaces an option that the pass had, or a suggestion. Returns `out`. */
+enum { PASS_HINT_ROOM = 300 };
+const char *pass_option_hint(const xir_pass_decl *decl, xir_str name, char out[PASS_HINT_ROOM]);
 /* Checks every value of the configuration that belongs to an option: XIR_E_UNKNOWN, XIR_E_TYPE. Passes are those of the
  * pipeline, which may be NULL, and the registered ones. */
 xir_status pass_check_config(xir_context *ctx, const struct xir_pipeline *p, const xir_map *config, xir_diags *why);

@@ -147,9 +147,9 @@ static bool parse_option(parser *at, const xir_pass_decl *pass, xir_str values[P
     xir_pass_option o;
     size_t i = pass_option_named(pass, name, &o);
     if (i == PASS_NO_OPTION) {
-        xir_str near = pass_option_near(pass, name);
-        return fail(at, place, XIR_E_UNKNOWN, "%s has no option '%.*s'" NEAR_FORMAT, pass->name,
-                     CLIP_TO(name, 80), NEAR_ARGS(near));
+        char hint[PASS_HINT_ROOM];
+        return fail(at, place, XIR_E_UNKNOWN, "%s has no option '%.*s'%s", pass->name, CLIP_TO(name, 80),
+                    pass_option_hint(pass, name, hint));
     }
     if (given[i]) return fail(at, place, XIR_E_EXISTS, "duplicate option %s", o.name);
     if (take(at, '=')) {

@@ -83,7 +83,8 @@ void proof_report_first(xir_proof *p, const xir_network *net, size_t sample, xir
                                                  .threads = p->threads, .max_work = p->max_work,
                                                  .max_memory = half),
                           searching = XIR_INIT(xir_run_options, .watch = find_first, .user = &s, .threads = p->threads,
-                                               .max_work = p->max_work, .max_memory = half);
+                                               .max_work = p->max_work, .max_memory = half,
+                                               .arena = proof_is_planned(net));
     if (outputs && p->last &&
         xir_network_run(p->last, inputs, p->n_inputs, outputs, p->n_outputs, &remembering, NULL) == XIR_OK) {
         for (size_t i = 0; i < p->n_outputs; i++) {

@@ -218,17 +218,33 @@ xir_status proof_room(const xir_proof *p, uint64_t held, uint64_t *room, xir_dia
                      PRIu64 " (max_memory)", held, p->max_memory);
 }
 
+bool proof_is_planned(const xir_network *net) {
+    bool any = false;
+    for (const xir_op *op = net->first; op; op = op->next) {
+        for (uint32_t i = 0; i < op->n_outputs; i++) {
+            const xir_value *v = &op_outputs(op)[i];
+            uint64_t bytes;
+            if (xir_mtype_kind_of(xir_value_mtype(v)) == XIR_MTYPE_HOST) continue;
+            if (!v->type || xir_type_bytes(v->type, &bytes)) return false;
+            any = true;
+        }
+    }
+    return any;
+}
+
 xir_status proof_run_samples(xir_proof *p, const xir_network *net, xir_array *const *inputs, size_t n_in,
                              xir_array **outputs, size_t n_out, xir_diags *why) {
     const size_t ops = net->n_ops - !!xir_network_input_op(net) - !!xir_network_output_op(net);
     uint64_t held = proof_held(p, inputs, n_in * p->n_samples, NULL, 0);
+    const bool planned = p->outputs && proof_is_planned(net);   /* a plan is checked by every op */
     xir_status status = XIR_OK;
     for (size_t k = 0; !status && k < p->n_samples; k++) {
         const xir_array *const *sample = (const xir_array *const *)inputs + k * n_in;
         sample_run s = { p, k < p->n_reuses ? p->reuses[k] : NULL, 0 };
         xir_run_options options = XIR_INIT(xir_run_options, .user = &s, .watch = note_value,
-                                           .known = s.k ? find_value : NULL, .cancel = p->cancel ? is_cancelled : NULL,
-                                           .max_work = p->max_work, .threads = p->threads);
+                                           .known = s.k && !planned ? find_value : NULL, .arena = planned,
+                                           .cancel = p->cancel ? is_cancelled : NULL, .max_work = p->max_work,
+                                           .threads = p->threads);
         status = proof_room(p, held, &options.max_memory, why);
         if (status) break;
         if (s.k) reuse_begin(s.k, net, sample, n_in);

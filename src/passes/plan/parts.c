@@ -34,6 +34,10 @@ static segment segment_for(const parts *p, const xir_value *v) {
     return is_input(p, v) ? SEGMENT_INPUT : is_output(p, v) ? SEGMENT_OUTPUT : SEGMENT_MAPS;
 }
 
+bool parts_is_map(const parts *p, const xir_value *v) {
+    return parts_takes(p, v) && segment_for(p, v) == SEGMENT_MAPS;
+}
+
 /* ---- parts ------------------------------------------------------------------------------------------------------- */
 
 /* The parts of a set so far. Views of one value, one after the other in the order of ops, are a group; a group is

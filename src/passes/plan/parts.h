@@ -15,6 +15,9 @@ typedef struct part {
     const xir_value *first;
     uint64_t         bytes, address;
     segment          its;
+    bool             onchip;            /* the address is one of the chip's                 */
+    bool             twice;             /* there is a second copy, at `second`              */
+    uint64_t         second;
 } part;
 
 typedef struct parts {
@@ -32,6 +35,10 @@ bool parts_is_accelerated(const xir_op *op);
 bool parts_plans(const parts *p, const xir_op *op);
 /* Whether a planned op makes or reads a value. */
 bool parts_takes(const parts *p, const xir_value *v);
+
+/* Whether a value may share bytes with others than its views: it is planned, and the host neither makes nor reads
+ * it. */
+bool parts_is_map(const parts *p, const xir_value *v);
 
 /* Makes the parts of p->sets; `views` are the lives without outputs over inputs. False without memory. */
 bool parts_make(parts *p, const xir_liveness *views);

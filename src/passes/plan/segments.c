@@ -1,6 +1,7 @@
 #include "segments.h"
 #include <inttypes.h>
 #include <stdio.h>
+#include "onchip.h"
 #include "tags.h"
 
 #define NOWHERE UINT64_MAX
@@ -16,10 +17,56 @@ typedef struct planner {
     size_t              n_params;
     pointer_table       viewed;         /* Params, and views of them, whose views are read  */
     range               theirs;         /* the Params that the compiler has placed          */
+    uint64_t            kept_to;        /* etm: the greatest end of an address that is kept */
     range               of[SEGMENTS];
 } planner;
 
-static bool takes(void *user, const xir_value *v) { return parts_takes(&((const planner *)user)->parts, v); }
+/* ---- what is kept ------------------------------------------------------------------------------------------------ */
+
+static bool is_kept(const planner *p, const xir_value *v) {
+    return p->how->keep && xir_mtype_kind_of(xir_value_mtype(v)) != XIR_MTYPE_HOST;
+}
+
+static bool is_in_chunk(const xir_value *v) {
+    return xir_mtype_kind_of(xir_value_mtype(v)) == XIR_MTYPE_CHUNK && !xir_mtype_addr(xir_value_mtype(v));
+}
+
+/* The value whose address a value has, and its place there, because that is kept; NULL if it is to be planned. In a
+ * chunk, others are planned around what is kept. */
+static const xir_value *kept_for(const planner *p, const xir_value *v, uint64_t *offset) {
+    xir_life life = XIR_INIT(xir_life);
+    const xir_value *whole = xir_liveness_of(p->lives, v, &life) && life.in ? life.in : v;
+    const bool around = !p->how->etm && !p->how->apart;
+    const xir_value *of = is_kept(p, v) ? v : is_kept(p, whole) ? whole : NULL;
+    *offset = of == v ? 0 : life.offset;
+    return of && around && is_in_chunk(of) ? NULL : of;
+}
+
+static bool is_fixed(void *user, const xir_value *v, uint64_t *offset) {
+    const planner *p = user;
+    *offset = xir_mtype_offset(xir_value_mtype(v));
+    return is_kept(p, v) && !p->how->etm && !p->how->apart && is_in_chunk(v);
+}
+
+static void keep_until(planner *p, const xir_value *v) {
+    uint64_t bytes, to;
+    if (!v || !is_kept(p, v) || xir_mtype_kind_of(xir_value_mtype(v)) != XIR_MTYPE_EXTERNAL) return;
+    if (xir_type_bytes(xir_value_type(v), &bytes) || !add_u64(xir_mtype_addr(xir_value_mtype(v)), bytes, &to)) return;
+    if (to > p->kept_to) p->kept_to = to;
+}
+
+static void find_kept(planner *p) {
+    for (const xir_op *op = p->at->net->first; op; op = op->next) {
+        for (uint32_t i = 0; i < op->n_outputs; i++) keep_until(p, &op_outputs(op)[i]);
+        for (uint32_t i = 0; i < op->n_inputs; i++) keep_until(p, op_inputs(op)[i].value);
+    }
+}
+
+static bool takes(void *user, const xir_value *v) {
+    const planner *p = user;
+    uint64_t offset;
+    return parts_takes(&p->parts, v) && !kept_for(p, v, &offset);
+}
 
 /* ---- places ------------------------------------------------------------------------------------------------------ */
 
@@ -76,7 +123,7 @@ static bool is_planned(const planner *p, const xir_value *v) {
 static xir_status place_params(planner *p) {
     for (size_t i = 0; i < p->n_params; i++) {
         uint64_t bytes;
-        if (!is_planned(p, p->params[i])) continue;
+        if (!is_planned(p, p->params[i]) || is_kept(p, p->params[i])) continue;
         if (xir_type_bytes(xir_value_type(p->params[i]), &bytes)) {
             const xir_str name = xir_value_name(p->params[i]);
             return xir_pass_fail(p->at, XIR_E_BOUNDS, NULL, "the bytes of Params '%.*s' are unknown", CLIP(name));
@@ -89,7 +136,32 @@ static xir_status place_params(planner *p) {
 static xir_status place_apart(planner *p, segment s) {
     for (size_t i = 0; i < p->parts.n; i++) {
         part *its = &p->parts.all[i];
-        if (its->its == s && !append(p, s, its->bytes, p->how->align, &its->address)) return fail_far(p);
+        if (its->its != s || its->onchip) continue;
+        if (!append(p, s, its->bytes, p->how->align, &its->address)) return fail_far(p);
+    }
+    return XIR_OK;
+}
+
+static part *input_named(const planner *p, xir_str name) {
+    for (size_t i = 0; i < p->parts.n; i++) {
+        part *its = &p->parts.all[i];
+        if (its->its == SEGMENT_INPUT && xir_str_equal(xir_value_name(its->first), name)) return its;
+    }
+    return NULL;
+}
+
+/* Second copies of inputs, so that the next run may be written while this one computes. */
+static xir_status place_doubles(planner *p) {
+    xir_str rest = p->how->doubled;
+    while (rest.size) {
+        const char *comma = memchr(rest.data, ',', rest.size);
+        const xir_str name = { rest.data, comma ? (size_t)(comma - rest.data) : rest.size };
+        part *its = input_named(p, name);
+        if (!its)
+            return xir_pass_fail(p->at, XIR_E_UNKNOWN, NULL, "double: no input '%.*s' is planned", CLIP(name));
+        if (!append(p, SEGMENT_INPUT, its->bytes, p->how->align, &its->second)) return fail_far(p);
+        its->twice = true;
+        rest = comma ? (xir_str){ comma + 1, rest.size - name.size - 1 } : (xir_str){ NULL, 0 };
     }
     return XIR_OK;
 }
@@ -98,13 +170,13 @@ static xir_status place_apart(planner *p, segment s) {
 
 static bool is_map(void *user, const xir_value *v) {
     const part *its = parts_find(&((const planner *)user)->parts, v);
-    return its && its->its == SEGMENT_MAPS;
+    return its && its->its == SEGMENT_MAPS && !its->onchip;
 }
 
 static xir_memory_buffers *buffers_of(const planner *p, bool (*which)(void *user, const xir_value *v)) {
     const xir_memory_buffers_options with =
         XIR_INIT(xir_memory_buffers_options, .align = p->how->align, .upper = p->how->upper, .takes = which,
-                 .user = (void *)(uintptr_t)p);
+                 .is_fixed = is_fixed, .user = (void *)(uintptr_t)p);
     return xir_memory_buffers_new(p->lives, &with, p->said);
 }
 
@@ -149,8 +221,8 @@ static xir_status fail_maps(const planner *p, const xir_memory_buffers *maps) {
             fail_limit(p, maps);
             continue;
         }
-        if (is_buffer(it.path, &number) && number < xir_memory_buffers_count(maps)) {
-            const xir_value *v = xir_memory_buffers_value(maps, number);
+        const xir_value *v = is_buffer(it.path, &number) ? xir_memory_buffers_value(maps, number) : NULL;
+        if (v) {
             const xir_op *op = value_op(v);
             snprintf(path, sizeof path, "/ops/%" PRId64 "/outputs/%zu", xir_network_index_of(p->at->net, op),
                      (size_t)(v - op_outputs(op)));
@@ -179,15 +251,40 @@ static xir_status plan_maps(planner *p, const xir_memory_buffers *maps) {
     xir_status status = xir_memory_plan_peak(plan, &peak, p->said);
     if (!status && peak.bytes > INT64_MAX - its->from) status = fail_far(p);
     for (size_t i = 0; i < xir_memory_buffers_count(maps) && !status; i++) {
-        part *of = parts_find(&p->parts, xir_memory_buffers_value(maps, i));
-        of->address = its->from + xir_memory_plan_offsets(plan)[i];
+        const xir_value *v = xir_memory_buffers_value(maps, i);   /* NULL: what the body of a call makes */
+        if (v) parts_find(&p->parts, v)->address = its->from + xir_memory_plan_offsets(plan)[i];
     }
     its->to = its->from + peak.bytes;
     xir_memory_plan_free(plan);
     return status;
 }
 
+/* A chunk for each part, after those that are kept. */
+static xir_status place_in_chunks(planner *p) {
+    uint64_t next = 0;
+    for (const xir_op *op = p->at->net->first; op; op = op->next) {
+        for (uint32_t i = 0; i < op->n_outputs; i++) {
+            const xir_mtype *mtype = xir_value_mtype(&op_outputs(op)[i]);
+            const bool chunk = is_kept(p, &op_outputs(op)[i]) && xir_mtype_kind_of(mtype) == XIR_MTYPE_CHUNK;
+            if (chunk && xir_mtype_addr(mtype) >= next) next = xir_mtype_addr(mtype) + 1;
+        }
+    }
+    for (size_t i = 0; i < p->parts.n; i++) p->parts.all[i].address = next + i;
+    return XIR_OK;
+}
+
+static xir_status place_on_chip(planner *p) {
+    xir_memory_buffers *maps = p->how->onchip ? buffers_of(p, is_map) : NULL;
+    if (!maps) return p->how->onchip ? status_of(p->said) : XIR_OK;
+    const xir_status status = onchip_choose(&p->parts, p->how, maps, p->lives, p->said);
+    xir_memory_buffers_free(maps);
+    return status;
+}
+
 static xir_status place_maps(planner *p) {
+    if (p->how->apart) return place_in_chunks(p);
+    const xir_status chosen = place_on_chip(p);
+    if (chosen) return chosen;
     if (!p->how->reuse) return place_apart(p, SEGMENT_MAPS);
     xir_memory_buffers *maps = buffers_of(p, is_map);
     xir_status status = !maps ? status_of(p->said) : xir_memory_buffers_count(maps) ? plan_maps(p, maps) : XIR_OK;
@@ -202,6 +299,7 @@ static bool begin(planner *p, segment s) {
     range *its = &p->of[s];
     its->from = s ? p->of[s - 1].to : p->how->base;
     if (!s && p->how->etm && its->from < p->theirs.to) its->from = p->theirs.to;
+    if (!s && p->how->etm && its->from < p->kept_to) its->from = p->kept_to;
     if (!round_up(&its->from, p->how->align)) return false;
     its->to = its->from;
     return true;
@@ -222,6 +320,7 @@ static xir_status place_all(planner *p) {
         status = s == SEGMENT_PARAMS ? (p->how->etm ? place_params(p) : XIR_OK)
                : s == SEGMENT_MAPS   ? place_maps(p)
                                      : place_apart(p, s);
+        if (!status && s == SEGMENT_INPUT) status = place_doubles(p);
     }
     if (!status && p->how->limit && p->of[SEGMENT_MAPS].to > p->how->limit) {
         return xir_pass_fail(p->at, XIR_E_LIMIT, NULL, "the plan ends at %" PRIu64 ", the limit is %" PRIu64,
@@ -236,7 +335,8 @@ static xir_status set_params(const planner *p) {
     xir_status status = XIR_OK;
     for (size_t i = 0; i < p->n_params && !status; i++) {
         const bool placed = p->params_at[i] != NOWHERE;
-        status = plan_place(p->at, p->params[i], placed ? XIR_MTYPE_EXTERNAL : XIR_MTYPE_HOST, p->params_at[i]);
+        if (is_kept(p, p->params[i])) continue;
+        status = plan_place(p->at, p->params[i], placed ? XIR_MTYPE_EXTERNAL : XIR_MTYPE_HOST, 0, p->params_at[i]);
     }
     return status;
 }
@@ -244,23 +344,44 @@ static xir_status set_params(const planner *p) {
 /* A view of Params is where those are. */
 static xir_status set_like_params(const planner *p, const xir_op *op, xir_value *v) {
     const xir_mtype *mtype = xir_value_mtype(viewed_by(op));
-    return plan_place(p->at, v, xir_mtype_kind_of(mtype), xir_mtype_addr(mtype));
+    return plan_place(p->at, v, xir_mtype_kind_of(mtype), 0, xir_mtype_addr(mtype));
+}
+
+/* A value that shares the bytes of one that is kept. */
+static xir_status set_like_kept(const planner *p, xir_value *v, const xir_value *of, uint64_t offset) {
+    const xir_mtype *mtype = xir_value_mtype(of);
+    const bool chunk = xir_mtype_kind_of(mtype) == XIR_MTYPE_CHUNK;
+    const uint64_t at = chunk ? xir_mtype_offset(mtype) : xir_mtype_addr(mtype);
+    return v == of ? XIR_OK : plan_place(p->at, v, xir_mtype_kind_of(mtype), chunk ? xir_mtype_addr(mtype) : 0,
+                                         at + offset);
 }
 
 /* A value that is not planned is on the host: an earlier plan may have placed it. */
 static xir_status set_value(const planner *p, const xir_op *op, xir_value *v) {
     const part *its = parts_find(&p->parts, v);
-    if (its) return plan_place(p->at, v, p->how->etm ? XIR_MTYPE_EXTERNAL : XIR_MTYPE_CHUNK, its->address);
-    if (is_view_of_params(p, v)) return set_like_params(p, op, v);
-    return plan_place(p->at, v, XIR_MTYPE_HOST, 0);
+    xir_life life = XIR_INIT(xir_life);
+    uint64_t offset;
+    const xir_value *kept = its ? NULL : kept_for(p, v, &offset);
+    if (kept) return set_like_kept(p, v, kept, offset);
+    xir_status status = plan_double(p->at, v, its && its->twice && its->first == v ? &its->second : NULL);
+    if (status) return status;
+    if (!its || !xir_liveness_of(p->lives, v, &life))
+        return is_view_of_params(p, v) ? set_like_params(p, op, v) : plan_place(p->at, v, XIR_MTYPE_HOST, 0, 0);
+    if (p->how->apart) return plan_place(p->at, v, XIR_MTYPE_CHUNK, its->address, life.offset);
+    const xir_mtype_kind kind = !p->how->etm ? XIR_MTYPE_CHUNK : its->onchip ? XIR_MTYPE_ONCHIP : XIR_MTYPE_EXTERNAL;
+    return plan_place(p->at, v, kind, 0, its->address + life.offset);
 }
 
 static xir_status set_tags(const planner *p) {
     range all = p->of[SEGMENT_PARAMS];
     const bool own = all.to > all.from, foreign = p->theirs.to > p->theirs.from;
     if (foreign) all = (range){ p->theirs.from, own ? all.to : p->theirs.to };
-    xir_status status = tags_set(p->at, SEGMENT_PARAMS, own || foreign ? &all : NULL);
-    for (segment s = SEGMENT_INPUT; s < SEGMENTS && !status; s++) status = tags_set(p->at, s, &p->of[s]);
+    const bool keep = p->how->keep;   /* and nothing new: the tags are kept, too */
+    xir_status status = keep && !own ? XIR_OK : tags_set(p->at, SEGMENT_PARAMS, own || foreign ? &all : NULL);
+    for (segment s = SEGMENT_INPUT; s < SEGMENTS && !status; s++) {
+        const bool empty = p->of[s].from == p->of[s].to;
+        status = keep && empty ? XIR_OK : tags_set(p->at, s, &p->of[s]);
+    }
     return status;
 }
 
@@ -289,6 +410,7 @@ static xir_status plan_with_params(planner *p) {
         xir_network_params(net, p->params, p->n_params);
         for (size_t i = 0; i < p->n_params; i++) p->params_at[i] = NOWHERE;
         p->theirs = tags_foreign_params(net);
+        find_kept(p);
         status = !p->how->etm || find_viewed(p) ? place_all(p) : pass_no_memory(p->at);
     }
     if (!status) status = set_all(p);
@@ -298,17 +420,25 @@ static xir_status plan_with_params(planner *p) {
     return status;
 }
 
-static xir_liveness *lives_of(const planner *p, bool in_place) {
-    return xir_liveness_new(p->at->net, &XIR_INIT(xir_liveness_options, .views = true, .in_place = in_place), p->said);
+static bool is_apart(void *user, const xir_value *v) {
+    const planner *p = user;
+    return !parts_is_map(&p->parts, v) || is_kept(p, v);
+}
+
+static xir_liveness *lives_of(const planner *p, bool in_place, bool with_parts) {
+    const xir_liveness_options with =
+        XIR_INIT(xir_liveness_options, .views = true, .in_place = in_place, .parts = with_parts,
+                 .part_align = p->how->align, .is_apart = is_apart, .user = (void *)(uintptr_t)p);
+    return xir_liveness_new(p->at->net, &with, p->said);
 }
 
 static xir_status plan_parts(planner *p) {
-    xir_liveness *lives = lives_of(p, p->how->in_place), *views = NULL;
+    xir_liveness *lives = lives_of(p, p->how->in_place, p->how->parts), *views = NULL;
     xir_memory_buffers *sets = NULL;
     xir_status status = XIR_OK;
     p->lives = lives;
     if (lives) sets = buffers_of(p, takes);
-    if (sets && p->how->etm && p->how->in_place) views = lives_of(p, false);
+    if (sets && p->how->etm && p->how->in_place) views = lives_of(p, false, false);
     if (!sets || (p->how->etm && p->how->in_place && !views)) status = status_of(p->said);
     p->parts.sets = sets;
     if (!status) {

@@ -7,5 +7,7 @@
 
 /* The dialect of an unregistered class, or NULL. Returns at once for registered classes. */
 const xir_dialect_decl *dialect_of_class(const xir_class *cls);
+/* Returns true if the class is of a dialect. A pass may be given a copy of the declaration that is registered. */
+bool dialect_has_class(const xir_dialect_decl *dialect, const xir_class *cls);
 
 #endif

@@ -63,14 +63,6 @@ static const struct { const char *word; size_t element; } words[] = {
     { "i16", 10 }, { "i8", 11 }, { "bool", 13 },
 };
 
-const char *deepx_block_word_of(const xir_network *net, const xir_type *element) {
-    for (size_t i = 0; element && i < sizeof words / sizeof *words; i++) {
-        const xir_type *own = element_code_type(net->ctx, &deepx_elements.rows[words[i].element]);
-        if (own && xir_type_equal(own, element)) return words[i].word;
-    }
-    return NULL;
-}
-
 size_t deepx_element_word(xir_str word) {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (xir_str_equal(word, xir_str_of(words[i].word))) return words[i].element;

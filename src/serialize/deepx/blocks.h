@@ -69,7 +69,5 @@ const xir_type *deepx_formal_type(xir_network *net, const deepx_binding *b, xir_
 const xir_type *deepx_tensor_type(xir_network *net, const xir_type *element, const int64_t *dims, size_t rank);
 /* The number of the element "f32"; SIZE_MAX if DeepX has none. */
 size_t deepx_element_word(xir_str word);
-/* The word of an element type; NULL if it has none. */
-const char *deepx_block_word_of(const xir_network *net, const xir_type *element);
 
 #endif

@@ -224,12 +224,10 @@ static bool keep_meta(deepx_reader *r, xir_str meta) {
 
 /* ---- lines ----------------------------------------------------------------------------------------------------- */
 
-static deepx_spelling spelling_of(xir_str whole, const deepx_line *line) {
-    bool typed = false;
-    const char *p = line->name.data + line->name.size;
+static deepx_spelling spelling_of(const deepx_line *line) {
+    bool typed = line->parens;
     for (size_t i = 0; i < line->n_args + line->n_rets; i++) typed |= line->slots[i].type.size != 0;
-    if (!typed) return line->parens ? DEEPX_SIMPLIFIED : DEEPX_SEED;
-    return p < whole.data + whole.size && *p == ' ' && line->parens ? DEEPX_FRONT : DEEPX_LIVE;
+    return typed ? DEEPX_LIVE : DEEPX_SEED;
 }
 
 /* A line that is not printed as it is: its text, and a sum of what is printed. */
@@ -284,7 +282,7 @@ static void complete_plan(const deepx_reader *r, const xir_op *op, call_plan *pl
 }
 
 bool deepx_read_call(deepx_reader *r, xir_str whole, const deepx_line *line) {
-    if (!r->has_spelling) r->printer.spelling = spelling_of(whole, line);
+    if (!r->has_spelling) r->printer.spelling = spelling_of(line);
     r->has_spelling = true;
     call_plan *plan = plan_of(r, line);
     const bool ok = plan && begin_call(r, line, plan) && add_slots(r, line, plan) &&

@@ -18,7 +18,7 @@
 #include "number.h"
 
 /* Tags of this format. */
-#define DEEPX_TAG_SPELLING "deepx.spelling"   /* of the network: "live", "front", "simplified", "seed" or "blocks"   */
+#define DEEPX_TAG_SPELLING "deepx.spelling"   /* of the network: "live" or "seed"                                    */
 #define DEEPX_TAG_DEFS     "deepx.defs"       /* of the network: its definitions, a list of texts                   */
 #define DEEPX_TAG_FILE     "deepx.file"       /* of the network: what the file has besides its calls                */
 #define DEEPX_TAG_META     "deepx.meta"       /* of an op: the text after "//"                                      */
@@ -170,10 +170,8 @@ deepx_slot_kind deepx_kind_of(const deepx_line *line, const deepx_slot *slot);
 
 /* ---- spelling -------------------------------------------------------------------------------------------------- */
 
-/* DEEPX_BLOCKS: lines of a block, see wrap.h. */
-typedef enum deepx_spelling {
-    DEEPX_LIVE, DEEPX_FRONT, DEEPX_SIMPLIFIED, DEEPX_SEED, DEEPX_BLOCKS, DEEPX_SPELLINGS
-} deepx_spelling;
+/* How calls are written. A line of a file that stands in another way is kept as it is. */
+typedef enum deepx_spelling { DEEPX_LIVE, DEEPX_SEED, DEEPX_SPELLINGS } deepx_spelling;
 extern const char *const deepx_spelling_words[DEEPX_SPELLINGS];
 deepx_spelling deepx_spelling_of(const xir_network *net);
 
@@ -193,7 +191,7 @@ bool deepx_print_op(deepx_printer *p, const xir_op *op);
 /* Whether the op that is read from a line is written as that line stands. False also if that takes more to find out. */
 bool deepx_is_printed_so(deepx_spelling spelling, xir_str whole, const deepx_line *line);
 /* Appends a definition. */
-void deepx_print_line(buffer *out, deepx_spelling spelling, const deepx_line *line);
+void deepx_print_definition(buffer *out, const deepx_line *line);
 static inline xir_any deepx_sum(xir_str text) {
     return xir_any_int((int64_t)(hash_bytes(0, text.data ? text.data : "", text.size) >> 2));
 }

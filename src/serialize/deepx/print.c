@@ -1,19 +1,14 @@
 /* Lines as they are written. A spelling is how a line is put together; the texts of values are kept. */
 #include <stdio.h>
-#include "deepx/blocks.h"
 #include "deepx/folder.h"
 #include "deepx/order.h"
 
-const char *const deepx_spelling_words[DEEPX_SPELLINGS] = {
-    "live", "front", "simplified", "seed", "blocks",
-};
+const char *const deepx_spelling_words[DEEPX_SPELLINGS] = { "live", "seed" };
 
-static const struct { const char *open, *comma, *arrow, *close; bool types; } forms[DEEPX_SPELLINGS] = {
-    [DEEPX_LIVE]       = { "(",  ", ", ")->(",   ")", true  },
-    [DEEPX_FRONT]      = { " (", ", ", ") -> (", ")", true  },
-    [DEEPX_SIMPLIFIED] = { "(",  ", ", ")->(",   ")", false },
-    [DEEPX_SEED]       = { " ",  ",",  " -> ",   "",  false },
-    [DEEPX_BLOCKS]     = { "(",  ", ", ")->(",   ")", false },
+typedef struct spelling_form { const char *open, *comma, *arrow, *close; bool types; } spelling_form;
+static const spelling_form forms[DEEPX_SPELLINGS] = {
+    [DEEPX_LIVE] = { "(", ", ", ")->(", ")", true  },
+    [DEEPX_SEED] = { " ", ",",  " -> ", "",  false },
 };
 
 deepx_spelling deepx_spelling_of(const xir_network *net) {
@@ -170,18 +165,6 @@ static bool put_slots(parts *s, bool ret) {
     return true;
 }
 
-/* "newtensor([2 3], f32)->(t)": in a block a line has no types, so the element is a parameter. */
-static bool put_element(parts *s) {
-    const xir_op *op = s->op;
-    const bool makes = s->p->spelling == DEEPX_BLOCKS && xir_str_equal(op->cls->key, XIR_STR("deepx::newtensor"));
-    if (!makes || op->n_outputs != 1 || s->in) return true;
-    const char *word = deepx_block_word_of(op->net, xir_type_element(op_outputs(op)[0].type));
-    if (!word) return refuse(s->p, "its element type is unknown, or has no word in blocks");
-    buffer_str(&s->p->out, ", ");
-    buffer_str(&s->p->out, word);
-    return true;
-}
-
 bool deepx_print_op(deepx_printer *p, const xir_op *op) {
     parts s = { .p = p, .op = op, .extra = xir_op_extra(op) };
     const xir_str types = deepx_types_of(op), key = op->cls->key;
@@ -192,7 +175,7 @@ bool deepx_print_op(deepx_printer *p, const xir_op *op) {
     buffer_put(&p->out, key.data + 7, key.size - 7);
     const size_t begin = p->out.size;
     buffer_str(&p->out, forms[p->spelling].open);
-    if (!put_slots(&s, false) || !put_element(&s)) return false;
+    if (!put_slots(&s, false)) return false;
     s.types = deepx_skip_arrow(s.types, s.end);
     const size_t arrow = p->out.size;
     buffer_str(&p->out, forms[p->spelling].arrow);
@@ -235,9 +218,9 @@ static bool is_plain_list(xir_str list) {
     return p == end && (end == list.data + 1 || end[-1] != ' ');
 }
 
-static bool is_plain_slot(const char **p, const deepx_line *line, const deepx_slot *slot, bool types) {
+static bool is_plain_slot(const char **p, const deepx_line *line, const deepx_slot *slot) {
     if (slot->whole.data != *p || slot->named) return false;
-    if (slot->type.size && !(types && slot->is.printed && slot->type.data == *p &&
+    if (slot->type.size && !(slot->is.printed && slot->type.data == *p &&
                              slot->value.data == *p + slot->type.size + 1)) return false;
     *p = slot->value.data + slot->value.size;
     return *slot->value.data != '[' || deepx_kind_of(line, slot) == DEEPX_SLOT_TEXT || is_plain_list(slot->value);
@@ -251,7 +234,7 @@ bool deepx_is_printed_so(deepx_spelling spelling, xir_str whole, const deepx_lin
     for (size_t i = 0; i < line->n_args + line->n_rets; i++) {
         if (i == line->n_args ? !take(&p, end, forms[spelling].arrow) : i && !take(&p, end, forms[spelling].comma))
             return false;
-        if (!is_plain_slot(&p, line, &line->slots[i], forms[spelling].types)) return false;
+        if (!is_plain_slot(&p, line, &line->slots[i])) return false;
     }
     if (!line->n_rets && !take(&p, end, forms[spelling].arrow)) return false;
     if (!take(&p, end, forms[spelling].close)) return false;
@@ -261,21 +244,22 @@ bool deepx_is_printed_so(deepx_spelling spelling, xir_str whole, const deepx_lin
 
 /* ---- definitions ----------------------------------------------------------------------------------------------- */
 
-void deepx_print_line(buffer *out, deepx_spelling spelling, const deepx_line *line) {
+void deepx_print_definition(buffer *out, const deepx_line *line) {
+    const spelling_form *form = &forms[DEEPX_LIVE];
     buffer_put(out, line->name.data, line->name.size);
-    buffer_str(out, forms[spelling].open);
+    buffer_str(out, form->open);
     for (size_t i = 0; i < line->n_args + line->n_rets; i++) {
         const deepx_slot *slot = &line->slots[i];
-        if (i == line->n_args) buffer_str(out, forms[spelling].arrow);
-        else if (i) buffer_str(out, forms[spelling].comma);
+        if (i == line->n_args) buffer_str(out, form->arrow);
+        else if (i) buffer_str(out, form->comma);
         if (slot->type.size) {
             deepx_type_print(out, slot->is);
             buffer_char(out, ':');
         }
         buffer_put(out, slot->value.data, slot->value.size);
     }
-    if (!line->n_rets) buffer_str(out, forms[spelling].arrow);
-    buffer_str(out, forms[spelling].close);
+    if (!line->n_rets) buffer_str(out, form->arrow);
+    buffer_str(out, form->close);
     if (!line->meta.data) return;
     buffer_str(out, " //");
     buffer_put(out, line->meta.data, line->meta.size);

@@ -13,7 +13,7 @@ static bool read_definition(deepx_reader *r, deepx_kind kind, xir_str whole, con
     if (kind == DEEPX_DEFINITION && deepx_verb_of(line->name) == VERB_NEW && line->n_rets == 1)
         r->fresh = deepx_element_of(line->slots[line->n_args].is.precision) + 1;
     buffer_init(&text, r->d.alloc);
-    if (kind == DEEPX_DEFINITION) deepx_print_line(&text, DEEPX_LIVE, line);
+    if (kind == DEEPX_DEFINITION) deepx_print_definition(&text, line);
     else buffer_put(&text, whole.data, whole.size);
     char *copy = text.failed ? NULL : arena_copy(&r->d.scratch, text.data, text.size);
     *out = xir_any_text((xir_str){ copy, text.size });

@@ -1,7 +1,6 @@
 /* Writing a text: a call a line. What a tag keeps of the file that the network came from is written again if it still
  * stands for the same. */
 #include "deepx/order.h"
-#include "deepx/wrap.h"
 
 typedef struct writer {
     xir_network          *net;
@@ -193,10 +192,20 @@ static bool are_calls(writer *w) {
     return true;
 }
 
+/* A network of an earlier version may ask for a spelling that is not written any more. */
+static bool note_spelling(writer *w) {
+    const xir_str word = text_in(w->net->tags, DEEPX_TAG_SPELLING);
+    if (!word.size || xir_str_equal(word, xir_str_of(deepx_spelling_words[w->p.spelling]))) return true;
+    const xir_status status = xir_diags_add(
+        w->how->why, XIR_NOTE, XIR_OK, XIR_STR(""), "calls are written in the spelling live: '%.*s' is not written any more",
+        CLIP(word));
+    return status != XIR_E_MEMORY || memory(w);
+}
+
 /* All lines are made before the first byte is written, since any of them may be refused. */
 static bool put_lines(writer *w, buffer *order) {
     const xir_op *last = NULL;
-    if (!are_calls(w) || !put_order(w, order) || !note_unused(w)) return false;
+    if (!are_calls(w) || !note_spelling(w) || !put_order(w, order) || !note_unused(w)) return false;
     const xir_str tail = text_in(w->file, "tail");
     const xir_any *open = w->file ? xir_map_find(w->file, XIR_STR("open")) : NULL;
     for (const xir_op *op = w->net->last; op && !last; op = op->prev)
@@ -210,28 +219,6 @@ static bool put_lines(writer *w, buffer *order) {
     w->at = NULL;
     buffer_put(&w->p.out, tail.data, tail.size);
     return !w->p.out.failed;
-}
-
-/* The spelling "blocks". */
-static bool put_block(writer *w) {
-    deepx_wrap wrap;
-    if (!are_calls(w)) return false;
-    put_definitions(w);
-    bool ok = deepx_wrap_begin(&wrap, w->net, &w->p);
-    for (const xir_op *op = w->net->first; op && ok; op = op->next) {
-        w->at = op;
-        if (!deepx_is_op(op)) {
-            ok = put_end(w, op);
-        } else if ((ok = check_names(w, op)) && deepx_wrap_has(&wrap, op)) {
-            buffer_str(&w->p.out, "    ");
-            ok = deepx_print_op(&w->p, op);
-            buffer_char(&w->p.out, '\n');
-        }
-    }
-    if (ok) w->at = NULL;
-    ok = ok && deepx_wrap_end(&wrap);
-    deepx_wrap_free(&wrap);
-    return ok;
 }
 
 static xir_status finish(writer *w) {
@@ -264,8 +251,7 @@ xir_status deepx_write(xir_network *net, const format_writing *how) {
     text_table_init(&w.now, &net->ctx->alloc);
     w.file = file_of(&w);
     if (how->params_path) w.p.folder = last_part(how->params_path);
-    const bool blocks = w.p.spelling == DEEPX_BLOCKS;
-    if ((blocks ? put_block(&w) : put_lines(&w, &order)) && w.p.out.size)
+    if (put_lines(&w, &order) && w.p.out.size)
         w.stopped = !how->write(how->user, w.p.out.data, w.p.out.size);
     buffer_free(&order);
     return finish(&w);

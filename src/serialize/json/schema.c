@@ -7,47 +7,11 @@
 #include "codec/given.h"
 #include "json/schema.h"
 
-/* ---- building blocks -------------------------------------------------------------------------------------------- */
-
-static sink *out(schema *s) { return &s->json.sink; }
-
-void schema_key(schema *s, const char *key) {
-    if (key) out(s)->ops->name(out(s), xir_str_of(key));
-}
-
-void schema_map(schema *s, const char *key) {
-    schema_key(s, key);
-    out(s)->ops->map(out(s), NULL, 0);
-}
-
-void schema_list(schema *s, const char *key) {
-    schema_key(s, key);
-    out(s)->ops->list(out(s), 0);
-}
-
-void schema_end(schema *s) { out(s)->ops->end(out(s)); }
-
-void schema_str(schema *s, const char *key, xir_str v) {
-    schema_key(s, key);
-    out(s)->ops->text(out(s), v);
-}
-
-void schema_word(schema *s, const char *key, const char *v) { schema_str(s, key, xir_str_of(v)); }
-
-void schema_i64(schema *s, const char *key, int64_t v) {
-    schema_key(s, key);
-    out(s)->ops->integer(out(s), v);
-}
-
-void schema_bool(schema *s, const char *key, bool v) {
-    schema_key(s, key);
-    out(s)->ops->boolean(out(s), v);
-}
+/* ---- pieces ----------------------------------------------------------------------------------------------------- */
 
 /* Escapes a name as a JSON pointer in the fragment of a URI. */
 static void put_escaped(buffer *b, xir_str name) {
-    static const char plain[] = "-._:@!$&'()*+,;=";
-    static const char hex[] = "0123456789ABCDEF";
+    static const char plain[] = "-._:@!$&'()*+,;=", hex[] = "0123456789ABCDEF";
     for (size_t i = 0; i < name.size; i++) {
         unsigned char c = (unsigned char)name.data[i];
         bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -58,288 +22,160 @@ static void put_escaped(buffer *b, xir_str name) {
     }
 }
 
-void schema_ref(schema *s, const char *kind, xir_str name) {
+static void put_text(sink *to, xir_str text, bool key) {
+    if (key) to->ops->name(to, text);
+    else to->ops->text(to, text);
+}
+
+/* Writes the key of a definition, or a reference to it. */
+static void put_name(schema *s, const char *kind, xir_str name, bool reference) {
+    sink *to = &s->json.sink;
     buffer b;
     buffer_init(&b, context_alloc(s->ctx));
-    buffer_str(&b, "#/$defs/");
+    if (reference) to->ops->name(to, XIR_STR("$ref")), buffer_str(&b, "#/$defs/");
     buffer_str(&b, kind);
-    put_escaped(&b, name);
-    if (b.failed) out(s)->status = XIR_E_MEMORY;
-    else schema_str(s, "$ref", (xir_str){ b.data, b.size });
+    if (reference) put_escaped(&b, name);
+    else buffer_put(&b, name.data, name.size);
+    if (b.failed) to->status = XIR_E_MEMORY;
+    else put_text(to, (xir_str){ b.data, b.size }, !reference);
     buffer_free(&b);
 }
 
-void schema_map_ref(schema *s, const char *key, const char *kind, xir_str name) {
-    schema_map(s, key);
-    schema_ref(s, kind, name);
-    schema_end(s);
+void schema_put(schema *s, const char *piece, ...) {
+    sink *to = &s->json.sink;
+    va_list args;
+    va_start(args, piece);
+    for (const char *p = piece; *p; p++) {
+        const char *close = *p == '\'' ? strchr(p + 1, '\'') : p + 1;
+        const char kind = *p == '%' ? *++p : *p;
+        switch (kind) {
+        case '{': to->ops->map(to, NULL, 0); break;
+        case '[': to->ops->list(to, 0); break;
+        case '}':
+        case ']': to->ops->end(to); break;
+        case '\'':
+            put_text(to, (xir_str){ p + 1, (size_t)(close - p - 1) }, close[1] == ':');
+            p = close;
+            break;
+        case '@': {
+            const size_t n = strcspn(close, "}");
+            put_name(s, "", (xir_str){ close, n }, true);
+            p += n;
+            break;
+        }
+        case 's': put_text(to, va_arg(args, xir_str), p[1] == ':'); break;
+        case 'i': to->ops->integer(to, va_arg(args, int64_t)); break;
+        case 'u': to->ops->uinteger(to, va_arg(args, uint64_t)); break;
+        case 'n': to->ops->real(to, va_arg(args, double)); break;
+        case 'd':
+        case 'r': {
+            const char *definition = va_arg(args, const char *);
+            put_name(s, definition, va_arg(args, xir_str), kind == 'r');
+            break;
+        }
+        case 't': to->ops->boolean(to, true), p += 3; break;    /* "true"  */
+        case 'f': to->ops->boolean(to, false), p += 4; break;   /* "false" */
+        default: break;                                          /* blanks, commas and colons */
+        }
+    }
+    va_end(args);
 }
 
 void schema_keys_of(schema *s, const xir_class *cls) {
-    schema_str(s, NULL, cls->key);
+    schema_put(s, "%s", cls->key);
     xir_str old;
-    for (size_t i = 0; (old = xir_class_note(cls, XIR_DECL_ALIAS, i)).size; i++) schema_str(s, NULL, old);
+    for (size_t i = 0; (old = xir_class_note(cls, XIR_DECL_ALIAS, i)).size; i++) schema_put(s, "%s", old);
 }
 
-void schema_def(schema *s, const char *kind, xir_str name) {
-    buffer b;
-    buffer_init(&b, context_alloc(s->ctx));
-    buffer_str(&b, kind);
-    buffer_put(&b, name.data, name.size);
-    if (b.failed) out(s)->status = XIR_E_MEMORY;
-    else out(s)->ops->name(out(s), (xir_str){ b.data, b.size });
-    buffer_free(&b);
-    out(s)->ops->map(out(s), NULL, 0);
-}
-
-void schema_def_end(schema *s) {
-    schema_end(s);
-    out(s)->ops->piece(out(s));
-}
-
-/* ---- values ----------------------------------------------------------------------------------------------------- */
-
-static void put_typed(schema *s, const char *key, const char *type) {
-    schema_map(s, key);
-    schema_word(s, "type", type);
-    schema_end(s);
-}
+/* ---- definitions that do not depend on the classes -------------------------------------------------------------- */
 
 /* Plain values and Params differ in their class and in one key. */
-static void put_value_def(schema *s, const char *name, xir_str key, bool constant) {
-    schema_def(s, name, no_name());
-    schema_word(s, "type", "object");
-    schema_list(s, "required");
-    for (int i = VALUE_TYPE; i < VALUE_KEYS; i++) {
-        if (i == VALUE_TYPE || i == VALUE_DTYPE || i == VALUE_ID) schema_word(s, NULL, value_keys[i]);
-    }
-    schema_end(s);
-    schema_map(s, "properties");
-    if (constant) put_typed(s, value_keys[VALUE_ALLOW], "boolean");
-    else schema_bool(s, value_keys[VALUE_ALLOW], false);
-    schema_map(s, value_keys[VALUE_TYPE]);
-    schema_str(s, "const", key);
-    schema_end(s);
-    schema_map(s, value_keys[VALUE_DTYPE]);
-    schema_map(s, "if");
-    schema_map(s, "not");
-    schema_word(s, "type", "null");
-    schema_end(s);
-    schema_end(s);
-    schema_map_ref(s, "then", "any:", s->ctx->types[CLASS_type]->key);
-    schema_end(s);
-    schema_map_ref(s, value_keys[VALUE_MTYPE], "any:", s->ctx->types[CLASS_mtype]->key);
-    put_typed(s, value_keys[VALUE_NAME], "string");
-    put_typed(s, value_keys[VALUE_TAGS], "object");
-    schema_map_ref(s, value_keys[VALUE_ID], "id", no_name());
-    schema_end(s);
-    schema_def_end(s);
+static void put_value(schema *s, xir_str name, xir_str key, const char *no_data) {
+    schema_put(s, "%s: {'type': 'object', 'required': ['_type_key', 'dtype', 'v_id'], 'properties': {'_allow_no_data':",
+               name);
+    schema_put(s, no_data);
+    schema_put(s, "'_type_key': {'const': %s}, 'dtype': {'if': {'not': {'type': 'null'}}, 'then': {%r}}, 'mtype': {%r},"
+               "'name': {'type': 'string'}, 'tags': {'type': 'object'}, 'v_id': {@id}}}", key,
+               "any:", s->ctx->types[CLASS_type]->key, "any:", s->ctx->types[CLASS_mtype]->key);
 }
 
-/* {"type": "object", "properties": {"_type_key": {"const": …}}, "required": ["_type_key"]} */
-static void put_is_params(schema *s) {
-    schema_map(s, "if");
-    schema_word(s, "type", "object");
-    schema_map(s, "properties");
-    schema_map(s, "_type_key");
-    schema_str(s, "const", params_class_key);
-    schema_end(s);
-    schema_end(s);
-    schema_list(s, "required");
-    schema_word(s, NULL, "_type_key");
-    schema_end(s);
-    schema_end(s);
-    schema_map_ref(s, "then", "params", no_name());
-}
+#define IF_PARAMS \
+    "'if': {'type': 'object', 'properties': {'_type_key': {'const': %s}}, 'required': ['_type_key']}, 'then': {@params}"
 
-static void put_values(schema *s) {
-    put_value_def(s, "value", value_class_key, false);
-    put_value_def(s, "params", params_class_key, true);
-
-    schema_def(s, "input", no_name());
-    schema_list(s, "type");
-    schema_word(s, NULL, "object");
-    schema_word(s, NULL, "null");
-    schema_end(s);
-    put_is_params(s);
-    schema_map(s, "else");
-    schema_map(s, "if");
-    schema_word(s, "type", "object");
-    schema_end(s);
-    schema_map_ref(s, "then", "value", no_name());
-    schema_end(s);
-    schema_def_end(s);
-
-    /* Undeclared, in an op: anything, but a map that claims to be Params must be Params. */
-    schema_def(s, "free", no_name());
-    put_is_params(s);
-    schema_map(s, "else");
-    schema_map_ref(s, "items", "free", no_name());
-    schema_map_ref(s, "additionalProperties", "free", no_name());
-    schema_end(s);
-    schema_def_end(s);
-}
-
-static void put_numbers(schema *s) {
-    schema_def(s, "id", no_name());
-    schema_word(s, "type", "integer");
-    schema_i64(s, "minimum", 0);
-    schema_i64(s, "maximum", INT64_MAX - 1);
-    schema_def_end(s);
-    schema_def(s, "int64", no_name());
-    schema_word(s, "type", "integer");
-    schema_i64(s, "minimum", INT64_MIN);
-    schema_i64(s, "maximum", INT64_MAX);
-    schema_def_end(s);
-    schema_def(s, "uint64", no_name());
-    schema_word(s, "type", "integer");
-    schema_i64(s, "minimum", 0);
-    schema_key(s, "maximum");
-    out(s)->ops->uinteger(out(s), UINT64_MAX);
-    schema_def_end(s);
-    schema_def(s, "real", no_name());
-    schema_list(s, "type");
-    schema_word(s, NULL, "number");
-    schema_word(s, NULL, "string");
-    schema_end(s);
-    schema_word(s, "pattern", "^(inf|-inf|nan)$");
-    schema_def_end(s);
+static void put_fixed(schema *s) {
+    schema_put(s, "'id':     {'type': 'integer', 'minimum': %i, 'maximum': %i},"
+                  "'int64':  {'type': 'integer', 'minimum': %i, 'maximum': %i},"
+                  "'uint64': {'type': 'integer', 'minimum': %i, 'maximum': %u},"
+                  "'real':   {'type': ['number', 'string'], 'pattern': '^(inf|-inf|nan)$'}",
+               (int64_t)0, (int64_t)(INT64_MAX - 1), (int64_t)INT64_MIN, (int64_t)INT64_MAX, (int64_t)0,
+               (uint64_t)UINT64_MAX);
+    put_value(s, XIR_STR("value"), value_class_key, "false");
+    put_value(s, XIR_STR("params"), params_class_key, "{'type': 'boolean'}");
+    /* "free": undeclared, in an op: anything, but a map that claims to be Params must be Params. */
+    schema_put(s, "'input': {'type': ['object', 'null'], " IF_PARAMS ","
+                            "'else': {'if': {'type': 'object'}, 'then': {@value}}},"
+                  "'free': {" IF_PARAMS ", 'else': {'items': {@free}, 'additionalProperties': {@free}}}",
+               params_class_key, params_class_key);
 }
 
 /* ---- ops -------------------------------------------------------------------------------------------------------- */
 
-static void put_all_keys(schema *s, const char *key, bool ops) {
-    schema_list(s, key);
-    for (size_t i = 0; i < s->n; i++) {
+static void put_keys(schema *s, bool ops) {
+    for (size_t i = 0; i < s->n; i++)
         if (s->classes[i]->is_op == ops) schema_keys_of(s, s->classes[i]);
-    }
-    schema_end(s);
-}
-
-/* {"properties": {"_type_key": {"enum": [the keys of a class, or of all ops if it is NULL]}}} */
-static void put_if_class(schema *s, const xir_class *cls) {
-    schema_map(s, "if");
-    schema_map(s, "properties");
-    schema_map(s, "_type_key");
-    if (cls) {
-        schema_list(s, "enum");
-        schema_keys_of(s, cls);
-        schema_end(s);
-    } else {
-        put_all_keys(s, "enum", true);
-    }
-    schema_end(s);
-    schema_end(s);
-    schema_end(s);
 }
 
 static void put_op(schema *s) {
-    schema_def(s, "op", no_name());
-    schema_word(s, "type", "object");
-    schema_list(s, "required");
-    schema_word(s, NULL, "_type_key");
-    schema_word(s, NULL, "op_id");
-    schema_end(s);
-    schema_map(s, "properties");
-    schema_map(s, "_type_key");
-    schema_word(s, "type", "string");
-    schema_map(s, "not");
-    put_all_keys(s, "enum", false);
-    schema_end(s);
-    schema_end(s);
-    schema_map_ref(s, "compile_target", "any:", s->ctx->types[CLASS_target]->key);
-    schema_map(s, "inputs");
-    schema_word(s, "type", "array");
-    schema_map_ref(s, "items", "input", no_name());
-    schema_end(s);
-    put_typed(s, "name", "string");
-    schema_map_ref(s, "op_id", "id", no_name());
-    schema_map(s, "outputs");
-    schema_word(s, "type", "array");
-    schema_map_ref(s, "items", "value", no_name());
-    schema_end(s);
-    put_typed(s, "tags", "object");
-    schema_end(s);
-    put_if_class(s, NULL);
-    schema_map(s, "then");
-    schema_list(s, "allOf");
+    schema_put(s, "'op': {'type': 'object', 'required': ['_type_key', 'op_id'],"
+                  "'properties': {'_type_key': {'type': 'string', 'not': {'enum': [");
+    put_keys(s, false);
+    schema_put(s, "]}}, 'compile_target': {%r}, 'inputs': {'type': 'array', 'items': {@input}},"
+                  "'name': {'type': 'string'}, 'op_id': {@id}, 'outputs': {'type': 'array', 'items': {@value}},"
+                  "'tags': {'type': 'object'}},"
+                  "'if': {'properties': {'_type_key': {'enum': [", "any:", s->ctx->types[CLASS_target]->key);
+    put_keys(s, true);
+    schema_put(s, "]}}}, 'then': {'allOf': [");
     for (size_t i = 0; i < s->n; i++) {
         if (!s->classes[i]->is_op) continue;
-        schema_map(s, NULL);
-        put_if_class(s, s->classes[i]);
-        schema_map_ref(s, "then", "class:", s->classes[i]->key);
-        schema_end(s);
+        schema_put(s, "{'if': {'properties': {'_type_key': {'enum': [");
+        schema_keys_of(s, s->classes[i]);
+        schema_put(s, "]}}}, 'then': {%r}}", "class:", s->classes[i]->key);
     }
-    schema_end(s);
-    schema_end(s);
-    schema_map(s, "else");
-    schema_map_ref(s, "additionalProperties", "free", no_name());
-    schema_end(s);
-    schema_def_end(s);
+    schema_put(s, "]}, 'else': {'additionalProperties': {@free}}}");
 }
 
 /* ---- the whole -------------------------------------------------------------------------------------------------- */
 
 static void put_network_key(schema *s, network_key key) {
-    const char *name = network_keys[key];
+    schema_put(s, "%s: {", xir_str_of(network_keys[key]));
     switch (key) {
-    case NETWORK_TYPE:
-        schema_map(s, name);
-        schema_str(s, "const", network_class_key);
-        schema_end(s);
-        break;
+    case NETWORK_TYPE: schema_put(s, "'const': %s}", network_class_key); break;
     case NETWORK_AI_TARGET:
-        schema_map(s, name);
-        schema_map(s, "if");
-        schema_map(s, "not");
-        schema_word(s, "type", "null");
-        schema_end(s);
-        schema_end(s);
-        schema_map_ref(s, "then", "any:", s->ctx->types[CLASS_target]->key);
-        schema_end(s);
+        schema_put(s, "'if': {'not': {'type': 'null'}}, 'then': {%r}}", "any:", s->ctx->types[CLASS_target]->key);
         break;
-    case NETWORK_OPS:
-        schema_map(s, name);
-        schema_word(s, "type", "array");
-        schema_map_ref(s, "items", "op", no_name());
-        schema_end(s);
-        break;
-    case NETWORK_PARAMS_BYTES: schema_map_ref(s, name, "uint64", no_name()); break;
-    case NETWORK_TAGS:         put_typed(s, name, "object"); break;
-    default:                   put_typed(s, name, "string"); break;
+    case NETWORK_OPS:          schema_put(s, "'type': 'array', 'items': {@op}}"); break;
+    case NETWORK_PARAMS_BYTES: schema_put(s, "@uint64}"); break;
+    case NETWORK_TAGS:         schema_put(s, "'type': 'object'}"); break;
+    default:                   schema_put(s, "'type': 'string'}"); break;
     }
 }
 
 static void put_schema(schema *s) {
-    schema_map(s, NULL);
-    schema_word(s, "$schema", "https://json-schema.org/draft/2020-12/schema");
-    schema_word(s, "title", "network");
-    schema_word(s, "type", "object");
-    schema_list(s, "required");
-    schema_word(s, NULL, network_keys[NETWORK_TYPE]);
-    schema_word(s, NULL, network_keys[NETWORK_OPS]);
-    schema_end(s);
-    schema_map(s, "properties");
+    schema_put(s, "{'$schema': 'https://json-schema.org/draft/2020-12/schema', 'title': 'network', 'type': 'object',"
+               "'required': ['_type_key', 'ops'], 'properties': {");
     for (int i = 0; i < NETWORK_KEYS; i++) put_network_key(s, (network_key)i);
-    schema_end(s);
-    schema_map(s, "$defs");
-    put_numbers(s);
-    put_values(s);
+    schema_put(s, "}, '$defs': {");
+    put_fixed(s);
     put_op(s);
-    schema_def(s, "known", no_name());
-    schema_list(s, "enum");
+    schema_put(s, "'known': {'enum': [");
     for (size_t i = 0; i < s->n; i++) schema_keys_of(s, s->classes[i]);
-    schema_end(s);
-    schema_def_end(s);
+    schema_put(s, "]}");
     if (s->any_wanted) schema_family(s, NULL);
-    for (size_t i = 0; i < s->n; i++) {
+    for (size_t i = 0; i < s->n; i++)
         if (s->wanted[i]) schema_family(s, s->classes[i]);
-    }
-    for (size_t i = 0; i < s->n; i++) {
+    for (size_t i = 0; i < s->n; i++)
         if (s->classes[i]->is_op || is_map_class(s->classes[i])) schema_class(s, s->classes[i]);
-    }
-    schema_end(s);
-    schema_end(s);
+    schema_put(s, "}}");
 }
 
 static void want(schema *s, const xir_class *of) {

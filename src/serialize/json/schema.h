@@ -1,6 +1,5 @@
-/* Shared by the two files that write the JSON Schema of networks: building blocks for the sink, and names of
- * definitions. A definition is "class:KEY", the map of one class; "any:KEY", whatever may stand where that class is
- * expected; or a word of docs/formats.md. */
+/* Shared by the two files that write the JSON Schema of networks. A definition is "class:KEY", the map of one class;
+ * "any:KEY", whatever may stand where that class is expected; or a word of docs/formats.md. */
 #ifndef SERIALIZE_JSON_SCHEMA_H
 #define SERIALIZE_JSON_SCHEMA_H
 
@@ -16,26 +15,18 @@ typedef struct schema {
     bool             any_wanted;   /* some row takes any object                                          */
 } schema;
 
-/* ---- building blocks: `key` NULL in lists -------------------------------------------------------------------- */
-
-void schema_key(schema *s, const char *key);
-void schema_map(schema *s, const char *key);
-void schema_list(schema *s, const char *key);
-void schema_end(schema *s);                                    /* of map or list   */
-void schema_str(schema *s, const char *key, xir_str v);
-void schema_word(schema *s, const char *key, const char *v);
-void schema_i64(schema *s, const char *key, int64_t v);
-void schema_bool(schema *s, const char *key, bool v);
-/* "$ref": "#/$defs/<kind><name>". With a key, the reference is a map of its own under that key. */
-void schema_ref(schema *s, const char *kind, xir_str name);
-void schema_map_ref(schema *s, const char *key, const char *kind, xir_str name);
+/* Writes a piece of the schema: JSON with ' instead of ", which need not be balanced, and without numbers. "@id" is a
+ * reference, the entry "$ref": "#/$defs/id", which a '}' follows. An argument stands for
+ *
+ *     %s    a text, xir_str; before a ':' a key
+ *     %i    an int64_t
+ *     %u    a uint64_t
+ *     %n    a double
+ *     %d    a key, "<kind><name>": const char *kind, xir_str name
+ *     %r    a reference to that definition */
+void schema_put(schema *s, const char *piece, ...);
 /* The key and the old keys of a class, as items. */
 void schema_keys_of(schema *s, const xir_class *cls);
-/* Begins a definition; schema_def_end ends it and flushes. */
-void schema_def(schema *s, const char *kind, xir_str name);
-void schema_def_end(schema *s);
-
-static inline xir_str no_name(void) { return (xir_str){ "", 0 }; }
 
 /* ---- schema_rows.c --------------------------------------------------------------------------------------------- */
 

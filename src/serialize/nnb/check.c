@@ -233,10 +233,14 @@ static bool describe(nnb_model *m, bool *buffers) {
     return *buffers || (!m->status && nnb_model_fresh(m));
 }
 
-static bool has_functions(const xir_network *net) {
-    const xir_op *op = net->first;
-    while (op && !nnb_type_of(op).size) op = op->next;
-    return op || xir_map_find(net->tags, XIR_STR(NNB_TAG_FILE));
+/* A file without functions is one, too; a file that was converted to other operations is not. */
+static bool is_nnb(const xir_network *net) {
+    bool others = false;
+    for (const xir_op *op = net->first; op; op = op->next) {
+        if (nnb_type_of(op).size) return true;
+        others = others || (!nnb_is_input(op) && !nnb_is_output(op));
+    }
+    return !others && xir_map_find(net->tags, XIR_STR(NNB_TAG_FILE));
 }
 
 static bool check(nnb_checking *c, bool buffers) {
@@ -257,7 +261,7 @@ xir_status xir_nnb_check(const xir_network *net, xir_diags *why) {
     bool buffers;
     char place[PLACE_ROOM] = "";
     if (!net) return diag_null(why, "network");
-    if (!has_functions(net)) return XIR_OK;
+    if (!is_nnb(net)) return XIR_OK;
     nnb_checking c = { .m = nnb_model_new((xir_network *)(uintptr_t)net), .why = why };   /* only read */
     if (!c.m) return diag_memory(why);
     if (describe(c.m, &buffers)) {

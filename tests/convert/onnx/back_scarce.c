@@ -3,6 +3,7 @@
  * again the conversion goes on to the same operators. */
 #include "convert/scarce_dialect.h"
 #include <xir/quant.h>
+#include "support/onnx_nodes.h"
 #include "support/story.h"
 
 /* What allocates in its own way: maps, kernels, lists, constants, formulas, casts, several results, and what stays. */
@@ -86,18 +87,22 @@ static const char own[] =
     "o, oh, oc = LSTM qs f r [hidden_size=2 direction=BIDIRECTIONAL]; w = Reshape n [shape=-1,2 layout=@layout(**)];"
     "a = ReLU w [alpha=0.5]; out a o";
 
-static void going_to_own_nodes(want *w) {
-    IN_PLENTY(w, w->net = story_net_in(w->ctx, own));
+static void begin_own(want *w) {
+    w->net = story_net_in(w->ctx, own);
     assert_non_null(w->net);
-    TRY_LOOSELY(w, xir_pass_run(w->net, "xir-to-onnx", "all-custom", NULL, w->why));
+    assert_int_equal(xir_pass_register(w->ctx, onnx_nodes_pass(), w->why), XIR_OK);
+}
+
+static void going_to_own_nodes(want *w) {
+    IN_PLENTY(w, begin_own(w));
+    TRY_LOOSELY(w, xir_pass_run(w->net, ONNX_NODES, NULL, NULL, w->why));
     IN_PLENTY(w, w->result = classes_of(w->net));
     if (strstr(w->result, "onnx::icraft.xir.LSTM\n") == NULL) fail_msg("it is not converted:\n%s", w->result);
 }
 
 static void coming_from_own_nodes(want *w) {
-    IN_PLENTY(w, w->net = story_net_in(w->ctx, own));
-    assert_non_null(w->net);
-    IN_PLENTY(w, assert_int_equal(xir_pass_run(w->net, "xir-to-onnx", "all-custom", NULL, w->why), XIR_OK));
+    IN_PLENTY(w, begin_own(w));
+    IN_PLENTY(w, assert_int_equal(xir_pass_run(w->net, ONNX_NODES, NULL, NULL, w->why), XIR_OK));
     TRY_LOOSELY(w, xir_pass_run(w->net, "to-xir", NULL, NULL, w->why));
     IN_PLENTY(w, w->result = classes_of(w->net));
     if (strstr(w->result, "xir::LSTM\n") == NULL) fail_msg("it is not converted:\n%s", w->result);

@@ -4,6 +4,8 @@
 #include <xir/convert.h>
 #include <xir/symbols.h>
 #include "convert/way_back.h"
+#include "support/forms.h"
+#include "support/onnx_nodes.h"
 #include "support/story.h"
 
 static bool runs(xir_network *net, const char *pass, const char *options) {
@@ -80,13 +82,13 @@ static const char *difference_to_any(const xir_op *op, const xir_network *net) {
 }
 
 /* A network with one op becomes a file and a network again; the reason why it does not. */
-static const char *there_and_back(const xir_network *net, const xir_op *op, const char *options, bool file,
-                                  xir_network **back) {
+static const char *there_and_back(const xir_network *net, const xir_op *op, const char *pass, const char *options,
+                                  bool file, xir_network **back) {
     *back = NULL;
     xir_network *made = xir_network_clone(net), *read = NULL;
     assert_non_null(made);
     const char *fault = NULL;
-    if (!runs(made, "xir-to-onnx", options)) fault = "the pass failed";
+    if (!runs(made, pass, options)) fault = "the pass failed";
     else if (!way_is_whole(made, true)) fault = "it stays";
     if (!fault) xir_diags_clear(why);   /* the note about element types that change */
     if (!fault && file && !(read = through_file(made))) fault = "no file";
@@ -134,7 +136,7 @@ static void each(const char *text, const char *file, int line, op_counts *counts
         const bool valid = w.op && !(xir_op_is(w.op, xir_cast_class()) && has_ratios(xir_op_output(w.op, 0)));
         for (int files = 0; valid && files < 2 - (int)has_special_ends(w.op); files++) {
             xir_network *back;
-            const char *fault = there_and_back(w.c.net, w.op, "opset=17,all-custom", files, &back);
+            const char *fault = there_and_back(w.c.net, w.op, ONNX_NODES, "opset=17", files, &back);
             if (fault && strcmp(fault, "no file") == 0 && is_of_type(way_first_message())) counts->bad++;
             else if (fault) op_case_fail(&w.c, "the same op", "%s: %s%s", fault, way_first_message(), w.how);
             else way_compute(&w.c, NULL, back, w.in, way_input_stored, way_stored, w.how);
@@ -212,10 +214,10 @@ static void note_class(const xir_class *cls) {
 
 /* Whether its constants have bytes, as a file must have them. */
 static bool has_bytes(const xir_network *net) {
-    xir_value *params[64];
-    const size_t n = xir_network_params(net, params, COUNT(params));
-    bool all = n <= COUNT(params);
-    for (size_t i = 0; all && i < n; i++) all = xir_params_has_data(params[i]);
+    xir_value *constants[64];
+    const size_t n = xir_network_params(net, constants, COUNT(constants));
+    bool all = n <= COUNT(constants);
+    for (size_t i = 0; all && i < n; i++) all = xir_params_has_data(constants[i]);
     return all;
 }
 
@@ -238,7 +240,7 @@ static void each_with_random(const char *text, const char *file, int line, op_co
             if (!chance(3)) set_some(op, xir_class_field_at(c.cls, i));
         xir_diags_clear(why);
         if (xir_op_validate(op, why)) break;
-        const char *fault = there_and_back(c.net, op, "all-custom", has_bytes(c.net), &back);
+        const char *fault = there_and_back(c.net, op, ONNX_NODES, "", has_bytes(c.net), &back);
         const bool has_none = fault && strcmp(fault, "no file") == 0 && is_of_type(way_first_message());
         if (!fault) note_class(c.cls), n_ops++;
         else if (!has_none) op_case_fail(&c, "the same op", "%s: %s, round %d", fault, way_first_message(), round);
@@ -284,7 +286,7 @@ static void types_between_nodes_stay(void **state) {
     assert_non_null(y);
     assert_non_null(xir_output(xir_at_end(c.net), XIR_VALUES(y)));
     xir_network *back;
-    const char *fault = there_and_back(c.net, xir_value_op(y), "custom", true, &back);
+    const char *fault = there_and_back(c.net, xir_value_op(y), "xir-to-onnx", "custom", true, &back);
     if (fault) fail_msg("%s: %s", fault, way_first_message());
     assert_null(difference_to_any(align, back));
     xir_network_free(back);
@@ -302,7 +304,7 @@ static void ops_without_outputs_come_back(void **state) {
                                       .n_types = 0, .id = XIR_NO_ID, .before = xir_network_last(net));
     xir_op *op = xir_network_add(net, &desc);
     assert_non_null(op);
-    const char *fault = there_and_back(net, op, "all-custom", true, &back);
+    const char *fault = there_and_back(net, op, ONNX_NODES, "", true, &back);
     if (fault) fail_msg("%s: %s", fault, way_first_message());
     xir_network_free(back);
     xir_network_free(net);
@@ -312,7 +314,7 @@ static void ops_without_outputs_come_back(void **state) {
 
 static xir_network *nodes_of(const char *text) {
     xir_network *net = story_net(text);
-    assert_true(runs(net, "xir-to-onnx", "all-custom"));
+    assert_true(runs(net, ONNX_NODES, ""));
     assert_true(way_is_whole(net, true));
     return net;
 }
@@ -400,7 +402,7 @@ static void elements_are_not_mistaken(void **state) {
         xir_op *op = op_case_add(&c);
         assert_non_null(op);
         assert_non_null(xir_output(xir_at_end(c.net), XIR_VALUES(xir_op_output(op, 0))));
-        assert_true(runs(c.net, "xir-to-onnx", "all-custom"));
+        assert_true(runs(c.net, ONNX_NODES, ""));
         xir_value *x = xir_op_input(node_named(c.net, "onnx::icraft.xir.ReLU"), 0);
         const xir_type *type = xir_type_with_element(ctx, xir_value_type(x), cases[i].now, why);
         assert_non_null(type);
@@ -483,8 +485,26 @@ static void no_attribute_does_harm(void **state) {
     xir_diags_clear(why);
 }
 
+/* An option that the pass had: a pipeline and a configuration that set it say what does it now. */
+static void what_replaces_the_option_is_said(void **state) {
+    (void)state;
+    assert_null(xir_pipeline_parse(ctx, XIR_STR("xir-to-onnx{all-custom}"), why));
+    check_finding(XIR_E_UNKNOWN, "xir-to-onnx has no option 'all-custom', which has been removed: 'custom' makes nodes");
+    const xir_entry entry = { XIR_STR("xir-to-onnx.all-custom"), xir_any_bool(true) };
+    const xir_map config = { (xir_entry *)(uintptr_t)&entry, 1 };
+    const xir_pass_settings settings = XIR_INIT(xir_pass_settings, .config = &config);
+    assert_int_equal(xir_pass_settings_check(ctx, &settings, why), XIR_E_UNKNOWN);
+    check_finding(XIR_E_UNKNOWN, "the pass xir-to-onnx has no option 'all-custom', which has been removed: 'custom'");
+}
+
+static int begin(void **state) {
+    if (group_begin(state)) return -1;
+    return xir_pass_register(ctx, onnx_nodes_pass(), why) ? -1 : 0;
+}
+
 GROUP {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_replaces_the_option_is_said),
         cmocka_unit_test(tables_go_there_and_back),
         cmocka_unit_test(every_class_goes_there_and_back),
         cmocka_unit_test(types_between_nodes_stay),
@@ -494,5 +514,5 @@ GROUP {
         cmocka_unit_test(declared_types_are_checked),
         cmocka_unit_test(no_attribute_does_harm),
     };
-    return _cmocka_run_group_tests("onnx_custom", tests, COUNT(tests), group_begin, group_end);
+    return _cmocka_run_group_tests("onnx_custom", tests, COUNT(tests), begin, group_end);
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <xir/icraft.h>
 #include "support/net.h"
 #include "support/own.h"
 
@@ -410,6 +411,11 @@ static const bad_layout bad_shares[] = {
     { "VIEW needs the name of one input, found 0",               MAP_OF(SHARES_OF("VIEW")) },
     { "VIEW needs the name of one input, found 2",               MAP_OF(SHARES_OF("VIEW, a, a")) },
     { "OVER needs names of inputs, found 0",                     MAP_OF(SHARES_OF("OVER")) },
+    { "DIVIDES needs 1 attribute, found 0",                      MAP_OF(SHARES_OF("DIVIDES, a")) },
+    { "DIVIDES needs 1 attribute, found 2",                      MAP_OF(AXIS, SHARES_OF("DIVIDES, a, axis, axis")) },
+    { "the class has no attribute 'b'",                          MAP_OF(AXIS, SHARES_OF("JOINS, a, b")) },
+    { "JOINS needs the name of one input, found 0",              MAP_OF(SHARES_OF("JOINS")) },
+    { "attribute 'axis' is of kind int64, expected list<int64>", MAP_OF(AXIS, SHARES_OF("PICKS, a, axis, axis")) },
     { "the class has two of these rows",                         MAP_OF(SHARES_OF("VIEW, a"), SHARES_OF("OVER, a")) },
     { "the class is not an operation",                           { HEAD_OBJ, SHARES_OF("VIEW, a"), LAST } },
 };
@@ -486,8 +492,8 @@ static void another_abi_is_refused(void **state) {
     (void)state;
     static const xir_row rows[] = { HEAD_OBJ, LAST };
     const struct { xir_class_decl decl; const char *part; } refused[] = {
-        { { XIR_ABI + 1, sizeof(xir_class_decl), sizeof(xir_row), rows },     "expected a class declaration of version 2, found 3" },
-        { { XIR_ABI - 1, sizeof(xir_class_decl), sizeof(xir_row), rows },     "expected a class declaration of version 2, found 1" },
+        { { XIR_ABI + 1, sizeof(xir_class_decl), sizeof(xir_row), rows },     "expected a class declaration of version 3, found 4" },
+        { { XIR_ABI - 1, sizeof(xir_class_decl), sizeof(xir_row), rows },     "expected a class declaration of version 3, found 2" },
         { { XIR_ABI, sizeof(xir_class_decl) - 1, sizeof(xir_row), rows },     "has 23 bytes and rows of" },
         { { XIR_ABI, sizeof(xir_class_decl), sizeof(xir_row) - 1, rows },     "at least 24 and" },
         { { XIR_ABI, sizeof(xir_class_decl), 0, rows },                       "has 24 bytes and rows of 0: at least" },
@@ -498,7 +504,7 @@ static void another_abi_is_refused(void **state) {
         check_finding(XIR_E_ABI, refused[i].part);
     }
     assert_int_equal(xir_class_register(own, NULL, why), XIR_E_ABI);
-    check_finding(XIR_E_ABI, "expected a class declaration of version 2, found 0");
+    check_finding(XIR_E_ABI, "expected a class declaration of version 3, found 0");
 }
 
 /* A class may refer to itself, as lists do. */

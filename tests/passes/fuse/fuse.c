@@ -1,5 +1,6 @@
 /* The pass `fuse`: networks before and after it, and networks that it must not change. */
-#include "passes/fuse/before_after.h"
+#define TESTED "fuse"
+#include "passes/before_after.h"
 #include "support/scarce.h"
 #include <xir/pattern.h>
 

@@ -1,5 +1,6 @@
 /* The pass `fuse` puts ops together again that exporters take apart: norms, activations, and ops that move elements. */
-#include "passes/fuse/before_after.h"
+#define TESTED "fuse"
+#include "passes/before_after.h"
 #include "support/scarce.h"
 
 /* ---- LayerNorm -------------------------------------------------------------------------------------------------- */

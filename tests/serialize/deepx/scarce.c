@@ -18,24 +18,6 @@ static const scarce_file file = { "deepx", text, sizeof text - 1, false, NULL };
 static void reading(want *w) { scarce_read(w, &file); }
 static void writing(want *w) { scarce_write(w, &file); }
 
-static void writing_a_block(want *w) {
-    static const char program[] = "newtensor(vector<int32>:[1])->(tensor<int8>:b)\nadd(x, x)->(b)\nf()->()\n";
-    static const scarce_file simple = { "deepx", program, sizeof program - 1, false, NULL };
-    const xir_save_options options = XIR_INIT(xir_save_options, .format = "deepx", .unchecked = true);
-    const xir_any word = xir_any_text(XIR_STR("blocks"));
-    buffer out;
-    xir_network *net;
-    buffer_init(&out, &memory_default);
-    IN_PLENTY(w,
-        net = scarce_read_once(w, &simple);
-        assert_int_equal(xir_network_set_tag(net, XIR_STR("deepx.spelling"), &word), XIR_OK));
-    TRY(w, xir_network_write(net, keep, &out, &options, w->why));
-    IN_PLENTY(w,
-        assert_memory_equal(out.data, "deepxir program(x: tensor) -> (b: tensor<1xi8>) {\n    add(x, x)->(b)\n", 69);
-        xir_network_free(net));
-    buffer_free(&out);
-}
-
 static void put_folder(void) {
     static const char shape[] = "dtype: int8\ndim: 1\nshape: [2]\nstride: [1]\nsize: 2\n";
     static const char program[] = "load(var<string>:/a/w)->()\nload(var<string>:/b/w)->()\n"
@@ -59,7 +41,6 @@ static void loading(want *w) {
 SCARCE_TEST(loading)
 SCARCE_TEST(reading)
 SCARCE_TEST(writing)
-SCARCE_TEST(writing_a_block)
 
 static int begin(void **state) {
     scratch_make();
@@ -71,7 +52,6 @@ GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reading),
         cmocka_unit_test(test_writing),
-        cmocka_unit_test(test_writing_a_block),
         cmocka_unit_test(test_loading),
     };
     return cmocka_run_group_tests(tests, begin, group_end);

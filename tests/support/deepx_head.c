@@ -1,13 +1,12 @@
 /* Emulates the executor's parser (array2d/deepx at 6bdfc47): it cuts and trims, looks words up exactly, and refuses
- * only a line without an arrow and numbers without digits. docs/deepx.md lists where that differs from what the line
- * says. */
+ * only a line without an arrow and numbers without digits. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <xir/deepx.h>
 #include "deepx/deepx.h"
+#include "support/deepx_head.h"
 
 /* ---- the answer: a text of any length in a room ------------------------------------------------------------------ */
 
@@ -202,7 +201,7 @@ static void put_slots(answer *a, xir_str list, const char *what) {
     }
 }
 
-size_t xir_deepx_upstream(xir_str line, char *out, size_t room) {
+size_t deepx_head_read(xir_str line, char *out, size_t room) {
     answer a = { out, room, 0 };
     if (!line.data) line.data = "";
     const char *end = line.data + line.size, *slashes = find(line, "//");

@@ -1,6 +1,7 @@
-/* The pass `fuse` on networks as text: what they become, and networks that it must not change. */
-#ifndef TEST_FUSE_BEFORE_AFTER_H
-#define TEST_FUSE_BEFORE_AFTER_H
+/* A pass on networks as text: what they become, and networks that it must not change. The includer defines TESTED, the
+ * name of the pass. */
+#ifndef TEST_BEFORE_AFTER_H
+#define TEST_BEFORE_AFTER_H
 
 #include <stdlib.h>
 #include <xir/pass.h>
@@ -8,10 +9,10 @@
 
 static size_t changes;
 
-static inline xir_network *fused(const char *before) {
+static inline xir_network *passed(const char *before) {
     xir_network *net = story_net(before);
     xir_diags_clear(why);
-    if (xir_pass_run(net, "fuse", NULL, &changes, why) != XIR_OK) {
+    if (xir_pass_run(net, TESTED, NULL, &changes, why) != XIR_OK) {
         xir_diags_print(why, stderr);
         fail();
     }
@@ -22,12 +23,12 @@ static inline xir_network *fused(const char *before) {
 
 /* Also checks that the numbers are the same. */
 static inline void becomes(const char *before, const char *after, int line) {
-    xir_network *net = fused(before), *old = story_net(before);
+    xir_network *net = passed(before), *old = story_net(before);
     check_story(net, after, __FILE__, line);
     check_same_numbers(old, net, __FILE__, line);
     xir_network_free(old);
     size_t first = changes;
-    assert_int_equal(xir_pass_run(net, "fuse", NULL, &changes, why), XIR_OK);
+    assert_int_equal(xir_pass_run(net, TESTED, NULL, &changes, why), XIR_OK);
     if (changes) fail_msg("line %d: a second run makes %zu changes", line, changes);
     if (!first) fail_msg("line %d: no changes", line);
     xir_network_free(net);
@@ -38,7 +39,7 @@ static inline void stays(const char *before, int line) {
     xir_network *net = story_net(before);
     char *text = story_text(net);
     xir_network_free(net);
-    net = fused(before);
+    net = passed(before);
     check_story(net, text, __FILE__, line);
     if (changes) fail_msg("line %d: %zu changes", line, changes);
     free(text);

@@ -1,0 +1,134 @@
+"""Where values are, plans of networks and of buffers, lives of values."""
+
+import numpy as np
+import pytest
+
+import xir
+from xir import F
+
+
+def chain():
+    net = xir.Network()
+    x = net.input("x", "fp32 [1,16]")
+    a = F.Sigmoid(x, name="a")
+    b = F.Sigmoid(a, name="b")
+    net.output(F.Add(a, b, name="c"))
+    return net
+
+
+def test_a_value_has_a_memory():
+    net = chain()
+    a = net["a"].output
+    assert a.memory == "@hostm"
+    for text in ("@etm(4096)", "@ocm(64)", "@chunk(3@128)", "@hostm"):
+        a.memory = text
+        assert a.memory == text
+    for wrong in ("@etm(", "fp32", "@fp(32)", '"', ""):
+        with pytest.raises(xir.Error):
+            a.memory = wrong
+    for wrong in (4096, None):
+        with pytest.raises(TypeError):
+            a.memory = wrong
+    with pytest.raises(AttributeError):
+        del a.memory
+    assert a.memory == "@hostm"
+
+
+def test_a_network_is_planned():
+    net = chain()
+    places = xir.plan(net, memory="etm", align=16, in_place=False)
+    assert [value.name for value in places] == ["x", "a", "b", "c"]
+    assert places[net["a"].output] == net["a"].output.memory and places[net["a"].output].startswith("@etm(")
+    assert net.check() == []
+    x = np.arange(16, dtype="f4").reshape(1, 16)
+    assert np.array_equal(net.run(x)["c"], net.run(x, arena=True)["c"])
+    net["b"].output.memory = net["a"].output.memory
+    assert "overlap" in net.check()[0].message
+    assert not np.array_equal(net.run(x)["c"], net.run(x, arena=True)["c"])
+    assert xir.plan(net, clear=True) == {} and net["a"].output.memory == "@hostm"
+    with pytest.raises(xir.MissingError, match="has an address"):
+        net.run(x, arena=True)
+    with pytest.raises(xir.LimitError):
+        xir.plan(net, limit=100)
+    with pytest.raises(xir.Error, match="no option"):
+        xir.plan(net, sideways=1)
+
+
+def test_a_plan_is_proven():
+    assert len(xir.plan(chain(), prove=True, verify=True)) == 4
+
+
+@pytest.mark.parametrize("make", [list, tuple, iter, np.array])
+def test_buffers_are_planned(make):
+    plan = xir.plan_buffers(make([[0, 1, 64], [1, 2, 32], [2, 2, 64]]))
+    assert list(plan.offsets) == [0, 64, 0] and plan.bytes == plan.bound == 96 and plan.least
+    assert isinstance(plan.offsets, np.ndarray) == (make is np.array)
+
+
+def test_alignments_and_fixed_offsets():
+    assert xir.plan_buffers([(0, 2, 10, 16), (1, 1, 10, 16), (0, 0, 4)]).offsets[1] % 16 == 0
+    assert xir.plan_buffers([(0, 2, 10, 1, 50), (1, 1, 10)], effort=2).offsets == [50, 0]
+    assert xir.plan_buffers([]).offsets == []
+
+
+def test_bad_buffers_are_refused():
+    for wrong in ([(0, 1)], [(0, 1, 2, 3, 4, 5)], [(0, 1, -1)], [(2, 1, 8)], [(0, 1, 8, 3)], [(0, 1, 1 << 70)]):
+        with pytest.raises(xir.Error):
+            xir.plan_buffers(wrong)
+    for wrong in (np.zeros((2, 3), "f8"), np.zeros(3, "i8"), np.zeros((2, 6), "i8"), np.zeros((3, 4), "i8").T):
+        with pytest.raises(TypeError):
+            xir.plan_buffers(wrong)
+    with pytest.raises(xir.LimitError):
+        xir.plan_buffers([(0, 1, 64), (1, 2, 64)], limit=100)
+    with pytest.raises(ValueError):
+        xir.plan_buffers([], effort=3)
+
+
+def test_values_have_lives():
+    net = chain()
+    lives = xir.liveness(net)
+    assert (lives.peak, lives.op.name, lives.exact, lives.bytes[0]) == (192, "c", True, 64)
+    a, b, c = (net[name].output for name in "abc")
+    assert (lives.lives[a].first, lives.lives[a].last, lives.lives[a].bytes) == (1, 3, 64)
+    shared = xir.liveness(net, views=True, in_place=True)
+    assert shared.lives[c].within == a and shared.lives[b].within == b and shared.peak == 128
+    assert (shared.lives[c].begin, shared.lives[c].end, shared.lives[c].offset) == (1, 4, 0)
+
+
+def test_parts_are_in_the_whole():
+    net = xir.Network()
+    x = net.input("x", "fp32 [1,4,4]")
+    a, b = F.CumSum(x, name="a"), F.CumSum(x, name="b")
+    net.output(F.CumSum(F.Concat(a, b, axis=1, name="d"), name="e"))
+    lives = xir.liveness(net, parts=True).lives
+    assert lives[net["b"].output].within == net["d"].output and lives[net["b"].output].offset == 64
+    open_net = xir.Network()
+    y = open_net.input("y", "fp32 [?]")
+    open_net.output(F.Sigmoid(y, name="z"))
+    assert xir.liveness(open_net).lives[open_net["z"].output].bytes is None
+
+
+def test_concats_of_googlenet_copy_little():
+    """Branches of its blocks write into the Concat, in NCHW, and the peak is the same."""
+    net = xir.Network()
+
+    def conv(x, channels, k, pad=0):
+        w = xir.params(net, np.zeros((channels, x.type.shape[1], k, k), "f4"), layout="OIHW")
+        return F.ReLU(F.Conv2d(x, w, pad=pad))
+
+    def block(x, a, before_b, b, before_c, c, d):
+        return F.Concat(conv(x, a, 1), conv(conv(x, before_b, 1), b, 3, 1), conv(conv(x, before_c, 1), c, 3, 1),
+                        conv(F.MaxPool2d(x, k=3, stride=1, pad=1), d, 1), axis=1)
+
+    x = F.MaxPool2d(conv(net.input("x", "fp32 NCHW [1,64,56,56]"), 192, 3, 1), k=2, stride=2)
+    x = block(block(x, 64, 96, 128, 16, 32, 32), 128, 128, 192, 32, 96, 64)
+    x = F.MaxPool2d(x, k=2, stride=2)
+    x = block(block(x, 192, 96, 208, 16, 48, 64), 160, 112, 224, 24, 64, 64)
+    net.output(F.MaxPool2d(x, k=14, stride=14))
+    plain = xir.liveness(net, views=True, in_place=True)
+    parts = xir.liveness(net, views=True, in_place=True, parts=True)
+    assert parts.peak <= plain.peak
+    joined = [(v, op.output) for op in net.ops("Concat") for v in op.inputs]
+    inside = [v for v, whole in joined if parts.lives[v].within == parts.lives[whole].within]
+    assert len(joined) == 16
+    assert sum(parts.lives[v].bytes for v in inside) >= 0.9 * sum(parts.lives[v].bytes for v, _ in joined)

@@ -1,0 +1,68 @@
+/* Quotients and powers of floats that are products to the last bit: by powers of two, and squares. */
+#include <math.h>
+#include "canon/canon.h"
+
+enum { X, NUMBER, OUT };
+
+/* The divisor; a power of two whose reciprocal every float format has as a normal number. */
+static bool divisor_of(const xir_op *op, double *out) {
+    const xir_divide_scalar_attrs *by = xir_divide_scalar_of(op);
+    const xir_div_attrs *div = xir_div_of(op);
+    if (by) *out = by->divisor;
+    else if (!div || !number_of_params(xir_op_input(op, 1), out)) return false;
+    if ((by ? by->rounding_mode : div->rounding_mode) != XIR_ROUNDING_NONE) return false;
+    int exponent;
+    return fabs(frexp(*out, &exponent)) == 0.5 && exponent >= -14 && exponent <= 15;
+}
+
+static bool is_quotient(const xir_op *op, void *user) {
+    double divisor;
+    (void)user;
+    return divisor_of(op, &divisor);
+}
+
+static const xir_pattern_row quotient_rows[] = {
+    [X]      = { XIR_ROW_ANY },
+    [NUMBER] = { XIR_ROW_PARAMS, .optional = true },
+    [OUT]    = { XIR_ROW_OP(xir_div_class, xir_divide_scalar_class), XIR_ROW_INPUTS(X, NUMBER), .where = is_quotient },
+};
+static const xir_pattern_decl quotient = {
+    XIR_PATTERN_HEAD("quotient", quotient_rows), .check = canon_check_floats,
+};
+
+static xir_verdict to_product(xir_rewriter *at, const xir_match *m, const void *user) {
+    double divisor;
+    (void)at, (void)user;
+    if (!divisor_of(m->root, &divisor)) return XIR_REWRITE_LEFT;
+    xir_value *x = xir_match_value(m, X);
+    const xir_type *element = xir_type_element(x->type);
+    const xir_type *type = XIR_TENSOR(m->root->net->ctx, element, "*", 1);
+    uint64_t bytes = 0, room[2] = { 0 };
+    if (!type || xir_type_bytes(type, &bytes) || bytes > sizeof room) return XIR_REWRITE_FAILED;
+    element_put_real(element_format_of(x->type), room, 0, 1 / divisor);
+    xir_value *factor = xir_params_copy(m->root->net, XIR_STR(""), type, room, bytes);
+    return xir_match_replace(m, XIR_OP(xir_match_at(m), multiply, .lhs = x, .rhs = factor));
+}
+
+/* ---- squares ----------------------------------------------------------------------------------------------------- */
+
+static const xir_pattern_row square_rows[] = {
+    [X]      = { XIR_ROW_ANY },
+    [NUMBER] = { XIR_ROW_NUMBER(2) },
+    [OUT]    = { XIR_ROW_OP(xir_pow_class), XIR_ROW_INPUTS(X, NUMBER) },
+};
+static const xir_pattern_decl square = { XIR_PATTERN_HEAD("square", square_rows), .check = canon_check_floats };
+
+static xir_verdict to_square(xir_rewriter *at, const xir_match *m, const void *user) {
+    double two;
+    (void)at, (void)user;
+    if (!number_of_params(xir_match_value(m, NUMBER), &two) || two != 2) return XIR_REWRITE_LEFT;
+    xir_value *x = xir_match_value(m, X);
+    return xir_match_replace(m, XIR_OP(xir_match_at(m), multiply, .lhs = x, .rhs = x));
+}
+
+const pass_rule canon_products[] = {
+    { &quotient, to_product },
+    { &square,   to_square  },
+    { NULL, NULL },
+};

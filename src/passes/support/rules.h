@@ -1,0 +1,17 @@
+/* Passes that are lists of rules: a rule is a pattern and its rewrite. */
+#ifndef PASSES_RULES_H
+#define PASSES_RULES_H
+
+#include <xir/pass.h>
+#include <xir/pattern.h>
+
+typedef struct pass_rule {
+    const xir_pattern_decl *pattern;
+    xir_rewrite_fn         *rewrite;
+} pass_rule;
+
+/* Applies the rules of families, which are lists that end with a rule without a pattern, until none applies, and counts
+ * the rewrites as changes of the pass. */
+xir_status rules_run(xir_pass *at, const pass_rule *const *families, size_t n);
+
+#endif

@@ -1,0 +1,195 @@
+/* canon: one form for what computes the same bits. Each rule has networks that it changes, and networks that it must
+ * not. */
+#define TESTED "canon"
+#include <math.h>
+#include <xir/exec.h>
+#include "passes/before_after.h"
+
+/* ---- bits -------------------------------------------------------------------------------------------------------- */
+
+static const float numbers[12] = { NAN, -INFINITY, -7, -1e-40f, -0.0f, 0, 1e-40f, 0.5f, 2.5f, 6, 7, INFINITY };
+
+static void run_numbers(const char *text, bool rewritten, float *out) {
+    xir_network *net = rewritten ? passed(text) : story_net(text);
+    xir_array *in = xir_array_new(ctx, xir_value_type(story_value(net, "x")), why), *result = NULL;
+    memcpy(xir_array_edit(in), numbers, sizeof numbers);
+    DOES(xir_network_run(net, (const xir_array *const[]){ in }, 1, &result, 1, NULL, why));
+    memcpy(out, xir_array_data(result, NULL), sizeof numbers);
+    xir_array_free(in);
+    xir_array_free(result);
+    xir_network_free(net);
+}
+
+/* "x: 1 12; …; out y" is rewritten, and has the same bits; a NaN is a NaN. */
+static void keeps_bits(const char *text, int line) {
+    float before[COUNT(numbers)], after[COUNT(numbers)];
+    run_numbers(text, false, before);
+    run_numbers(text, true, after);
+    if (!changes) fail_msg("line %d: no changes", line);
+    for (size_t i = 0; i < COUNT(numbers); i++) {
+        if (isnan(before[i]) ? !isnan(after[i]) : memcmp(&before[i], &after[i], sizeof *before) != 0)
+            fail_msg("line %d: %g became %g and is %g now", line, (double)numbers[i], (double)before[i],
+                     (double)after[i]);
+    }
+}
+#define KEEPS_BITS(text) keeps_bits(text, __LINE__)
+
+/* ---- bounds ------------------------------------------------------------------------------------------------------ */
+
+static void bounds_from_zero_are_a_relu(void **state) {
+    (void)state;
+    BECOMES("x: 3 4; y = ClampScalar x [min=0 max=6]; out y", "y = ReLU x [max_value=6]; out y");
+    BECOMES("x: 3 4; y = ClampScalar x [min=0]; out y", "y = ReLU x; out y");
+    BECOMES("x: 3 4; y = Hardtanh x [min_val=0 max_val=6]; out y", "y = ReLU x [max_value=6]; out y");
+    BECOMES("x: 3 4; y = Hardtanh x; out y", "y = ClampScalar x [min=-1 max=1]; out y");
+    BECOMES("x: 3 4; c: 0; y = Maximum x c; out y", "y = ReLU x; out y");
+    BECOMES("x: 3 4; c: 6; y = Minimum c x; out y", "y = ClampScalar x [max=6]; out y");
+    BECOMES("x: 3 4; c: params 1 1 = -2; y = Maximum x c; out y", "y = ClampScalar x [min=-2]; out y");
+    BECOMES("x: 3 4; z: 0; six: 6; a = Maximum x z; y = Minimum a six; out y", "y = ReLU x [max_value=6]; out y");
+    KEEPS_BITS("x: 1 12; y = ClampScalar x [min=0 max=6]; out y");
+    KEEPS_BITS("x: 1 12; y = Hardtanh x [min_val=0 max_val=2.5]; out y");
+    KEEPS_BITS("x: 1 12; c: 0; y = Maximum x c; out y");
+    KEEPS_BITS("x: 1 12; c: 6; y = Minimum c x; out y");
+    KEEPS_BITS("x: 1 12; c: 6; y = Minimum x c; out y");
+}
+
+static void other_bounds_stay(void **state) {
+    (void)state;
+    STAYS("x: 3 4; y = ClampScalar x [min=-1 max=6]; out y");
+    STAYS("x: 3 4; y = ClampScalar x [min=-0.0 max=6]; out y");       /* ReLU gives 0 */
+    STAYS("x: 3 4; y = ClampScalar x [min=0 max=0]; out y");          /* … and 0 for -0 */
+    STAYS("x: 3 4; y = ClampScalar x [min=1 max=0]; out y");
+    STAYS("x: sint32 3 4; y = ClampScalar x [min=0 max=6]; out y");
+    STAYS("x: 3 4; y = ReLU x [alpha=0.5 max_value=6]; out y");
+    STAYS("x: 3 4; c: 0; y = Maximum c x; out y");                    /* 0 for -0 */
+    STAYS("x: 3 4; c: params 4 = 1 2 3 4; y = Maximum x c; out y");
+    STAYS("x: 1 4; c: params 1 1 1 = 1; y = Maximum x c; out y");         /* another rank */
+    STAYS("x: 3 4; z: 3 4; y = Maximum x z; out y");
+    STAYS("x: fp64 3 4; c: params fp64 1 = 0.1; y = Maximum x c; out y");   /* no float32 */
+}
+
+static void bounds_of_bounds_are_bounds(void **state) {
+    (void)state;
+    BECOMES("x: 3 4; a = ReLU x; y = ReLU a; out y", "y = ReLU x; out y");
+    BECOMES("x: 3 4; a = ReLU x [max_value=6]; b = ReLU a; y = Sigmoid b; out y a",
+            "a = ReLU x [max_value=6]; y = Sigmoid a; out y a");
+    BECOMES("x: 3 4; a = ReLU x; y = ClampScalar a [max=6]; out y", "y = ReLU x [max_value=6]; out y");
+    BECOMES("x: 3 4; a = ClampScalar x [min=-1 max=4]; y = ClampScalar a [min=2 max=6]; out y",
+            "y = ClampScalar x [min=2 max=4]; out y");
+    BECOMES("x: 3 4; a = ClampScalar x [min=-3 max=-1]; y = ClampScalar a [min=2 max=6]; out y",
+            "y = ClampScalar x [min=2 max=2]; out y");
+    STAYS("x: 3 4; a = ClampScalar x [min=-3 max=-1]; y = ReLU a [max_value=6]; out y");   /* 0 for -0 */
+    STAYS("x: 3 4; a = ReLU x; y = ClampScalar a [max=6]; out y a");   /* two remain */
+    STAYS("x: 3 4; a = ReLU x [alpha=0.5]; y = ReLU a; out y");
+    KEEPS_BITS("x: 1 12; a = ReLU x; y = ClampScalar a [max=6]; out y");
+    KEEPS_BITS("x: 1 12; a = ClampScalar x [min=-1 max=4]; y = ClampScalar a [min=-0.0 max=2.5]; out y");
+    KEEPS_BITS("x: 1 12; a = ClampScalar x [min=-3 max=-1]; y = ClampScalar a [min=2 max=6]; out y");
+}
+
+/* ---- pairs ------------------------------------------------------------------------------------------------------- */
+
+static void the_second_undoes_or_repeats_the_first(void **state) {
+    (void)state;
+    static const struct { const char *before, *after; } rows[] = {
+        { "a = Neg x; b = Neg a; y = Sigmoid b; out y",       "y = Sigmoid x; out y"              },
+        { "a = Abs x; b = Abs a; y = Sigmoid b; out y",       "a = Abs x; y = Sigmoid a; out y"   },
+        { "a = Floor x; b = Floor a; y = Sigmoid b; out y",   "a = Floor x; y = Sigmoid a; out y" },
+        { "a = Floor x; b = Round a; y = Sigmoid b; out y",   "a = Floor x; y = Sigmoid a; out y" },
+        { "a = Round x; b = Ceil a; y = Sigmoid b; out y",    "a = Round x; y = Sigmoid a; out y" },
+        { "a = Sign x; b = Sign a; y = Sigmoid b; out y",     "a = Sign x; y = Sigmoid a; out y"  },
+        { "a = Sign x; b = Floor a; y = Sigmoid b; out y",    "a = Sign x; y = Sigmoid a; out y"  },
+        { "a = Neg x; y = Abs a; out y",                      "y = Abs x; out y"                  },
+    };
+    char text[200];
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        snprintf(text, sizeof text, "x: 1 12; %s", rows[i].before);
+        BECOMES(text, rows[i].after);
+        KEEPS_BITS(text);
+    }
+    BECOMES("x: bool 1 4; a = Not x; b = Not a; y = Not b; out y", "y = Not x; out y");
+    BECOMES("x: 1 4; a = Neg x; b = Neg a; y = Sigmoid b; out y a", "a = Neg x; y = Sigmoid x; out y a");
+    BECOMES("x: sint8 1 4; a = Neg x; b = Neg a; c = Neg b; y = Abs c; out y", "y = Abs x; out y");
+}
+
+static void other_pairs_stay(void **state) {
+    (void)state;
+    STAYS("x: 1 4; a = Abs x; y = Neg a; out y");
+    STAYS("x: 1 4; a = Floor x; y = Abs a; out y");
+    STAYS("x: 1 4; a = Floor x; y = Sign a; out y");
+    STAYS("x: 1 4; a = Not x; y = Not a; out y");             /* whether x is not 0 */
+}
+
+/* ---- products ---------------------------------------------------------------------------------------------------- */
+
+static void quotients_by_powers_of_two_are_products(void **state) {
+    (void)state;
+    BECOMES("x: 3 4; y = DivideScalar x [divisor=4]; out y", "y = Multiply x %2; out y");
+    BECOMES("x: 3 4; c: -0.5; y = Div x c; out y", "y = Multiply x %3; out y");
+    BECOMES("x: fp16 3 4; y = DivideScalar x [divisor=16384]; out y", "y = Multiply x %2; out y");
+    BECOMES("x: 3 4; c: 2; y = Pow x c; out y", "y = Multiply x x; out y");
+    KEEPS_BITS("x: 1 12; y = DivideScalar x [divisor=4]; out y");
+    KEEPS_BITS("x: 1 12; y = DivideScalar x [divisor=-0.0009765625]; out y");
+    KEEPS_BITS("x: 1 12; c: 2; y = Pow x c; out y");
+    STAYS("x: 3 4; y = DivideScalar x [divisor=3]; out y");
+    STAYS("x: 3 4; y = DivideScalar x [divisor=32768]; out y");        /* its reciprocal is not normal in fp16 */
+    STAYS("x: 3 4; y = DivideScalar x [divisor=4 rounding_mode=FLOOR]; out y");
+    STAYS("x: 3 4; c: params 4 = 2 4 8 16; y = Div x c; out y");
+    STAYS("x: 3 4; c: 4; y = Div c x; out y");
+    STAYS("x: 3 4; c: 3; y = Pow x c; out y");
+    STAYS("x: sint32 3 4; c: 2; y = Pow x c; out y");
+}
+
+/* ---- parts of a dim ---------------------------------------------------------------------------------------------- */
+
+static void bounds_of_slices_are_positions(void **state) {
+    (void)state;
+    BECOMES("x: 3 8; y = Slice x [begin=0,-6 end=9223372036854775807,-1 stride=1,2]; out y",
+            "y = Slice x [begin=0,2 end=3,7 stride=1,2]; out y");
+    STAYS("x: 3 8; y = Slice x [begin=0,2 end=3,7 stride=1,2]; out y");
+    STAYS("x: 3 8; y = Slice x [begin=0,-1 end=3,-9 stride=1,-1]; out y");
+}
+
+static void slices_that_are_all_parts_are_a_split(void **state) {
+    (void)state;
+    BECOMES("x: 3 8; a = Slice x [begin=0,0 end=3,2 stride=1,1]; b = Slice x [begin=0,2 end=3,8 stride=1,1]; "
+            "y = Concat b a [axis=1]; out y a",
+            "a, b = Split x [sections=2,6 axis=1]; y = Concat b a [axis=1]; out y a");
+    BECOMES("x: 4 8; c = Slice x [begin=3,0 end=4,8 stride=1,1]; b = Slice x [begin=1,0 end=3,8 stride=1,1]; "
+            "s = Sigmoid b; a = Slice x [begin=0,0 end=1,8 stride=1,1]; out a s c",
+            "a, b, c = Split x [sections=1,2,1 axis=0]; s = Sigmoid b; out a s c");
+    STAYS("x: 3 8; a = Slice x [begin=0,0 end=3,2 stride=1,1]; b = Slice x [begin=0,3 end=3,8 stride=1,1]; out a b");
+    STAYS("x: 3 8; a = Slice x [begin=0,0 end=3,3 stride=1,1]; b = Slice x [begin=0,2 end=3,8 stride=1,1]; out a b");
+    STAYS("x: 3 8; a = Slice x [begin=0,0 end=3,2 stride=1,1]; b = Slice x [begin=1,2 end=3,8 stride=1,1]; out a b");
+    STAYS("x: 3 8; a = Slice x [begin=0,0 end=3,4 stride=1,1]; b = Slice x [begin=0,4 end=3,8 stride=1,2]; out a b");
+    STAYS("x: 3 8; a = Slice x [begin=0,0 end=3,4 stride=1,1]; b = Slice x [begin=0,0 end=3,4 stride=1,1]; out a b");
+}
+
+static void a_gather_of_a_run_is_a_slice(void **state) {
+    (void)state;
+    BECOMES("x: 3 8; i: params sint64 3 = 2 3 4; y = Gather x i [axis=1]; out y",
+            "y = Slice x [begin=0,2 end=3,5 stride=1,1]; out y");
+    BECOMES("x: 3 8; i: params sint64 2 = -2 -1; y = Gather x i [axis=-1]; out y",
+            "y = Slice x [begin=0,6 end=3,8 stride=1,1]; out y");
+    STAYS("x: 3 8; i: params sint64 3 = 2 4 3; y = Gather x i [axis=1]; out y");
+    STAYS("x: 3 8; i: params sint64 2 = 7 -8; y = Gather x i [axis=1]; out y");
+    STAYS("x: 3 8; i: params sint64 1 2 = 2 3; y = Gather x i [axis=1]; out y");
+    STAYS("x: 3 8; i: params sint64 2 = none; y = Gather x i [axis=1]; out y");
+    STAYS("x: 3 8; i: sint64 2; y = Gather x i [axis=1]; out y");
+    STAYS("h: sint64 2 4; i: params sint64 2 = 2 3; "
+          "x = Reshape h [shape=8 layout=@layout(*)]; y = Gather x i; out y");   /* it may be a shape */
+}
+
+GROUP {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bounds_from_zero_are_a_relu),
+        cmocka_unit_test(other_bounds_stay),
+        cmocka_unit_test(bounds_of_bounds_are_bounds),
+        cmocka_unit_test(the_second_undoes_or_repeats_the_first),
+        cmocka_unit_test(other_pairs_stay),
+        cmocka_unit_test(quotients_by_powers_of_two_are_products),
+        cmocka_unit_test(bounds_of_slices_are_positions),
+        cmocka_unit_test(slices_that_are_all_parts_are_a_split),
+        cmocka_unit_test(a_gather_of_a_run_is_a_slice),
+    };
+    return RUN_GROUP(tests);
+}
