@@ -309,25 +309,24 @@ static bool factors_are_small(xir_infer *at) {
 
 /* ---- dims and element types ------------------------------------------------------------------------------------ */
 
-static bool fits_16_bits(xir_infer *at, const xir_type *type, const char *where) {
-    for (size_t i = 0; i < xir_type_rank(type); i++) {
-        const int64_t dim = xir_type_dim(type, (int64_t)i, false);
-        if (dim <= UINT16_MAX) continue;
-        xir_rule_found(at, where, "dim %zu is %" PRId64, i, dim);
+static bool fits_16_bits(xir_infer *at, const xir_type *type, const char *list, size_t place) {
+    const xir_tensor_type *tensor = xir_type_as_tensor(type);
+    for (size_t i = 0; tensor && i < tensor->shape.size; i++) {
+        if (tensor->shape.data[i] <= UINT16_MAX) continue;
+        char where[32];
+        snprintf(where, sizeof where, "%s/%zu", list, place);
+        xir_rule_found(at, where, "dim %zu is %" PRId64, i, tensor->shape.data[i]);
         return false;
     }
     return true;
 }
 
 static bool dims_fit(xir_infer *at) {
-    char where[32];
     for (size_t i = 0; i < xir_infer_input_count(at); i++) {
-        snprintf(where, sizeof where, "inputs/%zu", i);
-        if (!fits_16_bits(at, xir_infer_input(at, i), where)) return false;
+        if (!fits_16_bits(at, xir_infer_input(at, i), "inputs", i)) return false;
     }
     for (size_t i = 0; xir_infer_output(at, i); i++) {
-        snprintf(where, sizeof where, "outputs/%zu", i);
-        if (!fits_16_bits(at, xir_infer_output(at, i), where)) return false;
+        if (!fits_16_bits(at, xir_infer_output(at, i), "outputs", i)) return false;
     }
     return true;
 }
