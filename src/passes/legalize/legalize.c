@@ -39,12 +39,11 @@ static bool takes_types(const xir_op *op, const rewrite *r) {
 }
 
 /* Removes the ops between `before` (NULL: the beginning) and `op`, last ones first. */
-static void remove_steps(xir_network *net, xir_op *before, xir_op *op) {
+static void remove_steps(const xir_op *before, xir_op *op) {
     while (op->prev != before && op->prev != NULL) {
         if (!op_is_unused(op->prev)) return;   /* not a step */
         op_drop(op->prev);
     }
-    (void)net;
 }
 
 static bool are_like(const xir_op *op, xir_value *const *out) {
@@ -72,13 +71,12 @@ static xir_status legalize_steps(const legalizer *l, xir_op *first, const xir_op
 }
 
 /* Moves the uses of the outputs to what the holder holds. */
-static xir_status replace_outputs(const legalizer *l, xir_op *op, xir_op *holder) {
+static xir_status replace_outputs(xir_op *op, const xir_op *holder) {
     size_t moved = 0;
     for (uint32_t i = 0; i < op->n_outputs; i++) {
         const xir_status status = value_replace(op_inputs(holder)[i].value, &op_outputs(op)[i], true, &moved);
         if (status) return status;
     }
-    (void)l;
     op_drop(op);
     return XIR_OK;
 }
@@ -88,7 +86,7 @@ static xir_status settle(const legalizer *l, xir_op *op, xir_op *before, xir_val
     xir_op *holder = xir_op_create(l->net, XIR_STR("icraft::xir::Unsupport"));
     xir_status status = holder ? xir_op_set_inputs(holder, out, op->n_outputs) : XIR_E_MEMORY;
     if (!status) status = legalize_steps(l, before ? before->next : l->net->first, op, depth, done);
-    if (!status && *done) status = replace_outputs(l, op, holder);
+    if (!status && *done) status = replace_outputs(op, holder);
     if (holder) {
         xir_op_clear_inputs(holder);
         (void)xir_op_erase(holder);
@@ -106,7 +104,7 @@ static xir_status try_rewrite(const legalizer *l, xir_op *op, const rewrite *r, 
     const bool made = r->run(l, op, out);
     xir_status status = xir_network_status(l->net);   /* a building call has failed */
     if (!status && made && are_like(op, out)) status = settle(l, op, before, out, depth, done);
-    if (!status && !*done) remove_steps(l->net, before, op);
+    if (!status && !*done) remove_steps(before, op);
     mem_free(alloc, (void *)out, (n + 1) * sizeof *out);
     return status;
 }
