@@ -112,6 +112,12 @@ station "digits.fb -> addresses in a device's memory"
 run xir plan digits.fb planned.fb --how memory=etm
 result "$(said '.*; \([0-9]* bytes\) from.*'), $(said '.*at most \([0-9]*\) alive') of them alive at once"
 
+station "digits.fb -> ops of an accelerator"
+run xir opt digits.fb buyi.fb --passes "legalize{target=buyi},partition{target=buyi}" --prove --split parts
+run xir check buyi.fb --target buyi
+run xir info buyi.fb
+result "$(said ' *\([0-9]* of [0-9]* ops, .* of the multiply-adds\)')"
+
 # on FROM TO INPUT OPTION...: a network goes on to another format, and still recognises the digits.
 on() {
     station "$1 -> $2"

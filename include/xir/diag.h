@@ -15,6 +15,15 @@ typedef enum xir_severity { XIR_ERROR, XIR_WARNING, XIR_NOTE } xir_severity;
 
 #define XIR_NO_BYTE UINT64_MAX
 
+/* Of a finding about a rule of a target (place.h): the parts of its sentence, for programs. */
+typedef struct xir_diag_rule {
+    xir_str target;       /* "buyi"                                                              */
+    xir_str name;         /* of the rule, "conv-stride"; empty if the target's row gives none    */
+    xir_str found;        /* "(224 - 3 + 1 + 1) % 2 is 1"; empty if the rule does not say it     */
+    xir_str needed;       /* "strides that divide"; empty: another class                         */
+    xir_str mend;         /* "legalize cuts the padding"; empty if the row gives none            */
+} xir_diag_rule;
+
 /* One finding. Its texts live as long as the list that holds it. */
 typedef struct xir_diag {
     xir_severity severity;
@@ -25,6 +34,7 @@ typedef struct xir_diag {
     uint32_t     line;    /* from 1; 0 if there are no lines (binary files, memory)                */
     uint32_t     column;  /* from 1, in bytes                                                      */
     xir_str      path;    /* JSON pointer, "/ops/17/inputs/1/dtype"; empty: the whole               */
+    const xir_diag_rule *rule; /* NULL: it is about no rule of a target                              */
 } xir_diag;
 
 /* Returns an empty list, or NULL if memory runs out. The context must outlive it. Only one thread may use a list at a

@@ -54,6 +54,11 @@ XIR_API xir_status xir_infer_change(xir_infer *at, size_t i, const xir_type *typ
 XIR_API xir_status xir_infer_fail(xir_infer *at, xir_status code, const char *where, const char *format, ...)
     XIR_PRINTF(4, 5);
 
+/* For rules of targets (xir_target_rule): what a rule that is broken has found, "(224 - 3 + 1 + 1) % 2 is 1", and
+ * where: an attribute or an input ("stride_width", "inputs/1"; NULL: the op). It does nothing if no sentence is made,
+ * so that asking is cheap; a second call replaces the first. */
+XIR_API void xir_rule_found(xir_infer *at, const char *where, const char *format, ...) XIR_PRINTF(3, 4);
+
 XIR_END
 
 #endif

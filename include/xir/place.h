@@ -29,15 +29,32 @@ XIR_API xir_str           xir_target_core(const xir_target *target);
 
 /* ---- rows of targets ---------------------------------------------------------------------------------------- */
 
-/* A rule about the ops that a target runs. If a rule of a target names a class, the target runs no other classes than
- * those that its rules name. xir_op_try asks all rules; building and inference ask none. */
+/* A rule about the ops that a target runs. If a rule of a target names classes, the target runs no others than those
+ * that its rules name. xir_op_try and xir_network_try (legal.h) ask the rules, and xir_network_validate asks them about
+ * ops that have the target; building and inference ask none. Members that are zero say nothing. */
 typedef struct xir_target_rule {
-    xir_class_fn *cls;                   /* the class that it is about; NULL: every class                        */
-    bool        (*holds)(xir_infer *at); /* whether an op keeps the rule. It sees the types of the outputs too. It asks
-                                            with the functions of infer.h and reports nothing. NULL: always      */
+    xir_class_fn *cls;                   /* the class that it is about; NULL: see `key` and `traits`             */
+    /* Whether an op keeps the rule. It sees attributes and types of inputs, and the types of the outputs, and asks with
+     * the functions of infer.h. It is asked after check and inference have accepted the op: inputs that the class needs
+     * have types, and dims may be unknown. If the op breaks the rule, it may say what it found (xir_rule_found), and
+     * reports nothing else. NULL: every op keeps it. */
+    bool        (*holds)(xir_infer *at);
     const char   *needs;                 /* what must hold: "kernels of at most 7 x 7"; with `holds`             */
-    const char   *mend;                  /* what would mend it: "split the kernel"; may be NULL                  */
+    const char   *mend;                  /* what would mend it: "split the kernel"; may be NULL. If its first word
+                                            is the name of a pass, this pass does it                             */
+    const char   *name;                  /* for programs: "conv-kernel", unique in the target; may be NULL       */
+    const char   *source;                /* who says so: "code generation, Conv2d"; may be NULL                  */
+    const char   *key;                   /* the class by its key, which need not be registered                   */
+    uint64_t      traits;                /* classes that have these traits                                       */
+    uint64_t      flags;                 /* XIR_RULE_...                                                         */
 } xir_target_rule;
+
+enum {
+    XIR_RULE_NOTE     = 1,  /* a source hints at it, or sources disagree: breaking it is a note, and the op is legal  */
+    XIR_RULE_TYPES    = 2,  /* about element types: see legal.h for when it is asked                                 */
+    XIR_RULE_EXCLUDES = 4,  /* the target does not run the class, also if another rule names it; without `holds`      */
+    XIR_RULE_COMPILED = 8   /* ops of the class are compiled already: no rule is asked about them; without `holds`    */
+};
 
 /* The description of a target. A context copies the row; its texts and lists must live as long as the context. The
  * struct may grow at its end. */
@@ -54,7 +71,12 @@ typedef struct xir_target_row {
     const xir_target_rule *rules; /* which ops it runs; NULL: every op that its inference accepts              */
     size_t         n_rules;
     size_t         rule_size;     /* sizeof(xir_target_rule), so that rules may grow; see XIR_TARGET_RULES     */
+    uint64_t       flags;         /* XIR_TARGET_ADVISES, or 0                                                  */
 } xir_target_row;
+
+/* The rules are asked by legal.h alone: ops of the target that break them are valid. Files and passes may have such
+ * ops, for instance because the rules are those of a later stage. */
+enum { XIR_TARGET_ADVISES = 1 };
 
 /* The members for an array of rules: = { XIR_TARGET_HEAD(…), XIR_TARGET_RULES(rules) } */
 #define XIR_TARGET_RULES(array) \
@@ -82,6 +104,11 @@ enum { XIR_ANY_TILE = -1 };
  * Other threads may use the context at the same time. */
 XIR_API xir_status xir_target_register(xir_context *ctx, const xir_target_row *const *rows, size_t n, xir_diags *why);
 
+/* Replaces the rules of a target of the context by those of `from`, of which only the members about rules are read.
+ * They must live as long as the context. XIR_E_BOUNDS if the context has no such kind; XIR_E_INVALID, XIR_E_ABI and
+ * XIR_E_UNSUPPORTED as above; XIR_E_MEMORY. No other thread may ask the rules of this target meanwhile. */
+XIR_API xir_status xir_target_set_rules(xir_context *ctx, int kind, const xir_target_row *from, xir_diags *why);
+
 /* Returns the row of a kind, NULL past the last one. It lives as long as the context. */
 XIR_API const xir_target_row *xir_target_row_at(xir_context *ctx, size_t kind);
 /* Returns the row of a target, never NULL: for NULL that of the host, for a class without a row that of
@@ -92,6 +119,10 @@ XIR_API int                   xir_target_find(xir_context *ctx, xir_str word);
 /* Returns the target with this key or name, without a core. NULL if there is none, if it has cores (xir_target_of_kind
  * takes the core), or if memory runs out. */
 XIR_API const xir_target     *xir_target_named(xir_context *ctx, xir_str word);
+/* Returns the target that a text names as people write it: a name or key, and the core after a colon or in brackets:
+ * "buyi", "zhuge:330", "zhuge(330)". Without a core it is the first one of the row. NULL with a finding: XIR_E_UNKNOWN,
+ * with a suggestion, also for a core of a target without cores; XIR_E_MEMORY. */
+XIR_API const xir_target     *xir_target_parse(xir_context *ctx, xir_str text, xir_diags *why);
 
 /* ORDER MTYPE: src/core/type/place.c */
 typedef enum xir_mtype_kind { XIR_MTYPE_HOST, XIR_MTYPE_ONCHIP, XIR_MTYPE_EXTERNAL, XIR_MTYPE_CHUNK } xir_mtype_kind;

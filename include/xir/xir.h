@@ -24,6 +24,7 @@
 #include <xir/equal.h>
 #include <xir/legal.h>
 #include <xir/diff.h>
+#include <xir/division.h>
 #include <xir/infer.h>
 #include <xir/work.h>
 #include <xir/cost.h>

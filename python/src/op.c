@@ -229,6 +229,36 @@ static int op_set_name(PyObject *self, PyObject *value, void *none) {
     return status ? (raise_net(((op_object *)self)->owner->net, status), -1) : 0;
 }
 
+/* "host", "buyi", "zhuge:330": what xir_target_parse reads. */
+static PyObject *op_get_target(PyObject *self, void *none) {
+    (void)none;
+    xir_op *op = op_read((op_object *)self);
+    if (!op) return NULL;
+    const xir_target_row *row = xir_target_row_of(xir_op_target(op));
+    const xir_str core = xir_target_core(xir_op_target(op));
+    PyObject *name = PyUnicode_FromString(row->name), *word = name && core.size ? text_out(core) : NULL;
+    if (!name || !core.size) return name;
+    PyObject *both = word ? PyUnicode_FromFormat("%U:%U", name, word) : NULL;
+    Py_DECREF(name);
+    Py_XDECREF(word);
+    return both;
+}
+
+static int op_set_target_(PyObject *self, PyObject *value, void *none) {
+    xir_str text;
+    (void)none;
+    xir_op *op = op_write((op_object *)self);
+    if (op && !value) PyErr_SetString(PyExc_AttributeError, "an op always has a target");
+    if (!op || !value || !text_in(value, &text)) return -1;
+    xir_diags *why = why_new();
+    const xir_target *target = why ? xir_target_parse(the_context, text, why) : NULL;
+    if (why && !target) return (raise_diags(xir_diags_at(why, 0)->code, why), -1);
+    xir_diags_free(why);
+    if (!target) return -1;
+    xir_status status = xir_op_set_target(op, target);
+    return status ? (raise_net(((op_object *)self)->owner->net, status), -1) : 0;
+}
+
 static PyObject *op_get_id(PyObject *self, void *none) {
     (void)none;
     xir_op *op = op_read((op_object *)self);
@@ -439,6 +469,7 @@ static PyMethodDef op_methods[] = {
 static PyGetSetDef op_getset[] = {
     { "name",    op_get_name,    op_set_name,    "The name.",                                           NULL },
     { "id",      op_get_id,      op_set_id_,     "The id; negative: the op is not in the order.",       NULL },
+    { "target",  op_get_target,  op_set_target_, "What the op is compiled for: \"host\", \"zhuge:330\".", NULL },
     { "cls",     op_get_cls,     NULL,           "The class.",                                          NULL },
     { "network", op_get_network, NULL,           "The network.",                                        NULL },
     { "erased",  op_get_erased,  NULL,           "Whether the op has been erased.",                     NULL },

@@ -184,16 +184,25 @@ static PyObject *infer(PyObject *module, PyObject *self) {
     return warn_diags(why) ? Py_NewRef(Py_None) : NULL;
 }
 
-static PyObject *check(PyObject *module, PyObject *self) {
+/* check(net, target, typed): target is a text or None. */
+static PyObject *check(PyObject *module, PyObject *args) {
+    PyObject *self, *word;
+    int typed;
+    xir_str name = { NULL, 0 };
     (void)module;
-    if (!PyObject_TypeCheck(self, Network_type)) return PyErr_Format(PyExc_TypeError, "check takes a network");
+    if (!PyArg_ParseTuple(args, "O!Op:check", Network_type, &self, &word, &typed)) return NULL;
+    if (word != Py_None && !text_in(word, &name)) return NULL;
     net_object *o = (net_object *)self;
     xir_diags *why = why_new();
+    const xir_target *target = why && word != Py_None ? xir_target_parse(the_context, name, why) : NULL;
+    if (why && word != Py_None && !target) return raise_diags(xir_diags_at(why, 0)->code, why);
     if (!why || !net_begin_read(o)) {
         xir_diags_free(why);
         return NULL;
     }
+    const xir_try_options how = XIR_INIT(xir_try_options, .typed = typed);
     WITHOUT_GIL(if (!xir_network_validate(o->net, why)) (void)!xir_memory_check(o->net, NULL, why));
+    if (target) WITHOUT_GIL(xir_network_try(o->net, target, &how, NULL, why));
     net_end_read(o);
     PyObject *list = findings_of(why);
     xir_diags_free(why);
@@ -402,7 +411,7 @@ PyMethodDef work_functions[] = {
     { "write",            write_,           METH_VARARGS, NULL },
     { "draw",             draw,             METH_VARARGS, NULL },
     { "infer",            infer,            METH_O,       NULL },
-    { "check",            check,            METH_O,       NULL },
+    { "check",            check,            METH_VARARGS, NULL },
     { "bind",             bind,             METH_VARARGS, NULL },
     { "fix",              fix,              METH_VARARGS, NULL },
     { "run",              run,              METH_VARARGS, NULL },

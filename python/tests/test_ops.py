@@ -30,6 +30,26 @@ def test_attributes(tiny):
     assert not hasattr(conv, "nothing")
 
 
+def test_targets(tiny):
+    conv = tiny["conv"]
+    assert conv.target == "host" and tiny.check(target="buyi") == [] == tiny.check(target="zhuge:330")
+    conv.stride_width = 3
+    tiny.infer()
+    found = tiny.check(target="buyi")[0]
+    assert found.path == "/ops/1/stride_width" and "(8 - 3 + 1 + 1) % 3 is 1: buyi needs strides that divide" in str(found)
+    assert any("buyi needs maps of 8 or 16 bits" in str(f) for f in tiny.check(target="buyi", typed=True))
+    conv.target = "buyi"
+    assert conv.target == "buyi" and tiny["relu"].target == "host"
+    conv.target = "zhuge:340"
+    assert conv.target == "zhuge:340"
+    with pytest.raises(xir.Error, match="did you mean 'buyi'"):
+        conv.target = "buyy"
+    with pytest.raises(xir.Error, match="no target 'buyi:1'"):
+        tiny.check(target="buyi:1")
+    with pytest.raises(TypeError):
+        conv.target = 3
+
+
 @pytest.mark.parametrize("value, error, says", [
     (0, xir.BoundsError, "least stride_height"), (2**70, xir.BoundsError, "64 bits"), (-2**70, xir.BoundsError, "64"),
     ("two", TypeError, "stride_height"), (1.5, TypeError, "stride_height"), (float("nan"), TypeError, "stride_height"),

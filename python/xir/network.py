@@ -141,9 +141,11 @@ def _infer(self):
     _xir.infer(self)
 
 
-def _check(self):
-    """Checks everything that a saved network must keep. Returns a list of Finding, empty if all is well."""
-    return _xir.check(self)
+def _check(self, target=None, *, typed=False):
+    """Checks everything that a saved network must keep, and, if a target is named ("buyi", "zhuge:330"), whether it runs
+    the ops; `typed` also asks its rules about element types of networks without quantised values. Returns a list of
+    Finding, empty if all is well."""
+    return _xir.check(self, target, typed)
 
 
 def _cleanup(self):

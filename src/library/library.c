@@ -4,7 +4,7 @@
 
 static xir_status (*const layers[])(xir_context *ctx) = {
     types_register, graph_register, ops_register, serialize_register, exec_register, passes_register,
-    convert_register,
+    convert_register, targets_register,
 };
 
 xir_context *xir_context_new(const xir_allocator *allocator) {

@@ -123,8 +123,8 @@ run 1 check --json small.json a.json; json '[(f["file"], f["exit_code"], len(f["
 run 2 check - small.json -; err "standard input can be read only once"
 # Whether a target runs the ops: its rules and what would mend, or that it does not run the class at all.
 halves="--plugin $BUILD/plugins/customtarget.so"
-run 2 check --target halves small.json; err "--target halves: there is no such target"
-run 2 check --target "buyi(3)" small.json; err "there is no such target"
+run 2 check --target halves small.json; err "--target: there is no target 'halves'"
+run 2 check --target "buyi(3)" small.json; err "--target: there is no target"
 run 2 check --target buyy small.json; err "did you mean 'buyi'?"
 run 0 check --target "zhuge(330)" small.json; quiet
 run 0 check --target host small.json; quiet
@@ -135,6 +135,6 @@ if [ -e "$BUILD/plugins/customtarget.so" ]; then
     err "converted.json:1:"; err "halves does not run this class"
     edit small.json dilated.json -e 's/"dilation_height":1/"dilation_height":2/' -e 's/"pad_\(top\|bottom\)":1/"pad_\1":2/g'
     run 1 check $halves --target halves --no-params dilated.json
-    err "halves needs a kernel without dilation: fill it with zeros"
+    err "halves needs a kernel without dilation; fill it with zeros"
 fi
 finish

@@ -316,7 +316,7 @@ static void every_broken_rule_is_a_finding(void **state) {
     assert_int_equal(xir_op_set_target(xir_value_op(y), strict), XIR_OK);
     xir_diags_clear(why);
     assert_int_equal(xir_op_validate(xir_value_op(y), why), XIR_E_UNSUPPORTED);
-    CHECK_STR(xir_diags_at(why, 0)->message, "icraft::xir::ReLU: picky needs results of 4 dims: reshape it");
+    CHECK_STR(xir_diags_at(why, 0)->message, "icraft::xir::ReLU: picky needs results of 4 dims; reshape it");
     xir_network_free(net);
     xir_context_free(with);
 }

@@ -235,7 +235,7 @@ static void set_attr(telling *t, const xir_class *cls, void *body, xir_any *extr
 /* Reads "Add x s [beta=-1]"; the outputs get these names. */
 static void tell_op(telling *t, char names[][40], size_t n_names) {
     const xir_class *cls = class_named(t, word(t));
-    xir_value *inputs[16];
+    xir_value *inputs[32];
     xir_op_desc d = XIR_INIT(xir_op_desc, .cls = cls, .inputs = inputs, .name = xir_str_of(names[0]), .id = XIR_NO_ID);
     char extra_name[40] = "";
     xir_any extra = { 0 };

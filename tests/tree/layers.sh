@@ -5,7 +5,7 @@
 #   src/attrs                         only <xir/…>
 #   src/{ops,exec}                    itself, src/attrs and src/core
 #   src/{memory,serialize,passes}     itself and src/core
-#   src/library                       itself and src/core
+#   src/targets, src/library          itself and src/core
 #   src/convert                       itself, src/passes, src/attrs and src/core; its rooms see those below them:
 #                                     node < spec < formula < rows < walk < each dialect, and no dialect sees another
 #   src/draw                          itself and <xir/…>
@@ -33,7 +33,7 @@ rules() {
     each src/attrs
     each src/ops src/ops src/attrs $core
     each src/exec src/exec src/attrs $core
-    for folder in memory serialize passes library; do
+    for folder in memory serialize passes targets library; do
         each "src/$folder" "src/$folder" $core
     done
     each src/convert src/convert src/passes src/attrs $core

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "check.h"
 
-static bool              as_json, repairs;
+static bool              as_json, repairs, typed;
 static const char       *defs, *target_word;
 static const xir_target *target;      /* of --target; NULL: not asked */
 
@@ -46,8 +46,6 @@ static void check_op(checking *c, const xir_op *op, xir_op *copy, const char *pa
     if (xir_class_is_opaque(cls)) tally_add(&c->unknown, cls);
     else if (sound) inference_check(c, op, copy, path);
     if (sound) look_at_numbers(c, op);
-    if (sound && target && !(xir_class_traits(cls) & (XIR_TRAIT_SOURCE | XIR_TRAIT_SINK)))
-        (void)xir_op_try(op, target, c->why);
     for (size_t i = 0; i < xir_class_field_count(cls); i++) {
         const xir_field *f = xir_class_field_at(cls, i);
         xir_attr parts, copies;
@@ -96,6 +94,33 @@ static xir_status validate(checking *c, bool *faulty, size_t n) {
     return status;
 }
 
+/* ---- what a target runs -------------------------------------------------------------------------- */
+
+/* Ops in their order; those that validation has found faults in are not asked about. */
+typedef struct sound_ops { const bool *faulty; size_t next; } sound_ops;
+
+static bool is_sound(void *user, const xir_op *op) {
+    sound_ops *in = user;
+    (void)op;
+    return !in->faulty[in->next++];
+}
+
+static void check_target(checking *c, const bool *faulty) {
+    if (c->foreign) {
+        xir_diags_add(c->why, XIR_ERROR, XIR_E_UNSUPPORTED, XIR_STR(""), "no target can be asked about ops of a "
+                      "dialect: convert the network first, xir opt IN OUT");
+        return;
+    }
+    sound_ops ops = { faulty, 0 };
+    xir_tried tried = XIR_INIT(xir_tried);
+    (void)xir_network_try(c->net, target, &XIR_INIT(xir_try_options, .typed = typed, .asks = is_sound, .user = &ops),
+                          &tried, c->why);
+    if (!tried.elsewhere) return;
+    xir_diags_add(c->why, XIR_NOTE, XIR_OK, XIR_STR(""), "%zu op%s not for %s and %s not asked about", tried.elsewhere,
+                  tried.elsewhere == 1 ? " is" : "s are", xir_target_row_of(target)->name,
+                  tried.elsewhere == 1 ? "was" : "were");
+}
+
 /* Buyi has 2 MiB on the chip. */
 static xir_status check_addresses(checking *c) {
     const bool buyi = xir_target_kind_of(xir_network_ai_target(c->net)) == XIR_TARGET_BUYI;
@@ -124,10 +149,7 @@ static int check_structure(checking *c) {
         snprintf(path, sizeof path, "/ops/%zu", i);
         check_op(c, op, copy, path, !faulty[i]);
     }
-    if (target && c->foreign) {
-        xir_diags_add(c->why, XIR_ERROR, XIR_E_UNSUPPORTED, XIR_STR(""), "no target can be asked about ops of a "
-                      "dialect: convert the network first, xir opt IN OUT");
-    }
+    if (target) check_target(c, faulty);
     free(faulty);
     inference_end(c);
     const xir_status addresses = status ? XIR_OK : check_addresses(c);
@@ -369,7 +391,10 @@ static const option options[] = {
     { "json", NULL, WORD_NONE, &as_json, "print a JSON object; of several files a list of them" },
     { "defs", "FILE", WORD_FILE, &defs, "DeepX: a file of definitions that calls are checked against, besides those of "
       "the file; without any the executor's" },
-    { "target", "NAME", WORD_CLASS, &target_word, "also whether this target runs each op" },
+    { "target", "NAME[:CORE]", WORD_CLASS, &target_word, "also whether this target runs each op; if ops of the network "
+      "have it, these alone" },
+    { "typed", NULL, WORD_NONE, &typed, "--target: also by rules about element types, which otherwise only quantised "
+      "networks are asked" },
     { "repair", NULL, WORD_NONE, &repairs, "first finish a save of FILE and its parameters that was interrupted" },
     BIND_OPTION,
     PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION, AS_CALLS_OPTION,

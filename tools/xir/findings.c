@@ -24,6 +24,15 @@ static void put_count_or_null(json_out *j, const char *name, bool known, uint64_
     else json_null(j, name);
 }
 
+/* The parts of a finding about a rule of a target. */
+static void put_rule(json_out *j, const xir_diag_rule *rule) {
+    json_str(j, "target", rule->target);
+    put_text_or_null(j, "rule", rule->name);
+    put_text_or_null(j, "found", rule->found);
+    put_text_or_null(j, "needed", rule->needed);
+    put_text_or_null(j, "mend", rule->mend);
+}
+
 void note_finding(const xir_diag *d) {
     static const char *const severities[] = { "error", "warning", "note" };   /* ORDER SEVERITY */
     if (!noting) return;
@@ -37,6 +46,7 @@ void note_finding(const xir_diag *d) {
     put_count_or_null(&j, "column", d->line, d->column);
     json_str(&j, "path", d->path);
     json_str(&j, "message", d->message);
+    if (d->rule) put_rule(&j, d->rule);
     json_close(&j, '}');
     if (items.size) text_put(&items, ",\n");
     text_add(&items, j.t.data, j.t.size);

@@ -2,6 +2,8 @@
  * their table. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <xir/cost.h>
+#include <xir/division.h>
 #include "cli.h"
 
 static bool as_json;
@@ -46,7 +48,75 @@ static int count(const xir_network *net, counts *c) {
     return DONE;
 }
 
+/* ---- groups -------------------------------------------------------------------------------------- */
+
+/* Whether the pass partition has divided the network. */
+static bool is_divided(const xir_network *net) {
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
+        const xir_map *tags = xir_op_tags(op);
+        const bool call = xir_op_is(op, xir_call_op_class()) && xir_target_row_of(xir_op_target(op))->accelerator;
+        if (call || (tags && xir_map_find(tags, XIR_STR("xir.group")))) return true;
+    }
+    return false;
+}
+
+/* The parts; NULL of a network that is not divided, or whose groups are not convex, which is a finding. */
+static xir_division *parts_of(const xir_network *net) {
+    if (!is_divided(net)) return NULL;
+    xir_diags *why = new_diags();
+    xir_division *parts = xir_division_new(net, why);
+    say(why);
+    xir_diags_free(why);
+    return parts;
+}
+
+typedef struct port_sum { size_t n; uint64_t bytes; } port_sum;
+
+static port_sum sum_ports(const xir_network *net, size_t (*list)(const xir_network *, xir_value **, size_t)) {
+    port_sum sum = { list(net, NULL, 0), 0 };
+    xir_value **values = take(sum.n + 1, sizeof *values);
+    list(net, values, sum.n);
+    for (size_t i = 0; i < sum.n; i++) {
+        uint64_t bytes;
+        const xir_type *type = xir_value_type(values[i]);
+        if (type && xir_type_bytes(type, &bytes) == XIR_OK) sum.bytes += bytes;
+    }
+    free((void *)values);
+    return sum;
+}
+
+/* What is known of the multiply-adds of a network. */
+static uint64_t products_of(const xir_network *net) {
+    xir_cost known = XIR_INIT(xir_cost);
+    (void)xir_network_cost(net, &known, NULL, NULL);
+    return known.multiply_adds;
+}
+
 /* ---- as JSON ------------------------------------------------------------------------------------- */
+
+static void put_groups(json_out *j, const xir_network *net) {
+    xir_division *parts = parts_of(net);
+    xir_division_part part = XIR_INIT(xir_division_part);
+    if (!parts) return;
+    json_open(j, "groups", '[');
+    for (size_t i = 0; xir_division_at(parts, i, &part) == XIR_OK; i++) {
+        if (part.group < 0) continue;
+        const port_sum in = sum_ports(part.net, xir_network_inputs), out = sum_ports(part.net, xir_network_outputs);
+        json_open(j, NULL, '{');
+        json_int(j, "group", part.group);
+        json_str(j, "target", xir_str_of(xir_target_row_of(part.target)->name));
+        json_uint(j, "ops", part.ops);
+        json_uint(j, "multiply_adds", products_of(part.net));
+        json_uint(j, "inputs", in.n);
+        json_uint(j, "input_bytes", in.bytes);
+        json_uint(j, "outputs", out.n);
+        json_uint(j, "output_bytes", out.bytes);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+    json_uint(j, "multiply_adds", products_of(xir_division_whole(parts)));
+    xir_division_free(parts);
+}
 
 static void put_value(json_out *j, const xir_value *v) {
     json_open(j, NULL, '{');
@@ -121,6 +191,7 @@ static void put_network(json_out *j, const loaded *l, const counts *c) {
     put_values(j, "inputs", l->net, xir_network_inputs);
     put_values(j, "outputs", l->net, xir_network_outputs);
     put_symbols(j, l->net);
+    put_groups(j, l->net);
 }
 
 /* ---- for people ---------------------------------------------------------------------------------- */
@@ -171,6 +242,29 @@ static void print_symbols(const xir_network *net) {
     free(symbols);
 }
 
+static void print_groups(const xir_network *net) {
+    xir_division *parts = parts_of(net);
+    xir_division_part part = XIR_INIT(xir_division_part);
+    uint64_t own = 0;
+    size_t ops = 0, all = 0;
+    if (!parts) return;
+    puts("\ngroups");
+    for (size_t i = 0; xir_division_at(parts, i, &part) == XIR_OK; i++) {
+        all += part.ops;
+        if (part.group < 0) continue;
+        const port_sum in = sum_ports(part.net, xir_network_inputs), out = sum_ports(part.net, xir_network_outputs);
+        const uint64_t products = products_of(part.net);
+        printf("  %6" PRId64 "  %s: %zu op%s, %" PRIu64 " multiply-adds, %zu in (%" PRIu64 " bytes), %zu out (%" PRIu64
+               " bytes)\n", part.group, xir_target_row_of(part.target)->name, part.ops, part.ops == 1 ? "" : "s",
+               products, in.n, in.bytes, out.n, out.bytes);
+        own = xir_cost_add(own, products);
+        ops += part.ops;
+    }
+    const uint64_t sum = products_of(xir_division_whole(parts));
+    printf("  %zu of %zu ops, %.2f %% of the multiply-adds\n", ops, all, sum ? 100.0 * (double)own / (double)sum : 100);
+    xir_division_free(parts);
+}
+
 static void print_words(const loaded *l, const counts *c) {
     const xir_network *net = l->net;
     text target = { 0 };
@@ -202,6 +296,7 @@ static void print_words(const loaded *l, const counts *c) {
         print_text(stdout, xir_class_key(c->kind[i].cls));
         printf("\n");
     }
+    print_groups(net);
 }
 
 /* A file; `j` NULL: for people. Parameters that are faulty are reported, but all else is known. */

@@ -6,7 +6,7 @@
 #include <strings.h>
 #include "ops.h"
 
-static bool as_json, as_markdown;
+static bool as_json, as_markdown, rules_only;
 
 xir_str short_key(const xir_class *cls) {
     xir_str key = xir_class_key(cls);
@@ -216,6 +216,7 @@ static void print_class(const xir_class *cls) {
     print_notes("in other orders of axes", cls, XIR_DECL_LAYOUT);
     print_notes("from normalised numbers", cls, XIR_DECL_NORMALISED);
     print_notes("shares bytes", cls, XIR_DECL_SHARES);
+    if (xir_class_is_op(cls)) print_rules_of(cls);
 }
 
 static void print_list(void) {
@@ -274,8 +275,11 @@ static int unknown(const char *name) {
 static int run(int n, char **operands) {
     const xir_class *one = n ? find(operands[0]) : NULL;
     if (n && !one) return unknown(operands[0]);
-    if (as_json && as_markdown) return complain(MISUSED, "--json and --markdown exclude each other");
-    if (as_json) print_ops_json(one);
+    if (as_json + as_markdown + rules_only > 1)
+        return complain(MISUSED, "--json, --markdown and --rules exclude each other");
+    if (rules_only && n) return complain(MISUSED, "--rules prints the rules for all classes");
+    if (rules_only) print_rules_markdown();
+    else if (as_json) print_ops_json(one);
     else if (as_markdown) print_ops_markdown(one);
     else if (one) print_class(one);
     else print_list();
@@ -285,6 +289,7 @@ static int run(int n, char **operands) {
 static const option options[] = {
     { "json", NULL, WORD_NONE, &as_json, "print a list of JSON objects: all about the classes" },
     { "markdown", NULL, WORD_NONE, &as_markdown, "print the reference of operations, docs/ops.md" },
+    { "rules", NULL, WORD_NONE, &rules_only, "print what the targets run, docs/targets.md" },
     { 0 },
 };
 

@@ -34,4 +34,8 @@ bool put_targets(text *t, const xir_class *cls);
 void print_ops_json(const xir_class *one);
 void print_ops_markdown(const xir_class *one);
 
+/* Prints what the rules of targets say of a class; and all rules as Markdown. */
+void print_rules_of(const xir_class *cls);
+void print_rules_markdown(void);
+
 #endif

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "opt.h"
 
-static const char *passes_text, *reproduce;
+static const char *passes_text, *reproduce, *split_dir;
 static bool        with_times, as_json, with_provenance;
 
 /* ---- the table of times -------------------------------------------------------------------------- */
@@ -220,6 +220,7 @@ static int optimise_file(const char *in, const char *out, const file_format *to,
     settings->n_watches = n;
     if (!code) code = optimise(&l, pipeline, settings, proof, out, j);
     if (!code && out) code = save(&l, out, to, o);
+    if (!code && split_dir) code = split_network(l.net, split_dir);
     unload(&l);
     proof_free(proof);
     xir_pipeline_free(pipeline);
@@ -268,6 +269,8 @@ static const option options[] = {
       "if a pass fails, save the network before it to this file, and print the command that repeats the failure" },
     { "provenance", NULL, WORD_NONE, &with_provenance,
       "keep in tags (source.ops, source.values) which ops and values of IN those of OUT stand for" },
+    { "split", "DIR", WORD_FOLDER, &split_dir,
+      "after the passes, write each part of a divided network (the pass partition) to this folder, with index.json" },
     { "time", NULL, WORD_NONE, &with_times, "print what each pass changed and how long it took" },
     { "json", NULL, WORD_NONE, &as_json, "print a JSON object: what --time and --prove print, and the findings" },
     PARAMS_OPTION, OUT_PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION,

@@ -56,6 +56,8 @@ int  proof_end(const xir_proof *proof, bool filled, FILE *out);
 /* The member `proof`, and in it `filled`, which NULL leaves out; `proof` NULL: null. */
 void put_proof(json_out *j, const xir_proof *proof, const xir_proof *filled);
 void proof_free(xir_proof *proof);   /* accepts NULL */
+/* Writes the parts of a divided network, and their index, to a folder. */
+int  split_network(const xir_network *net, const char *dir);
 #define PROVE_OPTIONS                                                                                                 \
     { "prove", NULL, WORD_NONE, &prove_args.prove,                                                                    \
       "run the network after every pass that changed it, on the same inputs, and compare the outputs" },              \

@@ -121,6 +121,18 @@ static bool copy_file(xir_diags *diags, xir_str file, xir_str *out) {
     return arena_text(&diags->arena, file, out);
 }
 
+static bool copy_rule(xir_diags *diags, const xir_diag_rule *rule, const xir_diag_rule **out) {
+    *out = NULL;
+    if (!rule) return true;
+    xir_diag_rule *copy = arena_take(&diags->arena, sizeof *copy);
+    *out = copy;
+    return copy && arena_text(&diags->arena, rule->target, &copy->target) &&
+           arena_text(&diags->arena, rule->name, &copy->name) &&
+           arena_text(&diags->arena, rule->found, &copy->found) &&
+           arena_text(&diags->arena, rule->needed, &copy->needed) &&
+           arena_text(&diags->arena, rule->mend, &copy->mend);
+}
+
 /* Records a lost finding: the spare record keeps the worst severity and the first status. */
 static void put_spare(xir_diags *diags, const xir_diag *lost) {
     if (diags->spare_at == NOT_USED) {
@@ -147,7 +159,8 @@ static void put(xir_diags *diags, const xir_diag *diag) {
         return;
     }
     *copy = *diag;
-    if (!copy_file(diags, diag->file, &copy->file) || !arena_text(&diags->arena, diag->path, &copy->path)) {
+    if (!copy_file(diags, diag->file, &copy->file) || !arena_text(&diags->arena, diag->path, &copy->path) ||
+        !copy_rule(diags, diag->rule, &copy->rule)) {
         put_spare(diags, diag);
         return;
     }

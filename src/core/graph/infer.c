@@ -26,6 +26,7 @@ void infer_start(xir_infer *at, xir_network *net, const xir_class *cls, const vo
     at->as_host = false;
     at->takes.in = NULL;
     at->takes.out = NULL;
+    at->found = NULL;
     at->status = XIR_OK;
     at->why = why;
     at->path = (xir_str){ NULL, 0 };

@@ -12,5 +12,6 @@ xir_status serialize_register(xir_context *ctx); /* rules for formats           
 xir_status exec_register(xir_context *ctx);     /* the executor's kernels, and the function that runs an op    */
 xir_status passes_register(xir_context *ctx);   /* passes                                                      */
 xir_status convert_register(xir_context *ctx);  /* the passes between dialects and XIR, and the dialects       */
+xir_status targets_register(xir_context *ctx);  /* the rules of Buyi and Zhuge                                 */
 
 #endif

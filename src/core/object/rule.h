@@ -26,6 +26,9 @@ typedef struct infer_takes_seen {
     size_t           n_out;
 } infer_takes_seen;
 
+/* What a rule of a target has found (xir_rule_found). */
+typedef struct rule_finding { char where[48], text[240]; } rule_finding;
+
 /* Inferred types are written to `out` (room for `room`). */
 struct xir_infer {
     xir_context      *ctx;
@@ -50,11 +53,16 @@ struct xir_infer {
     xir_str           op_name;
     infer_work_seen   work;
     infer_takes_seen  takes;        /* NULLs except in a TAKES function */
+    rule_finding     *found;        /* NULL: nobody wants to know       */
     const xir_type   *few[4];
 };
 
 /* Whether there is an input at position `i`, with or without a type. (infer.c) */
 bool infer_has_input(const xir_infer *at, size_t i);
+/* Adds a finding about the op: class and name before the sentence, and the place, with `where` unless it is NULL.
+ * (rule.c) */
+void rule_say(xir_infer *at, xir_severity severity, xir_status code, const char *where, const xir_diag_rule *rule,
+              const char *sentence);
 /* The result of a failed rule. A rule of a program or plug-in may fail without a finding; then this adds one.
  * (rule.c) */
 xir_status rule_failed(xir_infer *at, xir_status status);

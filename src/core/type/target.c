@@ -103,6 +103,51 @@ const xir_target *xir_target_named(xir_context *ctx, xir_str word) {
     return kind < 0 ? NULL : xir_target_of_kind(ctx, (xir_target_kind)kind, NULL);
 }
 
+/* Where the core begins, after a colon or bracket; the size of the text if it names none. Keys have double colons. */
+static size_t core_start(xir_str text) {
+    for (size_t i = 0; i < text.size; i++) {
+        if (text.data[i] == '(') return i + 1;
+        if (text.data[i] != ':') continue;
+        if (i + 1 == text.size || text.data[i + 1] != ':') return i + 1;
+        i++;
+    }
+    return text.size + 1;
+}
+
+static void no_such_target(xir_context *ctx, xir_str text, xir_str name, xir_diags *why) {
+    size_t distance = SIZE_MAX;
+    xir_str near = { NULL, 0 };
+    const xir_target_row *row;
+    for (size_t i = 0; (row = xir_target_row_at(ctx, i)); i++) {
+        const xir_str other = xir_str_of(row->name);
+        if (!xir_str_equal(other, name) && xir_str_is_nearer(name, other, &distance)) near = other;
+    }
+    diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""), near.size ? "there is no target '%.*s'; did you mean '%.*s'?"
+              : "there is no target '%.*s'%.*s", CLIP(text), (int)near.size, near.size ? near.data : "");
+}
+
+const xir_target *xir_target_parse(xir_context *ctx, xir_str text, xir_diags *why) {
+    enum { CORE_MOST = 64 };
+    const size_t start = core_start(text);
+    const xir_str name = { text.data, start - 1 };
+    const int kind = xir_target_find(ctx, name);
+    const xir_target_row *row = kind < 0 ? NULL : xir_target_row_at(ctx, (size_t)kind);
+    const bool names = start <= text.size, brackets = names && text.data[start - 1] == '(';
+    xir_str core = names ? (xir_str){ text.data + start, text.size - start } : XIR_STR("");
+    bool whole = row && (!names || row->cores);
+    if (brackets) whole = whole && core.size && core.data[--core.size] == ')';
+    if (!whole || (names && !core.size) || core.size >= CORE_MOST) {
+        no_such_target(ctx, text, name, why);
+        return NULL;
+    }
+    if (row->cores && !names) core = (xir_str){ row->cores, strcspn(row->cores, " ") };
+    char word[CORE_MOST];
+    snprintf(word, sizeof word, "%.*s", (int)core.size, core.size ? core.data : "");
+    const xir_target *target = xir_target_of_kind(ctx, (xir_target_kind)kind, word);
+    if (!target) (void)diag_memory(why);
+    return target;
+}
+
 /* ---- one-string spellings of the library's ------------------------------------------------------------------ */
 
 /* The core may be any text: the last byte closes it. */
@@ -175,20 +220,55 @@ static xir_status read_row(const xir_target_row *row, size_t i, xir_target_row *
     return XIR_OK;
 }
 
+/* A rule as this version has them: members that the caller does not know are zero. */
+static xir_target_rule rule_at(const xir_target_row *row, size_t i) {
+    xir_target_rule rule = { 0 };
+    const size_t size = row->rule_size < sizeof rule ? row->rule_size : sizeof rule;
+    memcpy((void *)&rule, (const char *)row->rules + i * row->rule_size, size);
+    return rule;
+}
+
+static const char *rule_fault(const xir_target_rule *rule) {
+    const uint64_t known = XIR_RULE_NOTE | XIR_RULE_TYPES | XIR_RULE_EXCLUDES | XIR_RULE_COMPILED;
+    const bool names = rule->cls || rule->key || rule->traits;
+    const bool whole = rule->flags & (XIR_RULE_EXCLUDES | XIR_RULE_COMPILED);
+    if (rule->flags & ~known) return "has an unknown flag";
+    if (whole && (!names || rule->holds)) return "is about a class as a whole, but names none or asks about ops";
+    if (!names && !rule->holds) return "is about nothing";
+    if (rule->holds && (!rule->needs || !*rule->needs)) return "does not tell what it needs";
+    const bool says = rule->needs || rule->mend;
+    return !rule->holds && says && !(rule->flags & XIR_RULE_EXCLUDES) ? "needs something, but cannot be asked" : NULL;
+}
+
 static xir_status check_rules(const xir_target_row *row, xir_diags *why) {
     if (!row->n_rules) return XIR_OK;
-    if (!row->rules || row->rule_size != sizeof *row->rules) {
+    if (!row->rules || row->rule_size < SIZE_TO(xir_target_rule, mend)) {
         return fail(why, XIR_E_INVALID, row->rules ? "target %.80s has %zu rules of another size"
                     : "target %.80s: the list of rules is NULL, but its length is %zu", row->key, row->n_rules);
     }
     for (size_t i = 0; i < row->n_rules; i++) {
-        const xir_target_rule *rule = &row->rules[i];
-        const char *fault = !rule->cls && !rule->holds ? "is about nothing"
-                          : rule->holds && (!rule->needs || !*rule->needs) ? "does not tell what it needs"
-                          : !rule->holds && (rule->needs || rule->mend) ? "needs something, but cannot be asked" : NULL;
+        const void *given = (const char *)row->rules + i * row->rule_size;
+        if (sized_beyond(given, sizeof *row->rules, row->rule_size) < row->rule_size) {
+            return fail(why, XIR_E_UNSUPPORTED, "rule %zu of target %.80s sets a member that this version does not know",
+                        i, row->key);
+        }
+        const xir_target_rule rule = rule_at(row, i);
+        const char *fault = rule_fault(&rule);
         if (fault) return fail(why, XIR_E_INVALID, "rule %zu of target %.80s %s", i, row->key, fault);
     }
     return XIR_OK;
+}
+
+/* Makes the rules of a row, which is not shared yet, an array of this version's: other code indexes it. */
+static bool take_rules(xir_context *ctx, xir_target_row *row) {
+    if (!row->n_rules || row->rule_size == sizeof *row->rules) return true;
+    pthread_mutex_lock(&ctx->lock);
+    xir_target_rule *rules = arena_take(&ctx->arena, row->n_rules * sizeof *rules);
+    pthread_mutex_unlock(&ctx->lock);
+    for (size_t i = 0; rules && i < row->n_rules; i++) rules[i] = rule_at(row, i);
+    row->rules = rules;
+    row->rule_size = sizeof *rules;
+    return rules;
 }
 
 static xir_status check_row(const xir_target_row *row, size_t i, xir_diags *why) {
@@ -228,6 +308,7 @@ static target_decl *declare(xir_context *ctx, const xir_target_row *row) {
     if (!d) return NULL;
     memset((void *)d, 0, sizeof *d);
     d->row = *row;
+    if (!take_rules(ctx, &d->row)) return NULL;
     d->decl = (xir_class_decl){ .abi = XIR_ABI, .size = sizeof d->decl, .row_size = sizeof(xir_row),
                                 .rows = d->rows };
     d->rows[0] = (xir_row){ .decl = XIR_DECL_OBJ, .name = row->key, .doc = row->doc, .of = xir_target_class,
@@ -287,6 +368,30 @@ void targets_enter(xir_context *ctx, size_t n) {
 void targets_builtin(xir_context *ctx) {
     for (size_t i = 0; i < XIR_TARGET_COUNT; i++) ctx->targets[i] = &builtin[i];
     targets_enter(ctx, XIR_TARGET_COUNT);
+}
+
+xir_status xir_target_set_rules(xir_context *ctx, int kind, const xir_target_row *from, xir_diags *why) {
+    const xir_target_row *old = kind < 0 ? NULL : xir_target_row_at(ctx, (size_t)kind);
+    xir_target_row given = { 0 };
+    if (!old) return fail(why, XIR_E_BOUNDS, "the context has no target of kind %d", kind);
+    xir_status status = read_row(from, 0, &given, why);
+    if (status) return status;
+    pthread_mutex_lock(&ctx->lock);
+    xir_target_row *row = arena_take(&ctx->arena, sizeof *row);
+    pthread_mutex_unlock(&ctx->lock);
+    if (!row) return diag_memory(why);
+    *row = *old;
+    row->rules = given.rules;
+    row->n_rules = given.n_rules;
+    row->rule_size = given.rule_size;
+    row->flags = given.flags;
+    status = check_rules(row, why);
+    if (!status && !take_rules(ctx, row)) status = diag_memory(why);
+    if (status) return status;
+    pthread_mutex_lock(&ctx->lock);
+    ctx->targets[kind] = row;
+    pthread_mutex_unlock(&ctx->lock);
+    return XIR_OK;
 }
 
 xir_status xir_target_register(xir_context *ctx, const xir_target_row *const *rows, size_t n, xir_diags *why) {

@@ -1,36 +1,88 @@
 /* Whether a target runs an op: its inference and checks, then the rules of its row. The answer has no effect on the op,
  * its network or the network's status: what inference makes lies in a pool of this call. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <xir/legal.h>
 #include "legal.h"
+#include "validate.h"
 
 /* ---- the rules ------------------------------------------------------------------------------------------------- */
 
-/* Whether the target runs the class at all. */
-static bool runs_class(const xir_target_row *row, const xir_class *cls) {
-    bool names_some = false;
-    for (size_t i = 0; i < row->n_rules; i++) {
-        if (row->rules[i].cls && row->rules[i].cls() == cls->decl) return true;
-        names_some |= row->rules[i].cls != NULL;
-    }
-    return !names_some;
+static bool names_classes(const xir_target_rule *rule) { return rule->cls || rule->key || rule->traits; }
+
+/* Whether a rule that names classes names this one. */
+static bool names_class(const xir_target_rule *rule, const xir_class *cls) {
+    if (rule->cls) return rule->cls() == cls->decl;
+    if (rule->key) return xir_str_equal(xir_str_of(rule->key), cls->key);
+    return (cls->traits & rule->traits) == rule->traits;
 }
 
-static xir_status broken(xir_infer *at, const xir_target_row *row, const xir_target_rule *rule) {
-    return xir_infer_fail(at, XIR_E_UNSUPPORTED, NULL, "%s needs %s%s%s", row->name, rule->needs,
-                          rule->mend ? ": " : "", rule->mend ? rule->mend : "");
-}
+/* What the rules say of a class as a whole. */
+typedef struct class_verdict {
+    const xir_target_rule *excludes;   /* NULL: none does */
+    bool runs, compiled;
+} class_verdict;
 
-xir_status rules_check(xir_infer *at) {
-    const xir_target_row *row = xir_target_row_of(at->target);
-    if (!runs_class(row, at->cls))
-        return xir_infer_fail(at, XIR_E_UNSUPPORTED, NULL, "%s does not run this class", row->name);
-    xir_status first = XIR_OK;
+static class_verdict check_class(const xir_target_row *row, const xir_class *cls) {
+    class_verdict v = { 0 };
+    bool some = false;
     for (size_t i = 0; i < row->n_rules; i++) {
         const xir_target_rule *rule = &row->rules[i];
-        if (!rule->holds || (rule->cls && rule->cls() != at->cls->decl) || rule->holds(at)) continue;
-        first = broken(at, row, rule);
+        if (!names_classes(rule)) continue;
+        const bool excludes = rule->flags & XIR_RULE_EXCLUDES;
+        some |= !excludes;
+        if (!names_class(rule, cls)) continue;
+        if (excludes) v.excludes = rule;
+        else v.runs = true;
+        v.compiled |= (rule->flags & XIR_RULE_COMPILED) != 0;
     }
-    return first;
+    v.runs = !v.excludes && (v.runs || !some);
+    return v;
+}
+
+/* "what was found: the target needs this; this would mend it". `rule` is NULL for a class that no rule names. */
+static void say_broken(xir_infer *at, const xir_target_row *row, const xir_target_rule *rule) {
+    const bool note = rule && rule->flags & XIR_RULE_NOTE;
+    const char *needs = rule ? rule->needs : NULL, *mend = rule ? rule->mend : NULL, *text = at->found->text;
+    const char *semicolon = mend ? "; " : "";
+    char sentence[SENTENCE_ROOM];
+    if (!mend) mend = "";
+    if (needs) snprintf(sentence, sizeof sentence, "%s%s%s %s %s%s%s", text, *text ? ": " : "", row->name,
+                        note ? "is said to need" : "needs", needs, semicolon, mend);
+    else snprintf(sentence, sizeof sentence, "%s does not run this class%s%s", row->name, semicolon, mend);
+    const xir_diag_rule parts = {
+        .target = xir_str_of(row->name), .name = xir_str_of(rule ? rule->name : NULL), .found = xir_str_of(text),
+        .needed = xir_str_of(needs), .mend = xir_str_of(mend),
+    };
+    rule_say(at, note ? XIR_NOTE : XIR_ERROR, note ? XIR_OK : XIR_E_UNSUPPORTED,
+             *at->found->where ? at->found->where : NULL, &parts, sentence);
+}
+
+/* Asks one rule; if it is broken, *status or *noted says so. */
+static void ask(xir_infer *at, const xir_target_row *row, const xir_target_rule *rule, xir_status *status,
+                bool *noted) {
+    if (at->found) at->found->text[0] = at->found->where[0] = '\0';
+    if (rule->holds(at)) return;
+    if (rule->flags & XIR_RULE_NOTE) *noted = true;
+    else *status = XIR_E_UNSUPPORTED;
+    if (at->found) say_broken(at, row, rule);
+}
+
+xir_status rules_check(xir_infer *at, bool typed, bool *noted) {
+    const xir_target_row *row = xir_target_row_of(at->target);
+    const class_verdict v = check_class(row, at->cls);
+    const uint64_t skipped = typed ? 0 : XIR_RULE_TYPES;
+    rule_finding found = { "", "" };
+    xir_status status = v.runs ? XIR_OK : XIR_E_UNSUPPORTED;
+    at->found = at->why ? &found : NULL;
+    if (status && at->found) say_broken(at, row, v.excludes);
+    for (size_t i = 0; i < row->n_rules && v.runs && !v.compiled; i++) {
+        const xir_target_rule *rule = &row->rules[i];
+        if (!rule->holds || rule->flags & skipped) continue;
+        if (!names_classes(rule) || names_class(rule, at->cls)) ask(at, row, rule, &status, noted);
+    }
+    at->found = NULL;
+    return status;
 }
 
 /* ---- the question ---------------------------------------------------------------------------------------------- */
@@ -55,41 +107,78 @@ static xir_status infer_there(xir_infer *at, const xir_op *op, xir_diags *why) {
     return status ? status : take_outputs(at, op);
 }
 
+static bool is_quantised(const xir_value *v) {
+    return v && v->type && xir_type_is_quantized(xir_type_element(v->type));
+}
+
+bool op_is_quantised(const xir_op *op) {
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        if (is_quantised(&op_outputs(op)[i])) return true;
+    }
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        if (is_quantised(op_inputs(op)[i].value)) return true;
+    }
+    return false;
+}
+
+/* Asks about one op, without the ops in a body. */
+static xir_status try_alone(const trial *t, const xir_op *op, xir_str path, bool *noted) {
+    const xir_class *cls = op->cls;
+    const bool calls = is_call(cls);
+    if (op->flags & OP_ERASED) return diag_fail(t->why, XIR_E_INVALID, path, "the op is erased");
+    if (op->flags & OP_DRAFT) return diag_fail(t->why, XIR_E_MISSING, path, "the op is a draft: complete it first");
+    if (cls->opaque && has_rules(t->target) && check_class(xir_target_row_of(t->target), cls).compiled) return XIR_OK;
+    if (cls->opaque) {
+        return diag_fail(t->why, XIR_E_UNKNOWN, path, "%.*s is not known here: no target can be asked about it",
+                         CLIP_TO(cls->key, 200));
+    }
+    xir_infer at;
+    infer_start(&at, op->net, cls, op->attrs, t->target, NULL, op->n_inputs, name_text(op_label(op)), NULL);
+    at.pool = t->pool;
+    at.op = op;
+    at.path = path;
+    xir_status status = infer_there(&at, op, t->why);
+    at.why = t->why;
+    at.status = XIR_OK;
+    if (!status && has_rules(t->target) && !calls) status = rules_check(&at, t->typed, noted);
+    if (at.read_values) *noted = true;   /* not to be remembered */
+    infer_end(&at);
+    return status;
+}
+
 /* A target runs a call if it runs what is in its body. */
-typedef struct attempt { const xir_target *target; xir_diags *why; xir_status status; } attempt;
+typedef struct body_trial { const trial *t; xir_str path; bool *noted; size_t i; xir_status status; } body_trial;
 
 static bool try_child(void *user, xir_op *child) {
-    attempt *in = user;
+    body_trial *in = user;
     const bool is_end = child->cls->traits & (XIR_TRAIT_SOURCE | XIR_TRAIT_SINK);
-    if (!is_end) in->status = xir_op_try(child, in->target, in->why);
-    return !in->status;
+    char path[300];
+    int n = snprintf(path, sizeof path, "%.*s/body/%zu", (int)in->path.size, in->path.data, in->i++);
+    xir_str at = { path, n < 0 ? 0 : (size_t)n < sizeof path ? (size_t)n : sizeof path - 1 };
+    if (!in->t->why) at.size = 0;
+    const xir_status status = is_end ? XIR_OK : try_op(in->t, child, at, in->noted);
+    if (!in->status || status == XIR_E_MEMORY) in->status = status;
+    return status != XIR_E_MEMORY;
+}
+
+xir_status try_op(const trial *t, const xir_op *op, xir_str path, bool *noted) {
+    body_trial in = { .t = t, .path = path, .noted = noted };
+    in.status = try_alone(t, op, path, noted);
+    if (!in.status && is_call(op->cls)) (void)op_each_child(op, try_child, &in);
+    return in.status;
 }
 
 xir_status xir_op_try(const xir_op *op, const xir_target *target, xir_diags *why) {
     if (!op) return diag_null(why, "op");
-    if (op->flags & OP_ERASED) return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the op is erased");
-    if (op->flags & OP_DRAFT) return diag_fail(why, XIR_E_MISSING, XIR_STR(""), "the op is a draft: complete it first");
-    if (op->cls->opaque) {
-        return diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""), "%.*s is not known here: no target can be asked about it",
-                         CLIP_TO(op->cls->key, 200));
-    }
     object_pool pool;
-    xir_infer at;
+    const trial t = { .target = target, .pool = &pool, .typed = op_is_quantised(op), .why = why };
+    const bool has_place = why && op->flags & OP_PLACED && !(op->flags & OP_ERASED);
+    const int64_t index = has_place ? xir_network_index_of(op->net, op) : -1;
+    char path[32] = "";
+    bool noted = false;
+    if (index >= 0) snprintf(path, sizeof path, "/ops/%" PRId64, index);
     pool_init_reader(&pool, &op->net->pool);
-    infer_start(&at, op->net, op->cls, op->attrs, target, NULL, op->n_inputs, name_text(op_label(op)), NULL);
-    at.pool = &pool;
-    at.op = op;
-    const int64_t place = why && op->flags & OP_PLACED ? xir_network_index_of(op->net, op) : -1;
-    if (place >= 0) at.place = (size_t)place + 1;
-    xir_status status = infer_there(&at, op, why);
-    at.why = why;
-    at.status = XIR_OK;
-    const bool calls = is_call(op->cls);
-    if (!status && has_rules(target) && !calls) status = rules_check(&at);
-    infer_end(&at);
+    const xir_status status = try_op(&t, op, xir_str_of(path), &noted);
     pool_free(&pool);
-    attempt in = { target, why, status };
-    if (!status && calls) (void)op_each_child(op, try_child, &in);
-    status = in.status;
     return status == XIR_E_MEMORY ? diag_memory(why) : status;
 }

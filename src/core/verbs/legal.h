@@ -10,8 +10,25 @@ static inline bool has_rules(const xir_target *target) {
 }
 /* Whether ops of the class run a body: then the rules are asked about the ops in it instead. */
 static inline bool is_call(const xir_class *cls) { return xir_str_equal(cls->key, XIR_STR("xir::Call")); }
+/* Whether validation asks them, too. */
+static inline bool has_strict_rules(const xir_target *target) {
+    return has_rules(target) && !(xir_target_row_of(target)->flags & XIR_TARGET_ADVISES);
+}
 /* XIR_E_UNSUPPORTED, with a finding for each rule that the op breaks, if the target does not run it. The question has
- * the types of the outputs. */
-xir_status rules_check(xir_infer *at);
+ * the types of the outputs; `typed` asks rules about element types, too. *noted becomes true for a note. */
+xir_status rules_check(xir_infer *at, bool typed, bool *noted);
+/* Whether an input or output of the op has a quantised type. */
+bool       op_is_quantised(const xir_op *op);
+
+/* What a target is asked, and where inference makes types meanwhile. */
+typedef struct trial {
+    const xir_target *target;
+    object_pool      *pool;
+    bool              typed;
+    xir_diags        *why;
+} trial;
+/* Asks about an op and, of a call, the ops of its body; `path` is its place. *noted becomes true if the answer is more
+ * than the status, or depends on more than types and attributes. Does not say that memory ran out. */
+xir_status try_op(const trial *t, const xir_op *op, xir_str path, bool *noted);
 
 #endif

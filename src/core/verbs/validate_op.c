@@ -244,7 +244,8 @@ static xir_status check_legal(checker *c, const xir_op *op, xir_str path, xir_di
     at.path = path;
     xir_status status = XIR_OK;
     for (uint32_t i = 0; i < op->n_outputs && !status; i++) status = infer_see_output(&at, op_outputs(op)[i].type);
-    if (!status) status = rules_check(&at);
+    bool noted = false;
+    if (!status) status = rules_check(&at, op_is_quantised(op), &noted);
     infer_end(&at);
     return status;
 }
@@ -307,7 +308,7 @@ xir_status checker_op(checker *c, const xir_op *op, xir_str path, xir_diags *why
     keep_first(&first, check_target(c, op, path, why));
     /* The class's own rule relies on the checks before it. */
     if (!first && (cls->more->check || c->net->ctx->choosy_targets)) keep_first(&first, check_rule(c, op, path, why));
-    if (!first && !cls->opaque && has_rules(op_target(op)) && !is_call(cls))
+    if (!first && !cls->opaque && has_strict_rules(op_target(op)) && !is_call(cls))
         keep_first(&first, check_legal(c, op, path, why));
     if (!cls->plain) keep_first(&first, check_children(c, op, path, why));
     return first;
