@@ -5,7 +5,7 @@
 
 #include <xir/ops.h>
 #include "support/numbers.h"
-#include "support/rules.h"
+#include "pattern/families.h"
 
 typedef pass_rule fuse_rule;
 

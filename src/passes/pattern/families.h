@@ -1,6 +1,6 @@
 /* Passes that are lists of rules: a rule is a pattern and its rewrite. */
-#ifndef PASSES_RULES_H
-#define PASSES_RULES_H
+#ifndef PASSES_FAMILIES_H
+#define PASSES_FAMILIES_H
 
 #include <xir/pass.h>
 #include <xir/pattern.h>

@@ -1,4 +1,4 @@
-#include "support/rules.h"
+#include "pattern/families.h"
 #include "manager/pass.h"
 #include "pattern/pattern.h"
 
