@@ -14,7 +14,8 @@ def _quoted(text):
 def plan(net, *, verify=False, prove=False, **options):
     """Gives the values of a network addresses, by the pass `plan`, whose options are keywords: `memory="etm"`,
     `align=64`, `limit`, `effort`, `in_place`, `parts`, `reuse`, `keep` and others. Returns a dict from each value that
-    has an address to its memory, "@etm(4096)". `verify` and `prove` are those of Pipeline.run. `clear=True` takes all addresses back."""
+    has an address to its memory, "@etm(4096)". `verify` and `prove` are those of Pipeline.run. `clear=True` takes all
+    addresses back."""
     words = []
     for name, value in options.items():
         text = _quoted(value) if isinstance(value, str) else str(value).lower()
