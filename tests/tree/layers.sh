@@ -1,12 +1,12 @@
 #!/bin/sh
 # layers.sh TOP: which folder may include which.
 #
-#   src/core/<layer>                  itself and the layers below: base, object, type, graph, verbs
+#   src/core/<layer>                  itself and the layers below: base, object, type, graph, verbs, icraft
 #   src/attrs                         only <xir/…>
 #   src/{ops,exec}                    itself, src/attrs and src/core
 #   src/{memory,serialize,passes}     itself and src/core
 #   src/library                       itself and src/core
-#   src/convert                       itself, src/passes and src/core; its rooms see those below them:
+#   src/convert                       itself, src/passes, src/attrs and src/core; its rooms see those below them:
 #                                     node < spec < formula < rows < walk < each dialect, and no dialect sees another
 #   src/draw                          itself and <xir/…>
 #   tools/<program>                   itself
@@ -26,7 +26,7 @@ room() { echo "room $*"; }
 
 rules() {
     core=
-    for folder in base object type graph verbs; do
+    for folder in base object type graph verbs icraft; do
         core="src/core/$folder $core"
         each "src/core/$folder" $core
     done
@@ -36,7 +36,7 @@ rules() {
     for folder in memory serialize passes library; do
         each "src/$folder" "src/$folder" $core
     done
-    each src/convert src/convert src/passes $core
+    each src/convert src/convert src/passes src/attrs $core
     rooms=
     for folder in node spec formula rows walk; do
         room src/convert/$folder $rooms

@@ -292,14 +292,15 @@ static int run(int n, char **operands) {
 static const option options[] = {
     { "how", "OPTIONS", WORD_TEXT, &how,
       "options of the pass plan: \"memory=etm,limit=2M\"; xir passes plan lists them" },
-    { "csv", NULL, WORD_NONE, &as_csv, "print buffers in the columns of MiniMalloc: id,lower,upper,size,alignment,offset" },
+    { "csv", NULL, WORD_NONE, &as_csv,
+     "print buffers in the columns of MiniMalloc: id,lower,upper,size,alignment,offset" },
     { "svg", NULL, WORD_NONE, &as_svg, "print a picture of the plan: time from left to right, addresses from below" },
     { "from-csv", NULL, WORD_NONE, &from_csv,
       "NET has lines of numbers: id,lower,upper,size, and perhaps alignment and offset" },
     { "limit", "BYTES", WORD_TEXT, &plan_limit, "with --from-csv: the bytes that there are" },
     { "effort", "N", WORD_TEXT, &plan_effort, "with --from-csv: 0, 1 or 2, how hard to try (1)" },
     PARAMS_OPTION, OUT_PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, INDENT_OPTION, ALIGN_OPTION, PLAIN_OPTION,
-    NO_MD5_OPTION, EXTERNAL_OPTION, FROM_OPTION, AS_CALLS_OPTION, TO_OPTION,
+    INLINE_OPTION, NO_IDS_OPTION, NO_MD5_OPTION, EXTERNAL_OPTION, FROM_OPTION, AS_CALLS_OPTION, TO_OPTION,
     { 0 },
 };
 
