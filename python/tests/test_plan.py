@@ -45,6 +45,8 @@ def test_a_network_is_planned():
     net["b"].output.memory = net["a"].output.memory
     assert "overlap" in net.check()[0].message
     assert not np.array_equal(net.run(x)["c"], net.run(x, arena=True)["c"])
+    places = xir.plan(net, memory="etm", levels="ocm=64,etm", double="x")
+    assert places[net["b"].output] == "@ocm(0)" and net.inputs[0].tags["double_addr"] == 4160
     assert xir.plan(net, clear=True) == {} and net["a"].output.memory == "@hostm"
     with pytest.raises(xir.MissingError, match="has an address"):
         net.run(x, arena=True)

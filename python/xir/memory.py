@@ -7,13 +7,18 @@ from . import _xir, errors
 from .network import Pipeline
 
 
+def _quoted(text):
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
 def plan(net, *, verify=False, prove=False, **options):
     """Gives the values of a network addresses, by the pass `plan`, whose options are keywords: `memory="etm"`,
-    `align=64`, `limit`, `effort`, `in_place`, `parts`, `reuse`. Returns a dict from each value that has an address to
-    its memory, "@etm(4096)". `verify` and `prove` are those of Pipeline.run. `clear=True` takes all addresses back."""
+    `align=64`, `limit`, `effort`, `in_place`, `parts`, `reuse`, `keep` and others. Returns a dict from each value that
+    has an address to its memory, "@etm(4096)". `verify` and `prove` are those of Pipeline.run. `clear=True` takes all
+    addresses back."""
     words = []
     for name, value in options.items():
-        text = str(value).lower() if isinstance(value, bool) else str(value)
+        text = _quoted(value) if isinstance(value, str) else str(value).lower()
         words.append(f"{name.replace('_', '-')}={text}")
     Pipeline(f"plan{{{','.join(words)}}}" if words else "plan").run(net, verify=verify, prove=prove)
     return {value: value.memory for op in net for value in op.outputs if value.memory != "@hostm"}

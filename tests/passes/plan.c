@@ -272,6 +272,11 @@ static void what_is_worth_most_is_on_the_chip(void **state) {
     CHECK_PLACES(net, "xabcde", "x=@4096 a=@4128 b=chip0 c=@4128 d=chip0 e=@4112");
     plan(net, "memory=etm,levels=\"ocm=32,etm\",align=16");
     CHECK_PLACES(net, "abcd", "a=chip16 b=chip0 c=chip16 d=chip0");
+    plan(net, "memory=etm,levels=\"ocm=48,etm\",align=16,keep");
+    CHECK_PLACES(net, "abcd", "a=chip16 b=chip0 c=chip16 d=chip0");
+    DOES(xir_value_set_mtype(story_value(net, "b"), xir_mtype_host(ctx)));
+    plan(net, "memory=etm,levels=\"ocm=48,etm\",align=16,keep");
+    CHECK_PLACES(net, "abcd", "a=chip16 b=chip32 c=chip16 d=chip0");
     plan(net, "memory=ocm");
     CHECK_PLACES(net, "xe", "x=@4096 e=@4160");
     DOES(xir_memory_check(net, &XIR_INIT(xir_memory_check_options, .onchip = 2 << 20), why));

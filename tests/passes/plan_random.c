@@ -156,7 +156,52 @@ static void values_are_where_their_readers_expect_them(void **state) {
     }
 }
 
+/* Takes the addresses of some values away. A set of values that share bytes loses all of them or none, since its first
+ * value decides. */
+static void take_some(xir_network *net) {
+    for (xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
+        for (size_t i = 0; i < xir_op_output_count(op); i++) {
+            xir_value *v = xir_op_output(op, (int64_t)i);
+            const xir_value *of = root_of(v);
+            const bool taken = of == v ? chance(2) != 0 : xir_value_op(of) && !has_address(of);
+            if (taken) DOES(xir_value_set_mtype(v, xir_mtype_host(ctx)));
+        }
+    }
+}
+
+static void what_is_kept_stays_and_others_are_around_it(void **state) {
+    static const char *const hows[] = { "in-place=false", "memory=etm,in-place=false" };
+    (void)state;
+    for (size_t i = 0; i < again_cases(400); i++) {
+        char text[4000], keep[80];
+        uint64_t kept[VALUES + 2];
+        chance_begin(i);
+        xir_network *net = random_net(false, text, sizeof text);
+        const char *how = hows[chance(2)];
+        snprintf(keep, sizeof keep, "%s,keep", how);
+        DOES(xir_pass_run(net, "plan", how, NULL, why));
+        take_some(net);
+        size_t n = 0;
+        for (xir_op *op = xir_network_first(net); op; op = xir_op_next(op))
+            if (xir_op_output_count(op)) kept[n++ % COUNT(kept)] = has_address(xir_op_output(op, 0))
+                                                                 ? address_of(xir_op_output(op, 0)) : UINT64_MAX;
+        DOES(xir_pass_run(net, "plan", keep, NULL, why));
+        n = 0;
+        for (xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
+            if (!xir_op_output_count(op)) continue;
+            const uint64_t was = kept[n++ % COUNT(kept)];
+            if (was != UINT64_MAX) assert_true(address_of(xir_op_output(op, 0)) == was);
+        }
+        check_plan(net, false, strstr(how, "etm") != NULL, text);
+        DOES(xir_memory_check(net, NULL, why));
+        xir_network_free(net);
+    }
+}
+
 GROUP {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(values_are_where_their_readers_expect_them) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_are_where_their_readers_expect_them),
+        cmocka_unit_test(what_is_kept_stays_and_others_are_around_it),
+    };
     return RUN_GROUP(tests);
 }

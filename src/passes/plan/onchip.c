@@ -15,6 +15,7 @@ typedef struct candidate {
 typedef struct choice {
     const parts              *p;
     const plan_options       *how;
+    uint64_t                  from, room;   /* addresses begin at `from`; so many bytes   */
     const xir_buffer         *buffers;
     const xir_memory_buffers *maps;
     xir_context              *ctx;
@@ -48,7 +49,7 @@ static void find_worth(const choice *c, const xir_liveness *lives, uint64_t *wor
 static bool has_room(const choice *c, const candidate *it) {
     const xir_buffer *b = &c->buffers[it->buffer];
     const int64_t most = range_sums_most_in(&c->live, (size_t)b->from, (size_t)b->to + 1);
-    return it->size <= c->how->onchip - (uint64_t)most;
+    return it->size <= c->room - (uint64_t)most;
 }
 
 static void take(choice *c, candidate *it, bool taken) {
@@ -66,7 +67,7 @@ static xir_memory_plan *plan_taken(choice *c, const candidate *group, size_t n) 
     xir_diags *why = xir_diags_new(c->ctx);
     xir_memory_plan *plan = why ? xir_memory_plan_new(c->ctx, c->chosen, k,
                                                       &XIR_INIT(xir_memory_options, .effort = c->how->effort,
-                                                                .limit = c->how->onchip), why) : NULL;
+                                                                .limit = c->room), why) : NULL;
     const xir_diag *found = why ? xir_diags_at(why, 0) : NULL;
     if (!plan && (!found || found->code != XIR_E_LIMIT)) c->status = found ? found->code : XIR_E_MEMORY;
     xir_diags_free(why);
@@ -85,7 +86,7 @@ static xir_status place_taken(choice *c, const candidate *group, size_t n) {
         if (!group[i].taken) continue;
         part *its = parts_find(c->p, xir_memory_buffers_value(c->maps, group[i].buffer));
         its->onchip = true;
-        its->address = xir_memory_plan_offsets(plan)[k++];
+        its->address = c->from + xir_memory_plan_offsets(plan)[k++];
     }
     xir_memory_plan_free(plan);
     return c->status;
@@ -185,17 +186,19 @@ static void choose_all(choice *c) {
 static void list_candidates(choice *c, size_t n, const uint64_t *worth) {
     for (size_t i = 0; i < n; i++) {
         const uint64_t bytes = c->buffers[i].size, align = c->how->align;
-        if (!xir_memory_buffers_value(c->maps, i) || !worth[i] || !bytes || bytes > c->how->onchip) continue;
+        if (!xir_memory_buffers_value(c->maps, i) || !worth[i] || !bytes || bytes > c->room) continue;
         c->all[c->n++] = (candidate){ .buffer = (uint32_t)i, .worth = worth[i],
                                       .size = (bytes + align - 1) & ~(align - 1) };
     }
 }
 
-xir_status onchip_choose(const parts *p, const plan_options *how, const xir_memory_buffers *maps,
+xir_status onchip_choose(const parts *p, const plan_options *how, uint64_t from, const xir_memory_buffers *maps,
                          const xir_liveness *lives, xir_diags *said) {
     const size_t n = xir_memory_buffers_count(maps), moments = xir_liveness_op_count(lives);
     const xir_allocator *alloc = &p->net->ctx->alloc;
-    choice c = { .p = p, .how = how, .buffers = xir_memory_buffers_data(maps), .maps = maps, .ctx = p->net->ctx,
+    if (from >= how->onchip) return XIR_OK;
+    choice c = { .p = p, .how = how, .from = from, .room = how->onchip - from,
+                 .buffers = xir_memory_buffers_data(maps), .maps = maps, .ctx = p->net->ctx,
                  .all = mem_new(alloc, (n + 1) * sizeof *c.all), .chosen = mem_new(alloc, (n + 1) * sizeof *c.chosen) };
     uint64_t *worth = mem_new(alloc, (n + 1) * sizeof *worth);
     if (range_sums_open(&c.live, alloc, moments) && c.all && c.chosen && worth) {

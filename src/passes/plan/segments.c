@@ -17,7 +17,8 @@ typedef struct planner {
     size_t              n_params;
     pointer_table       viewed;         /* Params, and views of them, whose views are read  */
     range               theirs;         /* the Params that the compiler has placed          */
-    uint64_t            kept_to;        /* etm: the greatest end of an address that is kept */
+    uint64_t            kept_to;        /* the greatest end of an address that is kept      */
+    uint64_t            kept_on_chip;   /* the same on the chip                             */
     range               of[SEGMENTS];
 } planner;
 
@@ -50,9 +51,11 @@ static bool is_fixed(void *user, const xir_value *v, uint64_t *offset) {
 
 static void keep_until(planner *p, const xir_value *v) {
     uint64_t bytes, to;
-    if (!v || !is_kept(p, v) || xir_mtype_kind_of(xir_value_mtype(v)) != XIR_MTYPE_EXTERNAL) return;
+    if (!v || !is_kept(p, v)) return;
+    const xir_mtype_kind kind = xir_mtype_kind_of(xir_value_mtype(v));
     if (xir_type_bytes(xir_value_type(v), &bytes) || !add_u64(xir_mtype_addr(xir_value_mtype(v)), bytes, &to)) return;
-    if (to > p->kept_to) p->kept_to = to;
+    if (kind == XIR_MTYPE_EXTERNAL && to > p->kept_to) p->kept_to = to;
+    if (kind == XIR_MTYPE_ONCHIP && to > p->kept_on_chip) p->kept_on_chip = to;
 }
 
 static void find_kept(planner *p) {
@@ -274,9 +277,11 @@ static xir_status place_in_chunks(planner *p) {
 }
 
 static xir_status place_on_chip(planner *p) {
-    xir_memory_buffers *maps = p->how->onchip ? buffers_of(p, is_map) : NULL;
-    if (!maps) return p->how->onchip ? status_of(p->said) : XIR_OK;
-    const xir_status status = onchip_choose(&p->parts, p->how, maps, p->lives, p->said);
+    uint64_t from = p->kept_on_chip;
+    if (!p->how->onchip || !round_up(&from, p->how->align)) return XIR_OK;
+    xir_memory_buffers *maps = buffers_of(p, is_map);
+    if (!maps) return status_of(p->said);
+    const xir_status status = onchip_choose(&p->parts, p->how, from, maps, p->lives, p->said);
     xir_memory_buffers_free(maps);
     return status;
 }
