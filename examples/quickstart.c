@@ -57,7 +57,8 @@ static bool same_weights(const xir_network *a, const xir_network *b) {
 
 /* Loads the structure, then the parameters, and compares the weights with those in memory. */
 static bool load_and_compare(xir_context *ctx, const xir_network *saved, unsigned how, xir_diags *why) {
-    xir_network *net = xir_json_load(ctx, "whatever.json", why);
+    const xir_load_options structure = XIR_INIT(xir_load_options, .no_params = true);
+    xir_network *net = xir_network_load(ctx, "whatever.json", &structure, why);
     bool loaded = net && xir_raw_load(net, "whatever.raw", how, why) == XIR_OK;
     bool same = loaded && same_weights(saved, net);
     if (loaded) printf("weights loaded validate %s\n", same ? "pass" : "error");
@@ -83,11 +84,11 @@ int main(void) {
 
     if (done) {
         done = xir_params_fill_f32(weights_of(net), index_as_float) == XIR_OK &&
-               xir_json_raw_save(net, "whatever.json", "whatever.raw", 0, why) == XIR_OK &&
+               xir_network_save(net, "whatever.json", NULL, why) == XIR_OK &&   /* and whatever.raw         */
                load_and_compare(ctx, net, 0, why) &&              /* every byte copied into memory      */
                load_and_compare(ctx, net, XIR_LOAD_LAZY, why) &&  /* the file mapped, nothing copied    */
-               xir_msg_save(net, "whatever.imodel", 0, why) == XIR_OK &&
-               xir_flat_save(net, "whatever.fb", 0, why) == XIR_OK &&
+               xir_network_save(net, "whatever.imodel", NULL, why) == XIR_OK &&
+               xir_network_save(net, "whatever.fb", NULL, why) == XIR_OK &&
                load_file_and_compare(ctx, net, "whatever.imodel", false, why) &&
                load_file_and_compare(ctx, net, "whatever.fb", true, why);
     }

@@ -100,6 +100,7 @@ static void emit(const xir_network *net) {
 
 static xir_status compile(xir_network *net, xir_diags *why) {
     xir_groups *parts = xir_groups_new(net, kind_of, NULL, why);
+    const xir_save_options indented = XIR_INIT(xir_save_options, .indent = true);
     xir_status status = parts ? XIR_OK : XIR_E_INVALID;
     for (size_t i = 0; i < xir_groups_count(parts) && !status; i++) {
         const xir_ops part = xir_groups_at(parts, i);
@@ -110,7 +111,7 @@ static xir_status compile(xir_network *net, xir_diags *why) {
             printf("npu%zu: %zu ops, %" PRIu64 " bytes of memory\n", i, part.size, bytes);
             status = estimate(code, why);
             emit(code);
-            if (!status && i == 0) status = xir_json_raw_save(code, "npu0.json", NULL, XIR_SAVE_INDENT, why);
+            if (!status && i == 0) status = xir_network_save(code, "npu0.json", &indented, why);
         }
         xir_network_free(code);
     }

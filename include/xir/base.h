@@ -33,7 +33,7 @@
 /* The version of the structs that plug-ins and programs pass to the library, which refuses any other version. Within
  * one version, a struct that begins with its size may grow at its end. So may the rows of an array whose row size is
  * given. */
-#define XIR_ABI 2u
+#define XIR_ABI 3u
 
 /* Initialises a struct that begins with its size. All other members are zero, which is their default. In C, members can
  * be set in place:
@@ -140,5 +140,7 @@ typedef struct xir_allocator {
 } xir_allocator;
 
 XIR_END
+
+#include <xir/gone.h>
 
 #endif

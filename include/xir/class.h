@@ -265,8 +265,6 @@ typedef uint64_t xir_trait;
  * copied. "activation" and so on are the library's. 0 with a finding: XIR_E_INVALID for an empty name, XIR_E_LIMIT if
  * the context has no bit left, XIR_E_MEMORY. */
 XIR_API xir_trait  xir_trait_register(xir_context *ctx, xir_str name, xir_diags *why);
-/* Returns the trait of this name, or 0 if nobody has registered it. */
-XIR_API xir_trait  xir_trait_find(xir_context *ctx, xir_str name);
 /* Returns the name of a trait, or an empty one if the trait has none. It lives as long as the context. */
 XIR_API xir_str    xir_trait_name(xir_context *ctx, xir_trait trait);
 /* Gives a class a trait that is not the library's. It cannot be taken away. XIR_E_UNKNOWN if the class is not
@@ -325,11 +323,6 @@ XIR_API xir_status xir_object_get(const xir_object *object, xir_str name, xir_at
  * The result belongs to the context. */
 XIR_API const xir_object *xir_object_make(xir_context *ctx, const xir_class_decl *decl, const void *body,
                                           xir_diags *why);
-
-/* The same, but the reals of the object stay doubles, while xir_object_make rounds them to float32. Such an object is
- * for networks of versions before 3.30: a file of a later version holds float32, so that reading it rounds. */
-XIR_API const xir_object *xir_object_make_exact(xir_context *ctx, const xir_class_decl *decl, const void *body,
-                                                xir_diags *why);
 
 /* Fills a body with the defaults of its class. */
 XIR_API void xir_body_init(const xir_class_decl *decl, void *body);

@@ -6,8 +6,8 @@
  *     typedef struct xir_conv2d_call { …; const xir_conv2d_attrs *attrs; const char *name; } xir_conv2d_call;
  *     const xir_class_decl   *xir_conv2d_class(void);
  *     xir_conv2d_attrs        xir_conv2d_init(void);                      all defaults
- *     xir_op                 *xir_add_conv2d(xir_at at, xir_conv2d_in in, const xir_conv2d_attrs *attrs);
- *     xir_value              *xir_make_conv2d(xir_at at, const xir_conv2d_call *call);     the first output, see XIR_OP
+ *     xir_value              *xir_make_conv2d(xir_at at, const xir_conv2d_call *call);     called by XIR_OP (sugar.h)
+ *     xir_op                 *xir_add_conv2d(xir_at at, xir_conv2d_in in, const xir_conv2d_attrs *attrs);  gives the op
  *     const xir_conv2d_attrs *xir_conv2d_of(const xir_op *op);            NULL if of another class
  *     xir_status              xir_conv2d_set(xir_op *op, const xir_conv2d_attrs *attrs);
  *

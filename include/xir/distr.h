@@ -10,16 +10,7 @@ XIR_BEGIN
 
 typedef struct xir_distr xir_distr;  /* xir_uvalue and the struct itself are in type.h */
 
-typedef struct xir_section {
-    int64_t start, end;   /* [start, end) */
-    bool    valid;
-} xir_section;
-
-/* Ask a distribution. Counts are in elements. Up to `room` sections are written, in order; their whole number is
- * returned. */
-XIR_API size_t  xir_distr_all_sections(const xir_distr *distr, xir_section *out, size_t room);
-XIR_API size_t  xir_distr_valid_sections(const xir_distr *distr, xir_section *out, size_t room);
-XIR_API size_t  xir_distr_invalid_sections(const xir_distr *distr, xir_section *out, size_t room);
+/* Ask a distribution. Counts are in elements. */
 XIR_API int64_t xir_distr_total(const xir_distr *distr);
 XIR_API int64_t xir_distr_total_valid(const xir_distr *distr);
 XIR_API int64_t xir_distr_total_invalid(const xir_distr *distr);
@@ -39,12 +30,6 @@ XIR_API void               xir_distr_free(xir_distr_builder *builder);
 /* Mark [start, end). An empty range changes nothing. XIR_E_BOUNDS outside [0, total]. */
 XIR_API xir_status xir_distr_set_valid(xir_distr_builder *builder, int64_t start, int64_t end);
 XIR_API xir_status xir_distr_set_invalid(xir_distr_builder *builder, int64_t start, int64_t end);
-/* Append elements: `count` equal ones, or by a mask. XIR_E_BOUNDS if `count` is negative, XIR_E_LIMIT beyond
- * 2^63 - 1. */
-XIR_API xir_status xir_distr_append(xir_distr_builder *builder, int64_t count, bool valid);
-XIR_API xir_status xir_distr_append_mask(xir_distr_builder *builder, const bool *mask, size_t n);
-/* Sets whether invalid elements are stored as zero (true, the default) or do not exist. */
-XIR_API void       xir_distr_set_zero(xir_distr_builder *builder, bool zero);
 
 /* Makes an object of the context from the current state. The builder can be used further. NULL if memory runs out. */
 XIR_API const xir_distr *xir_distr_build(xir_distr_builder *builder, xir_diags *why);

@@ -1,5 +1,4 @@
-/* Equality by rules of the caller. xir_network_equal and xir_op_identical compare everything; xir/diff.h says where two
- * networks differ. */
+/* Equality by rules of the caller. xir_network_equal compares everything; xir/diff.h says where two networks differ. */
 #ifndef XIR_EQUAL_H
 #define XIR_EQUAL_H
 

@@ -29,18 +29,6 @@ XIR_API bool    xir_layout_has(const xir_layout *layout, char axis);
 /* True if any axis is tiled, as in layouts of back ends. */
 XIR_API bool    xir_layout_is_layouted(const xir_layout *layout);
 
-/* Checks the rules of xir_network_validate: every lower-case letter has its upper-case one, and no letter but `*`
- * occurs twice. */
-XIR_API xir_status xir_layout_check(const xir_layout *layout, xir_diags *why);
-
-/* New layouts from an old one: axes i and j swapped; axis i removed; an axis inserted before i (i = rank appends).
- * `unit` is for lower-case letters, otherwise 0. They return NULL with a finding if an index or axis is invalid. */
-XIR_API const xir_layout *xir_layout_swap(xir_context *ctx, const xir_layout *layout, size_t i, size_t j,
-                                          xir_diags *why);
-XIR_API const xir_layout *xir_layout_erase(xir_context *ctx, const xir_layout *layout, size_t i, xir_diags *why);
-XIR_API const xir_layout *xir_layout_insert(xir_context *ctx, const xir_layout *layout, size_t i, char axis,
-                                            int64_t unit, xir_diags *why);
-
 /* Builds a layout step by step. The original's Init().N().X(2).D().d(32).n(4) is
  *     xir_layout_steps s = xir_layout_start();
  *     xir_layout_put(&s, 'N', 1); xir_layout_put(&s, '*', 2); … xir_layout_put(&s, 'd', 32);

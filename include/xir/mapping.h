@@ -21,34 +21,15 @@ XIR_API void         xir_mapping_free(xir_mapping *map);
  * it must be said again. */
 XIR_API xir_status xir_mapping_set(xir_mapping *map, const xir_value *from, xir_value *to);
 
-/* What a value is in `to`, and which op is the newest copy of an op. NULL if nothing is known or the copy is erased.
- * Without another answer, the outputs of a copied op are those of its copy, and a value of the same network is
- * itself. */
+/* What a value is in `to`; NULL if nothing is known or the copy is erased. Without another answer, the outputs of a
+ * copied op are those of its newest copy, and a value of the same network is itself. */
 XIR_API xir_value *xir_mapping_value(const xir_mapping *map, const xir_value *from);
-XIR_API xir_op    *xir_mapping_op(const xir_mapping *map, const xir_op *from);
-
-/* Rules of the caller. Each may be NULL, or return NULL: then the usual copy is made. */
-typedef struct xir_mapping_rules {
-    uint32_t size;
-    void    *user;
-    /* Returns an op of `to` that is not placed: it becomes the copy, so it needs as many outputs. Asked before an op is
-     * copied, but not about sub ops. If the call fails, the op is erased. */
-    xir_op    *(*op)(void *user, xir_mapping *map, const xir_op *from);
-    /* Returns Params of `to` that become the copy. Asked once about each. */
-    xir_value *(*params)(void *user, xir_mapping *map, const xir_value *from);
-    /* In a mapping within one network: Params are copied too, not shared. */
-    bool copies_params;
-} xir_mapping_rules;
-
-/* Sets the rules (copied). XIR_E_ABI for a struct without its size: use XIR_INIT(xir_mapping_rules, …). */
-XIR_API xir_status xir_mapping_set_rules(xir_mapping *map, const xir_mapping_rules *rules);
 
 /* Copies an op into `to`, before an op of its order (NULL: at the end): class, attributes with their sub ops, target,
  * name, tags and the types of its outputs; nothing is inferred. Ids are new. Inputs are what the mapping says. Params
  * that it does not know are copied on the way, once each, and share their bytes until they are written. Returns the
  * copy; NULL with a finding in `to`, whose order is unchanged: XIR_E_MISSING, naming the value, for an input that is
- * not mapped; XIR_E_INVALID for an erased op or one of another network, and for a rule's op that does not fit; what
- * xir_op_place refuses; XIR_E_MEMORY. */
+ * not mapped; XIR_E_INVALID for an erased op or one of another network; what xir_op_place refuses; XIR_E_MEMORY. */
 XIR_API xir_op *xir_mapping_clone(xir_mapping *map, const xir_op *op, xir_op *before);
 
 /* Copies all ops of a view in their order, all or none. Left out are those for which `to` has no place: an Input

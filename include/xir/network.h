@@ -93,8 +93,7 @@ XIR_API xir_op    *xir_network_op_by_id(const xir_network *net, int64_t op_id);
 XIR_API xir_value *xir_network_value_by_id(const xir_network *net, int64_t v_id);
 XIR_API xir_op    *xir_network_op_by_name(const xir_network *net, xir_str name);
 XIR_API xir_value *xir_network_value_by_name(const xir_network *net, xir_str name);
-/* Several at once: out[i] is what has ids[i], NULL if nothing has it. Return how many were found. */
-XIR_API size_t xir_network_ops_by_id(const xir_network *net, const int64_t *op_ids, size_t n, xir_op **out);
+/* Several at once: out[i] is the value that has v_ids[i], NULL if none has it. Returns how many were found. */
 XIR_API size_t xir_network_values_by_id(const xir_network *net, const int64_t *v_ids, size_t n, xir_value **out);
 
 /* The Input op and the Output op; NULL if the network does not have it. Their values are the inputs and outputs of the
@@ -108,17 +107,14 @@ XIR_API size_t  xir_network_outputs(const xir_network *net, xir_value **out, siz
  * number. */
 XIR_API size_t xir_network_params(const xir_network *net, xir_value **out, size_t room);
 
-/* The highest id so far plus one. Automatic numbering continues from here. */
+/* The highest id of an op so far plus one. Automatic numbering continues from here. */
 XIR_API int64_t xir_network_next_op_id(const xir_network *net);
-XIR_API int64_t xir_network_next_value_id(const xir_network *net);
 
 /* ---- editing: on failure the network is unchanged, and there is a finding ---------------------------------------- */
 
-/* Remove ops even if they have users: those get an absent input in that position, which xir_network_validate
+/* Removes an op even if it has users: those get an absent input in that position, which xir_network_validate
  * reports. */
 XIR_API xir_status xir_network_remove(xir_network *net, xir_op *op);
-XIR_API xir_status xir_network_remove_if(xir_network *net, bool (*pick)(const xir_op *op, void *user), void *user,
-                                         size_t *removed);
 /* Removes several ops and connects their neighbours: a use of output i of a removed op becomes a use of the op's
  * non-Params input i, or of its only one. XIR_E_INVALID if there is no such input. Uses of their sub ops by other ops
  * become absent inputs. */
@@ -128,9 +124,6 @@ XIR_API xir_status xir_network_bypass(xir_network *net, xir_op *const *ops, size
  * the outputs of the new op, which must then have as many. */
 XIR_API xir_status xir_network_replace(xir_network *net, xir_op *old, xir_op *now);
 XIR_API xir_status xir_network_replace_keep_uses(xir_network *net, xir_op *old, xir_op *now);
-
-/* Connects `value` to an op: as an additional input, or at a position. */
-XIR_API xir_status xir_network_connect(xir_network *net, xir_value *value, xir_op *op, int64_t index_or_minus_1);
 
 /* Moves a placed op before another one; NULL: to the end. */
 XIR_API xir_status xir_op_move(xir_op *op, xir_op *before);

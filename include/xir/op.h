@@ -52,10 +52,11 @@ typedef struct xir_op_desc {
     size_t                 n_named;
 } xir_op_desc;
 
-/* Makes an op and places it; all shorthands end here. Attributes are checked (bounds, words, references), reals rounded
- * to float32 (in a network of a version before 3.30 they stay doubles), and equal attribute structs shared. Without
- * `types`, inference makes the outputs. Then Params inputs, Params attributes and outputs get their ids, in this order,
- * and the op enters the execution order.
+/* Makes an op of a description and places it. The other doors to an op end here: the macros of sugar.h (XIR_OP,
+ * XIR_CONV2D, …) and parsing (xir_op_parse, or a file). Attributes are checked (bounds, words, references), reals
+ * rounded to float32 (in a network of a version before 3.30 they stay doubles), and equal attribute structs shared.
+ * Without `types`, inference makes the outputs. Then Params inputs, Params attributes and outputs get their ids, in
+ * this order, and the op enters the execution order.
  *
  * Returns NULL with a finding in the network, which is otherwise unchanged, for: a struct without its size;
  * attributes from neither xir_X_init nor XIR_ATTRS nor another op (XIR_E_INVALID); a taken id; an Input op in a
@@ -64,9 +65,9 @@ typedef struct xir_op_desc {
  * checks refuse. The network's status keeps the first failure. */
 XIR_API xir_op *xir_network_add(xir_network *net, const xir_op_desc *desc);
 
-/* The same in two steps, for ops that are made before their place is known. A new op has a negative id, counts as a
- * user of its inputs, and is not in the order until it is placed. Placing refuses what xir_network_add refuses. An
- * op that is never placed lives until xir_op_erase or the end of its network. */
+/* A description in two steps, for ops that are made before their place is known. A new op has a negative id, counts as
+ * a user of its inputs, and is not in the order until it is placed. Placing refuses what xir_network_add refuses. An op
+ * that is never placed lives until xir_op_erase or the end of its network. */
 XIR_API xir_op    *xir_op_new(xir_network *net, const xir_op_desc *desc);
 XIR_API xir_status xir_op_place(xir_op *op, xir_op *before);
 
@@ -82,8 +83,9 @@ XIR_API xir_status xir_op_place(xir_op *op, xir_op *before);
 XIR_API xir_op    *xir_op_create(xir_network *net, xir_str key);
 XIR_API bool       xir_op_is_draft(const xir_op *op);
 
-/* Called by the constructors of declare.h. `in` is the class's struct of inputs. A NULL for an input that is not
- * optional, such as the result of an earlier failed call, is a failure. It adds a finding only if there is none yet. */
+/* Called by what declare.h makes, and by xir.hpp: a program has XIR_OP. `in` is the class's struct of inputs. A NULL
+ * for an input that is not optional, such as the result of an earlier failed call, is a failure. It adds a finding only
+ * if there is none yet. */
 XIR_API xir_op *xir_op_build(xir_at at, const xir_class_decl *decl, const void *in, const void *attrs);
 /* The same; gives the op's first output, NULL if there is none. A `name` other than NULL is that of the op, in place
  * of the cursor's, and of its output if it has one only; the cursor's scope is put before it. */
@@ -116,7 +118,6 @@ XIR_API xir_value *xir_op_input(const xir_op *op, int64_t i);
 XIR_API xir_value *xir_op_input_named(const xir_op *op, xir_str port);
 /* Writes the positions at which `value` is an input, up to `room`, and returns how many there are. */
 XIR_API size_t     xir_op_input_index(const xir_op *op, const xir_value *value, size_t *out, size_t room);
-XIR_API size_t     xir_op_input_index_by_id(const xir_op *op, int64_t v_id, size_t *out, size_t room);
 
 /* Outputs by position, from the end if negative; NULL past the end. */
 XIR_API size_t     xir_op_output_count(const xir_op *op);
@@ -131,17 +132,6 @@ XIR_API bool    xir_op_before(const xir_op *a, const xir_op *b);
 /* A number below xir_network_slot_count that no other op of the network has or ever had: an index for a pass's
  * arrays. */
 XIR_API uint32_t xir_op_slot(const xir_op *op);
-
-/* The ops that make this op's inputs, and the ops that use its outputs: each once, in execution order if `sorted`,
- * otherwise in order of discovery. Writes up to `room`, returns how many there are. */
-XIR_API size_t xir_op_producers(const xir_op *op, bool sorted, xir_op **out, size_t room);
-XIR_API size_t xir_op_consumers(const xir_op *op, bool sorted, xir_op **out, size_t room);
-
-/* The inputs that are not Params and not absent; the Params among the inputs; and those in the attributes (of sub ops
- * too). Writes up to `room`, returns their number. */
-XIR_API size_t xir_op_data_inputs(const xir_op *op, xir_value **out, size_t room);
-XIR_API size_t xir_op_params_inputs(const xir_op *op, xir_value **out, size_t room);
-XIR_API size_t xir_op_params_attrs(const xir_op *op, xir_value **out, size_t room);
 
 /* ---- attributes ----------------------------------------------------------------------------------------- */
 
@@ -166,43 +156,24 @@ XIR_API xir_status xir_op_set_named(xir_op *op, const xir_named_attr *attrs, siz
 XIR_API bool       xir_op_attr_is(const xir_op *op, xir_str name, const xir_attr *value);
 
 /* Sets an attribute of one kind to a copy of the value, with the statuses of xir_op_set. An enum is set by its word,
- * and NULL is null if the row allows it. */
+ * and NULL is null if the row allows it. Other kinds are set by xir_op_set. */
 XIR_API xir_status xir_op_set_bool(xir_op *op, const char *name, bool v);
 XIR_API xir_status xir_op_set_i64(xir_op *op, const char *name, int64_t v);
-XIR_API xir_status xir_op_set_u64(xir_op *op, const char *name, uint64_t v);
 XIR_API xir_status xir_op_set_real(xir_op *op, const char *name, double v);
 XIR_API xir_status xir_op_set_text(xir_op *op, const char *name, const char *v);
-XIR_API xir_status xir_op_set_ref(xir_op *op, const char *name, const xir_object *v);
 XIR_API xir_status xir_op_set_params(xir_op *op, const char *name, xir_value *v);
-XIR_API xir_status xir_op_set_map(xir_op *op, const char *name, xir_map v);
-XIR_API xir_status xir_op_set_bools(xir_op *op, const char *name, const bool *v, size_t n);
 XIR_API xir_status xir_op_set_i64s(xir_op *op, const char *name, const int64_t *v, size_t n);
-XIR_API xir_status xir_op_set_reals(xir_op *op, const char *name, const double *v, size_t n);
-XIR_API xir_status xir_op_set_texts(xir_op *op, const char *name, const xir_str *v, size_t n);
-XIR_API xir_status xir_op_set_refs(xir_op *op, const char *name, const xir_object *const *v, size_t n);
-XIR_API xir_status xir_op_set_runs(xir_op *op, const char *name, const xir_run *v, size_t n);
-XIR_API xir_status xir_op_set_values(xir_op *op, const char *name, xir_value *const *v, size_t n);
-XIR_API xir_status xir_op_set_ops(xir_op *op, const char *name, xir_op *const *v, size_t n);
 
-/* Gets an attribute of one kind. An enum is read as its word, and an integer can be read as a real. A failure adds
- * no finding and leaves `out` unchanged: XIR_E_UNKNOWN if the op does not have the attribute, XIR_E_TYPE if it is of
- * another kind, XIR_E_MISSING if it is null. What `out` points to is valid until the op's attributes are set again. */
+/* Gets an attribute of one kind; xir_op_get has the others. An enum is read as its word, and an integer can be read as
+ * a real. A failure adds no finding and leaves `out` unchanged: XIR_E_UNKNOWN if the op does not have the attribute,
+ * XIR_E_TYPE if it is of another kind, XIR_E_MISSING if it is null. What `out` points to is valid until the op's
+ * attributes are set again. */
 XIR_API xir_status xir_op_get_bool(const xir_op *op, const char *name, bool *out);
 XIR_API xir_status xir_op_get_i64(const xir_op *op, const char *name, int64_t *out);
-XIR_API xir_status xir_op_get_u64(const xir_op *op, const char *name, uint64_t *out);
 XIR_API xir_status xir_op_get_real(const xir_op *op, const char *name, double *out);
 XIR_API xir_status xir_op_get_text(const xir_op *op, const char *name, xir_str *out);
-XIR_API xir_status xir_op_get_ref(const xir_op *op, const char *name, const xir_object **out);
 XIR_API xir_status xir_op_get_params(const xir_op *op, const char *name, xir_value **out);
-XIR_API xir_status xir_op_get_map(const xir_op *op, const char *name, xir_map *out);
-XIR_API xir_status xir_op_get_bools(const xir_op *op, const char *name, xir_bools *out);
 XIR_API xir_status xir_op_get_i64s(const xir_op *op, const char *name, xir_i64s *out);
-XIR_API xir_status xir_op_get_reals(const xir_op *op, const char *name, xir_reals *out);
-XIR_API xir_status xir_op_get_texts(const xir_op *op, const char *name, xir_texts *out);
-XIR_API xir_status xir_op_get_refs(const xir_op *op, const char *name, xir_refs *out);
-XIR_API xir_status xir_op_get_runs(const xir_op *op, const char *name, xir_runs *out);
-XIR_API xir_status xir_op_get_values(const xir_op *op, const char *name, xir_values *out);
-XIR_API xir_status xir_op_get_ops(const xir_op *op, const char *name, xir_ops *out);
 /* Returns true if the op declares or carries an attribute of this name. */
 XIR_API bool xir_op_has(const xir_op *op, xir_str name);
 
@@ -232,11 +203,8 @@ XIR_API xir_status xir_op_set_input(xir_op *op, size_t i, xir_value *value);    
 XIR_API xir_status xir_op_add_input(xir_op *op, xir_value *value);
 XIR_API xir_status xir_op_insert_input(xir_op *op, size_t i, xir_value *value);
 XIR_API xir_status xir_op_set_inputs(xir_op *op, xir_value *const *values, size_t n);
-/* Replaces `old` with `now` in every position. */
-XIR_API xir_status xir_op_replace_input(xir_op *op, xir_value *old, xir_value *now);
-/* Remove one position, or every position of one value. Later inputs move up. */
+/* Removes a position. Later inputs move up. */
 XIR_API xir_status xir_op_remove_input(xir_op *op, size_t i);
-XIR_API xir_status xir_op_remove_input_id(xir_op *op, int64_t v_id);
 XIR_API void       xir_op_clear_inputs(xir_op *op);
 
 /* Gives the outputs these types. Existing values keep id, name, tags and uses; missing ones are made; surplus ones must
@@ -252,10 +220,6 @@ XIR_API xir_status xir_op_set_outputs(xir_op *op, const xir_type *const *types, 
  * of another network (see xir_value_clone), for Params, an output of an op, a value that is used up or an input of this
  * op, and for an erased op; XIR_E_BOUNDS; XIR_E_EXISTS if another value has the id; XIR_E_LIMIT, XIR_E_MEMORY. */
 XIR_API xir_value *xir_op_set_output(xir_op *op, size_t i, xir_value *value);
-/* The same for all outputs at once, all or none: afterwards the op has `n`. XIR_E_IN_USE if one that it loses is used,
- * XIR_E_EXISTS for a value that is listed twice. The results are what xir_op_output returns.
- * Many outputs are made this way: one by one, each call moves all of them. */
-XIR_API xir_status xir_op_set_output_values(xir_op *op, xir_value *const *values, size_t n);
 
 /* Returns true if an inference function is registered for the op. */
 XIR_API bool xir_op_can_infer(const xir_op *op);
@@ -267,12 +231,6 @@ XIR_API xir_status xir_op_infer(xir_op *op, bool override);
 /* Checks the op: rows, ports, then the class's own rule. Adds every fault to `why` and returns the status of the
  * first. */
 XIR_API xir_status xir_op_validate(const xir_op *op, xir_diags *why);
-
-/* Equality. Identical ops also have equal ids, names and tags. Structurally equal ops have the same class, target,
- * attributes, operands (by identity) and output types: a pass may merge them. */
-XIR_API bool xir_op_identical(const xir_op *a, const xir_op *b);
-XIR_API bool xir_op_structural_equal(const xir_op *a, const xir_op *b);
-XIR_API uint32_t xir_op_structural_hash(const xir_op *op);
 
 /* A new unplaced op: same class, attributes, operands, name and tags; fresh ids. NULL on failure. */
 XIR_API xir_op *xir_op_clone(const xir_op *op);
@@ -328,10 +286,9 @@ XIR_API size_t     xir_value_users(const xir_value *value, xir_user *out, size_t
  * xir_network_validate reports what does not fit. */
 XIR_API xir_status xir_value_connect(xir_value *value, const xir_user *users, size_t n);
 
-/* Set name (copied), type or memory type. Users of the value see the change at once; they are not inferred again. An id
- * must be free (XIR_E_EXISTS) and not negative (XIR_E_BOUNDS). All may fail with XIR_E_MEMORY. */
+/* Set name (copied), type or memory type. Users of the value see the change at once; they are not inferred again. All
+ * may fail with XIR_E_MEMORY. */
 XIR_API xir_status     xir_value_set_name(xir_value *value, xir_str name);
-XIR_API xir_status     xir_value_set_id(xir_value *value, int64_t id);
 XIR_API xir_status     xir_value_set_type(xir_value *value, const xir_type *type);
 XIR_API xir_status     xir_value_set_mtype(xir_value *value, const xir_mtype *mtype);
 /* The tags are NULL if the value has none. Setting copies the tag, and NULL removes it. Its Params must be of the same

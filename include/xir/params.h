@@ -21,10 +21,6 @@ XIR_API xir_value *xir_params_copy(xir_network *net, xir_str name, const xir_typ
 XIR_API xir_value *xir_params_borrow(xir_network *net, xir_str name, const xir_type *type, const void *data,
                                      size_t size, void (*release)(void *user, const void *data), void *user);
 
-/* xir_params_copy with the memory that the bytes are for (NULL: host). */
-XIR_API xir_value *xir_params_copy_in(xir_network *net, xir_str name, const xir_type *type, const xir_mtype *mtype,
-                                      const void *data, size_t size);
-
 /* Give bytes to existing Params, copied or borrowed as above. On failure the old bytes remain. */
 XIR_API xir_status xir_params_set_copy(xir_value *params, const void *data, size_t size);
 XIR_API xir_status xir_params_set_borrow(xir_value *params, const void *data, size_t size,
@@ -50,11 +46,9 @@ XIR_API bool xir_params_has_data(const xir_value *params);
 XIR_API bool xir_params_is_lazy(const xir_value *params);
 
 /* Returns the bytes, NULL if there are none or the type needs none. `size` may be NULL. The bytes are not aligned in
- * general: cast only what xir_params_typed returns, or copy with xir_params_read. Valid until the Params get other
+ * general: cast what xir_params_elements returns, or copy with xir_params_read. Valid until the Params get other
  * bytes. If another program shortens a file while it is mapped, an access raises SIGBUS: see docs/formats.md. */
 XIR_API const void *xir_params_data(const xir_value *params, uint64_t *size);
-/* The same if the bytes are aligned to `alignment` (a power of two), otherwise NULL. */
-XIR_API const void *xir_params_typed(const xir_value *params, size_t alignment);
 /* Copies bytes to `out`. XIR_E_MISSING without bytes, XIR_E_BOUNDS outside of them, XIR_E_IO if a watched file has
  * changed. */
 XIR_API xir_status xir_params_read(const xir_value *params, uint64_t offset, void *out, size_t size);

@@ -109,9 +109,6 @@ XIR_API uint64_t       xir_mtype_addr(const xir_mtype *mtype);
 /* The offset in a chunk, 0 for other memory. */
 XIR_API uint64_t       xir_mtype_offset(const xir_mtype *mtype);
 
-/* The storage bits that `bits` bits of one element take in this memory. So far, all memory types give the same. */
-XIR_API uint64_t xir_mtype_storage_bits(const xir_mtype *mtype, uint64_t bits);
-
 XIR_END
 
 #endif

@@ -60,18 +60,24 @@ XIR_API xir_status xir_json_print(xir_network *net, int indent, xir_text_buffer 
 /* Reads a structure without parameter bytes. Findings use `name` as the name of the file; it may be empty. */
 XIR_API xir_network *xir_json_read(xir_context *ctx, xir_str json, xir_str name, xir_diags *why);
 
-/* The same with files. Saving validates first unless XIR_SAVE_UNCHECKED is set, and replaces the file atomically. */
+/* Flags of saving. */
 enum {
     XIR_SAVE_UNCHECKED = 1,
     XIR_SAVE_INDENT    = 2,  /* by four blanks                                                                       */
     XIR_SAVE_NO_MD5    = 4,  /* do not compute the MD5 of the parameters, which takes most of the time of saving large
                                 ones: params_md5 is then empty, and readers note that they cannot compare            */
-    XIR_SAVE_EXTERNAL  = 8   /* onnx: constants of 1024 bytes and more go to a file next to the model, X.onnx.data or
+    XIR_SAVE_EXTERNAL  = 8,  /* onnx: constants of 1024 bytes and more go to a file next to the model, X.onnx.data or
                                 xir_save_options.params; both are replaced together. Without it they do if the model
                                 would have 2 GiB or more                                                             */
+    XIR_SAVE_INLINE    = 16, /* text: the bytes of all parameters are in the text. Without this and the next, they are
+                                if they take at most 16 KiB together                                                 */
+    XIR_SAVE_RAW       = 32, /* text: they are in a raw file next to it, X.raw                                       */
+    XIR_SAVE_NO_IDS    = 64  /* text: without ids, which a reader then gives in the order of the text: for files that
+                                people write                                                                         */
 };
-XIR_API xir_network *xir_json_load(xir_context *ctx, const char *path, xir_diags *why);
-XIR_API xir_status   xir_json_save(xir_network *net, const char *path, unsigned flags, xir_diags *why);
+/* Saves the structure alone, as JSON. Validates first unless XIR_SAVE_UNCHECKED is set, and replaces the file
+ * atomically. */
+XIR_API xir_status xir_json_save(xir_network *net, const char *path, unsigned flags, xir_diags *why);
 
 /* ---- raw ------------------------------------------------------------------------------------------------------- */
 
@@ -84,21 +90,6 @@ enum {
 /* Gives the network's Params their bytes from a raw file, all or none. Eager loading compares params_md5 unless
  * XIR_LOAD_NO_MD5 is set. XIR_E_CORRUPT if the file contradicts the network or itself. */
 XIR_API xir_status xir_raw_load(xir_network *net, const char *path, unsigned flags, xir_diags *why);
-/* The same from memory. With XIR_LOAD_LAZY the caller keeps it as long as the Params exist; otherwise it is copied. */
-XIR_API xir_status xir_raw_read(xir_network *net, const void *data, size_t size, unsigned flags, xir_diags *why);
-/* Writes all Params. XIR_E_MISSING, naming one, if Params have no bytes. Updates the network's params_bytes and
- * params_md5. */
-XIR_API xir_status xir_raw_write(xir_network *net, xir_write_fn *write, void *user, xir_diags *why);
-XIR_API xir_status xir_raw_save(xir_network *net, const char *path, xir_diags *why);
-
-/* Finds the raw file that loading uses with a JSON file: X.raw or X.params next to X.json, the first that exists. The
- * same as xir_params_file_find with "json". */
-XIR_API xir_status xir_raw_find(const char *json_path, char *out, size_t room, size_t *size, xir_diags *why);
-
-/* Writes both files. Both are complete and flushed before either gets its name, and they are replaced together
- * (xir_save_finish). A NULL `raw_path` is `X.raw` next to `X.json`. */
-XIR_API xir_status xir_json_raw_save(xir_network *net, const char *json_path, const char *raw_path, unsigned flags,
-                                     xir_diags *why);
 
 /* ---- any format -------------------------------------------------------------------------------------------------- */
 
@@ -170,6 +161,9 @@ typedef struct xir_save_options {
  * XIR_E_INVALID if a text is not UTF-8. */
 XIR_API xir_status xir_network_save(xir_network *net, const char *path, const xir_save_options *options,
                                     xir_diags *why);
+/* Returns true if saving with these options puts the parameters into the file itself: in every format without a file of
+ * its own for them, and in a text if they are few, or the flags say so. False if there is no such format. */
+XIR_API bool xir_save_keeps_inside(const xir_network *net, const xir_save_options *options);
 /* Removes the temporary files of all saves in progress in this process, at most eight: for a signal handler that ends
  * the program, which may call it before _exit. The files that would have been replaced are unchanged. Returns true if a
  * save is just replacing two files: it is then unfinished, and xir_save_finish ends it. */
@@ -190,8 +184,8 @@ XIR_API xir_status xir_save_check(xir_context *ctx, const char *path, xir_diags 
  * XIR_E_EXISTS if something else has the name of one of the files, XIR_E_IO. The next save over X does this first. */
 XIR_API xir_status xir_save_finish(xir_context *ctx, const char *path, const char *params, bool *finished,
                                    xir_diags *why);
-/* Saves to a writer; options->format is required. For json, this is only the structure: xir_raw_write writes the
- * parameters. */
+/* Saves to a writer; options->format is required. For json, this is only the structure: xir_network_write_params writes
+ * the parameters. */
 XIR_API xir_status xir_network_write(xir_network *net, xir_write_fn *write, void *user, const xir_save_options *options,
                                      xir_diags *why);
 
@@ -295,13 +289,6 @@ XIR_API xir_value        *xir_value_read(xir_network *net, const void *data, siz
                                          xir_diags *why);
 
 /* ---- one format ------------------------------------------------------------------------------------------------- */
-
-/* The original's CreateFromMSGFile and dumpMSGToFile, CreateFromFlatFile and dumpFlatToFile; flags as for raw and JSON
- * files (XIR_LOAD_…, XIR_SAVE_…). The original's lazyLoadParams(ptr, size) is xir_raw_read with XIR_LOAD_LAZY. */
-XIR_API xir_network *xir_msg_load(xir_context *ctx, const char *path, unsigned flags, xir_diags *why);
-XIR_API xir_status   xir_msg_save(xir_network *net, const char *path, unsigned flags, xir_diags *why);
-XIR_API xir_network *xir_flat_load(xir_context *ctx, const char *path, unsigned flags, xir_diags *why);
-XIR_API xir_status   xir_flat_save(xir_network *net, const char *path, unsigned flags, xir_diags *why);
 
 /* Checks that a buffer is a FlatBuffers network that is safe to read: every offset, length, text, tag, alignment and
  * depth. Returns XIR_OK, or fails with a finding that has the byte and the path. Reading does this itself. Time and

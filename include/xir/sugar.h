@@ -124,9 +124,6 @@ XIR_API xir_value *xir_build_relu(xir_at at, xir_value *input, const char *name)
 XIR_API xir_value *xir_build_add(xir_at at, xir_value *lhs, xir_value *rhs, double alpha, double beta,
                                  const char *name);
 XIR_API xir_value *xir_build_cast(xir_at at, xir_value *input, const xir_type *target, const char *name);
-/* The input to the power of one number. The exponent becomes Params of one element: fp64 for an fp64 input, fp32 for
- * fp32 and quantised inputs. XIR_E_UNSUPPORTED for others: for those, make the Params yourself. */
-XIR_API xir_value *xir_build_pow(xir_at at, xir_value *input, double exponent, const char *name);
 
 /* A reshape to dims, one of which may be -1, with a layout as text, "NC"; and a transposition, whose layout is the
  * input's with its axes in the new order.

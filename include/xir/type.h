@@ -102,16 +102,9 @@ XIR_API const xir_type *xir_type_with_layout(xir_context *ctx, const xir_type *t
                                              xir_diags *why);
 XIR_API const xir_type *xir_type_with_shape(xir_context *ctx, const xir_type *type, const int64_t *dims, size_t rank,
                                             xir_diags *why);
-/* Add a distribution over dims that do not have one (all valid; createAddMergedDistr), replace the one over its dims
- * (mutateMergedDistr), mark a range in it, or remove it. They fail with XIR_E_EXISTS and XIR_E_MISSING. */
-XIR_API const xir_type *xir_type_add_distr(xir_context *ctx, const xir_type *type, const int64_t *axes, size_t n,
-                                           xir_diags *why);
+/* Replaces the distribution over its dims. XIR_E_MISSING if there is none. */
 XIR_API const xir_type *xir_type_set_distr(xir_context *ctx, const xir_type *type, const xir_distr *distr,
                                            xir_diags *why);
-XIR_API const xir_type *xir_type_mark_distr(xir_context *ctx, const xir_type *type, const int64_t *axes, size_t n,
-                                            int64_t start, int64_t end, bool valid, xir_diags *why);
-XIR_API const xir_type *xir_type_remove_distr(xir_context *ctx, const xir_type *type, const int64_t *axes, size_t n,
-                                              xir_diags *why);
 
 /* The type as an object, for functions that take any object: xir_object_get, xir_object_class. NULL gives NULL. */
 XIR_API const xir_object *xir_type_object(const xir_type *type);

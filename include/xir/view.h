@@ -11,21 +11,15 @@ XIR_BEGIN
 
 typedef struct xir_view xir_view;
 
-/* Make views: of these ops (each once, in any order); of these ids; of positions [start, end) (negative: from the end;
- * end INT64_MAX: to the end); from one op id to another, both included; of the ops that a function picks; of all ops
- * except these ids. They return NULL with a finding in the network if an id or op is unknown. Free with xir_view_free,
- * which accepts NULL. */
+/* Make views: of these ops (each once, in any order); of these ids; of the ops that a function picks. They return NULL
+ * with a finding in the network if an id or op is unknown. Free with xir_view_free, which accepts NULL. */
 XIR_API xir_view *xir_view_ops(xir_network *net, xir_op *const *ops, size_t n);
 XIR_API xir_view *xir_view_ids(xir_network *net, const int64_t *op_ids, size_t n);
-XIR_API xir_view *xir_view_range(xir_network *net, int64_t start, int64_t end);
-XIR_API xir_view *xir_view_id_range(xir_network *net, int64_t first_id, int64_t last_id);
 XIR_API xir_view *xir_view_if(xir_network *net, bool (*pick)(const xir_op *op, void *user), void *user);
-XIR_API xir_view *xir_view_except(xir_network *net, const int64_t *op_ids, size_t n);
 XIR_API void      xir_view_free(xir_view *view);
 
-/* Whether the network has been edited since the view was made; and the network. Neither fails. */
-XIR_API bool         xir_view_is_stale(const xir_view *view);
-XIR_API xir_network *xir_view_network(const xir_view *view);
+/* Whether the network has been edited since the view was made. */
+XIR_API bool xir_view_is_stale(const xir_view *view);
 
 /* Makes a view that is stale valid again, after any edits: it has those of its ops that are still in the network's
  * order, in their present order. Ops that have been made since do not join it. An order of outputs that the caller has
@@ -36,35 +30,27 @@ XIR_API xir_status xir_view_renew(xir_view *view);
 /* The same queries as for a network. If the view is stale, counts are 0 and pointers NULL. */
 XIR_API size_t  xir_view_op_count(const xir_view *view);
 XIR_API xir_op *xir_view_op_at(const xir_view *view, int64_t i);
-XIR_API xir_op *xir_view_op_by_id(const xir_view *view, int64_t op_id);
 XIR_API int64_t xir_view_index_of(const xir_view *view, const xir_op *op);
 XIR_API bool    xir_view_has(const xir_view *view, const xir_op *op);
-/* Iteration in execution order: the first and the last op, and the op of the view after or before one of its ops; NULL
- * at the ends and for any other op. Constant time if the two are neighbours in the network, otherwise logarithmic in
+/* Iteration in execution order: the first op, and the op of the view after one of its ops; NULL at the end and for any
+ * other op. Constant time if the two are neighbours in the network, otherwise logarithmic in
  * the view.
  *
  *     for (xir_op *op = xir_view_first(view); op; op = xir_view_next(view, op)) … */
 XIR_API xir_op *xir_view_first(const xir_view *view);
-XIR_API xir_op *xir_view_last(const xir_view *view);
 XIR_API xir_op *xir_view_next(const xir_view *view, const xir_op *op);
-XIR_API xir_op *xir_view_prev(const xir_view *view, const xir_op *op);
-/* The values of a view are those that its ops make, its inputs and its Params. Finds one by id, or the first op or
- * value of the view with a name, even if an op before it outside of the view has the name too. The cost is that of the
- * same question to the network. */
+/* The values of a view are those that its ops make, its inputs and its Params. Finds one by id, or the first op of the
+ * view with a name, even if an op before it outside of the view has the name too. The cost is that of the same question
+ * to the network. */
 XIR_API bool       xir_view_has_value(const xir_view *view, const xir_value *value);
 XIR_API xir_value *xir_view_value_by_id(const xir_view *view, int64_t v_id);
 XIR_API xir_op    *xir_view_op_by_name(const xir_view *view, xir_str name);
-XIR_API xir_value *xir_view_value_by_name(const xir_view *view, xir_str name);
 /* The inputs are values made outside, or by an Input op inside, in the order of their first use. The outputs are values
  * used outside, by an Output op inside, or nowhere; in execution order, or in the network's own order if they are its
  * outputs. Each value appears once. Params are not inputs. */
 XIR_API size_t  xir_view_inputs(const xir_view *view, xir_value **out, size_t room);
 XIR_API size_t  xir_view_outputs(const xir_view *view, xir_value **out, size_t room);
 XIR_API size_t  xir_view_params(const xir_view *view, xir_value **out, size_t room);
-/* Reorders the outputs to these value ids, which must be exactly the outputs. */
-XIR_API xir_status xir_view_order_outputs(xir_view *view, const int64_t *v_ids, size_t n);
-/* Returns true if both have the same ops of the same network. */
-XIR_API bool    xir_view_equal(const xir_view *a, const xir_view *b);
 
 /* Makes a standalone network of the view's ops, with Input and Output ops added if missing. Existing ones are kept and
  * also get the values that enter the view or are used outside. Ids are kept, parameter bytes shared. Linear in the

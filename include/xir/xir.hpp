@@ -21,13 +21,9 @@
 
 #include <xir/xir.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <initializer_list>
-#include <iterator>
-#include <memory>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -47,16 +43,23 @@ template <class T, void (*Free)(T *)> class handle {
 public:
     handle() = default;
     explicit handle(T *p) : p_(p) {}
-    T       *get() const { return p_.get(); }
-    T       *release() { return p_.release(); }
-    operator T *() const { return p_.get(); }
+    handle(handle &&other) noexcept : p_(other.release()) {}
+    handle &operator=(handle &&other) noexcept
+    {
+        std::swap(p_, other.p_);
+        return *this;
+    }
+    ~handle()
+    {
+        if (p_) Free(p_);
+    }
+    T       *get() const { return p_; }
+    T       *release() { return std::exchange(p_, nullptr); }
+    operator T *() const { return p_; }
     explicit operator bool() const { return p_ != nullptr; }
 
 private:
-    struct freer {
-        void operator()(T *p) const { Free(p); }
-    };
-    std::unique_ptr<T, freer> p_;
+    T *p_ = nullptr;
 };
 
 /* A list of findings: a range of xir_diag. */
@@ -168,12 +171,46 @@ inline xir_op *add_with_surplus(xir_at at, const xir_class_decl *decl, xir_value
     return xir_network_add(at.net, &desc);
 }
 
+/* Lays out the inputs as the class's struct of inputs has them, a pointer for each port and a list for the last one of
+ * any number, and adds the operation. */
+inline xir_op *add(xir_at at, const xir_class_decl *decl, xir_value *const *from, std::size_t n, const void *attrs)
+{
+    constexpr std::size_t most = 64;   /* more than any class has */
+    void                 *ports[most] = {};
+    std::size_t           i = 0, k = 0;
+    const char           *at_row = reinterpret_cast<const char *>(decl->rows);
+    for (const xir_row *row; row = reinterpret_cast<const xir_row *>(at_row), row->decl != XIR_DECL_END && k + 2 < most;
+         at_row += decl->row_size) {
+        if (row->decl == XIR_DECL_IN || row->decl == XIR_DECL_OPT) ports[k++] = i < n ? from[i++] : nullptr;
+        if (row->decl != XIR_DECL_VAR) continue;
+        const xir_values rest = { from + i, n - i };
+        *reinterpret_cast<xir_values *>(&ports[k]) = rest;
+        k += sizeof rest / sizeof *ports;
+        i = n;
+    }
+    return i == n ? xir_op_build(at, decl, ports, attrs) : add_with_surplus(at, decl, from, n);
+}
+
 }
 
 /* ---- operations by name ----------------------------------------------------------------------------------------- */
 
-/* What xir::builder and xir::op know of a class of operations: its structs and its functions. A list of a program's
- * own (see declare.h) gets such types by including <xir/traits.hpp> with XIR_DEFS naming it. */
+/* What xir::builder and xir::op know of a class of operations. */
+template <class Attrs, const xir_class_decl *(*Decl)(), Attrs (*Init)()> struct operation {
+    using attrs = Attrs;
+    static const xir_class_decl *decl() { return Decl(); }
+    static attrs init() { return Init(); }
+    static const attrs *of(const xir_op *op) { return static_cast<const attrs *>(xir_op_body(op, Decl())); }
+    static xir_status set(xir_op *op, const attrs *a) { return xir_op_set_body(op, Decl(), a); }
+    /* The inputs in the order of the ports; what is too much is refused by the library. */
+    static xir_op *make(xir_at at, xir_value *const *from, std::size_t n, const attrs *a)
+    {
+        return detail::add(at, Decl(), from, n, a);
+    }
+};
+
+/* The operations of the library. A list of a program's own (see declare.h) gets such types by including
+ * <xir/traits.hpp> with XIR_DEFS naming it. */
 namespace ops {
 #define XIR_DEFS <xir/ops/all.def>
 #include <xir/traits.hpp>
@@ -478,6 +515,56 @@ private:
     xir_at at_;
 };
 
+/* ---- passes ------------------------------------------------------------------------------------------------------ */
+
+/* A proof that networks compute the same (see prove.h). */
+class proof : public handle<xir_proof, xir_proof_free> {
+public:
+    explicit proof(xir_context *ctx, xir_diags *why = nullptr, const xir_proof_options *options = nullptr)
+        : handle(xir_proof_new(ctx, options, why))
+    {
+    }
+    /* XIR_E_INVALID if the network computes otherwise than the first one. */
+    xir_status      check(const xir_network *net, xir_diags *why = nullptr) { return xir_proof_check(get(), net, why); }
+    xir_proof_state state() const
+    {
+        xir_proof_state out = XIR_INIT(xir_proof_state);
+        xir_proof_state_of(get(), &out, nullptr);
+        return out;
+    }
+};
+
+/* Passes in the order in which they run; empty, with a finding, if the text is malformed. */
+class pipeline : public handle<xir_pipeline, xir_pipeline_free> {
+public:
+    explicit pipeline(xir_context *ctx, std::string_view passes = xir_default_pipeline(), xir_diags *why = nullptr)
+        : handle(xir_pipeline_parse(ctx, str(passes), why))
+    {
+    }
+    /* Adds the steps of another text. */
+    xir_status add(std::string_view passes, xir_context *ctx, xir_diags *why = nullptr)
+    {
+        const pipeline steps(ctx, passes, why);
+        return steps ? xir_pipeline_append(get(), steps, 0, why) : XIR_E_INVALID;
+    }
+    xir_status run(xir_network *net, xir_diags *why = nullptr, const xir_pass_settings *settings = nullptr) const
+    {
+        return get() ? xir_pipeline_run(get(), net, settings, nullptr, why) : XIR_E_INVALID;
+    }
+    /* The same, with the network validated and proven after every pass. */
+    xir_status prove(xir_network *net, proof &with, xir_diags *why = nullptr) const
+    {
+        xir_pass_watch watch = XIR_INIT(xir_pass_watch);
+        if (!with) return XIR_E_MISSING;
+        if (xir_status status = xir_proof_watch(with, &watch, why)) return status;
+        xir_pass_settings settings = XIR_INIT(xir_pass_settings);
+        settings.verify = true;
+        settings.watches = &watch;
+        settings.n_watches = 1;
+        return run(net, why, &settings);
+    }
+};
+
 /* ---- networks --------------------------------------------------------------------------------------------------- */
 
 class network : public handle<xir_network, xir_network_free> {
@@ -488,18 +575,28 @@ public:
         : handle(xir_network_new(ctx, name, framework, framework_version))
     {
     }
-    /* Loads a file of any format that the library reads. Empty after a failure, with findings in `why`. */
-    static network load(xir_context *ctx, const std::string &path, xir_diags *why = nullptr, bool lazy = false)
+    /* Loads a file of any format that the library reads. Empty after a failure, with findings in `why`. The path is a
+     * text of C, or has c_str() as std::string has. */
+    static network load(xir_context *ctx, const char *path, xir_diags *why = nullptr, bool lazy = false)
     {
         xir_load_options how = XIR_INIT(xir_load_options);
         how.lazy = lazy;
-        return network(xir_network_load(ctx, path.c_str(), &how, why));
+        return network(xir_network_load(ctx, path, &how, why));
+    }
+    template <class Path, class = decltype(std::declval<const Path &>().c_str())>
+    static network load(xir_context *ctx, const Path &path, xir_diags *why = nullptr, bool lazy = false)
+    {
+        return load(ctx, path.c_str(), why, lazy);
     }
     /* Saves it; the suffix of the name chooses the format. */
-    xir_status save(const std::string &path, xir_diags *why = nullptr)
+    xir_status save(const char *path, xir_diags *why = nullptr)
     {
-        xir_save_options how = XIR_INIT(xir_save_options);
-        return xir_network_save(get(), path.c_str(), &how, why);
+        return xir_network_save(get(), path, nullptr, why);
+    }
+    template <class Path, class = decltype(std::declval<const Path &>().c_str())>
+    xir_status save(const Path &path, xir_diags *why = nullptr)
+    {
+        return save(path.c_str(), why);
     }
     network clone() const { return network(xir_network_clone(get())); }
 
@@ -545,8 +642,7 @@ public:
     /* Runs passes: "fold,dce", or the default pipeline. */
     xir_status optimize(std::string_view passes = xir_default_pipeline(), xir_diags *why = nullptr)
     {
-        handle<xir_pipeline, xir_pipeline_free> p(xir_pipeline_parse(xir_network_context(get()), str(passes), why));
-        return p ? xir_pipeline_run(p, get(), nullptr, nullptr, why) : XIR_E_INVALID;
+        return pipeline(xir_network_context(get()), passes, why).run(get(), why);
     }
     /* Computes the outputs; none after a failure. */
     std::vector<array> run(const std::vector<const xir_array *> &inputs, xir_diags *why = nullptr) const
@@ -563,8 +659,156 @@ private:
     std::vector<value> list(std::size_t (*ask)(const xir_network *, xir_value **, std::size_t)) const
     {
         std::vector<xir_value *> raw(ask(get(), nullptr, 0));
-        raw.resize(std::min(raw.size(), ask(get(), raw.data(), raw.size())));
+        const std::size_t        n = ask(get(), raw.data(), raw.size());
+        if (n < raw.size()) raw.resize(n);
         return std::vector<value>(raw.begin(), raw.end());
+    }
+};
+
+/* ---- parts of networks ------------------------------------------------------------------------------------------- */
+
+namespace detail {
+inline op op_in(xir_ops ops, std::size_t i) { return ops.data[i]; }
+}
+/* Operations in execution order. */
+using members = positions<op, xir_ops, detail::op_in>;
+namespace detail {
+inline members group_at(const xir_groups *of, std::size_t i)
+{
+    const xir_ops ops = xir_groups_at(of, i);
+    return { ops, ops.size };
+}
+}
+
+/* A network's operations divided into convex groups of one kind (see region.h): a range of groups, each a range of
+ * operations. */
+class groups : public handle<xir_groups, xir_groups_free> {
+public:
+    using range = positions<members, const xir_groups *, detail::group_at>;
+    /* `kind(op)` is the kind of an operation, negative for those that are in no group. */
+    template <class Kind> groups(const xir_network *net, Kind &&kind, xir_diags *why = nullptr)
+        : handle(xir_groups_new(net, ask<std::remove_reference_t<Kind>>, address(kind), why))
+    {
+    }
+    range::iterator begin() const { return all().begin(); }
+    range::iterator end() const { return all().end(); }
+    std::size_t     size() const { return xir_groups_count(get()); }
+    members         operator[](std::size_t i) const { return detail::group_at(get(), i); }
+
+private:
+    range all() const { return { get(), size() }; }
+    template <class Kind> static void *address(Kind &kind)
+    {
+        return const_cast<void *>(static_cast<const void *>(&kind));
+    }
+    template <class Kind> static int ask(const xir_op *op, void *kind)
+    {
+        return (*static_cast<Kind *>(kind))(xir::op(const_cast<xir_op *>(op)));
+    }
+};
+
+/* A network of its own of some operations; the other one is unchanged (see xir_outline_network). */
+inline network outline(xir_network *net, members ops)
+{
+    std::vector<xir_op *> raw;
+    for (op o : ops) raw.push_back(o);
+    return network(xir_outline_network(net, raw.data(), raw.size()));
+}
+
+/* When values live and how many bytes they take (see liveness.h). The network must outlive it. */
+class liveness : public handle<xir_liveness, xir_liveness_free> {
+public:
+    /* `shares`: values may have the bytes of others, by the rows of the classes. */
+    explicit liveness(const xir_network *net, bool shares = true, xir_diags *why = nullptr)
+        : handle(make(net, shares, why))
+    {
+    }
+    /* Nothing for a value without a life, such as Params. */
+    std::optional<xir_life> of(value v) const
+    {
+        xir_life life = XIR_INIT(xir_life);
+        if (!xir_liveness_of(get(), v, &life)) return std::nullopt;
+        return life;
+    }
+    std::uint64_t peak() const
+    {
+        xir_live_peak peak = XIR_INIT(xir_live_peak);
+        return xir_liveness_peak(get(), &peak, nullptr) == XIR_OK ? peak.bytes : 0;
+    }
+
+private:
+    static xir_liveness *make(const xir_network *net, bool shares, xir_diags *why)
+    {
+        xir_liveness_options how = XIR_INIT(xir_liveness_options);
+        how.views = how.in_place = shares;
+        return xir_liveness_new(net, &how, why);
+    }
+};
+
+/* ---- patterns ---------------------------------------------------------------------------------------------------- */
+
+/* What to look for in networks (see pattern.h). xir::parts composes it. */
+class pattern : public handle<xir_pattern, xir_pattern_free> {
+public:
+    using handle::handle;
+    /* Calls visit(match) for each match in execution order; xir_match_part_value and the like ask it. */
+    template <class Visit> void each(xir_network *net, Visit &&visit) const
+    {
+        xir_match m = {};
+        while (get() && xir_pattern_next(get(), net, &m)) visit(static_cast<const xir_match &>(m));
+    }
+    /* Rewrites until nothing matches. `now(match, b)` gives the value that stands for the root from then on, made with
+     * the builder `b` for example; an empty one leaves the match. `*n` is the number of rewrites. */
+    template <class Now> xir_status rewrite(xir_network *net, Now &&now, std::size_t *n = nullptr,
+                                            xir_diags *why = nullptr) const
+    {
+        using function = std::remove_reference_t<Now>;
+        if (!get()) return XIR_E_INVALID;
+        const xir_rule rule = { get(), [](xir_rewriter *at, const xir_match *m, const void *user) {
+            function *f = const_cast<function *>(static_cast<const function *>(user));
+            const value v = (*f)(*m, builder(xir_match_at(m)));
+            if (v) return xir_match_replace(m, v);
+            return xir_network_status(xir_rewriter_network(at)) ? XIR_REWRITE_FAILED : XIR_REWRITE_LEFT;
+        }, static_cast<const void *>(&now) };
+        return xir_network_rewrite(net, &rule, 1, sizeof rule, 0, n, why);
+    }
+};
+
+/* Composes patterns. A part that cannot be made is NULL, so is what is made of it, and pattern() says why.
+ *     xir::parts of(ctx);
+ *     xir_part *x = of.any(), *gate = of.op<xir::ops::sigmoid>({ x });
+ *     xir::pattern silu = of.pattern("silu", of.op<xir::ops::multiply>({ x, gate }, [](auto &row) {
+ *         row.commutes = true;
+ *     })); */
+class parts : public handle<xir_parts, xir_parts_free> {
+public:
+    explicit parts(xir_context *ctx) : handle(xir_parts_new(ctx)) {}
+    xir_part *any() { return xir_part_any(get()); }
+    xir_part *params() { return xir_part_params(get()); }
+    xir_part *rest() { return xir_part_rest(get()); }
+    /* An operation of a class with these inputs; without inputs they are not tested. `set` gets the row. */
+    template <class Op> xir_part *op(std::initializer_list<xir_part *> inputs)
+    {
+        return op<Op>(inputs, [](xir_pattern_row &) {});
+    }
+    template <class Op, class Set> xir_part *op(std::initializer_list<xir_part *> inputs, Set &&set)
+    {
+        xir_pattern_row row = {};
+        row.kind = XIR_PATTERN_OP;
+        row.classes[0] = Op::decl;
+        set(row);
+        return xir_part_new(get(), &row, sizeof row, inputs.begin(), inputs.size());
+    }
+    /* `closed`: the values inside are used by nothing else. */
+    xir::pattern pattern(const char *name, const xir_part *root, bool closed = true, xir_diags *why = nullptr)
+    {
+        xir_pattern_decl decl = {};
+        decl.abi = XIR_ABI;
+        decl.size = sizeof decl;
+        decl.row_size = sizeof(xir_pattern_row);
+        decl.name = name;
+        decl.closed = closed;
+        return xir::pattern(xir_parts_pattern(get(), root, &decl, why));
     }
 };
 

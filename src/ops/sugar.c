@@ -1,5 +1,6 @@
 /* Shorthands. Each fills in the structs of the general calls. */
 #include <xir/sugar.h>
+#include <xir/icraft.h>
 #include "graph.h"
 
 xir_at xir_at_end(xir_network *net) { return (xir_at){ .net = net }; }

@@ -1,5 +1,6 @@
 /* The original's functions for one format: each calls the general function with the format named, or does the same for
  * the structure of a JSON file alone. */
+#include <xir/icraft.h>
 #include "file.h"
 #include "formats.h"
 

@@ -40,8 +40,8 @@ json '{a["name"]: a for a in d[0]["attributes"]}["padding_mode"]["type"] == "enu
 json '{a["name"]: a for a in d[0]["attributes"]}["cut_scale"]["default"] == "@scales([axis=-1])"'
 json '{a["name"]: a for a in d[0]["attributes"]}["cut_scale"]["class"] == "icraft::xir::QuantizedScaleArray"'
 json 'd[0]["tag"] == 25 and d[0]["base"] is None and "host" in d[0]["infers_on"]'
-json 'd[0]["c"] == {"constructor": "xir_add_conv2d", "struct": "xir_conv2d_attrs", "class": "xir_conv2d_class"}'
-run 0 ops Conv2d; out "in C: xir_add_conv2d, xir_conv2d_attrs, xir_conv2d_class"
+json 'd[0]["c"] == {"constructor": "XIR_OP(at, conv2d, …)", "struct": "xir_conv2d_attrs", "class": "xir_conv2d_class"}'
+run 0 ops Conv2d; out "in C: XIR_OP(at, conv2d, …), xir_conv2d_attrs, xir_conv2d_class"
 run 0 ops --json TensorType; json 'd[0]["c"] == {"constructor": "xir_tensor_type_make", "struct": "xir_tensor_type", "class": "xir_tensor_type_class"}'
 run 0 ops --json Maxpool; json 'd[0]["aliases"] == ["icraft::xir::Maxpool"] and d[0]["type_key"] == "icraft::xir::MaxPool2d"'
 run 0 ops --json TopK; json 'd[0]["tag"] == 0 and d[0]["formula"] and d[0]["gives"] and d[0]["unlike"]'
@@ -60,7 +60,7 @@ out "| [Conv2d](#conv2d) | "; out "## Conv2d"; out '`icraft::xir::Conv2d`, tag 2
 out '| `stride_width` | `int64`, from 1 = `1` | '; out '| `padding_mode` | **ZEROS**, REFLECT, REPLICATE, CIRCULAR | '
 out '`icraft::xir::MaxPool2d`, tag 60; old: `icraft::xir::Maxpool`'
 out '| `pool_width` | `int64`, from 1 | '; out '; *activation*'; out '; *free*; *impure*; the types of its outputs are given'
-out 'In C: `xir_add_max_pool2d`, `xir_max_pool2d_attrs`, `xir_max_pool2d_class`'
+out 'In C: `XIR_OP(at, max_pool2d, …)`, `xir_max_pool2d_attrs`, `xir_max_pool2d_class`'
 run 0 ops --markdown TopK; not_out "Conv2d"; out '- **Gives** '; out '- **Unlike** PyTorch'
 run 2 ops --markdown --json; err "exclude each other"
 finish

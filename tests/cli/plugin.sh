@@ -10,7 +10,7 @@ run 0 --plugin="$flatten" ops; same out list
 run 0 ops "--plugin=$flatten" --plugin "$flatten"; quiet; same out list
 run 0 --plugin "$flatten" ops Flatten --plugin "$flatten"; quiet; out "start"; out "= 1, from 0, to 7"
 run 0 --plugin "$flatten" ops --json whatever::Flatten; json 'd[0]["type_key"] == "whatever::Flatten" and d[0]["attributes"][0]["upper"] == 7'
-json 'd[0]["c"]["constructor"] == "xir_add_flatten"'
+json 'd[0]["c"]["constructor"] == "XIR_OP(at, flatten, …)"'
 run 0 --plugin "$flatten" --version; out "xir "
 run 0 --plugin "$flatten" help ops; out "--plugin LIB"
 run 0 check --help --plugin nowhere.so; out "--plugin LIB"
@@ -90,7 +90,7 @@ run 2 check --plugin "$modules/no_entry.so" net.json; silent; err "there is no x
 run 2 check --plugin "$modules/undefined.so" net.json; silent; err "undefined symbol: xir_of_the_future"
 run 2 check --plugin "$modules/bad.so" net.json; silent; err "bad.so: xir_plugin_entry gives NULL"
 XIR_BAD=abi; export XIR_BAD
-run 2 check --plugin "$modules/bad.so" net.json; silent; err "built for version 3 of the binary interface, this library has 2"
+run 2 check --plugin "$modules/bad.so" net.json; silent; err "built for version 4 of the binary interface, this library has 3"
 XIR_BAD=bounds; run 2 check --plugin "$flatten" --plugin "$modules/bad.so" net.json; err "the default of 'count' is outside its bounds"
 unset XIR_BAD
 run 2 check --plugin "$flatten" --plugin here.so net.json; err "here.so: the class whatever::Flatten is registered already"

@@ -106,8 +106,8 @@ if [ -e "$prefix/$LIBDIR/xir/customop.so" ] && [ -x "$prefix/$BINDIR/xir" ]; the
 fi
 
 # Code that users copy compiles without a warning.
-for source in "$top"/examples/*.c "$top"/examples/npu/*.c "$top"/plugins/*/*.c "$top"/tests/plugin/flatten.c \
-    "$top"/tests/plugin/npu.c; do
+for source in "$top"/examples/*.c "$top"/examples/npu/*.c "$top"/examples/tern/*.c "$top"/plugins/*/*.c \
+    "$top"/tests/plugin/flatten.c "$top"/tests/plugin/npu.c; do
     eval "\"\$CC\" -std=c11 -Wall -Wextra -Wpedantic -Werror $flags -iquote \"\${source%/*}\" -fsyntax-only \"\$source\""
 done
 

@@ -9,6 +9,7 @@
 #include <xir/exec.h>
 #include <xir/pass.h>
 #include <xir/serialize.h>
+#include <xir/icraft.h>
 #include "support/net.h"
 #include "support/scratch.h"
 #include "support/story.h"

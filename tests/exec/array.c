@@ -1,5 +1,6 @@
 /* Arrays: their contents, shared bytes, comparison, and the elements of each type as numbers. */
 #include <math.h>
+#include <xir/icraft.h>
 #include "support/net.h"
 
 static xir_array *floats(const float *data, size_t n) {

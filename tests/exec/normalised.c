@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <xir/exec.h>
 #include <xir/pass.h>
+#include <xir/icraft.h>
 #include "support/quantiser.h"
 
 #define IMAGE "x: NHWC 1 6 6 4; "

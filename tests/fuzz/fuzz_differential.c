@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <xir/xir.h>
+#include <xir/icraft.h>
 #include "fuzz.h"
 #include "graph.h"
 #include "support/formats.h"

@@ -5,6 +5,7 @@
  * the file. */
 #include <stdint.h>
 #include <xir/xir.h>
+#include <xir/icraft.h>
 #include "fuzz.h"
 #include "support/raw_net.h"
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include "support/program.h"
 
 namespace {
@@ -175,6 +176,65 @@ void files_and_passes_and_runs(xir::context &ctx)
     std::remove(folder);
 }
 
+/* Handles of passes: they run, prove, and are empty after a failure. */
+void pipelines_run_and_prove(xir::context &ctx)
+{
+    xir::diags why(ctx);
+    chain_net  c(ctx);
+    EXPECT(xir_params_fill_f32(c.weights, [](std::size_t i) { return static_cast<float>(i % 5) - 2; }) == XIR_OK);
+    xir::pipeline passes(ctx, "identity,fold", why);
+    EXPECT(passes && passes.add("dce", ctx, why) == XIR_OK && passes.add("no-such-pass", ctx, why) != XIR_OK);
+    EXPECT(!why.empty());
+    why.clear();
+    xir::proof same(ctx, why);
+    EXPECT(passes.prove(c.net, same, why) == XIR_OK && why.empty());
+    EXPECT(same.state().networks >= 1 && same.check(c.net) == XIR_OK);
+    EXPECT(passes.run(c.net) == XIR_OK);
+    xir::pipeline none(ctx, "no-such-pass", why);
+    EXPECT(!none && none.run(c.net) == XIR_E_INVALID && xir::pipeline(ctx));
+}
+
+void networks_are_divided(xir::context &ctx)
+{
+    chain_net   c(ctx);
+    int         asked = 0;
+    xir::groups parts(c.net, [&asked](xir::op o) {
+        return asked++, o.is<xir::ops::conv2d>() || o.is<xir::ops::relu>() ? 0 : -1;
+    });
+    EXPECT(parts && parts.size() == 1 && asked > 0);
+    std::string names;
+    for (xir::members part : parts)
+        for (xir::op o : part) names += std::string(o.name()) + ";";
+    EXPECT(names == "conv;tail/relu;" && parts[0].size() == 2 && parts[1].empty());
+    xir::network code = xir::outline(c.net, parts[0]);
+    EXPECT(code && code.op_count() == 4);
+    xir::liveness lives(c.net), apart(c.net, false);
+    auto life = lives.of(c.relu);
+    EXPECT(life && life->bytes == 6 * 3 * 8 * 4 && life->end > life->first);
+    EXPECT(!lives.of(c.weights) && lives.peak() > 0 && lives.peak() <= apart.peak());
+}
+
+void patterns_are_composed(xir::context &ctx)
+{
+    chain_net   c(ctx);
+    xir::parts  of(ctx);
+    xir_part   *x = of.any(), *y = of.any();
+    xir_part   *root = of.op<xir::ops::add>({ x, y }, [](xir_pattern_row &row) { row.commutes = true; });
+    xir::pattern sums = of.pattern("sum", root);
+    EXPECT(sums);
+    int found = 0;
+    sums.each(c.net, [&](const xir_match &m) { found += xir_match_part_value(&m, x) == c.relu; });
+    EXPECT(found == 1);
+    std::size_t n = 7;
+    EXPECT(sums.rewrite(c.net, [](const xir_match &, xir::builder) { return xir::value(); }, &n) == XIR_OK && n == 0);
+    EXPECT(sums.rewrite(c.net, [&](const xir_match &m, xir::builder b) {
+        return b.add<xir::ops::multiply>({ xir_match_part_value(&m, x), xir_match_part_value(&m, y) });
+    }, &n) == XIR_OK && n == 1);
+    EXPECT(c.net.op_by_name("tail/sum").is<xir::ops::multiply>());
+    xir::diags why(ctx);
+    EXPECT(!of.pattern("none", nullptr, true, why) && !why.empty());
+}
+
 void ops_are_created_by_name(xir::context &ctx)
 {
     chain_net c(ctx);
@@ -211,7 +271,8 @@ GROUP
     void (*const stories[])(xir::context &) = {
         types_say_what_they_are, empty_ones_answer_nothing, ranges_go_over_all, attributes_have_their_kinds,
         a_loop_may_remove_what_it_is_at, failures_are_kept, files_and_passes_and_runs,
-        ops_are_created_by_name, functions_are_chosen_by_class,
+        pipelines_run_and_prove, networks_are_divided, patterns_are_composed, ops_are_created_by_name,
+        functions_are_chosen_by_class,
     };
     for (auto *story : stories) story(ctx);
     std::printf("%d failures\n", failures);

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <xir/icraft.h>
 #include "support/net.h"
 
 /* Where a call can be made: functions for hooks take objects that exist only while the hook runs. */

@@ -2,6 +2,7 @@
  * and the same call succeeds when there is memory again. The final result is the same as if memory had never run
  * out. */
 #include <stdio.h>
+#include <xir/icraft.h>
 #include "support/raw_net.h"
 #include "support/own.h"
 #include "support/scarce.h"

@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <math.h>
 #include <pthread.h>
+#include <xir/icraft.h>
 #include "context.h"
 #include "support/net.h"
 #include "support/own.h"
@@ -408,9 +409,9 @@ typedef struct bad_plugin {
 
 static const bad_plugin bad_plugins[] = {
     { "nothing",     XIR_E_INVALID,     "xir_plugin_entry gives NULL" },
-    { "abi",         XIR_E_ABI,         "built for version 3 of the binary interface, this library has 2" },
-    { "abi 0",       XIR_E_ABI,         "built for version 0 of the binary interface, this library has 2" },
-    { "abi 1",       XIR_E_ABI,         "built for version 1 of the binary interface, this library has 2" },
+    { "abi",         XIR_E_ABI,         "built for version 4 of the binary interface, this library has 3" },
+    { "abi 0",       XIR_E_ABI,         "built for version 0 of the binary interface, this library has 3" },
+    { "abi 1",       XIR_E_ABI,         "built for version 1 of the binary interface, this library has 3" },
     { "infer size",  XIR_E_ABI,         "the plug-in's inferences have 0 bytes and its kernels 0, at least 24 and 16 were expected" },
     { "kernel size", XIR_E_ABI,         "the plug-in's inferences have 32 bytes and its kernels 0, at least" },
     { "large row",   XIR_E_UNSUPPORTED, "class bad::Large sets a member that this version does not know" },
@@ -475,7 +476,7 @@ static const bad_plugin bad_plugins[] = {
     { "format name", XIR_E_INVALID,     "'B' is not a format name" },
     { "old format",  XIR_E_EXISTS,      "there is a format 'json' already" },
     { "format twice", XIR_E_EXISTS,     "there is a format 'bad' already" },
-    { "class abi",   XIR_E_ABI,         "expected a class declaration of version 2, found 7" },
+    { "class abi",   XIR_E_ABI,         "expected a class declaration of version 3, found 7" },
     { "word",        XIR_E_ABI,         "class bad::Word has a row of the word 1000, which this library does not know" },
 };
 

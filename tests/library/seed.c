@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include <xir/xir.h>
+#include <xir/icraft.h>
 #include "support/program.h"
 #include "support/scratch.h"
 

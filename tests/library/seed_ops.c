@@ -4,6 +4,7 @@
 #include <xir/plugin.h>
 #include <xir/serialize.h>
 #include <xir/sugar.h>
+#include <xir/icraft.h>
 
 #define XIR_DEFS "library/seed_ops.def"
 #include <xir/declare.h>

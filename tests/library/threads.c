@@ -1,6 +1,7 @@
 /* Threads: different networks on one context, one network read by many threads, classes and types made by all at
  * once. An error shows as a result that differs from that of a single thread, or in ThreadSanitizer. */
 #include <stdio.h>
+#include <xir/icraft.h>
 #include "support/crew.h"
 #include "support/own.h"
 

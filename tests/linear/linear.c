@@ -6,6 +6,7 @@
  *     linear time N [SHAPE]       by hand: the seconds of each call at N and 2 N, where that is more than a tenth
  */
 #include <unistd.h>
+#include <xir/icraft.h>
 #include "linear/shapes.h"
 
 enum { N = 320, STEPS = 3, TRIES = 5 };

@@ -1,5 +1,6 @@
 /* Shapes of networks that are built by calls. */
 #include "linear/shapes.h"
+#include <xir/icraft.h>
 
 typedef struct making {
     xir_context *ctx;

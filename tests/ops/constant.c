@@ -2,6 +2,7 @@
  * bytes. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <xir/icraft.h>
 #include "support/net.h"
 #include "support/scratch.h"
 

@@ -5,6 +5,7 @@
 #include "support/skips.h"
 #include "graph.h"
 #include <xir/xir.h>
+#include <xir/icraft.h>
 
 /* ---- a network for one op --------------------------------------------------------------------------------------- */
 

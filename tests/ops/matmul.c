@@ -3,6 +3,7 @@
  * Shapes are padded with 1 to the same rank. The result of two dims is tried size by size: no size is a refusal, one
  * size is known, several are unknown. */
 #include <stdio.h>
+#include <xir/icraft.h>
 #include "graph.h"
 #include "support/net.h"
 #include "support/often.h"

@@ -7,6 +7,7 @@
 #include "support/moves.h"
 #include "support/often.h"
 #include <xir/xir.h>
+#include <xir/icraft.h>
 
 enum { CASES = OFTEN(40000), CHUNK = 2000 };
 

@@ -1,6 +1,7 @@
 /* Constant attributes of normalisations through files, clones and edits. tests/ops/norm.txt has the accepted and
  * refused types. */
 #include <stdio.h>
+#include <xir/icraft.h>
 #include "support/raw_net.h"
 #include "support/op_case.h"
 

@@ -2,6 +2,7 @@
  * of the result by walking lists, and the valid elements by walking elements. tests/ops/reduce.txt has readable
  * cases. */
 #include <stdio.h>
+#include <xir/icraft.h>
 #include "support/op_case.h"
 #include "support/often.h"
 

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <xir/xir.h>
+#include <xir/icraft.h>
 #include "support/program.h"
 
 static xir_context *ctx;

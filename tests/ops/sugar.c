@@ -3,6 +3,7 @@
 #include "support/forms.h"
 #include "support/own.h"
 #include <xir/xir.h>
+#include <xir/icraft.h>
 
 static xir_network *net;
 

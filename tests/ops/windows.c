@@ -7,6 +7,7 @@
 #include "graph.h"
 #include "support/often.h"
 #include <xir/xir.h>
+#include <xir/icraft.h>
 
 enum { CASES = OFTEN(100000), CASES_A_NETWORK = 2000, MOST = 3, MOST_RANK = MOST + 2, MARKS = 256 };
 

@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <xir/icraft.h>
 #include "support/raw_net.h"
 #include "support/net.h"
 #include "support/often.h"

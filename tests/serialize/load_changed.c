@@ -3,6 +3,7 @@
  * the network. */
 #include <fcntl.h>
 #include <pthread.h>
+#include <xir/icraft.h>
 #include "support/load_net.h"
 
 /* A time of change that no clock gives now, so that nothing depends on the resolution of the clock. */

@@ -1,6 +1,7 @@
 /* Loading and saving in any format while memory is short: every allocation is refused, once and permanently. A failure
  * gives XIR_E_MEMORY, no network, no file, and the call succeeds when it is repeated. */
 #include "support/faults.h"
+#include <xir/icraft.h>
 #include "support/load_net.h"
 #include "support/often.h"
 #include "support/scarce.h"

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <xir/icraft.h>
 
 /* ---- networks --------------------------------------------------------------------------------------------------- */
 

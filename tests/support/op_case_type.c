@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <xir/icraft.h>
 #include "support/op_case.h"
 #include "elements.h"
 

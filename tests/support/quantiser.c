@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <xir/icraft.h>
 #include "graph.h"
 
 enum { MOST_VALUES = 64, MOST_CHANNELS = 256 };

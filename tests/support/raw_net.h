@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <xir/xir.h>
+#include <xir/icraft.h>
 
 enum { RAW_HEADER = 16, RAW_ENTRY = 12 };
 

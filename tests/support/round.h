@@ -3,6 +3,7 @@
 #define SUPPORT_ROUND_H
 
 #include <stdlib.h>
+#include <xir/icraft.h>
 #include "support/formats.h"
 #include "support/net.h"
 

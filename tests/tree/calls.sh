@@ -1,8 +1,8 @@
 #!/bin/sh
 # calls.sh NM SHARED EXCEPTIONS OBJECTS: which layer may call which, by the symbols of the library's objects.
 #
-#   - a lower layer does not call a higher one: base < object < type < graph < verbs < ops, memory, serialize, passes,
-#     exec < convert < library < draw; draw calls them only by the names that the shared library exports;
+#   - a lower layer does not call a higher one: base < object < type < graph < verbs < icraft < ops, memory, serialize,
+#     passes, exec < convert < library < draw; draw calls them only by the names that the shared library exports;
 #   - ops, memory, serialize, passes and exec call one another only by the names that the shared library exports; so
 #     does convert call them, but for src/passes/manager and src/passes/support, on which it stands;
 #   - the rooms of src/convert are layers too: node < spec < formula < rows < walk < a dialect < src/convert itself, and
@@ -64,12 +64,12 @@ function names_of(list, n, file, i, k, text) {
 }
 
 BEGIN {
-    split("base object type graph verbs", names, " ")
-    for (i in names) rank[names[i]] = i
-    rank["ops"] = rank["memory"] = rank["serialize"] = rank["passes"] = rank["exec"] = 6
-    rank["convert"] = 7
-    rank["library"] = 8
-    rank["draw"] = 9
+    split("base object type graph verbs icraft", names, " ")
+    for (i in names) rank[names[i]] = i + 0
+    rank["ops"] = rank["memory"] = rank["serialize"] = rank["passes"] = rank["exec"] = 7
+    rank["convert"] = 8
+    rank["library"] = 9
+    rank["draw"] = 10
     split("node spec formula rows walk", names, " ")
     for (i in names) floor[names[i]] = i
 }

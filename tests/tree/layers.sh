@@ -1,7 +1,7 @@
 #!/bin/sh
 # layers.sh TOP: which folder may include which.
 #
-#   src/core/<layer>                  itself and the layers below: base, object, type, graph, verbs
+#   src/core/<layer>                  itself and the layers below: base, object, type, graph, verbs, icraft
 #   src/attrs                         only <xir/…>
 #   src/{ops,exec}                    itself, src/attrs and src/core
 #   src/{memory,serialize,passes}     itself and src/core
@@ -26,7 +26,7 @@ room() { echo "room $*"; }
 
 rules() {
     core=
-    for folder in base object type graph verbs; do
+    for folder in base object type graph verbs icraft; do
         core="src/core/$folder $core"
         each "src/core/$folder" $core
     done

@@ -94,7 +94,7 @@ c_names c_names_of(const xir_class *cls) {
     const xir_str id = xir_class_id(cls);
     const bool is_op = xir_class_is_op(cls);
     if (!id.size) return names;
-    text_printf(&names.constructor, is_op ? "xir_add_%s" : "xir_%s_make", id.data);
+    text_printf(&names.constructor, is_op ? "XIR_OP(at, %s, …)" : "xir_%s_make", id.data);
     text_printf(&names.attributes, is_op ? "xir_%s_attrs" : "xir_%s", id.data);
     text_printf(&names.declaration, "xir_%s_class", id.data);
     return names;

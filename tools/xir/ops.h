@@ -22,7 +22,7 @@ const xir_target_row *target_of(const xir_class *cls);
 
 /* The C names that a class's declaration has; empty if it does not have an id. */
 typedef struct c_names {
-    text constructor, attributes, declaration;   /* xir_add_conv2d, xir_conv2d_attrs, xir_conv2d_class */
+    text constructor, attributes, declaration;   /* XIR_OP(at, conv2d, …), xir_conv2d_attrs, xir_conv2d_class */
 } c_names;
 c_names c_names_of(const xir_class *cls);
 void    c_names_free(c_names *names);

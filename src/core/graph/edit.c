@@ -26,21 +26,6 @@ xir_status xir_network_remove(xir_network *net, xir_op *op) {
     return XIR_OK;
 }
 
-xir_status xir_network_remove_if(xir_network *net, bool (*pick)(const xir_op *op, void *user), void *user,
-                                 size_t *removed) {
-    if (!net) return XIR_E_MISSING;
-    size_t n = 0;
-    for (xir_op *op = net->first, *next; op; op = next) {
-        next = op->next;
-        if (!pick(op, user)) continue;
-        op_drop_uses(op);
-        leave(op);
-        n++;
-    }
-    if (removed) *removed = n;
-    return XIR_OK;
-}
-
 /* ---- bypassing --------------------------------------------------------------------------------------------- */
 
 /* The value that replaces output i: the op's non-Params input i, or its only one. */
@@ -167,13 +152,6 @@ static xir_status replace(xir_network *net, xir_op *old, xir_op *now, bool keep_
 xir_status xir_network_replace(xir_network *net, xir_op *old, xir_op *now) { return replace(net, old, now, false); }
 xir_status xir_network_replace_keep_uses(xir_network *net, xir_op *old, xir_op *now) {
     return replace(net, old, now, true);
-}
-
-xir_status xir_network_connect(xir_network *net, xir_value *value, xir_op *op, int64_t index) {
-    if (!net) return XIR_E_MISSING;
-    if (!op) return net_null(net, "op");
-    if (op->net != net) return net_fail(net, XIR_E_INVALID, "the op to connect to belongs to another network");
-    return index < 0 ? xir_op_add_input(op, value) : xir_op_set_input(op, (size_t)index, value);
 }
 
 xir_status xir_op_move(xir_op *op, xir_op *before) {

@@ -177,7 +177,6 @@ xir_op  *xir_network_first(const xir_network *net)      { return net ? net->firs
 xir_op  *xir_network_last(const xir_network *net)       { return net ? net->last : NULL; }
 
 int64_t xir_network_next_op_id(const xir_network *net)    { return net ? net->next_op_id : 0; }
-int64_t xir_network_next_value_id(const xir_network *net) { return net ? net->next_value_id : 0; }
 
 xir_op *xir_network_next_of_class(const xir_network *net, const xir_op *op, const xir_class_decl *decl) {
     if (!net) return NULL;
@@ -230,12 +229,6 @@ xir_op *xir_network_op_by_id(const xir_network *net, int64_t id) {
 }
 
 xir_value *xir_network_value_by_id(const xir_network *net, int64_t id) { return net ? net_find_value(net, id) : NULL; }
-
-size_t xir_network_ops_by_id(const xir_network *net, const int64_t *ids, size_t n, xir_op **out) {
-    size_t found = 0;
-    for (size_t i = 0; i < n; i++) found += (out[i] = xir_network_op_by_id(net, ids[i])) != NULL;
-    return found;
-}
 
 size_t xir_network_values_by_id(const xir_network *net, const int64_t *ids, size_t n, xir_value **out) {
     size_t found = 0;

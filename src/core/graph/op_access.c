@@ -1,25 +1,12 @@
-/* Attributes by name, for each kind: what they are and what xir_attr calls them is a row, the calls are made of it. */
+/* Attributes by name, for the kinds that most have: a kind is a row, the calls are made of it. */
 #include "graph.h"
 
 /* KIND: the end of the calls' names, the kind, the type of C, the member of xir_attr. */
 #define SINGLES(KIND)                                     \
-    KIND(bool,   BOOL,   bool,               boolean)     \
-    KIND(i64,    I64,    int64_t,            i64)         \
-    KIND(u64,    U64,    uint64_t,           u64)         \
-    KIND(real,   REAL,   double,             real)        \
-    KIND(ref,    REF,    const xir_object *, ref)         \
-    KIND(params, PARAMS, xir_value *,        params)      \
-    KIND(map,    MAP,    xir_map,            map)
-
-#define LISTS(KIND)                                       \
-    KIND(bools,  BOOLS,   const bool *,              xir_bools,  bools)   \
-    KIND(i64s,   I64S,    const int64_t *,           xir_i64s,   i64s)    \
-    KIND(reals,  REALS,   const double *,            xir_reals,  reals)   \
-    KIND(texts,  TEXTS,   const xir_str *,           xir_texts,  texts)   \
-    KIND(refs,   REFS,    const xir_object *const *, xir_refs,   refs)    \
-    KIND(runs,   RUNS,    const xir_run *,           xir_runs,   runs)    \
-    KIND(values, PARAMSS, xir_value *const *,        xir_values, values)  \
-    KIND(ops,    OPS,     xir_op *const *,           xir_ops,    ops)
+    KIND(bool,   BOOL,   bool,        boolean)            \
+    KIND(i64,    I64,    int64_t,     i64)                \
+    KIND(real,   REAL,   double,      real)               \
+    KIND(params, PARAMS, xir_value *, params)
 
 /* ---- setting ------------------------------------------------------------------------------------------------- */
 
@@ -31,12 +18,11 @@ static xir_status set(xir_op *op, const char *attr, xir_attr value) {
     xir_status xir_op_set_##id(xir_op *op, const char *attr, type v) {            \
         return set(op, attr, (xir_attr){ .kind = XIR_KIND_##K, .as.member = v }); \
     }
-#define SET_LIST(id, K, items, type, member)                                                   \
-    xir_status xir_op_set_##id(xir_op *op, const char *attr, items v, size_t n) {              \
-        return set(op, attr, (xir_attr){ .kind = XIR_KIND_##K, .as.member = (type){ v, n } }); \
-    }
 SINGLES(SET)
-LISTS(SET_LIST)
+
+xir_status xir_op_set_i64s(xir_op *op, const char *attr, const int64_t *v, size_t n) {
+    return set(op, attr, (xir_attr){ .kind = XIR_KIND_I64S, .as.i64s = { v, n } });
+}
 
 xir_status xir_op_set_text(xir_op *op, const char *attr, const char *v) {
     return set(op, attr, (xir_attr){ .kind = XIR_KIND_TEXT, .as.text = xir_str_of(v) });
@@ -64,7 +50,6 @@ static xir_status get(const xir_op *op, const char *attr, xir_kind kind, xir_att
         if (!status) *out = value.as.member;                                       \
         return status;                                                             \
     }
-#define GET_LIST(id, K, items, type, member) GET(id, K, type, member)
 SINGLES(GET)
-LISTS(GET_LIST)
+GET(i64s, I64S, xir_i64s, i64s)
 GET(text, TEXT, xir_str, text)

@@ -1,6 +1,7 @@
 /* The inputs of an op: each is a use in the list of its value. A failed change leaves the op unchanged, with a
  * finding in its network. */
 #include <inttypes.h>
+#include <xir/icraft.h>
 #include "graph.h"
 
 static xir_status check_value(xir_op *op, const xir_value *v) {

@@ -1,6 +1,7 @@
 /* The outputs of an op, which are contiguous in memory. More of them need another array, and all move there; fewer need
  * no memory, so that a caller can undo what it did. Everything is checked and obtained before the first change. */
 #include <inttypes.h>
+#include <xir/icraft.h>
 #include "provenance.h"
 
 /* ---- their number ----------------------------------------------------------------------------------------------- */

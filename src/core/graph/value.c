@@ -1,5 +1,6 @@
 /* Values and their uses: queries, names, replacement. */
 #include <inttypes.h>
+#include <xir/icraft.h>
 #include "graph.h"
 #include "library.h"
 

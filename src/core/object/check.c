@@ -2,6 +2,7 @@
  * names the class, the attribute, what was expected and what was found. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <xir/icraft.h>
 #include "context.h"
 #include "rule.h"
 

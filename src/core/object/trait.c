@@ -1,5 +1,6 @@
 /* Traits with names. A trait is a bit: the library's are the flags of a declaration, those of programs and plug-ins are
  * the other half, in the order of their registration. A context never forgets one. */
+#include <xir/icraft.h>
 #include "context.h"
 
 static const struct { xir_str name; uint32_t bit; } own[] = {

@@ -2,37 +2,13 @@
  * valid run and 0 in an invalid one. A builder keeps its list in this form after every call. So its cost depends on the
  * runs, not on the number of elements, and building is copying. */
 #include <math.h>
+#include <xir/icraft.h>
 #include "forms.h"
 #include "types.h"
 
 static xir_runs sections(const xir_distr *distr) { return distr ? distr->sections : (xir_runs){ 0 }; }
 
 /* ---- asking ------------------------------------------------------------------------------------------------ */
-
-enum { ONLY_INVALID, ONLY_VALID, ALL };
-
-static size_t list(const xir_distr *distr, int which, xir_section *out, size_t room) {
-    xir_runs runs = sections(distr);
-    size_t n = 0;
-    int64_t start = 0;
-    for (size_t i = 0; i < runs.size; start = runs.data[i++].end) {
-        bool valid = runs.data[i].m != 0;
-        if (which != ALL && which != valid) continue;
-        if (n < room) out[n] = (xir_section){ start, runs.data[i].end, valid };
-        n++;
-    }
-    return n;
-}
-
-size_t xir_distr_all_sections(const xir_distr *distr, xir_section *out, size_t room) {
-    return list(distr, ALL, out, room);
-}
-size_t xir_distr_valid_sections(const xir_distr *distr, xir_section *out, size_t room) {
-    return list(distr, ONLY_VALID, out, room);
-}
-size_t xir_distr_invalid_sections(const xir_distr *distr, xir_section *out, size_t room) {
-    return list(distr, ONLY_INVALID, out, room);
-}
 
 int64_t xir_distr_total(const xir_distr *distr) { return runs_total(sections(distr)); }
 

@@ -2,6 +2,7 @@
  * number from 1 without leading zeros. The functions here walk that text; layouts have few axes. A malformed text is
  * never made into a layout. If a program fills a body with one by hand, the layout ends at the first byte that is
  * not an axis. */
+#include <xir/icraft.h>
 #include "forms.h"
 #include "number.h"
 #include "types.h"

@@ -1,4 +1,5 @@
 /* Memory types: one small object each, usually without attributes. */
+#include <xir/icraft.h>
 #include "forms.h"
 #include "types.h"
 

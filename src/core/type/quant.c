@@ -1,6 +1,7 @@
 /* Quantised element types and single numbers. The four quantised classes have different bodies. `parts` is one view of
  * all of them; queries and variants use it. */
 #include <math.h>
+#include <xir/icraft.h>
 #include "number.h"
 #include "types.h"
 

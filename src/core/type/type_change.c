@@ -1,6 +1,7 @@
 /* The rules of a tensor type, and variants with one part changed: a copy of the old body with one changed field,
  * interned in the context. */
 #include <stdio.h>
+#include <xir/icraft.h>
 #include "symbol.h"
 #include "types.h"
 

@@ -66,6 +66,8 @@ const xir_distr  *distr_make(object_pool *pool, xir_i64s axes, xir_runs runs, xi
 /* `runs` must be canonical. */
 const xir_scales      *scales_make(object_pool *pool, bool exp, xir_runs runs, int64_t axis);
 const xir_norm_ratios *norm_ratios_make(object_pool *pool, xir_runs runs, int64_t axis);
+/* Any of the three classes: scales, exponent scales, ratios. */
+const xir_object      *array_make(object_pool *pool, class_number number, xir_runs runs, int64_t axis);
 /* m * 2^-exp; exact except for an m above 2^53 and results outside the range of double. */
 double scale_power(int64_t m, int64_t exp);
 

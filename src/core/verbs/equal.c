@@ -1,6 +1,7 @@
 /* Equality of ops and networks. Within a network operands are the same pointer; between networks they are values with
  * equal properties. */
 #include <xir/equal.h>
+#include <xir/icraft.h>
 #include "graph.h"
 #include "hash.h"
 #include "sized.h"
@@ -235,15 +236,6 @@ bool op_makes_same(const xir_op *a, const xir_op *b) {
            xir_map_equal(xir_op_extra(a), xir_op_extra(b));
 }
 
-bool xir_op_structural_equal(const xir_op *a, const xir_op *b) {
-    if (a == b) return true;
-    if (!a || !b || a->net != b->net || a->n_inputs != b->n_inputs) return false;
-    for (uint32_t i = 0; i < a->n_inputs; i++) {
-        if (op_inputs(a)[i].value != op_inputs(b)[i].value) return false;
-    }
-    return op_makes_same(a, b);
-}
-
 /* Attributes by content: equal content may be stored twice, and so may what it refers to. */
 uint64_t op_attrs_hash(const xir_op *op) {
     const xir_class *cls = op->cls;
@@ -267,10 +259,3 @@ uint64_t op_attrs_hash(const xir_op *op) {
     return hash;
 }
 
-uint32_t xir_op_structural_hash(const xir_op *op) {
-    if (!op) return 0;
-    uint64_t hash = (uint64_t)(uintptr_t)op->cls + op_attrs_hash(op);
-    for (uint32_t i = 0; i < op->n_inputs; i++) hash = hash_bytes(hash, &op_inputs(op)[i].value, sizeof(void *));
-    for (uint32_t i = 0; i < op->n_outputs; i++) hash ^= xir_object_hash((const xir_object *)op_outputs(op)[i].type);
-    return (uint32_t)(hash ^ (hash >> 32));
-}

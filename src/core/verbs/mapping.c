@@ -1,6 +1,6 @@
 /* Copying into networks that exist. Entries are only added: an answer that is replaced stays in the list, and the table
  * leads to the newest. What a failed call has added is taken back by entries that say so. */
-#include <xir/mapping.h>
+#include <xir/icraft.h>
 #include <inttypes.h>
 #include "copying.h"
 #include "hash.h"

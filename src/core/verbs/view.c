@@ -8,7 +8,7 @@
 
 /* ---- value lists ------------------------------------------------------------------------------------------------ */
 
-static bool list_add(value_list *l, xir_value *v) {
+bool value_list_add(value_list *l, xir_value *v) {
     if (l->n == UINT32_MAX - 1) return false;
     const uint32_t *at = pointer_table_add(&l->places, v, (uint32_t)l->n);
     if (!at) return false;
@@ -18,13 +18,12 @@ static bool list_add(value_list *l, xir_value *v) {
     return true;
 }
 
-static bool list_has(const value_list *l, const xir_value *v) { return pointer_table_find(&l->places, v); }
+bool value_list_has(const value_list *l, const xir_value *v) { return pointer_table_find(&l->places, v); }
 
-/* The list does not change from here on, and is not searched. */
-static void list_close(value_list *l) { pointer_table_free(&l->places); }
+void value_list_close(value_list *l) { pointer_table_free(&l->places); }
 
-static void list_free(value_list *l) {
-    list_close(l);
+void value_list_free(value_list *l) {
+    value_list_close(l);
     mem_free(l->places.alloc, (void *)l->items, l->room * sizeof *l->items);
 }
 
@@ -38,9 +37,9 @@ static size_t list_give(const value_list *l, xir_value **out, size_t room) {
 void xir_view_free(xir_view *view) {
     if (!view) return;
     xir_network *net = view->net;
-    list_free(&view->inputs);
-    list_free(&view->outputs);
-    list_free(&view->params);
+    value_list_free(&view->inputs);
+    value_list_free(&view->outputs);
+    value_list_free(&view->params);
     mem_free(&net->alloc, view->members, view->member_words * sizeof *view->members);
     mem_free(&net->alloc, view->ops, view->op_room * sizeof *view->ops);
     mem_free(&net->alloc, view, sizeof *view);
@@ -116,12 +115,12 @@ static bool find_inputs(xir_view *view) {
     for (size_t i = 0; i < view->n_ops; i++) {
         const xir_op *op = view->ops[i];
         for (uint32_t k = 0; k < op->n_outputs && is_source(op); k++) {
-            if (!list_add(&view->inputs, &op_outputs(op)[k])) return false;
+            if (!value_list_add(&view->inputs, &op_outputs(op)[k])) return false;
         }
         for (uint32_t k = 0; k < op->n_inputs; k++) {
             xir_value *v = op_inputs(op)[k].value;
             if (!v || value_is_params(v) || (value_op(v) && view_has(view, value_op(v)))) continue;
-            if (!list_add(&view->inputs, v)) return false;
+            if (!value_list_add(&view->inputs, v)) return false;
         }
     }
     return true;
@@ -131,11 +130,11 @@ static bool find_outputs(xir_view *view) {
     for (size_t i = 0; i < view->n_ops; i++) {
         const xir_op *op = view->ops[i];
         for (uint32_t k = 0; k < op->n_outputs; k++) {
-            if (goes_out(view, &op_outputs(op)[k]) && !list_add(&view->outputs, &op_outputs(op)[k])) return false;
+            if (goes_out(view, &op_outputs(op)[k]) && !value_list_add(&view->outputs, &op_outputs(op)[k])) return false;
         }
         /* Values that an Output op passes on, but no op of the view has made. */
         for (uint32_t k = 0; k < op->n_inputs && is_sink(op); k++) {
-            if (op_inputs(op)[k].value && !list_add(&view->outputs, op_inputs(op)[k].value)) return false;
+            if (op_inputs(op)[k].value && !value_list_add(&view->outputs, op_inputs(op)[k].value)) return false;
         }
     }
     return true;
@@ -148,26 +147,26 @@ static bool keep_order(xir_view *view) {
     bool made = true, all = true;
     for (uint32_t i = 0; end && made && all && i < end->n_inputs; i++) {
         xir_value *v = op_inputs(end)[i].value;
-        all = v && list_has(&view->outputs, v);
-        if (all) made = list_add(&same, v);
+        all = v && value_list_has(&view->outputs, v);
+        if (all) made = value_list_add(&same, v);
     }
     if (made && all && same.n == view->outputs.n) {
         value_list other = view->outputs;
         view->outputs = same;
         same = other;
     }
-    list_free(&same);
+    value_list_free(&same);
     return made;
 }
 
-static bool add_params(void *user, xir_value *v) { return list_add(user, v); }
+static bool add_params(void *user, xir_value *v) { return value_list_add(user, v); }
 
 static bool find_params(xir_view *view) {
     for (size_t i = 0; i < view->n_ops; i++) {
         const xir_op *op = view->ops[i];
         for (uint32_t k = 0; k < op->n_inputs; k++) {
             xir_value *v = op_inputs(op)[k].value;
-            if (v && value_is_params(v) && !list_add(&view->params, v)) return false;
+            if (v && value_is_params(v) && !value_list_add(&view->params, v)) return false;
         }
     }
     for (size_t i = 0; i < view->n_ops; i++) {
@@ -179,7 +178,7 @@ static bool find_params(xir_view *view) {
 static xir_view *finish(xir_view *view, bool filled) {
     if (filled && mark_members(view) && find_inputs(view) && find_outputs(view) && keep_order(view) &&
         find_params(view)) {
-        list_close(&view->outputs);
+        value_list_close(&view->outputs);
         view->epoch = view->net->epoch;
         return view;
     }
@@ -269,44 +268,6 @@ xir_view *xir_view_ids(xir_network *net, const int64_t *ids, size_t n) {
     return view ? finish(view, filled) : NULL;
 }
 
-static xir_view *view_from_to(xir_network *net, xir_op *first, const xir_op *end) {
-    xir_view *view = start(net);
-    bool filled = view;
-    for (xir_op *op = first; op != end && filled; op = op->next) filled = take(view, op);
-    return view ? finish(view, filled) : NULL;
-}
-
-xir_view *xir_view_range(xir_network *net, int64_t start_at, int64_t end) {
-    if (!net) return NULL;
-    int64_t n = (int64_t)net->n_ops, from = start_at < 0 ? start_at + n : start_at;
-    int64_t to = end == INT64_MAX ? n : end < 0 ? end + n : end;
-    if (from < 0 || to > n || from > to) {
-        net_fail(net, XIR_E_BOUNDS, "positions from %" PRId64 " to %" PRId64 " are not within %" PRId64 " ops",
-                 start_at, end, n);
-        return NULL;
-    }
-    if (from == to) return view_from_to(net, NULL, NULL);
-    xir_op *first = xir_network_op_at(net, from), *last = xir_network_op_at(net, to - 1);
-    if (!first || !last) {
-        net_no_memory(net);
-        return NULL;
-    }
-    return view_from_to(net, first, last->next);
-}
-
-xir_view *xir_view_id_range(xir_network *net, int64_t first_id, int64_t last_id) {
-    if (!net) return NULL;
-    xir_op *first = op_of_id(net, first_id), *last = first ? op_of_id(net, last_id) : NULL;
-    if (!last) return NULL;
-    if (last->position < first->position) {
-        net_fail(net, XIR_E_BOUNDS,
-                 "op %" PRId64 " runs before op %" PRId64 ": from the one to the other there is nothing",
-                 last_id, first_id);
-        return NULL;
-    }
-    return view_from_to(net, first, last->next);
-}
-
 xir_view *xir_view_if(xir_network *net, bool (*pick)(const xir_op *op, void *user), void *user) {
     if (!net) return NULL;
     xir_view *view = start(net);
@@ -317,21 +278,9 @@ xir_view *xir_view_if(xir_network *net, bool (*pick)(const xir_op *op, void *use
     return view ? finish(view, filled) : NULL;
 }
 
-xir_view *xir_view_except(xir_network *net, const int64_t *ids, size_t n) {
-    if (!net) return NULL;
-    xir_view *out = xir_view_ids(net, ids, n), *view = out ? start(net) : NULL;
-    bool filled = view;
-    for (xir_op *op = net->first; op && filled; op = op->next) {
-        if (!view_has(out, op)) filled = take(view, op);
-    }
-    xir_view_free(out);
-    return view ? finish(view, filled) : NULL;
-}
-
 /* ---- asking ----------------------------------------------------------------------------------------------------- */
 
-bool         xir_view_is_stale(const xir_view *view) { return view->epoch != view->net->epoch; }
-xir_network *xir_view_network(const xir_view *view)  { return view->net; }
+bool xir_view_is_stale(const xir_view *view) { return view->epoch != view->net->epoch; }
 
 size_t xir_view_op_count(const xir_view *view) { return xir_view_is_stale(view) ? 0 : view->n_ops; }
 
@@ -343,11 +292,6 @@ xir_op *xir_view_op_at(const xir_view *view, int64_t i) {
 
 bool xir_view_has(const xir_view *view, const xir_op *op) {
     return op && !xir_view_is_stale(view) && view_has(view, op);
-}
-
-xir_op *xir_view_op_by_id(const xir_view *view, int64_t op_id) {
-    xir_op *op = xir_view_is_stale(view) ? NULL : net_find_op(view->net, op_id);
-    return xir_view_has(view, op) ? op : NULL;
 }
 
 int64_t xir_view_index_of(const xir_view *view, const xir_op *op) {
@@ -362,19 +306,11 @@ int64_t xir_view_index_of(const xir_view *view, const xir_op *op) {
 }
 
 xir_op *xir_view_first(const xir_view *view) { return xir_view_op_at(view, 0); }
-xir_op *xir_view_last(const xir_view *view)  { return xir_view_op_at(view, -1); }
 
 xir_op *xir_view_next(const xir_view *view, const xir_op *op) {
     if (!xir_view_has(view, op)) return NULL;
     if (op->next && view_has(view, op->next)) return op->next;
     return xir_view_op_at(view, xir_view_index_of(view, op) + 1);
-}
-
-xir_op *xir_view_prev(const xir_view *view, const xir_op *op) {
-    if (!xir_view_has(view, op)) return NULL;
-    if (op->prev && view_has(view, op->prev)) return op->prev;
-    const int64_t i = xir_view_index_of(view, op);
-    return i ? xir_view_op_at(view, i - 1) : NULL;
 }
 
 static bool op_is_in_view(const void *view, const xir_op *op) { return view_has(view, op); }
@@ -383,8 +319,8 @@ static bool value_is_in_view(const void *user, const xir_value *v) {
     const xir_view *view = user;
     const xir_op *maker = value_op(v);
     while (maker && maker->flags & OP_CHILD) maker = xir_op_parent(maker);
-    return (maker && !(maker->flags & OP_ERASED) && view_has(view, maker)) || list_has(&view->inputs, v) ||
-           list_has(&view->params, v);
+    return (maker && !(maker->flags & OP_ERASED) && view_has(view, maker)) || value_list_has(&view->inputs, v) ||
+           value_list_has(&view->params, v);
 }
 
 bool xir_view_has_value(const xir_view *view, const xir_value *v) {
@@ -400,10 +336,6 @@ xir_op *xir_view_op_by_name(const xir_view *view, xir_str name) {
     return !view || xir_view_is_stale(view) ? NULL : net_op_named(view->net, name, op_is_in_view, view);
 }
 
-xir_value *xir_view_value_by_name(const xir_view *view, xir_str name) {
-    return !view || xir_view_is_stale(view) ? NULL : net_value_named(view->net, name, value_is_in_view, view);
-}
-
 size_t xir_view_inputs(const xir_view *view, xir_value **out, size_t room) {
     return xir_view_is_stale(view) ? 0 : list_give(&view->inputs, out, room);
 }
@@ -414,44 +346,7 @@ size_t xir_view_params(const xir_view *view, xir_value **out, size_t room) {
     return xir_view_is_stale(view) ? 0 : list_give(&view->params, out, room);
 }
 
-bool xir_view_equal(const xir_view *a, const xir_view *b) {
-    if (a->net != b->net || xir_view_is_stale(a) || xir_view_is_stale(b) || a->n_ops != b->n_ops) return false;
-    return a->n_ops == 0 || memcmp((const void *)a->ops, (const void *)b->ops, a->n_ops * sizeof *a->ops) == 0;
-}
-
 xir_status view_stale(const xir_view *view) {
     return net_fail(view->net, XIR_E_STALE, "the network has been changed since the view was made");
 }
 
-xir_status xir_view_order_outputs(xir_view *view, const int64_t *v_ids, size_t n) {
-    xir_network *net = view->net;
-    if (xir_view_is_stale(view)) return view_stale(view);
-    if (n != view->outputs.n) {
-        return net_fail(net, XIR_E_INVALID, "%zu outputs are to be ordered, the view has %zu", n, view->outputs.n);
-    }
-    value_list old = { .places.alloc = &net->alloc }, now = { .places.alloc = &net->alloc };
-    xir_status status = net_build_ids(net) ? XIR_OK : net_no_memory(net);
-    for (size_t i = 0; i < n && !status; i++) {
-        if (!list_add(&old, view->outputs.items[i])) status = net_no_memory(net);
-    }
-    for (size_t i = 0; i < n && !status; i++) {
-        xir_value *v = net_find_value(net, v_ids[i]);
-        if (!v || !list_has(&old, v)) {
-            status = net_fail(net, XIR_E_INVALID, "value %" PRId64 " is not an output of the view", v_ids[i]);
-        } else if (list_has(&now, v)) {
-            status = net_fail(net, XIR_E_INVALID, "value %" PRId64 " is named twice", v_ids[i]);
-        } else if (!list_add(&now, v)) {
-            status = net_no_memory(net);
-        }
-    }
-    list_free(&old);
-    if (status) {
-        list_free(&now);
-        return status;
-    }
-    list_free(&view->outputs);
-    list_close(&now);
-    view->outputs = now;
-    view->ordered = true;
-    return XIR_OK;
-}

@@ -14,6 +14,12 @@ typedef struct value_list {
     pointer_table places;   /* indexes; of outputs only while it grows */
 } value_list;
 
+/* Adds a value, unless the list has it; false without memory. A closed list does not change and is not searched. */
+bool value_list_add(value_list *l, xir_value *v);
+bool value_list_has(const value_list *l, const xir_value *v);
+void value_list_close(value_list *l);
+void value_list_free(value_list *l);
+
 struct xir_view {
     xir_network *net;
     uint64_t     epoch;

@@ -1,5 +1,6 @@
 /* Loading Params from a raw file: eagerly into one block of memory, or lazily from a mapping. The table is read, never
  * mapped, so that only payloads depend on the file staying unchanged. */
+#include <xir/icraft.h>
 #include "format.h"
 #include "raw/list.h"
 

@@ -16,6 +16,7 @@
  * must tile the rest of the file without gap or overlap. All this happens before the file can make XIR allocate much
  * memory, and before any Params is touched. The table is read, never mapped, so that only payloads depend on the
  * file staying unchanged. */
+#include <xir/icraft.h>
 #include "format.h"
 #include "raw/list.h"
 

@@ -2,6 +2,7 @@
  * format keeps them, and that no other pass or conversion loses them. The numbers are in cases.c. */
 #include <xir/pass.h>
 #include <xir/quant.h>
+#include <xir/icraft.h>
 #include "cases.h"
 
 /* A map of 8 bits, kernels of 8 bits with a scale for each channel, a bias of 32 bits; a pool; a result of 8 bits. */

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <cmocka.h>
 #include <xir/serialize.h>
+#include <xir/icraft.h>
 #include "file.h"
 #include "support/faults.h"
 #include "support/raw_net.h"

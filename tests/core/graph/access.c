@@ -2,6 +2,7 @@
 #include "support/net.h"
 #include "support/own.h"
 #include <xir/serialize.h>
+#include <xir/icraft.h>
 
 static xir_network *net;
 static xir_op      *all;   /* with a row of nearly every kind */

@@ -2,6 +2,7 @@
  * steps find, in their order and words. */
 #include <math.h>
 #include <stdio.h>
+#include <xir/icraft.h>
 #include "support/hostile.h"
 
 #define XIR_DEFS "support/rows.def"

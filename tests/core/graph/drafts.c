@@ -1,5 +1,6 @@
 /* Ops that are created by the name of their class, and get attributes, inputs and outputs one by one. */
 #include "support/input_net.h"
+#include <xir/icraft.h>
 #include "support/own.h"
 
 static xir_op *create(const char *key) {

@@ -1,6 +1,7 @@
 /* Edits: inputs, uses, order, removing and replacing. After each edit the uses match the inputs exactly, in both
  * directions. */
 #include <stdio.h>
+#include <xir/icraft.h>
 #include "support/net.h"
 
 /* small_net: 0 in -> [0]; 1 conv([0], w [1]) -> [2]; 2 relu -> [3]; 3 pool -> [4]; 4 add([4], [4]) -> [5]; 5 out. */

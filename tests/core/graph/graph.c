@@ -2,6 +2,7 @@
  * findings that name the place of the call. */
 #include <stdio.h>
 #include <xir/serialize.h>
+#include <xir/icraft.h>
 #include "support/net.h"
 
 static xir_value *in_value(xir_network *net) {

@@ -1,5 +1,6 @@
 /* Inferring a whole network again: the effect of an edit reaches the ops after it and no others. */
 #include <stdio.h>
+#include <xir/icraft.h>
 #include "support/net.h"
 
 enum { STEPS = 50 };

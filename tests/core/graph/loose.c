@@ -1,5 +1,6 @@
 /* Values that are made before the op that makes them, or in another network. */
 #include <stdio.h>
+#include <xir/icraft.h>
 #include "support/input_net.h"
 
 static xir_op *relu;

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <xir/icraft.h>
 #include "support/program.h"
 #include "support/raw_net.h"
 

@@ -2,6 +2,7 @@
  * format, share an offset if they have no bytes, and a program cannot make them, fill them, or give them other
  * bytes. */
 #include "graph.h"
+#include <xir/icraft.h>
 #include "support/net.h"
 #include "support/round.h"
 

@@ -2,6 +2,7 @@
  * imply, and a refused call has changed nothing. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <xir/icraft.h>
 #include "support/net.h"
 
 enum { MOST_OPS = 120, MOST_LATE = 8, STEPS = 10000 };

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <xir/icraft.h>
 #include "support/net.h"
 #include "support/own.h"
 
@@ -491,8 +492,8 @@ static void another_abi_is_refused(void **state) {
     (void)state;
     static const xir_row rows[] = { HEAD_OBJ, LAST };
     const struct { xir_class_decl decl; const char *part; } refused[] = {
-        { { XIR_ABI + 1, sizeof(xir_class_decl), sizeof(xir_row), rows },     "expected a class declaration of version 2, found 3" },
-        { { XIR_ABI - 1, sizeof(xir_class_decl), sizeof(xir_row), rows },     "expected a class declaration of version 2, found 1" },
+        { { XIR_ABI + 1, sizeof(xir_class_decl), sizeof(xir_row), rows },     "expected a class declaration of version 3, found 4" },
+        { { XIR_ABI - 1, sizeof(xir_class_decl), sizeof(xir_row), rows },     "expected a class declaration of version 3, found 2" },
         { { XIR_ABI, sizeof(xir_class_decl) - 1, sizeof(xir_row), rows },     "has 23 bytes and rows of" },
         { { XIR_ABI, sizeof(xir_class_decl), sizeof(xir_row) - 1, rows },     "at least 24 and" },
         { { XIR_ABI, sizeof(xir_class_decl), 0, rows },                       "has 24 bytes and rows of 0: at least" },
@@ -503,7 +504,7 @@ static void another_abi_is_refused(void **state) {
         check_finding(XIR_E_ABI, refused[i].part);
     }
     assert_int_equal(xir_class_register(own, NULL, why), XIR_E_ABI);
-    check_finding(XIR_E_ABI, "expected a class declaration of version 2, found 0");
+    check_finding(XIR_E_ABI, "expected a class declaration of version 3, found 0");
 }
 
 /* A class may refer to itself, as lists do. */

@@ -1,5 +1,6 @@
 /* Functions by class and by trait, and traits that programs and plug-ins define. */
 #include <stdio.h>
+#include <xir/icraft.h>
 #include "support/net.h"
 #include "support/own.h"
 

@@ -1,5 +1,6 @@
 /* Distributions: the example of the original, the builder against an array of booleans, texts. */
 #include <stdio.h>
+#include <xir/icraft.h>
 #include "support/forms.h"
 
 static const int64_t axes_2_3[] = { 2, 3 };

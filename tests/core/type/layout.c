@@ -1,5 +1,6 @@
 /* Layouts: the examples of the original, what is refused and where, and random ones. */
 #include <stdio.h>
+#include <xir/icraft.h>
 #include "support/forms.h"
 
 static const xir_layout *layout(const char *axes) {

@@ -2,6 +2,7 @@
  * from one to 2^63 - 1. */
 #include <math.h>
 #include <stdio.h>
+#include <xir/icraft.h>
 #include "support/forms.h"
 
 static const double ratios_3[] = { 1.1, 2.2, 3.3 };

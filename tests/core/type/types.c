@@ -1,6 +1,7 @@
 /* Targets, memory types, scalar and tensor types: the samples of the original, texts, the questions that tensors
  * answer, the rules of validation, and every spelling in the files of the corpus. */
 #include <stdio.h>
+#include <xir/icraft.h>
 #include "graph.h"
 #include "support/forms.h"
 #include "support/skips.h"

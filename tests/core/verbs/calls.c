@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <xir/cost.h>
 #include <xir/exec.h>
+#include <xir/icraft.h>
 #include "support/formats.h"
 #include "support/op_list.h"
 #include "support/region_net.h"

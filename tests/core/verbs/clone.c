@@ -1,5 +1,6 @@
 /* Copies and equality: a cloned network does not depend on its source; the three senses of "the same". */
 #include <stdio.h>
+#include <xir/icraft.h>
 #include "support/net.h"
 #include "graph.h"
 

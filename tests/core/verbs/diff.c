@@ -2,6 +2,7 @@
  * program (cli/diff.sh) have the printed form. */
 #include <math.h>
 #include <stdio.h>
+#include <xir/icraft.h>
 #include "support/net.h"
 #include "support/story.h"
 

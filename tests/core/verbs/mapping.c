@@ -1,6 +1,7 @@
 /* Copies of ops, views and networks in networks that exist: what the inputs are, what is shared, what is refused; and
  * equality by rules of the caller. */
 #include <stdlib.h>
+#include <xir/icraft.h>
 #include "support/net.h"
 #include "support/often.h"
 

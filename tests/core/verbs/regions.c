@@ -2,6 +2,7 @@
  * comes back without a trace. XIR_REGIONS is how many random networks are tried. */
 #include <stdlib.h>
 #include <xir/exec.h>
+#include <xir/icraft.h>
 #include "support/formats.h"
 #include "support/often.h"
 #include "support/op_list.h"

@@ -1,5 +1,6 @@
 /* The rules of networks, each broken alone: the status that is returned and the place that is named. */
 #include <stdio.h>
+#include <xir/icraft.h>
 #include "support/net.h"
 #include "graph.h"
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <xir/xir.h>
+#include <xir/icraft.h>
 #include "support/group.h"
 
 /* ---- a network to look at --------------------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* Walking a view and finding in it: neighbours, values by id, names that ops outside have too; views that are made
  * valid again after edits; and what a view cannot answer. */
 #include <stdio.h>
+#include <xir/icraft.h>
 #include "support/scarce.h"
 #include "support/story.h"
 

@@ -1,5 +1,6 @@
 /* Views of networks with what only files have: values that no op makes, which are inputs, and undeclared keys. */
 #include "support/net.h"
+#include <xir/icraft.h>
 #include "graph.h"
 
 static void values_without_a_producer_are_inputs(void **state) {

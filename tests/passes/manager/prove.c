@@ -1,6 +1,7 @@
 /* Proof by example: what is compared, when, and the findings for a difference. */
 #include <math.h>
 #include <stdio.h>
+#include <xir/icraft.h>
 #include "support/net.h"
 #include "support/passes.h"
 #include "support/proof.h"

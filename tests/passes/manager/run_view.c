@@ -6,6 +6,7 @@
 #include "support/scarce.h"
 #include "support/story.h"
 #include <xir/pass.h>
+#include <xir/icraft.h>
 
 /* A view of the ops from one name to another. */
 static xir_view *from_to(xir_network *net, const char *first, const char *last) {

@@ -4,6 +4,7 @@
 #include "support/scarce.h"
 #include "support/story.h"
 #include <xir/pattern.h>
+#include <xir/icraft.h>
 
 #define CHAIN "x: 2 3; a = ReLU x; b = ReLU a; c = ReLU b; d = Tanh c; e = ReLU d; f = ReLU e; out f"
 

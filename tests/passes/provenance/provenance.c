@@ -5,6 +5,7 @@
 #include <xir/mapping.h>
 #include <xir/pass.h>
 #include <xir/region.h>
+#include <xir/icraft.h>
 #include "support/crew.h"
 #include "support/path_rule.h"
 #include "support/scarce.h"

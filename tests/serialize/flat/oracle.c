@@ -3,6 +3,7 @@
  * random ones, every class of operations, and those of XIR_CORPUS if it is set. Without flatc or python3 the test is
  * skipped. */
 #include <dirent.h>
+#include <xir/icraft.h>
 #include "support/raw_net.h"
 #include "support/json_net.h"
 #include "support/flat_file.h"

@@ -1,6 +1,7 @@
 /* A network written as FlatBuffers and read again is unchanged: its JSON and its raw file are the same bytes. A file
  * that is truncated or changed anywhere is refused with one finding, or is a network for which the same holds. */
 #include "support/probe.h"
+#include <xir/icraft.h>
 #include "support/flat_make.h"
 #include "support/invariants.h"
 #include "support/json_net.h"

@@ -1,6 +1,7 @@
 /* FlatBuffers files of networks with parameters: places of payloads, orders, sizes, limits, refused memory, a write
  * callback that stops. And a network made by a program, slot by slot. */
 #include <sys/mman.h>
+#include <xir/icraft.h>
 #include "support/raw_net.h"
 #include "support/flat_file.h"
 #include "support/scarce.h"

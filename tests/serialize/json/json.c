@@ -1,6 +1,7 @@
 /* Valid JSON of networks: it is read and written back byte for byte, whatever wrote it and in whatever form; the
  * networks, ops and types of the original's documentation print as they do there. */
 #include <math.h>
+#include <xir/icraft.h>
 #include "json/json.h"
 #include "support/json_net.h"
 #include "support/json_repeats.h"

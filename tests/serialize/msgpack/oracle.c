@@ -1,6 +1,7 @@
 /* MessagePack against Python's msgpack: Python reads what XIR writes and finds what JSON and raw have, and XIR reads
  * what Python writes. Without that package the test is skipped. */
 #include <sys/wait.h>
+#include <xir/icraft.h>
 #include "support/raw_net.h"
 #include "support/msgpack_net.h"
 #include "support/scratch.h"

@@ -1,6 +1,7 @@
 /* Parameters in MessagePack: payloads and both their orders come back as they were in the raw file, wherever in the map
  * they are; reading only the structure does not touch their bytes. */
 #include <sys/mman.h>
+#include <xir/icraft.h>
 #include "support/raw_net.h"
 #include "support/msgpack_net.h"
 #include "support/msgpack_text.h"

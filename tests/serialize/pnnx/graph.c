@@ -1,6 +1,7 @@
 /* Everything that PNNX's own classes can do, done with XIR: a test for each member that the table in docs/pnnx.md names
  * a counterpart of. tests/tree/docs.sh compares the two tables. */
 #include "support/load_net.h"
+#include <xir/icraft.h>
 #include "source_tags.h"
 
 /* What PNNX writes for the network of these tests: fc = Linear(x), y = relu(fc). */

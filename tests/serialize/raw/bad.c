@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <xir/icraft.h>
 #include "graph.h"
 #include "support/raw_net.h"
 #include "support/scratch.h"

@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <cmocka.h>
 #include <openssl/evp.h>
+#include <xir/icraft.h>
 #include "raw/raw.h"
 #include "support/raw_net.h"
 #include "support/scratch.h"
