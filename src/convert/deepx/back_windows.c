@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "deepx/deepx.h"
+#include "spec/maps.h"
 #include "spec/windows.h"
 
 enum { MOST_CELLS = 1 << 24 };
@@ -110,29 +111,11 @@ static xir_value *windows_of(xir_node *at, const sliding *s, double padding, int
 
 /* [n, count, channels] as the map of the result, in its order. */
 static bool give_map(xir_node *at, const sliding *s, xir_value *y, int64_t channels) {
-    int64_t dims[5] = { s->batch }, back[5];
-    char letters[9] = "";
-    const xir_value *old = xir_op_output(at->op, 0);
-    const size_t rank = s->w.n + 2;
+    int64_t dims[5] = { s->batch };
     if (xir_node_failed(at) || !y) return false;
     for (size_t k = 0; k < s->w.n; k++) dims[k + 1] = s->output[k];
-    dims[rank - 1] = channels;
-    y = make_shaped(at, y, dims, rank);
-    const xir_layout *layout = xir_type_layout(xir_value_type(old));
-    bool same = true;
-    for (size_t i = 0; i < rank; i++) {
-        char c = layout && i < xir_layout_rank(layout) ? xir_layout_axis(layout, i) : '*';
-        letters[i] = c;
-        if (c == 'L') c = 'W';
-        if (c == '*') c = at->order.data[i];
-        size_t k = 0;
-        while (k < rank && at->order.data[k] != c) k++;
-        if (k == rank) return xir_node_unsupported(at, "axes with other letters");
-        back[i] = (int64_t)k;
-        same &= k == i;
-    }
-    if (!y || !xir_node_result(at, 0, same ? y : xir_node_transposed(at, y, back, rank, layout ? letters : NULL)))
-        return false;
+    dims[s->w.n + 1] = channels;
+    if (!map_give(at, make_shaped(at, y, dims, s->w.n + 2))) return false;
     at->c->bytes.windows += (uint64_t)(s->count * s->cells) * sizeof(int64_t);
     return true;
 }

@@ -4,32 +4,22 @@
 #include <stdio.h>
 #include "formula/parts.h"
 #include "formula/simpler.h"
-#include "window_attrs.h"
+#include "spec/maps.h"
 #include "spec/windows.h"
+#include "window_attrs.h"
 
 enum { MOST_SLICES = 16 };   /* of a kernel */
 
-/* Gives y, whose axes are in the order of these letters, the order of the op's input. */
+/* Gives y, whose axes are in the order of these letters. */
 static bool give_in_order(xir_node *at, xir_value *y, xir_str letters) {
-    int64_t axes[8], back[8];
-    char own[9] = "";
-    bool same;
-    const xir_value *x = xir_op_input(at->op, 0);
-    if (xir_node_failed(at) || !y || !node_axes_in(at, x, letters, axes, &same)) return false;
-    const xir_layout *layout = xir_type_layout(xir_value_type(xir_op_output(at->op, 0)));
-    for (size_t i = 0; i < letters.size; i++) back[axes[i]] = (int64_t)i;
-    for (size_t i = 0; i < letters.size && layout; i++) own[i] = xir_layout_axis(layout, i);
-    return xir_node_result(at, 0, xir_node_transposed(at, y, back, letters.size, layout ? own : NULL));
+    at->order = letters;
+    return !xir_node_failed(at) && map_give(at, y);
 }
 
 /* The dims of the op's result in the order of these letters. */
 static bool result_dims(xir_node *at, xir_str letters, xir_ints *out) {
-    int64_t axes[8];
-    bool same;
-    *out = xir_node_make_ints(at, letters.size, 0);
-    if (!out->v || !node_axes_in(at, xir_op_input(at->op, 0), letters, axes, &same)) return false;
-    for (size_t i = 0; i < letters.size; i++) out->v[i] = v_dim(xir_op_output(at->op, 0), (size_t)axes[i]);
-    return true;
+    at->order = letters;
+    return map_result_dims(at, out);
 }
 
 static void copy_number(xir_node *at, window_sets *s, const char *name) {

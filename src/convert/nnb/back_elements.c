@@ -4,6 +4,7 @@
  * same. */
 #include <math.h>
 #include "nnb/nnb.h"
+#include "spec/maps.h"
 
 /* ---- calls ------------------------------------------------------------------------------------------------------ */
 
@@ -185,7 +186,7 @@ bool nnb_back_prelu(xir_node *at) {
     xir_value *slope = make_shaped(at, alpha->as.params, (int64_t[]){ -1 }, 1);
     if (!slope) return false;
     if (v_dim(slope, 0) != 1 && v_rank(x) != 2) {
-        at->order = nnb_map_order(v_rank(x));
+        at->order = map_order(v_rank(x));
         if (!at->order.size) return xir_node_unsupported(at, "slopes of channels of %zu dims", v_rank(x));
         x = node_in_order(at, x, at->order);
     }

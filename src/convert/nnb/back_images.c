@@ -1,37 +1,26 @@
 /* The way back of images in other sizes, and at the places of a grid; NNabla has their channels second. What the C
  * runtime does not compute, or NNabla computes in another way, becomes products and slices (simpler_images.c). */
 #include "nnb/nnb.h"
+#include "spec/maps.h"
 
 /* The dims of the result in the order of NNabla's maps. */
-static bool map_dims(xir_node *at, xir_ints *out) {
-    const xir_value *y = xir_op_output(at->op, 0);
-    const xir_layout *layout = xir_type_layout(xir_value_type(y));
-    const size_t rank = v_rank(y);
-    *out = xir_node_make_ints(at, rank, 0);
-    if (!out->v || !xir_node_need_dims(at, y, 0, SIZE_MAX)) return false;
-    for (size_t i = 0; i < rank; i++) {
-        const char letter = at->order.data[i];
-        int64_t axis = layout ? xir_layout_index(layout, letter) : -1;
-        if (axis < 0 && layout && letter == 'W') axis = xir_layout_index(layout, 'L');
-        if (axis < 0) axis = i == 0 ? 0 : i == 1 ? (int64_t)rank - 1 : (int64_t)i - 1;
-        out->v[i] = v_dim(y, (size_t)axis);
-    }
-    return true;
+static bool known_dims(xir_node *at, xir_ints *out) {
+    return xir_node_need_dims(at, xir_op_output(at->op, 0), 0, SIZE_MAX) && map_result_dims(at, out);
 }
 
 static bool gives(xir_node *at, const char *key, xir_values inputs, xir_sets sets, const xir_ints *dims) {
     const xir_type *type = node_type(at, v_element(inputs.data[0]), NULL, dims);
     if (!type) return node_no_memory(at);
     xir_op *op = xir_node_make_foreign(at, key, inputs, sets, &type, 1);
-    return op && nnb_give_map(at, xir_op_output(op, 0));
+    return op && map_give(at, xir_op_output(op, 0));
 }
 
 /* Upsample and Resize. In NNabla an image of one cell has other linear cells, and one with aligned corners has other
  * nearest cells. */
 bool nnb_back_resize(xir_node *at) {
-    xir_value *x = nnb_map_input(at);
+    xir_value *x = map_input(at);
     xir_ints dims;
-    if (!x || !xir_node_need_dims(at, x, 2, SIZE_MAX) || !map_dims(at, &dims)) return false;
+    if (!x || !xir_node_need_dims(at, x, 2, SIZE_MAX) || !known_dims(at, &dims)) return false;
     const size_t n = v_rank(x) - 2;
     const bool corners = xir_node_bool(at, "align_corners", false),
                nearest = xir_node_is(at, "interpolation", "NEAREST") ||
@@ -62,9 +51,9 @@ bool nnb_back_resize(xir_node *at) {
 
 /* The grid has its coordinates in the last axis. */
 bool nnb_back_grid_sample(xir_node *at) {
-    xir_value *x = nnb_map_input(at), *grid = xir_node_input(at, 1);
+    xir_value *x = map_input(at), *grid = xir_node_input(at, 1);
     xir_ints dims;
-    if (!x || !grid || !map_dims(at, &dims)) return false;
+    if (!x || !grid || !known_dims(at, &dims)) return false;
     const xir_layout *layout = xir_type_layout(xir_value_type(grid));
     const int64_t c = layout ? xir_layout_index(layout, 'C') : -1;
     if (c >= 0 && c + 1 != (int64_t)v_rank(grid)) return xir_node_unsupported(at, "a grid in another order");

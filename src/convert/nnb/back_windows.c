@@ -2,28 +2,16 @@
  * both sides; other padding is a Pad before. */
 #include <math.h>
 #include "nnb/nnb.h"
+#include "spec/maps.h"
 #include "spec/windows.h"
 
 static const char *const kernels[2][3] = { { "OIW", "OIHW", "OIDHW" }, { "IOW", "IOHW", "IODHW" } };
-
-xir_str nnb_map_order(size_t rank) {
-    static const char *const maps[] = { "NCW", "NCHW", "NCDHW" };
-    return rank >= 3 && rank <= 5 ? xir_str_of(maps[rank - 3]) : (xir_str){ NULL, 0 };
-}
-
-xir_value *nnb_map_input(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    if (!x) return NULL;
-    at->order = nnb_map_order(v_rank(x));
-    if (!at->order.size) return xir_node_unsupported(at, "a map of %zu dims", v_rank(x)), NULL;
-    return node_in_order(at, x, at->order);
-}
 
 /* ---- convolutions ----------------------------------------------------------------------------------------------- */
 
 bool nnb_back_conv(xir_node *at) {
     windows w;
-    xir_value *x = nnb_map_input(at), *kernel = xir_node_input(at, 1), *bias = xir_node_optional_input(at, 2);
+    xir_value *x = map_input(at), *kernel = xir_node_input(at, 1), *bias = xir_node_optional_input(at, 2);
     if (!windows_of_op(at, x, 2, NULL, &w)) return false;
     const bool back = w.transposed;
     kernel = node_in_order(at, kernel, xir_str_of(kernels[back][w.n - 1]));
@@ -92,28 +80,6 @@ static xir_value *pooled(xir_node *at, const char *key, xir_value *x, windows *w
     return op ? xir_op_output(op, 0) : NULL;
 }
 
-bool nnb_give_map(xir_node *at, xir_value *y) {
-    const xir_value *old = xir_op_output(at->op, 0);
-    int64_t back[5];
-    char letters[9] = "";
-    if (!y || xir_node_failed(at)) return false;
-    const size_t rank = v_rank(old);
-    const xir_layout *layout = xir_type_layout(xir_value_type(old));
-    bool same = true;
-    for (size_t i = 0; i < rank; i++) {
-        char c = layout && i < xir_layout_rank(layout) ? xir_layout_axis(layout, i) : '*';
-        letters[i] = c;
-        if (c == 'L') c = 'W';
-        if (c == '*') c = i == 0 ? 'N' : i + 1 == rank ? 'C' : at->order.data[i + 1];
-        size_t k = 0;
-        while (k < rank && at->order.data[k] != c) k++;
-        if (k == rank) return xir_node_unsupported(at, "axes with other letters");
-        back[i] = (int64_t)k;
-        same &= k == i;
-    }
-    return xir_node_result(at, 0, same ? y : xir_node_transposed(at, y, back, rank, layout ? letters : NULL));
-}
-
 /* The first spatial axis of the result. */
 static size_t first_axis(const xir_node *at) {
     const xir_layout *layout = xir_type_layout(xir_value_type(xir_op_output(at->op, 0)));
@@ -129,7 +95,7 @@ static double least_element(const xir_type *element) {
 
 bool nnb_back_pool(xir_node *at) {
     windows w;
-    xir_value *x = nnb_map_input(at), *y = xir_op_output(at->op, 0);
+    xir_value *x = map_input(at), *y = xir_op_output(at->op, 0);
     if (!windows_of_op(at, x, 2, NULL, &w) || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
     const bool max = w.max, counts = w.counts;
     const int64_t divisor = w.divisor;
@@ -154,7 +120,7 @@ bool nnb_back_pool(xir_node *at) {
     xir_value *v = pooled(at, key, x, &w, whole, max || divisor ? -1 : counted);
     if (v && line) v = make_shaped(at, v, (int64_t[]){ v_dim(v, 0), v_dim(v, 1), v_dim(v, 3) }, 3);
     if (v && divisor) v = xir_node_scaled(at, v, 1.0 / (double)divisor);
-    return nnb_give_map(at, v);
+    return map_give(at, v);
 }
 
 /* ---- factors and addends of channels ---------------------------------------------------------------------------- */
@@ -174,7 +140,7 @@ bool nnb_back_batch_norm(xir_node *at) {
     if (!x) return false;
     const size_t rank = v_rank(x);
     if (rank == 2) at->order = (xir_str){ NULL, 0 };
-    else x = nnb_map_input(at);
+    else x = map_input(at);
     if (!x || !xir_node_need_dims(at, x, 1, 2)) return false;
     const int64_t n = v_dim(x, 1);
     xir_value *factor = of_channels(at, "variance", n, rank), *addend = of_channels(at, "mean", n, rank);

@@ -62,11 +62,6 @@ xir_status nnb_type_functions(xir_pass *pass);
 xir_status nnb_fix_functions(xir_pass *pass);
 /* Makes a function and gives its results to the node. */
 bool nnb_calls(xir_node *at, const char *key, xir_values inputs, xir_sets sets);
-/* The letters of feature maps with `rank` dims; empty for other ranks. */
-xir_str nnb_map_order(size_t rank);
-/* Input 0, whose channels come second from here on; a result in NNabla's order of axes, which is given to the node. */
-xir_value *nnb_map_input(xir_node *at);
-bool       nnb_give_map(xir_node *at, xir_value *y);
 
 #define NNB_BACKS(BACK) \
     BACK(add) BACK(multiply) BACK(div) BACK(pow) BACK(extreme2) BACK(mod) BACK(neg) BACK(sqrt)         \

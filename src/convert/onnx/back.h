@@ -8,6 +8,7 @@
 #include "onnx/rows.h"
 #include "formula/parts.h"
 #include "rows/row.h"
+#include "spec/maps.h"
 
 enum { ONNX_OLDEST_BACK = 11, ONNX_NEWEST_BACK = 23, ONNX_USUAL_BACK = 13 };
 
@@ -106,8 +107,6 @@ bool onnx_back_whole_conv(xir_node *at);
 xir_value *onnx_unsqueezed(xir_node *at, xir_value *v, int64_t axis);
 /* Integers as ONNX's operators take them, of 64 bits. */
 xir_value *onnx_long(xir_node *at, xir_value *v);
-/* Input 0 with channels second, "NCHW"; sets at->order. NULL after a failure. */
-xir_value *onnx_map_input(xir_node *at);
 /* The axis that has the channels: the letter C, else the last. */
 size_t onnx_channels_of(const xir_value *v);
 /* A tensor among the attributes of XIR's op, in the elements of input 0; NULL if it is absent, or after a failure. */

@@ -176,19 +176,6 @@ xir_value *onnx_long(xir_node *at, xir_value *v) {
     return whole ? xir_node_cast(at, v, whole) : (node_no_memory(at), NULL);
 }
 
-static xir_str map_order(size_t rank) {
-    static const char *const orders[] = { "NCW", "NCHW", "NCDHW" };
-    return rank >= 3 && rank <= 5 ? xir_str_of(orders[rank - 3]) : (xir_str){ NULL, 0 };
-}
-
-xir_value *onnx_map_input(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    if (!x) return NULL;
-    at->order = map_order(v_rank(x));
-    if (!at->order.size) return xir_node_unsupported(at, "a map of %zu dims", v_rank(x)), NULL;
-    return node_in_order(at, x, at->order);
-}
-
 size_t onnx_channels_of(const xir_value *v) {
     const xir_layout *layout = xir_type_layout(xir_value_type(v));
     const int64_t axis = layout ? xir_layout_index(layout, 'C') : -1;

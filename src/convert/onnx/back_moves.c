@@ -266,7 +266,7 @@ bool onnx_back_pad(xir_node *at) {
 
 /* The channels [c, r, r] become parts of rows and columns: column, row, depth. */
 bool onnx_back_depth_to_space(xir_node *at) {
-    xir_value *x = onnx_map_input(at);
+    xir_value *x = map_input(at);
     if (!x) return false;
     if (v_rank(x) != 4) return xir_node_unsupported(at, "a map of %zu dims", v_rank(x));
     if (!v_is_real(x)) return xir_node_unsupported(at, "integers, of which ONNX Runtime has no kernel");

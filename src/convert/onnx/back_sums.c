@@ -124,7 +124,7 @@ static xir_value *of_channels(xir_node *at, const char *name, const xir_type *el
 bool onnx_back_batch_norm(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (!x) return false;
-    if (v_rank(x) != 2) x = onnx_map_input(at);
+    if (v_rank(x) != 2) x = map_input(at);
     else if (onnx_channels_of(x) != 1) return xir_node_unsupported(at, "channels that are not the second dim");
     if (!x || !xir_node_need_dims(at, x, 1, 2)) return false;
     const int64_t n = v_dim(x, 1);
@@ -135,7 +135,7 @@ bool onnx_back_batch_norm(xir_node *at) {
 }
 
 bool onnx_back_instance_norm(xir_node *at) {
-    xir_value *x = onnx_map_input(at);
+    xir_value *x = map_input(at);
     if (!x || !xir_node_need_dims(at, x, 1, 2)) return false;
     const int64_t n = v_dim(x, 1);
     xir_value *gamma = of_channels(at, "gamma", v_element(x), n, 1),
@@ -188,7 +188,7 @@ static bool groups_as_channels(xir_node *at, xir_value *x) {
 
 /* Before version 21 scales are one for each group, and runtimes have it as a function of others. */
 bool onnx_back_group_norm(xir_node *at) {
-    xir_value *x = onnx_map_input(at);
+    xir_value *x = map_input(at);
     if (!x || !xir_node_need_dims(at, x, 1, 2)) return false;
     if (onnx_target(at) < 21) return groups_as_channels(at, x);
     const int64_t n = v_dim(x, 1);

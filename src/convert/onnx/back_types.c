@@ -140,9 +140,11 @@ static onnx_elements elements_of(xir_node *at, const convert_class *cls) {
     const onnx_elements none = { 0, 0 };
     if (cls && *cls->facts) return *(const onnx_elements *)*cls->facts;
     onnx_elements *e = cls ? arena_take(&at->c->scratch, sizeof *e) : NULL;
+    char name[64] = "";
     at->c->no_memory |= !e;
     if (!e) return none;
-    *e = read_elements(cls->cls->key.data + strlen(cls->dialect->prefix), cls->version);
+    if (cls->type.size < sizeof name) memcpy(name, cls->type.data, cls->type.size);   /* longer ones are in no table */
+    *e = read_elements(name, cls->version);
     return *(const onnx_elements *)(*cls->facts = e);
 }
 

@@ -53,7 +53,7 @@ static bool becomes_conv(xir_node *at, xir_values inputs, windows *w) {
 bool onnx_back_conv(xir_node *at) {
     windows w;
     if (xir_node_has(at, 0) && v_is_integer(xir_op_input(at->op, 0))) return onnx_back_whole_conv(at);
-    xir_value *x = onnx_map_input(at), *kernel = kernel_of(at, x, false), *bias = bias_of(at);
+    xir_value *x = map_input(at), *kernel = kernel_of(at, x, false), *bias = bias_of(at);
     if (!kernel || !windows_of_op(at, x, 2, kernel, &w)) return false;
     const bool pads = window_has_pads(&w);
     if (pads && w.mode == XIR_PADDING_CIRCULAR) x = wrapped(at, x, &w);
@@ -66,7 +66,7 @@ bool onnx_back_conv(xir_node *at) {
 bool onnx_back_conv_transpose(xir_node *at) {
     windows w;
     if (xir_node_has(at, 0) && v_is_integer(xir_op_input(at->op, 0))) return onnx_back_whole_conv(at);
-    xir_value *x = onnx_map_input(at), *kernel = kernel_of(at, x, true), *bias = bias_of(at);
+    xir_value *x = map_input(at), *kernel = kernel_of(at, x, true), *bias = bias_of(at);
     if (!kernel || !windows_of_op(at, x, 2, kernel, &w)) return false;
     if (window_cuts(&w)) return xir_node_unsupported(at, "padding below 0");
     return becomes_conv(at, INS(x, kernel, bias), &w);
@@ -90,7 +90,7 @@ static double lowest(const xir_type *element) {
 
 bool onnx_back_max_pool(xir_node *at) {
     windows w;
-    xir_value *x = onnx_map_input(at);
+    xir_value *x = map_input(at);
     if (!windows_of_op(at, x, 2, NULL, &w)) return false;
     const xir_type *own = v_element(x);
     if (!onnx_takes(at, "onnx::MaxPool", own))
@@ -120,7 +120,7 @@ static bool with_divisor(xir_node *at, const xir_value *x, const windows *w) {
 /* Where padding counts, or does not matter, the average of a padded map is the same. */
 bool onnx_back_average_pool(xir_node *at) {
     windows w;
-    xir_value *x = onnx_map_input(at);
+    xir_value *x = map_input(at);
     if (!windows_of_op(at, x, 2, NULL, &w)) return false;
     if (w.divisor) return with_divisor(at, x, &w);
     if (!pads_fit(&w)) {
@@ -165,7 +165,7 @@ bool onnx_back_resize(xir_node *at) {
     xir_ints spatial = { NULL, 0 };
     const xir_type *wide = near && x ? onnx_element_for(at, "onnx::Resize", v_element(x)) : NULL;
     if (wide && !xir_type_equal(wide, v_element(x))) return resize_wider(at, wide);
-    x = onnx_map_input(at);
+    x = map_input(at);
     computed = up || !x ? NULL : xir_node_optional_input(at, 1);
     if (xir_node_failed(at) || !x) return false;
     const xir_layout *own = xir_type_layout(xir_value_type(xir_op_input(at->op, 0)));
@@ -214,7 +214,7 @@ bool onnx_back_grid_sample(xir_node *at) {
                                            { "REFLECTION", "reflection" } };
     const int64_t version = onnx_target(at);
     if (!onnx_is_new_enough(at)) return false;
-    xir_value *x = onnx_map_input(at);
+    xir_value *x = map_input(at);
     if (!x) return false;
     if (v_rank(x) != 4 && v_rank(x) != 5)
         return xir_node_unsupported(at, "a map of %zu dims", v_rank(x));

@@ -1,20 +1,12 @@
 /* The way back of what resizes images or exchanges their blocks with channels. */
 #include "pnnx/pnnx.h"
-
-/* The map in the format's order, in which the node's outputs are made, too. */
-static xir_value *map_input(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    if (!x) return NULL;
-    at->order = pnnx_map_order(v_rank(x));
-    if (!at->order.size) return xir_node_unsupported(at, "%zu dims", v_rank(x)), NULL;
-    return node_in_order(at, x, at->order);
-}
+#include "spec/maps.h"
 
 /* Resize and Upsample: sizes are given, so both ends of the cells are at the borders, unless the corners are aligned.
  * */
 bool pnnx_back_resize(xir_node *at) {
     xir_value *x = map_input(at);
-    xir_ints size;
+    xir_ints dims;
     if (!x) return false;
     const size_t n = v_rank(x) - 2;
     const bool corners = xir_node_bool(at, "align_corners", false);
@@ -26,19 +18,11 @@ bool pnnx_back_resize(xir_node *at) {
         const char *how = nearest ? "nearest-exact" : BY_RANK(n, "linear", "bilinear", "trilinear");
         return row_becomes(at, INS(x, pnnx_listed(at, xir_node_input(at, 1))), SETS(WORD("mode", xir_str_of(how))));
     }
-    const xir_value *y = xir_op_output(at->op, 0);
-    const xir_layout *layout = xir_type_layout(xir_value_type(y));
-    size = xir_node_make_ints(at, n, 0);
-    for (size_t k = 0; k < n && size.v; k++) {
-        int64_t axis = layout ? xir_layout_index(layout, at->order.data[2 + k]) : -1;
-        if (axis < 0)
-            axis = n == 1 && layout && xir_layout_index(layout, 'L') >= 0 ? xir_layout_index(layout, 'L') : (int64_t)k
-                + 1;
-        size.v[k] = v_dim(y, (size_t)axis);
-        if (size.v[k] < 1) return xir_node_unsupported(at, "an open size");
-    }
+    if (!map_result_dims(at, &dims)) return false;
+    const xir_ints size = { dims.v + 2, n };
+    for (size_t k = 0; k < n; k++) if (size.v[k] < 1) return xir_node_unsupported(at, "an open size");
     if (nearest && corners) return xir_node_unsupported(at, "nearest cells with aligned corners");
-    bool whole = size.n == n;
+    bool whole = true;
     for (size_t k = 0; k < n && whole; k++) whole = v_dim(x, 2 + k) > 0 && size.v[k] % v_dim(x, 2 + k) == 0;
     const char *word = nearest ? whole ? "nearest" : "nearest-exact"
                      : cubic ? "bicubic" : BY_RANK(n, "linear", "bilinear", "trilinear");

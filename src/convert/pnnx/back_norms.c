@@ -1,12 +1,8 @@
 /* The way back of normalisations. */
 #include <math.h>
 #include "pnnx/pnnx.h"
+#include "spec/maps.h"
 #include "spec/reduction.h"
-
-xir_str pnnx_map_order(size_t rank) {
-    return rank == 3 ? XIR_STR("NCW") : rank == 4 ? XIR_STR("NCHW") : rank == 5 ? XIR_STR("NCDHW")
-        : (xir_str){ NULL, 0 };
-}
 
 /* x * factor + addend: statistics 0 and 1 without eps, so that the factor is the weight. */
 bool pnnx_back_batch_norm(xir_node *at) {
@@ -47,7 +43,7 @@ bool pnnx_back_instance_norm(xir_node *at) {
 bool pnnx_back_group_norm(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *gamma, *beta;
     if (!x || !both(at, &gamma, &beta)) return false;
-    at->order = pnnx_map_order(v_rank(x));
+    at->order = map_order(v_rank(x));
     x = node_in_order(at, x, at->order);
     if (!x || !at->order.size) return xir_node_unsupported(at, "other dims than those of feature maps");
     return row_becomes(at, INS(x, gamma, beta), SETS(XIR_SETB("affine", gamma != NULL),
@@ -94,7 +90,7 @@ bool pnnx_back_prelu(xir_node *at) {
     if (!slope) return false;
     const int64_t n = v_dim(slope, 0);
     if (n != 1 && v_rank(x) != 2) {
-        at->order = pnnx_map_order(v_rank(x));
+        at->order = map_order(v_rank(x));
         if (!at->order.size) return xir_node_unsupported(at, "slopes of channels of %zu dims", v_rank(x));
         x = node_in_order(at, x, at->order);
     }

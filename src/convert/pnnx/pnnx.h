@@ -85,8 +85,6 @@ xir_status pnnx_join_attention(xir_network *net, bool *changed);
 /* back_names.c: gives operators with weights names of their own; copies an operand that is twice among named inputs. */
 xir_status pnnx_name_weights(xir_network *net, bool *changed);
 xir_status pnnx_part_inputs(xir_network *net, bool *changed);
-/* The letters of feature maps with `rank` dims; empty for other ranks. */
-xir_str pnnx_map_order(size_t rank);
 
 #define PNNX_BACKS(BACK) \
     BACK(expression) BACK(clamp) BACK(compare) BACK(where) BACK(cast) BACK(conv) BACK(pool) BACK(linear) BACK(matmul)  \

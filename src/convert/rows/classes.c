@@ -5,28 +5,26 @@
 
 /* ---- the texts of a row ----------------------------------------------------------------------------------------- */
 
-/* Each list is counted, then read. */
+/* The items of a list between blanks, and one more, since the end of the list is read into an item, too. */
+static size_t room_for(const char *text) {
+    size_t n = 2;
+    for (; text && *text; text++) n += *text == ' ';
+    return n;
+}
+
 static bool read_inputs(conversion *c, convert_class *cls) {
     const char *text = row_input_names(cls->row->inputs);
-    size_t n = 0;
-    for (row_input input; row_next_input(&text, &input);) n++;
-    row_input *slots = arena_take(&c->scratch, (n + 1) * sizeof *slots);
-    text = row_input_names(cls->row->inputs);
-    for (size_t i = 0; slots && i < n; i++) (void)row_next_input(&text, &slots[i]);
+    row_input *slots = arena_take(&c->scratch, room_for(text) * sizeof *slots);
+    while (slots && row_next_input(&text, &slots[cls->n_slots])) cls->n_slots++;
     cls->slots = slots;
-    cls->n_slots = n;
     return slots;
 }
 
 static bool read_attributes(conversion *c, convert_class *cls) {
     const char *text = cls->row->attributes;
-    size_t n = 0;
-    for (row_attribute a; row_next_attribute(&text, &a); n++) cls->needs |= a.needed;
-    row_attribute *list = arena_take(&c->scratch, (n + 1) * sizeof *list);
-    text = cls->row->attributes;
-    for (size_t i = 0; list && i < n; i++) (void)row_next_attribute(&text, &list[i]);
+    row_attribute *list = arena_take(&c->scratch, room_for(text) * sizeof *list);
+    while (list && row_next_attribute(&text, &list[cls->n_attributes])) cls->needs |= list[cls->n_attributes++].needed;
     cls->attributes = list;
-    cls->n_attributes = n;
     return list;
 }
 
@@ -40,25 +38,16 @@ static const char *ended(conversion *c, xir_str name) {
 
 static bool read_pairs(conversion *c, row_set *set) {
     xir_str rest = set->words;
-    size_t n = 0;
-    for (row_word pair; row_next_word(&rest, &pair);) n++;
-    row_word *pairs = arena_take(&c->scratch, (n + 1) * sizeof *pairs);
-    rest = set->words;
-    for (size_t i = 0; pairs && i < n; i++) (void)row_next_word(&rest, &pairs[i]);
+    row_word *pairs = arena_take(&c->scratch, (rest.size / 3 + 1) * sizeof *pairs);   /* a pair is "a:A" at least */
+    while (pairs && row_next_word(&rest, &pairs[set->n_pairs])) set->n_pairs++;
     set->pairs = pairs;
-    set->n_pairs = n;
     return pairs;
 }
 
 static bool read_sets(conversion *c, convert_class *cls) {
     const char *text = cls->row->sets;
-    size_t n = 0;
-    for (row_set set; n < ROW_SETS && row_next_set(&text, &set);) n++;
-    row_set *list = arena_take(&c->scratch, (n + 1) * sizeof *list);
-    text = cls->row->sets;
-    for (size_t i = 0; list && i < n; i++) {
-        row_set *s = &list[i];
-        (void)row_next_set(&text, s);
+    row_set *list = arena_take(&c->scratch, room_for(text) * sizeof *list);
+    for (row_set *s = list; list && cls->n_sets < ROW_SETS && row_next_set(&text, s); s++, cls->n_sets++) {
         const row_attribute *a = row_attribute_named(cls, s->attribute);
         s->name = ended(c, s->field);
         s->theirs = ended(c, s->attribute);
@@ -67,7 +56,6 @@ static bool read_sets(conversion *c, convert_class *cls) {
         if (!s->name || !s->theirs || !read_pairs(c, s)) return false;
     }
     cls->sets = list;
-    cls->n_sets = n;
     return list;
 }
 

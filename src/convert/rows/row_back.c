@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "rows/row.h"
+#include "spec/maps.h"
 #include "types.h"
 
 enum { MOST_LISTED = 8 };
@@ -32,19 +33,8 @@ static const xir_type *ordered_type(xir_node *at, const xir_value *v, int64_t ax
 }
 
 bool row_back_results(xir_node *at, xir_op *op) {
-    for (size_t i = 0; op && i < at->n_out; i++) {
-        int64_t axes[8], back[8];
-        bool same;
-        const xir_value *old = xir_op_output(at->op, (int64_t)i);
-        xir_value *v = xir_op_output(op, (int64_t)i);
-        if (!ordered_type(at, old, axes, &same)) return false;
-        const size_t rank = xir_type_rank(xir_value_type(old));
-        for (size_t k = 0; k < rank && !same; k++) back[axes[k]] = (int64_t)k;
-        char letters[9] = "";
-        const xir_layout *layout = xir_type_layout(xir_value_type(old));
-        for (size_t k = 0; k < rank && k < 8 && layout; k++) letters[k] = xir_layout_axis(layout, k);
-        xir_node_result(at, i, same ? v : xir_node_transposed(at, v, back, rank, layout ? letters : NULL));
-    }
+    for (size_t i = 0; op && i < at->n_out; i++)
+        xir_node_result(at, i, map_as_output(at, i, xir_op_output(op, (int64_t)i)));
     return !xir_node_failed(at);
 }
 

@@ -8,7 +8,8 @@ const recurrent_kind recurrent_kinds[] = {
     [RECURRENT_LSTM] = { "LSTM", 2, 4, { 0, 3, 1, 2 } },
 };
 
-const recurrent_kind *recurrent_kind_of(const xir_op *op) {
+/* Of an op of XIR. */
+static const recurrent_kind *kind_of(const xir_op *op) {
     return &recurrent_kinds[xir_op_is(op, xir_lstm_class()) ? RECURRENT_LSTM
                             : xir_op_is(op, xir_gru_class()) ? RECURRENT_GRU : RECURRENT_RNN];
 }
@@ -32,7 +33,7 @@ static bool usual(xir_node *at, recurrent *c) {
 }
 
 bool recurrent_read_form(xir_node *at, recurrent *c) {
-    const recurrent_kind *kind = recurrent_kind_of(at->op);
+    const recurrent_kind *kind = kind_of(at->op);
     if (xir_node_failed(at)) return false;
     *c = (recurrent){ .states = kind->states, .gates = kind->gates, .hidden = xir_node_int(at, "hidden_size", 1),
                       .directions = xir_node_is(at, "direction", "BIDIRECTIONAL") ? 2 : 1,

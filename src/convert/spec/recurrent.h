@@ -16,8 +16,6 @@ typedef struct recurrent_kind {
     int64_t     gates, order[4];    /* of XIR's gates i o f g, z r n, the places in i f g o, r z n      */
 } recurrent_kind;
 extern const recurrent_kind recurrent_kinds[];
-/* Of an op of XIR. */
-const recurrent_kind *recurrent_kind_of(const xir_op *op);
 
 typedef struct recurrent {
     size_t  states;

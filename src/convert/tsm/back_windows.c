@@ -1,5 +1,6 @@
 /* The way back of operations on maps: windows, factors of channels, other sizes. Maps are NCHW, the only order in which
  * TenniS' pools compute. */
+#include "spec/maps.h"
 #include "spec/windows.h"
 #include "tsm/tsm.h"
 
@@ -22,61 +23,20 @@ static bool read_lists(xir_node *at, const xir_value *x, windows *w, lists *l) {
     return !xir_node_failed(at);
 }
 
-/* The letter of an axis; those of a map without any are the ones that operations on maps expect. */
-static char letter_of(const xir_layout *layout, size_t i) {
-    bool named = false;
-    for (size_t k = 0; k < 4; k++) named |= layout && xir_layout_axis(layout, k) != '*';
-    return named ? xir_layout_axis(layout, i) : "NHWC"[i];
-}
-
-/* The result in the order NCHW, and from there. */
-static const xir_type *nchw_type(xir_node *at, const xir_value *x, int64_t channels, const xir_type *own) {
-    const xir_layout *layout = xir_type_layout(own);
-    int64_t h = -1, w = -1;
-    for (size_t i = 0; i < 4; i++) {
-        const char c = letter_of(layout, i);
-        if (c == 'H') h = xir_type_dim(own, (int64_t)i, false);
-        if (c == 'W') w = xir_type_dim(own, (int64_t)i, false);
-    }
-    const xir_layout *nchw = xir_layout_parse(xir_node_context(at), XIR_STR("NCHW"), NULL);
-    return tsm_tensor(at, v_element(x), nchw, &(xir_ints){ (int64_t[]){ v_dim(x, 0), channels, h, w }, 4 });
-}
-
-/* y, in the order NCHW, in the order of the op's output. */
-static bool give_map(xir_node *at, xir_value *y) {
-    const xir_layout *layout = xir_type_layout(tsm_type(at, 0));
-    int64_t order[4];
-    char letters[5] = "";
-    bool same = true;
-    if (xir_node_failed(at) || !y) return false;
-    for (size_t i = 0; i < 4; i++) {
-        letters[i] = letter_of(layout, i);
-        order[i] = letters[i] == 'N' ? 0 : letters[i] == 'C' ? 1 : letters[i] == 'H' ? 2 : 3;
-        same &= order[i] == (int64_t)i;
-    }
-    return xir_node_result(at, 0, same ? y : xir_node_transposed(at, y, order, 4, letters));
-}
-
-/* x in the order NCHW; the op has letters for all axes of a map, or for none, or it stays. */
-static xir_value *map_input(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
+/* x in the order NCHW, in which results are made, too. */
+static xir_value *image_input(xir_node *at) {
+    const xir_value *x = xir_node_input(at, 0);
     if (!x || v_rank(x) != 4 || xir_type_rank(tsm_type(at, 0)) != 4)
         return xir_node_unsupported(at, "a map of other dims than four"), NULL;
-    const xir_layout *in = xir_type_layout(xir_value_type(x)), *out = xir_type_layout(tsm_type(at, 0));
-    static const char letters[] = "NCHW";
-    int64_t order[4];
-    bool same = true;
-    for (size_t k = 0; k < 4; k++) {
-        bool seen = false, given = false;
-        for (size_t i = 0; i < 4; i++) {
-            if (letter_of(in, i) == letters[k]) seen = true, order[k] = (int64_t)i;
-            given |= letter_of(out, i) == letters[k];
-        }
-        if (!seen || !given) return xir_node_unsupported(at, "a map without letters"), NULL;
-        same &= order[k] == (int64_t)k;
-    }
-    if (!tsm_short_dims(at, x)) return NULL;
-    return same ? x : xir_node_transposed(at, x, order, 4, letters);
+    return tsm_short_dims(at, x) ? map_input(at) : NULL;
+}
+
+/* The type of the result in this order. */
+static const xir_type *nchw_type(xir_node *at, const xir_value *x, int64_t channels) {
+    xir_ints dims;
+    if (!map_result_dims(at, &dims)) return NULL;
+    dims.v[0] = v_dim(x, 0), dims.v[1] = channels;
+    return tsm_tensor(at, v_element(x), xir_layout_parse(xir_node_context(at), at->order, NULL), &dims);
 }
 
 static xir_value *with_bias(xir_node *at, xir_value *y, xir_value *bias) {
@@ -104,18 +64,18 @@ static bool grouped(xir_node *at, xir_value *x, xir_value *kernel, xir_value *bi
         xir_value *field = tsm_part(at, "tsm::_field", INS(packed), SETS(INT("offset", g)), type);
         xir_value *weight = make_part(at, kernel, 0, g * out, (g + 1) * out, 1);
         parts[g] = field && weight ? tsm_part(at, "tsm::conv2d", INS(field, weight), CONV_SETS(*l),
-                                          nchw_type(at, x, out, tsm_type(at, 0))) : NULL;
+                                          nchw_type(at, x, out)) : NULL;
         if (!parts[g]) return false;
     }
-    const xir_type *type = nchw_type(at, x, v_dim(kernel, 0), tsm_type(at, 0));
+    const xir_type *type = nchw_type(at, x, v_dim(kernel, 0));
     xir_value *y = tsm_part(at, "tsm::concat", (xir_values){ parts, (size_t)groups }, SETS(INT("dim", 1)), type);
-    return give_map(at, with_bias(at, y, bias));
+    return map_give(at, with_bias(at, y, bias));
 }
 
 bool tsm_back_conv(xir_node *at) {
     lists l;
     windows w;
-    xir_value *x = map_input(at), *kernel = node_in_order(at, xir_node_input(at, 1), XIR_STR("OIHW"));
+    xir_value *x = image_input(at), *kernel = node_in_order(at, xir_node_input(at, 1), XIR_STR("OIHW"));
     xir_value *bias = xir_node_optional_input(at, 2);
     if (xir_node_failed(at) || !x || !kernel || !read_lists(at, x, &w, &l) ||
         !xir_node_need_dims(at, kernel, 0, SIZE_MAX)) return false;
@@ -125,32 +85,32 @@ bool tsm_back_conv(xir_node *at) {
     for (size_t i = 4; i < 8; i++)
         if (l.padding.v[i] < 0 && l.padding.v[i] + v_dim(x, i / 2) < 0)
             return xir_node_unsupported(at, "padding that removes more than there is");
-    const xir_type *type = nchw_type(at, x, v_dim(kernel, 0), tsm_type(at, 0));
+    const xir_type *type = nchw_type(at, x, v_dim(kernel, 0));
     const bool depthwise = groups > 1 && v_dim(kernel, 1) == 1 && v_dim(kernel, 0) == groups;
     if (groups > 1 && !depthwise) return grouped(at, x, kernel, bias, groups, &l);
     if (depthwise) kernel = xir_node_transposed(at, kernel, (int64_t[]){ 1, 0, 2, 3 }, 4, NULL);
     xir_value *y = tsm_part(at, depthwise ? "tsm::depthwise_conv2d" : "tsm::conv2d", INS(x, kernel), CONV_SETS(l),
                              type);
-    return give_map(at, with_bias(at, y, bias));
+    return map_give(at, with_bias(at, y, bias));
 }
 
 bool tsm_back_conv_transpose(xir_node *at) {
     lists l;
     windows w;
-    xir_value *x = map_input(at), *kernel = node_in_order(at, xir_node_input(at, 1), XIR_STR("IOHW"));
+    xir_value *x = image_input(at), *kernel = node_in_order(at, xir_node_input(at, 1), XIR_STR("IOHW"));
     xir_value *bias = xir_node_optional_input(at, 2);
     if (xir_node_failed(at) || !x || !kernel || !read_lists(at, x, &w, &l)) return false;
     if (w.groups != 1) return xir_node_unsupported(at, "groups");
-    const xir_type *type = nchw_type(at, x, v_dim(kernel, 1), tsm_type(at, 0));
+    const xir_type *type = nchw_type(at, x, v_dim(kernel, 1));
     xir_value *y = tsm_part(at, "tsm::transpose_conv2d", INS(x, kernel), CONV_SETS(l), type);
-    return give_map(at, with_bias(at, y, bias));
+    return map_give(at, with_bias(at, y, bias));
 }
 
 /* Fewer pads at the end, so that rounding up gives what rounding down does. */
 bool tsm_back_pool(xir_node *at) {
     lists l;
     windows w;
-    xir_value *x = map_input(at);
+    xir_value *x = image_input(at);
     if (!x || !read_lists(at, x, &w, &l) || !xir_node_need_dims(at, x, 2, 4)) return false;
     if (w.divisor) return xir_node_unsupported(at, "a divisor of its own");
     if (v_is_integer(x)) return xir_node_unsupported(at, "integers");
@@ -164,8 +124,8 @@ bool tsm_back_pool(xir_node *at) {
         pads[1] -= room % l.stride.v[2 + k];
         if (pads[1] >= size) return xir_node_unsupported(at, "a window in the padding alone");
     }
-    const xir_type *type = nchw_type(at, x, v_dim(x, 1), tsm_type(at, 0));
-    return give_map(at, tsm_part(at, "tsm::pooling2d", INS(x),
+    const xir_type *type = nchw_type(at, x, v_dim(x, 1));
+    return map_give(at, tsm_part(at, "tsm::pooling2d", INS(x),
                              SETS(WORD("format", XIR_STR("NCHW")), INT("type", !w.max), LIST("padding", &l.padding),
                                   INT("padding_type", w.counts ? 3 : 0), LIST("ksize", &l.ksize),
                                   LIST("stride", &l.stride)), type));
@@ -184,7 +144,7 @@ bool tsm_back_batch_norm(xir_node *at) {
 
 /* half cells, linear or nearest. */
 bool tsm_back_upsample(xir_node *at) {
-    xir_value *x = map_input(at);
+    xir_value *x = image_input(at);
     if (!x || !tsm_short_dims(at, xir_op_output(at->op, 0))) return false;
     const xir_str word = xir_node_text(at, "interpolation", "");
     const bool linear = xir_str_equal(word, XIR_STR("BILINEAR")) || xir_str_equal(word, XIR_STR("INTER_LINEAR"));
@@ -192,13 +152,13 @@ bool tsm_back_upsample(xir_node *at) {
     if (!(linear || nearest) || xir_node_bool(at, "align_corners", false) || xir_node_has(at, 1))
         return xir_node_unsupported(at, "curves, corners, or sizes that are computed");
     if (linear && !v_is_real(x)) return xir_node_unsupported(at, "integers between those of the cells");
-    const xir_type *type = nchw_type(at, x, v_dim(x, 1), tsm_type(at, 0));
+    const xir_type *type = nchw_type(at, x, v_dim(x, 1));
     if (!type) return false;
     const xir_ints size = { (int64_t[]){ -1, -1, xir_type_dim(type, 2, false), xir_type_dim(type, 3, false) }, 4 };
     for (size_t i = 2; i < 4 && nearest; i++)
         if (!tsm_same_cells(v_dim(x, i), size.v[i]))
             return xir_node_unsupported(at, "other nearest cells than TenniS's");
-    return give_map(at, tsm_part(at, "tsm::_resize2d", INS(x, tsm_list_of(at, &size, NULL)),
+    return map_give(at, tsm_part(at, "tsm::_resize2d", INS(x, tsm_list_of(at, &size, NULL)),
                                  SETS(INT("type", nearest ? 2 : 0)),
                              type));
 }

@@ -349,7 +349,7 @@ static void wrong_attributes_have_findings(void **state) {
         { "Conv2d",  "xir.outputs",   xir_any_list(two + 1, 1),         "xir.outputs" },
         { "Conv2d",  "xir.target",    xir_any_text(XIR_STR("\"@layout(NC)\"")), "expected a target" },
         { "Conv2d",  "xir.extra",     xir_any_text(XIR_STR("[1]")),     "expected a map" },
-        { "Conv2d",  "xir.extra",     xir_any_text(XIR_STR("{}, \"b\": 1")), "expected a map" },
+        { "Conv2d",  "xir.extra",     xir_any_text(XIR_STR("{}, \"b\": 1")), "expected the end of the text" },
         { "Reshape", "shape",         xir_any_list(two, 2),             "an item of the list is of another kind" },
         { "Reshape", "shape",         xir_any_null(),                   "shape" },
         { "Reshape", "layout",        xir_any_text(XIR_STR("\"@fp(32)\"")), "an object of another class" },
