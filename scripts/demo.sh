@@ -96,6 +96,12 @@ result "$ops, proven: $(said '.*difference of an output is \([^ ]*\).*')"
 station "digits.fb, run on images"
 result "$(answers digits.fb image= --lazy)"
 
+station "digits.fb, in the memory of a plan"
+run xir plan digits.fb planned.fb --how memory=etm
+bytes=$(said '.*; \([0-9]* bytes\) from .*')
+run xir check planned.fb
+result "$bytes, $(answers planned.fb image= --arena | sed 's/,.*//')"
+
 station "digits.fb -> digits.json"
 run xir convert digits.fb digits.json
 run xir run digits.json --lazy --each --input image="$models/digits_inputs.npy" --compare answers_digits.fb \

@@ -57,6 +57,8 @@ typedef struct xir_convert_row {
      * the classes of a row without a hook; for one with a hook, none. */
     const char     *from;
     xir_convert_fn *back;
+    /* A number for the hooks, which tells rows with one hook apart: xir_node_variant. */
+    int64_t         variant;
 } xir_convert_row;
 
 /* Inputs by name. If a row names its inputs, a hook addresses them by their positions in the row, however the file
@@ -278,6 +280,8 @@ XIR_API xir_context  *xir_node_context(const xir_node *at);
 XIR_API int64_t       xir_node_version(const xir_node *at);
 XIR_API xir_str       xir_node_type(const xir_node *at);
 XIR_API bool          xir_node_failed(const xir_node *at);
+/* The variant of the node's row or, on the way back, of the row that is tried; 0 without a row. */
+XIR_API int64_t       xir_node_variant(const xir_node *at);
 /* The pass that converts to a dialect, with its options; NULL in other conversions. */
 XIR_API const xir_pass *xir_node_pass(const xir_node *at);
 /* How many there are, without absent ones at the end. */

@@ -59,11 +59,11 @@ typedef struct xir_run_options {
      * until it is freed. An op that would exceed the limit ends the run: XIR_E_LIMIT. With more threads some kernels
      * take more, and with a limit no op is computed before its turn. */
     uint64_t max_memory;
-    /* Runs in the memory that the network plans (memory.h): in one block, values and Params that have addresses are at
-     * them, and what a plan has wrong computes wrong numbers. Bytes of no value, or of none any more, are NaN. An
-     * output is written over an input where the rows of the classes say so. Ops are computed in their turn. The results
-     * of a right plan have the same bits as without. The block counts for max_memory. `watch` gets copies. More
-     * findings:
+    /* Runs in the memory that the network plans (memory.h): in one block, values that have addresses are at them, and
+     * so are Params that one of them overlaps; what a plan has wrong computes wrong numbers. Bytes of no value, or of
+     * none any more, are NaN. An output is written over an input where the rows of the classes say so. Ops are computed
+     * in their turn. The results of a right plan have the same bits as without. The block counts for max_memory.
+     * `watch` gets copies. More findings:
      *   XIR_E_MISSING   no value of the network has an address
      *   XIR_E_BOUNDS    the bytes of one that has are unknown
      *   XIR_E_INVALID   an op has changed bytes next to the memory of the plan                                      */

@@ -44,6 +44,9 @@ XIR_API size_t xir_value_line(const xir_value *value, char *out, size_t room);
 /* Parses an object from its JSON text. The object belongs to the context. NULL with a finding that has the byte and the
  * pointer. */
 XIR_API const xir_object *xir_object_parse(xir_context *ctx, xir_str json, xir_diags *why);
+/* Parses a value without a class from its JSON text: what xir_any_print prints, without Params. It lives as long as the
+ * network. NULL with a finding that has the byte and the pointer. */
+XIR_API const xir_any *xir_any_parse(xir_network *net, xir_str json, xir_diags *why);
 /* Parses an op from its JSON text. The op is not placed; its ids are kept for placing. Values of the network are
  * found by v_id, others are made. NULL with a finding. */
 XIR_API xir_op *xir_op_parse(xir_network *net, xir_str json, xir_diags *why);
@@ -63,9 +66,14 @@ enum {
     XIR_SAVE_INDENT    = 2,  /* by four blanks                                                                       */
     XIR_SAVE_NO_MD5    = 4,  /* do not compute the MD5 of the parameters, which takes most of the time of saving large
                                 ones: params_md5 is then empty, and readers note that they cannot compare            */
-    XIR_SAVE_EXTERNAL  = 8   /* onnx: constants of 1024 bytes and more go to a file next to the model, X.onnx.data or
+    XIR_SAVE_EXTERNAL  = 8,  /* onnx: constants of 1024 bytes and more go to a file next to the model, X.onnx.data or
                                 xir_save_options.params; both are replaced together. Without it they do if the model
                                 would have 2 GiB or more                                                             */
+    XIR_SAVE_INLINE    = 16, /* text: the bytes of all parameters are in the text. Without this and the next, they are
+                                if they take at most 16 KiB together                                                 */
+    XIR_SAVE_RAW       = 32, /* text: they are in a raw file next to it, X.raw                                       */
+    XIR_SAVE_NO_IDS    = 64  /* text: without ids, which a reader then gives in the order of the text: for files that
+                                people write                                                                         */
 };
 /* Saves the structure alone, as JSON. Validates first unless XIR_SAVE_UNCHECKED is set, and replaces the file
  * atomically. */
@@ -153,6 +161,9 @@ typedef struct xir_save_options {
  * XIR_E_INVALID if a text is not UTF-8. */
 XIR_API xir_status xir_network_save(xir_network *net, const char *path, const xir_save_options *options,
                                     xir_diags *why);
+/* Returns true if saving with these options puts the parameters into the file itself: in every format without a file of
+ * its own for them, and in a text if they are few, or the flags say so. False if there is no such format. */
+XIR_API bool xir_save_keeps_inside(const xir_network *net, const xir_save_options *options);
 /* Removes the temporary files of all saves in progress in this process, at most eight: for a signal handler that ends
  * the program, which may call it before _exit. The files that would have been replaced are unchanged. Returns true if a
  * save is just replacing two files: it is then unfinished, and xir_save_finish ends it. */

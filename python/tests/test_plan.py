@@ -106,3 +106,29 @@ def test_parts_are_in_the_whole():
     y = open_net.input("y", "fp32 [?]")
     open_net.output(F.Sigmoid(y, name="z"))
     assert xir.liveness(open_net).lives[open_net["z"].output].bytes is None
+
+
+def test_concats_of_googlenet_copy_little():
+    """Branches of its blocks write into the Concat, in NCHW, and the peak is the same."""
+    net = xir.Network()
+
+    def conv(x, channels, k, pad=0):
+        w = xir.params(net, np.zeros((channels, x.type.shape[1], k, k), "f4"), layout="OIHW")
+        return F.ReLU(F.Conv2d(x, w, pad=pad))
+
+    def block(x, a, before_b, b, before_c, c, d):
+        return F.Concat(conv(x, a, 1), conv(conv(x, before_b, 1), b, 3, 1), conv(conv(x, before_c, 1), c, 3, 1),
+                        conv(F.MaxPool2d(x, k=3, stride=1, pad=1), d, 1), axis=1)
+
+    x = F.MaxPool2d(conv(net.input("x", "fp32 NCHW [1,64,56,56]"), 192, 3, 1), k=2, stride=2)
+    x = block(block(x, 64, 96, 128, 16, 32, 32), 128, 128, 192, 32, 96, 64)
+    x = F.MaxPool2d(x, k=2, stride=2)
+    x = block(block(x, 192, 96, 208, 16, 48, 64), 160, 112, 224, 24, 64, 64)
+    net.output(F.MaxPool2d(x, k=14, stride=14))
+    plain = xir.liveness(net, views=True, in_place=True)
+    parts = xir.liveness(net, views=True, in_place=True, parts=True)
+    assert parts.peak <= plain.peak
+    joined = [(v, op.output) for op in net.ops("Concat") for v in op.inputs]
+    inside = [v for v, whole in joined if parts.lives[v].within == parts.lives[whole].within]
+    assert len(joined) == 16
+    assert sum(parts.lives[v].bytes for v in inside) >= 0.9 * sum(parts.lives[v].bytes for v, _ in joined)

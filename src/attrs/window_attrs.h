@@ -1,8 +1,8 @@
 /* The window attributes of convolutions, pools and Unfold, in one struct for one, two and three spatial axes.
  *
  * Inference and the executor never see each other, and each computes with windows by its own formulas, so that one
- * checks the other. But the names of the attributes are the same for both. They are read here once, in a header over
- * <xir/ops.h> that both layers may include and that computes nothing. */
+ * checks the other. But the names of the attributes are the same for both, and for conversion. They are read here once,
+ * in a header over <xir/ops.h> that these layers may include and that computes nothing. */
 #ifndef ATTRS_WINDOW_ATTRS_H
 #define ATTRS_WINDOW_ATTRS_H
 
@@ -23,6 +23,7 @@ typedef struct window_attrs {
     int64_t     groups;               /* of convolutions                                    */
     xir_padding mode;                 /* XIR_PADDING_ZEROS if the class has no other        */
     bool        transposed;
+    bool        max;                  /* a pool that takes the greatest                     */
     bool        padding_counts;       /* for means: count_include_pad                       */
     int64_t     divisor;              /* for means: divisor_override; 0: the number of cells */
 } window_attrs;
@@ -83,13 +84,13 @@ static inline window_attrs avg_pool3d_windows(const xir_avg_pool3d_attrs *a) {
     return (window_attrs)MEAN_ATTRS(3, MEAN_D(a), MEAN_H(a), MEAN_W(a));
 }
 static inline window_attrs max_pool1d_windows(const xir_max_pool1d_attrs *a) {
-    return (window_attrs){ .n = 1, .along = { MOST_W(a) } };
+    return (window_attrs){ .n = 1, .along = { MOST_W(a) }, .max = true };
 }
 static inline window_attrs max_pool2d_windows(const xir_max_pool2d_attrs *a) {
-    return (window_attrs){ .n = 2, .along = { MOST_H(a), MOST_W(a) } };
+    return (window_attrs){ .n = 2, .along = { MOST_H(a), MOST_W(a) }, .max = true };
 }
 static inline window_attrs max_pool3d_windows(const xir_max_pool3d_attrs *a) {
-    return (window_attrs){ .n = 3, .along = { MOST_D(a), MOST_H(a), MOST_W(a) } };
+    return (window_attrs){ .n = 3, .along = { MOST_D(a), MOST_H(a), MOST_W(a) }, .max = true };
 }
 
 /* ---- Unfold --------------------------------------------------------------------------------------------------- */
@@ -97,6 +98,25 @@ static inline window_attrs max_pool3d_windows(const xir_max_pool3d_attrs *a) {
 static inline window_attrs unfold_windows(const xir_unfold_attrs *a) {
     return (window_attrs){ .n = 2, .along = { { DILATED_H(a), .size = a->kernel_height },
                                               { DILATED_W(a), .size = a->kernel_width } } };
+}
+
+/* ---- by class ------------------------------------------------------------------------------------------------- */
+
+/* The attributes of a convolution or pool; n is 0 for any other class. */
+static inline window_attrs window_attrs_of(const xir_class_decl *decl, const void *attrs) {
+    if (decl == xir_conv2d_class())           return conv2d_windows(attrs);
+    if (decl == xir_conv1d_class())           return conv1d_windows(attrs);
+    if (decl == xir_conv3d_class())           return conv3d_windows(attrs);
+    if (decl == xir_max_pool2d_class())       return max_pool2d_windows(attrs);
+    if (decl == xir_max_pool1d_class())       return max_pool1d_windows(attrs);
+    if (decl == xir_max_pool3d_class())       return max_pool3d_windows(attrs);
+    if (decl == xir_avg_pool2d_class())       return avg_pool2d_windows(attrs);
+    if (decl == xir_avg_pool1d_class())       return avg_pool1d_windows(attrs);
+    if (decl == xir_avg_pool3d_class())       return avg_pool3d_windows(attrs);
+    if (decl == xir_conv_transpose2d_class()) return conv_transpose2d_windows(attrs);
+    if (decl == xir_conv_transpose1d_class()) return conv_transpose1d_windows(attrs);
+    if (decl == xir_conv_transpose3d_class()) return conv_transpose3d_windows(attrs);
+    return (window_attrs){ .n = 0 };
 }
 
 #undef STEPS_D

@@ -23,7 +23,7 @@ typedef struct planned_place {
     uint32_t values;       /* in these bytes that live                                                  */
 } planned_place;
 
-/* Places that touch, in the block. */
+/* Places that overlap, directly or through others, in the block. */
 typedef struct planned_island { size_t from, to; } planned_island;
 
 static size_t index_of(const planned *p, const xir_value *v) {
@@ -31,16 +31,13 @@ static size_t index_of(const planned *p, const xir_value *v) {
     return p->first[op->slot] + (size_t)(v - op_outputs(op));
 }
 
-/* The place of a value, or of Params; NULL if it has no address. */
+/* The place of a value, or of Params; NULL if it has none in the block. */
 static planned_place *place_of(const planned *p, const xir_value *v) {
     if (!v) return NULL;
-    if (value_is_params(v)) {
-        const uint32_t *number = pointer_table_find(&p->params, v);
-        return number ? &p->places[*number] : NULL;
-    }
     const xir_op *op = value_op(v);
-    if (!op || op->net != p->net || !(op->flags & OP_PLACED)) return NULL;
-    planned_place *it = &p->places[index_of(p, v)];
+    const uint32_t *number = value_is_params(v) ? pointer_table_find(&p->params, v) : NULL;
+    if (!number && (!op || op->net != p->net || !(op->flags & OP_PLACED))) return NULL;
+    planned_place *it = &p->places[number ? *number : index_of(p, v)];
     return it->at == NOWHERE ? NULL : it;
 }
 
@@ -131,7 +128,8 @@ static int compare_addresses(const void *a, const void *b) {
     return left->place < right->place ? -1 : left->place > right->place;
 }
 
-/* Finds the places in the block, one island after the other. */
+/* Finds the places in the block, one island after the other. Params that no value overlaps need none: nothing writes
+ * them. */
 static xir_status lay_out(layout *l) {
     planned *p = l->p;
     size_t at = 0;   /* the end of what is laid out */
@@ -140,10 +138,17 @@ static xir_status lay_out(layout *l) {
         return diag_memory(l->why);
     for (size_t i = 0; i < l->n;) {
         const address *first = &l->all[i];
-        uint64_t to = first->from;
-        size_t n = i;
-        for (; n < l->n && l->all[n].memory == first->memory && l->all[n].from <= to; n++)
+        uint64_t to = first->from + first->bytes;
+        bool written = first->place < p->n_values;
+        size_t n = i + 1;
+        for (; n < l->n && l->all[n].memory == first->memory && l->all[n].from < to; n++) {
             if (l->all[n].from + l->all[n].bytes > to) to = l->all[n].from + l->all[n].bytes;
+            written = written || l->all[n].place < p->n_values;
+        }
+        if (!written) {
+            i = n;
+            continue;
+        }
         at += GUARD;
         at += (size_t)((first->from - at) & (ALIGNED - 1));
         if (to - first->from > SIZE_MAX / 2 - 2 * GUARD - at)

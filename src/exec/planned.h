@@ -2,8 +2,8 @@
  * computes wrong numbers in it, as on a device:
  *   - what is in no value's bytes, or no more, is the pattern of a NaN: before an op is computed, that is where its
  *     outputs go; after it, what its inputs leave that nothing reads any more
- *   - places that touch or overlap are an island; bytes around islands are guards, which no op may change
- *   - Params with addresses are copied to them once.
+ *   - places that overlap are an island; bytes around islands are guards, which no op may change
+ *   - Params are copied to their addresses once, if a value overlaps them.
  * Values may share bytes where the rows of their classes say so (liveness.h), at the same address. An op writes its
  * output at its address, or to other memory that is copied there, if it could read what it has written. Values without
  * an address are in memory of their own. */

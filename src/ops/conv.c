@@ -6,16 +6,8 @@
 #include "spatial.h"
 #include "types.h"
 
-/* The attributes that all classes share. The kernel sizes are filled in once its type has been read. */
-static window_attrs conv_of(const xir_infer *at) {
-    const xir_class_decl *decl = at->cls->decl;
-    if (decl == xir_conv2d_class())           return conv2d_windows(at->attrs);
-    if (decl == xir_conv1d_class())           return conv1d_windows(at->attrs);
-    if (decl == xir_conv3d_class())           return conv3d_windows(at->attrs);
-    if (decl == xir_conv_transpose2d_class()) return conv_transpose2d_windows(at->attrs);
-    if (decl == xir_conv_transpose1d_class()) return conv_transpose1d_windows(at->attrs);
-    return conv_transpose3d_windows(at->attrs);
-}
+/* The kernel sizes are filled in once its type has been read. */
+static window_attrs conv_of(const xir_infer *at) { return window_attrs_of(at->cls->decl, at->attrs); }
 
 static const char *plural(int64_t n) { return n == 1 ? "" : "s"; }
 

@@ -4,16 +4,7 @@
 #include "graph.h"
 #include "spatial.h"
 
-/* The attributes that all classes share. */
-static window_attrs pool_of(const xir_infer *at) {
-    const xir_class_decl *decl = at->cls->decl;
-    if (decl == xir_max_pool2d_class()) return max_pool2d_windows(at->attrs);
-    if (decl == xir_max_pool1d_class()) return max_pool1d_windows(at->attrs);
-    if (decl == xir_max_pool3d_class()) return max_pool3d_windows(at->attrs);
-    if (decl == xir_avg_pool2d_class()) return avg_pool2d_windows(at->attrs);
-    if (decl == xir_avg_pool1d_class()) return avg_pool1d_windows(at->attrs);
-    return avg_pool3d_windows(at->attrs);
-}
+static window_attrs pool_of(const xir_infer *at) { return window_attrs_of(at->cls->decl, at->attrs); }
 
 static xir_status pool_shape(xir_infer *at, const window_attrs *m, named_dims *out) {
     xir_status status = read_dims(at, 0, map_letters(m->n), out);

@@ -11,7 +11,7 @@
  * cycle is an error that names its ops, and then nothing is moved. The walk keeps its own stack, so a long chain in the
  * wrong order needs no deep recursion. */
 #include <stdio.h>
-#include "support/upkeep.h"
+#include "sort_memory.h"
 
 enum { NOT_SEEN, WAITING, DONE };
 
@@ -171,7 +171,7 @@ static bool is_sorted(const xir_network *net) {
     return true;
 }
 
-static xir_status run(xir_pass *at) {
+static xir_status put_into_order(xir_pass *at) {
     xir_network *net = at->net;
     sorter s = { .at = at };
     if (is_sorted(net)) return XIR_OK;
@@ -196,8 +196,25 @@ static xir_status run(xir_pass *at) {
     return status;
 }
 
+static xir_status run(xir_pass *at) {
+    const xir_str order = xir_pass_text(at, "order");
+    const bool memory = xir_str_equal(order, XIR_STR("memory"));
+    if (!memory && !xir_str_equal(order, XIR_STR("stable"))) {
+        return xir_pass_fail(at, XIR_E_BOUNDS, NULL, "order: expected stable or memory, found '%.*s'",
+                             CLIP_TO(order, 80));
+    }
+    const xir_status status = put_into_order(at);
+    return status || !memory ? status : sort_for_memory(at);
+}
+
+static const xir_pass_option options[] = {
+    { "order", XIR_PASS_TEXT, "stable", "stable: ops in order stay; memory: also one in which less memory lives" },
+};
+
 const xir_pass_decl pass_sort = {
     XIR_PASS_HEAD("sort", "puts every op after those whose results it reads"),
     .level = XIR_LEVEL_NEEDED,
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
     .run = run,
 };

@@ -27,7 +27,7 @@ typedef struct format_writing {
     const format *format;
     const char   *path;      /* for findings; may be ""                                                       */
     const char   *params_path;     /* of the structure's folder or file of parameters; NULL: it has none      */
-    unsigned      flags;     /* XIR_SAVE_INDENT                                                               */
+    unsigned      flags;     /* XIR_SAVE_INDENT, _INLINE, _RAW, _NO_IDS                                       */
     uint32_t      align;     /* of payloads, in formats that align them: a power of two                        */
     bool          plain;     /* not scrambled, in formats that may be                                          */
     bool          external;  /* parameters go to a file of their own, in formats with `splits`                 */
@@ -83,6 +83,9 @@ struct format {
     /* Whether writing this network needs the separate file; NULL: it does if there are parameters. Such a file is read
      * by name, so there is no params_found. */
     xir_status (*splits)(xir_network *net, const format_writing *how, bool *out);
+    /* Whether the parameters of a network are in the file itself after all; NULL: never.                   */
+    bool       (*has_inside)(const xir_network *net, const format_writing *how);
+    bool        spells_dims;      /* symbolic dims are in its types: it needs no keys for them               */
     /* Parameters in a folder, instead of write_params: whether a network has any, which files of an old folder may be
      * replaced, and the writing of all files, after the structure. Whatever can be refused is before the first file. */
     bool       (*has_files)(const xir_network *net);
@@ -105,6 +108,6 @@ static inline int place_order(xir_str a, xir_str b) {
 }
 
 extern const format format_json, format_flat, format_msgpack, format_onnx, format_pnnx, format_python, format_nnb,
-                    format_c, format_tsm, format_deepx;
+                    format_c, format_tsm, format_deepx, format_text;
 
 #endif

@@ -17,6 +17,7 @@ static const format *const built_in[] = {
     &format_c,
     &format_tsm,
     &format_deepx,
+    &format_text,
 };
 enum { BUILT_IN = sizeof built_in / sizeof built_in[0] };
 

@@ -11,7 +11,7 @@
 #include "spelled.h"
 #include "sized.h"
 
-enum { USUAL_ALIGN = 4096, MOST_ALIGN = 1 << 30 };
+enum { USUAL_ALIGN = 4096, MOST_ALIGN = 1 << 30, OF_TEXT = XIR_SAVE_INLINE | XIR_SAVE_RAW | XIR_SAVE_NO_IDS };
 
 typedef struct saving {
     xir_network      *net;
@@ -52,7 +52,7 @@ static bool choose(saving *s, xir_status *status) {
 }
 
 static bool take_options(saving *s, const xir_save_options *options, xir_status *status) {
-    const uint64_t known = XIR_SAVE_UNCHECKED | XIR_SAVE_INDENT | XIR_SAVE_NO_MD5 | XIR_SAVE_EXTERNAL;
+    const uint64_t known = XIR_SAVE_UNCHECKED | XIR_SAVE_INDENT | XIR_SAVE_NO_MD5 | XIR_SAVE_EXTERNAL | OF_TEXT;
     *status = sized_take(SIZED(xir_save_options, flags), &s->o, options, s->why);
     if (*status) return false;
     if (s->o.flags & ~known)
@@ -71,10 +71,16 @@ static bool begin(saving *s, const xir_save_options *options, xir_status *status
         return refuse(s, status, XIR_E_INVALID, "a file of format %s contains its parameters: no parameter file can be "
                       "named", s->format.name);
     if (s->o.flags & XIR_SAVE_EXTERNAL && !s->format.splits)
-        return refuse(s, status, XIR_E_INVALID, "a file of format %s cannot have its parameters in a file that it names",
+        return refuse(s, status, XIR_E_INVALID,
+                      "a file of format %s cannot have its parameters in a file that it names",
                       s->format.name);
     if (s->o.flags & XIR_SAVE_EXTERNAL && (!s->path || s->o.no_params))
         return refuse(s, status, XIR_E_INVALID, "a file of parameters is requested, but only the structure is written");
+    if (s->o.flags & OF_TEXT && !s->format.has_inside)
+        return refuse(s, status, XIR_E_INVALID, "a file of format %s always has ids, and its parameters in one place",
+                      s->format.name);
+    if (s->o.flags & XIR_SAVE_INLINE && (s->o.flags & XIR_SAVE_RAW || s->o.params))
+        return refuse(s, status, XIR_E_INVALID, "the parameters are requested in the text and in a file of their own");
     if (s->o.params && !s->path)
         return refuse(s, status, XIR_E_INVALID,
                       "a callback receives only the structure: xir_network_save_params writes the parameters");
@@ -91,7 +97,8 @@ static bool begin(saving *s, const xir_save_options *options, xir_status *status
 
 static format_writing writing_of(const saving *s, xir_write_fn *write, xir_write_fn *write_lasting, void *user) {
     return (format_writing){
-        .format = &s->format, .path = s->path ? s->path : "", .flags = s->o.indent ? XIR_SAVE_INDENT : 0,
+        .format = &s->format, .path = s->path ? s->path : "",
+        .flags = (s->o.indent ? XIR_SAVE_INDENT : 0) | (unsigned)(s->o.flags & OF_TEXT),
         .align = s->o.align, .plain = s->o.plain, .external = s->o.params || s->o.flags & XIR_SAVE_EXTERNAL,
         .no_params = s->o.no_params, .write = write, .write_lasting = write_lasting, .user = user, .why = s->why };
 }
@@ -286,6 +293,7 @@ static xir_status needs_pair(const saving *s, bool *out) {
     *out = s->o.params;
     if (s->o.no_params) return XIR_OK;
     if (s->format.splits) return s->format.splits(s->net, &how, out);
+    if (s->format.has_inside && s->format.has_inside(s->net, &how)) return XIR_OK;
     if (!*out && !net_walk_params(s->net, has_bytes, out) && !*out) return diag_memory(s->why);
     if (*out || !s->format.params_always) return XIR_OK;
     const xir_status status = companion_is_needed(&s->format, s->net, &lacks, &needs_file, s->why);
@@ -320,13 +328,23 @@ xir_status xir_network_save(xir_network *net, const char *path, const xir_save_o
     bool finished;
     status = unfinished_end(net->ctx, path, s.o.params, &finished, why);
     if (status) return status;
-    spelling dims;
-    status = spelling_begin(&dims, net, why);
+    spelling dims = { 0 };
+    if (!s.format.spells_dims) status = spelling_begin(&dims, net, why);
     net->no_md5 = s.o.flags & XIR_SAVE_NO_MD5;
     if (!status) status = s.format.params_written ? save_both(&s) : save_one(&s, s.format.write, false);
     net->no_md5 = false;
     spelling_end(&dims);
     return status;
+}
+
+bool xir_save_keeps_inside(const xir_network *net, const xir_save_options *options) {
+    saving s = { .net = (xir_network *)(uintptr_t)net };
+    xir_status status = XIR_OK;
+    if (!net || !take_options(&s, options, &status) || !s.o.format ||
+        !format_named(net->ctx, s.o.format, &s.format, NULL))
+        return false;
+    const format_writing how = writing_of(&s, NULL, NULL, NULL);
+    return !s.format.params_written || (s.format.has_inside && s.format.has_inside(net, &how));
 }
 
 xir_status xir_network_write(xir_network *net, xir_write_fn *write, void *user, const xir_save_options *options,
@@ -335,8 +353,8 @@ xir_status xir_network_write(xir_network *net, xir_write_fn *write, void *user, 
     saving s = { .net = net, .why = why };
     xir_status status = XIR_OK;
     if (!begin(&s, options, &status)) return status;
-    spelling dims;
-    status = spelling_begin(&dims, net, why);
+    spelling dims = { 0 };
+    if (!s.format.spells_dims) status = spelling_begin(&dims, net, why);
     net->no_md5 = s.o.flags & XIR_SAVE_NO_MD5;
     if (!status) {
         given_writer g = given_begin(write, user, why);
@@ -356,7 +374,8 @@ static bool begin_params(saving *s, const xir_save_options *options, xir_status 
     if (!s->o.format) return refuse(s, status, XIR_E_INVALID, "the format must be named");
     if (!choose(s, status)) return false;
     if (s->format.write_folder)
-        return refuse(s, status, XIR_E_UNSUPPORTED, "the parameters of format %s are a folder, which is written with the "
+        return refuse(s, status, XIR_E_UNSUPPORTED,
+                      "the parameters of format %s are a folder, which is written with the "
                       "structure", s->format.name);
     if (s->format.splits)
         return refuse(s, status, XIR_E_UNSUPPORTED, "a file of format %s names the file of its parameters: both are "

@@ -21,7 +21,7 @@ run 1 plan "$data/open.json"; err "the bytes of value 'x' are unknown"
 run 1 plan d.json no.fb --how limit=100; err "the buffers need at least"; gone no.fb
 run 2 plan d.json -; err "OUT is a file"
 run 2 plan "$SRC/examples/models/digits.onnx"; err "convert it first"
-run 1 plan d.json --how memory=disk; err "expected chunk or etm"
+run 1 plan d.json --how memory=disk; err "expected chunk, etm or ocm"
 
 # Real back ends' networks need no more than what lives in them at once.
 if [ -d "${XIR_CORPUS:-}/icraft" ]; then

@@ -49,6 +49,11 @@ static bool shaped(xir_node *at) {
     return xir_node_result(at, 0, xir_node_reshaped(at, x, &dims, letters[xir_node_int(at, "letters", 0)]));
 }
 
+static bool leaks(xir_node *at) {
+    return xir_node_becomes(at, "ReLU", XIR_VALUES(xir_node_input(at, 0)),
+                            XIR_SETS(XIR_SETR("alpha", 0.25 * (double)xir_node_variant(at))));
+}
+
 static const long_row rows[] = {
     LONG_ROW("toy::nn.Affine",  "1-3 input weight bias", "1", "fused:nb", "Multiply, Add", NULL, affine),
     LONG_ROW("toy::nn.Numbers", "1", "1", "scale:fib flag:bn pad:Is more:FI #id:i out.dims:I *:t", "ClampScalar", NULL, numbers),
@@ -57,6 +62,8 @@ static const long_row rows[] = {
     LONG_ROW("toy::nn.Relu",    "1", "1", "",             "ReLU",    NULL,          NULL),
     LONG_ROW("toy::nn.Leaky",   "1", "1", "slope:f!",     "ReLU",    "alpha=slope", NULL),
     LONG_ROW("toy::nn.Shaped",  "1", "1", "dims:I letters:i", "Reshape", NULL,     shaped),
+    LONG_ROW("toy::nn.Drip",    "1", "1", "",             "ReLU",    NULL,          leaks, .variant = 1),
+    LONG_ROW("toy::nn.Leak",    "1", "1", "",             "ReLU",    NULL,          leaks, .variant = 2),
     LONG_ROW("toy::math.Twice", "1", "1", "version:i",    "Add",     NULL,          twice),
 };
 
@@ -245,6 +252,13 @@ static void any_name_of_the_pass_converts_every_dialect(void **state) {
         xir_network_free(net);
         net = NULL;
     }
+}
+
+static void a_variant_tells_rows_of_one_hook_apart(void **state) {
+    (void)state;
+    net = story_net_in(with, "x: 2 3; a = toy::nn.Drip x; b = toy::nn.Leak a; out b");
+    assert_int_equal(run("to-xir", "strict"), XIR_OK);
+    CHECK_STORY(net, "a = ReLU x [alpha=0.25]; b = ReLU a [alpha=0.5]; out b");
 }
 
 static void findings_have_the_words_and_places_of_the_dialect(void **state) {
@@ -597,6 +611,7 @@ GROUP {
         TEST(a_dialect_types_and_checks_its_ops),
         TEST(formats_of_a_dialect_have_its_way_back),
         TEST(any_name_of_the_pass_converts_every_dialect),
+        TEST(a_variant_tells_rows_of_one_hook_apart),
         TEST(findings_have_the_words_and_places_of_the_dialect),
         TEST(settings_accept_all_names_of_a_pass),
         TEST(needs_accept_all_names_of_a_pass),

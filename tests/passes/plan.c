@@ -296,6 +296,47 @@ static void inputs_may_have_a_second_copy(void **state) {
     xir_network_free(net);
 }
 
+/* ---- what notices a wrong plan ----------------------------------------------------------------------------------- */
+
+static xir_status misplace(xir_pass *at) {
+    xir_network *net = xir_pass_network(at);
+    xir_pass_changed(at, 1);
+    return xir_value_set_mtype(story_value(net, "b"), xir_value_mtype(story_value(net, "a")));
+}
+
+/* Plans, then puts b where a is, which is read later. */
+static xir_status run_misplaced(xir_network *net, const xir_pass_settings *how) {
+    static const xir_pass_decl wrong = { XIR_PASS_HEAD("misplace", "puts a value over another one"), .run = misplace };
+    xir_pipeline *p = xir_pipeline_new(ctx, why);
+    DOES(xir_pipeline_add(p, xir_pass_find(ctx, XIR_STR("plan")), NULL, why));
+    DOES(xir_pipeline_add(p, &wrong, NULL, why));
+    const xir_status status = xir_pipeline_run(p, net, how, NULL, why);
+    xir_pipeline_free(p);
+    return status;
+}
+
+static void a_verified_plan_must_stay_sound(void **state) {
+    (void)state;
+    xir_network *net = story_net(STORY);
+    assert_int_equal(run_misplaced(net, &XIR_INIT(xir_pass_settings, .verify = true)), XIR_E_INVALID);
+    CHECK_SAID("overlap those of value 'a'");
+    xir_network_free(net);
+}
+
+/* It is run in its memory. */
+static void a_proof_notices_a_wrong_plan(void **state) {
+    (void)state;
+    xir_network *net = story_net(STORY);
+    xir_proof *proof = xir_proof_new(ctx, NULL, why);
+    xir_pass_watch watch = XIR_INIT(xir_pass_watch);
+    DOES(xir_proof_watch(proof, &watch, why));
+    const xir_pass_settings how = XIR_INIT(xir_pass_settings, .watches = &watch, .n_watches = 1);
+    assert_int_equal(run_misplaced(net, &how), XIR_E_INVALID);
+    CHECK_SAID("the network computes something else");
+    xir_proof_free(proof);
+    xir_network_free(net);
+}
+
 /* What the body of a call makes needs bytes while it runs. */
 static void a_call_needs_the_peak_of_its_body(void **state) {
     (void)state;
@@ -380,6 +421,20 @@ static void planning(want *w) {
 }
 SCARCE_TEST(planning)
 
+#define PARTS "w: params 2 4; x: fp32 2 4; c = CumSum x; a, b = Split c [sections=1,1 axis=0]; " \
+              "d = Concat b a [axis=0]; e = Add d w; f = CumSum e; out f"
+
+static void planning_more(want *w) {
+    IN_PLENTY(w, w->net = story_net_in(w->ctx, PARTS));
+    TRY_LOOSELY(w, xir_pass_run(w->net, "sort", "order=memory", NULL, w->why));
+    TRY_LOOSELY(w, xir_pass_run(w->net, "plan", "memory=ocm,parts,align=4", NULL, w->why));
+    TRY_LOOSELY(w, xir_pass_run(w->net, "plan", "memory=etm,parts,align=4,double=x", NULL, w->why));
+    TRY_LOOSELY(w, xir_pass_run(w->net, "plan", "memory=etm,keep", NULL, w->why));
+    TRY_LOOSELY(w, xir_pass_run(w->net, "plan", "chunks=views", NULL, w->why));
+    IN_PLENTY(w, w->result = picture(w->net));
+}
+SCARCE_TEST(planning_more)
+
 GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_chunk_has_offsets),
@@ -395,9 +450,12 @@ GROUP {
         cmocka_unit_test(what_has_an_address_may_keep_it),
         cmocka_unit_test(what_is_worth_most_is_on_the_chip),
         cmocka_unit_test(inputs_may_have_a_second_copy),
+        cmocka_unit_test(a_verified_plan_must_stay_sound),
+        cmocka_unit_test(a_proof_notices_a_wrong_plan),
         cmocka_unit_test(a_call_needs_the_peak_of_its_body),
         cmocka_unit_test(bad_options_are_refused),
         cmocka_unit_test(test_planning),
+        cmocka_unit_test(test_planning_more),
     };
     return RUN_GROUP(tests);
 }

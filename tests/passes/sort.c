@@ -1,5 +1,6 @@
 /* sort: puts ops in order where needed; ops in order stay in place. */
 #include "support/op_list.h"
+#include "support/story.h"
 
 static const xir_type *row(void) { return FP32("NC", 1, 4); }
 
@@ -169,6 +170,44 @@ static void any_order_becomes_a_valid_one(void **state) {
     }
 }
 
+/* ---- order=memory ------------------------------------------------------------------------------------------------ */
+
+#define FOUR "[axis=1]"
+#define ONE "[begin=0,0 end=1,1 stride=1,1]"
+
+static void branches_are_finished_one_after_the_other(void **state) {
+    (void)state;
+    xir_network *net = story_net("x: fp32 1 4; a = Concat x x x x " FOUR "; b = Concat x x x x " FOUR "; c = Slice a " ONE
+                                 "; d = Slice b " ONE "; e = Add c d; out e");
+    size_t changes;
+    DOES(xir_pass_run(net, "sort", "order=memory", &changes, why));
+    assert_true(changes > 0);
+    const char *const names[] = { "", "a", "c", "b", "d", "e", "" };
+    size_t i = 0;
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op), i++)
+        if (*names[i]) CHECK_STR(xir_op_name(op), names[i]);
+    assert_int_equal(xir_network_validate(net, NULL), XIR_OK);
+    DOES(xir_pass_run(net, "sort", "order=memory", &changes, why));
+    assert_int_equal(changes, 0);
+    xir_network_free(net);
+}
+
+/* Where no plan needs fewer bytes, the order is kept. */
+static void an_order_that_saves_nothing_is_not_taken(void **state) {
+    (void)state;
+    size_t changes;
+    xir_network *net = story_net("x: fp32 1 4; a = Sigmoid x; b = Sigmoid x; c = Slice x " ONE "; d = Add a b; out d c");
+    DOES(xir_pass_run(net, "sort", "order=memory", &changes, why));
+    assert_int_equal(changes, 0);
+    xir_network_free(net);
+    net = story_net("x: fp32 -1 4; a = Concat x x " FOUR "; b = Concat x x " FOUR "; c = ReLU a; d = ReLU b; out c d");
+    DOES(xir_pass_run(net, "sort", "order=memory", &changes, why));
+    assert_int_equal(changes, 0);
+    assert_int_equal(xir_pass_run(net, "sort", "order=random", NULL, why), XIR_E_BOUNDS);
+    check_finding(XIR_E_BOUNDS, "order: expected stable or memory, found 'random'");
+    xir_network_free(net);
+}
+
 GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_op_pulls_its_producers_in_front_of_itself),
@@ -180,6 +219,8 @@ GROUP {
         cmocka_unit_test(an_op_that_reads_itself_is_a_cycle),
         cmocka_unit_test(a_million_ops_backwards),
         cmocka_unit_test(any_order_becomes_a_valid_one),
+        cmocka_unit_test(branches_are_finished_one_after_the_other),
+        cmocka_unit_test(an_order_that_saves_nothing_is_not_taken),
     };
     return RUN_GROUP(tests);
 }

@@ -153,11 +153,17 @@ static bool same_image(verdict *v, const char *of, xir_network *net, const image
     return good;
 }
 
+/* A text has the bytes of its Params inside of it for two seeds of three. */
+static bool is_text(const char *word) { return strcmp(word, "text") == 0; }
+static bool is_inline(const char *word) { return is_text(word) && seed_now % 3 > 0; }
+
 /* Writes; false on a failure, or if the format cannot hold it. */
 static bool write_as(verdict *v, const char *of, xir_network *net, const char *word, bool structure, bool refusable,
                      bytes *out) {
     const xir_save_options options = XIR_INIT(xir_save_options, .format = word, .unchecked = true,
-                                              .no_params = structure, .align = UINT32_C(1) << (seed_now % 13));
+                                              .no_params = structure, .align = UINT32_C(1) << (seed_now % 13),
+                                              .flags = is_inline(word) ? XIR_SAVE_INLINE : is_text(word) ?
+                                                  XIR_SAVE_RAW : 0);
     xir_diags_clear(why);
     xir_status status = xir_network_write(net, append, out, &options, why);
     if (refusable && (status == XIR_E_LIMIT || status == XIR_E_UNSUPPORTED)) v->refused++;
@@ -176,7 +182,8 @@ static xir_network *read_as(verdict *v, const char *of, xir_context *with, const
     xir_diags_clear(why);
     xir_network *net = xir_network_read(with, file->data, file->size, XIR_STR(""), &options, why);
     xir_status status = XIR_E_INVALID;
-    if (net && f->pair && expected->raw.size > RAW_HEADER) {   /* without payloads there is no file */
+    if (net && f->pair && !is_inline(f->name) &&
+        expected->raw.size > RAW_HEADER) {   /* without payloads there is no file */
         status = xir_raw_read(net, expected->raw.data, expected->raw.size,
                               lazy ? XIR_LOAD_LAZY | XIR_LOAD_MD5 : 0, why);
         if (status) xir_network_free(net), net = NULL;
@@ -227,7 +234,9 @@ static void check_structure(verdict *v, xir_network *net, const xir_format_info 
     free(alone.data);
 }
 
-static bool can_hold(const xir_format_info *f, const image *i) { return !f->pair || !i->params.size; }
+static bool can_hold(const xir_format_info *f, const image *i) {
+    return !f->pair || is_inline(f->name) || !i->params.size;
+}
 
 static void check_format(verdict *v, xir_network *net, const xir_format_info *f, const image *expected, bool lazy,
                          bool refusable) {
@@ -236,7 +245,8 @@ static void check_format(verdict *v, xir_network *net, const xir_format_info *f,
     if (!can_hold(f, expected)) return;
     snprintf(of, sizeof of, "%s%s", f->name, lazy ? ", lazily" : "");
     xir_network *out = through(v, of, net, f, expected, lazy, refusable, &file);
-    if (out && !v->ambiguous) {   /* a context with fewer classes reads the same */
+    /* a context with fewer classes reads the same; but a text leaves out what its classes declare as defaults */
+    if (out && !v->ambiguous && !is_text(f->name)) {
         snprintf(of, sizeof of, "%s for a stranger", f->name);
         xir_network *strange = read_as(v, of, stranger, &file, f, expected, lazy);
         if (strange) same_image(v, of, strange, expected);

@@ -35,6 +35,9 @@ static void grades_of_the_library(void **state) {
         ROW(nnb, NNB_HEAD, MAYBE),           ROW(nnb, "\4\0\0\0\1\0\0\0", NO),
         ROW(deepx, "add(a)->(b)", LIKELY),    ROW(deepx, "# note\n\nprint t ->", LIKELY), ROW(deepx, "// x\nadd (", NO),
         ROW(deepx, "deepxir f(a: f32)", YES), ROW(deepx, "func f(a: f32)", NO),      ROW(deepx, "add->(b)", NO),
+        ROW(text, "xir 1\n", YES),            ROW(text, "// opt: fold\n\nxir 12", YES),     ROW(text, "xir", MAYBE),
+        ROW(text, "xir ", MAYBE),             ROW(text, "xir x", NO),                  ROW(text, "xi", NO),
+        ROW(text, "// note", NO),             ROW(text, "xirs 1", NO),                 ROW(text, "", NO),
         ROW(deepx, "a b", NO),                ROW(deepx, "->(b)", NO),                 ROW(deepx, "{\"a -> b\":1}", NO),
 #undef ROW
     };
@@ -55,7 +58,7 @@ static void content_and_name(void **state) {
         ROW("", "x.json", "json"),            ROW("", "x.imodel", "imodel"),           ROW("", "x.msg", "imodel"),
         ROW("", "x.fb", "fb"),                ROW("", "x.onnx", "onnx"),               ROW("", "x.param", "pnnx"),
         ROW("", "x.pnnx.param", "pnnx"),      ROW("", "x.nnb", "nnb"),                 ROW("", "x.tsm", "tsm"),
-        ROW("", "x.ir", "deepx"),             ROW("", "x.dxir", "deepx"),            ROW("", "x", NULL),                      ROW("", "", NULL),
+        ROW("", "x.xir", "text"), ROW("", "x.ir", "deepx"),             ROW("", "x.dxir", "deepx"),            ROW("", "x", NULL),                      ROW("", "", NULL),
         ROW("", ".json", NULL),               ROW("", "d.json/x", NULL),               ROW("", "d/.json", NULL),
         ROW("", "x.JSON", NULL),              ROW("", "json", NULL),                   ROW("", "x.xyz", NULL),
         ROW("hello", "x.nnb", "nnb"),         ROW("hello", "x", NULL),                 ROW("hello", "x.json", "json"),
@@ -218,7 +221,7 @@ static void places_in_a_text(void **state) {
     CHECK_STR(xir_diags_at(to, 0)->file, "another");
     assert_int_equal(xir_format_place_findings(ctx, "jsom", XIR_STR("{}"), XIR_STR("f"), from, to), XIR_E_UNKNOWN);
     assert_int_equal(xir_diags_count(to), 2);
-    CHECK_STR(xir_diags_at(to, 1)->message, "there is no format 'jsom', expected one of json, imodel, fb, onnx, pnnx, nnb, tsm, deepx");
+    CHECK_STR(xir_diags_at(to, 1)->message, "there is no format 'jsom', expected one of json, imodel, fb, onnx, pnnx, nnb, tsm, deepx, text");
     xir_diags_free(from);
     xir_diags_free(to);
 }
@@ -234,7 +237,7 @@ static void impossible_beginnings_are_refused(void **state) {
     for (size_t i = 0; written_format_at(i, &f); i++) {
         size_t size, refused = 0;
         char name[40];
-        snprintf(name, sizeof name, "begin.%s", f.name);
+        snprintf(name, sizeof name, "begin.%.*s", (int)strcspn(f.suffixes, " "), f.suffixes);
         DOES(xir_network_save(net, scratch(name), &XIR_INIT(xir_save_options, .unchecked = true), why));
         uint8_t *bytes = scratch_get(scratch(name), &size);
         assert_true(size > HEAD && xir_format_may_begin(ctx, f.name, bytes, size, XIR_STR(""), why));

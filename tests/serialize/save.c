@@ -27,7 +27,8 @@ static void the_same_network_gives_the_same_bytes(void **state) {
             assert_int_equal(now_size, size);
             assert_memory_equal(now, bytes, size);
             raw_memory m = { 0 };
-            const xir_save_options options = XIR_INIT(xir_save_options, .format = f.name, .unchecked = true);
+            const xir_save_options options = XIR_INIT(xir_save_options, .format = f.name, .unchecked = true,
+                                                      .flags = load_flags(&f));
             assert_int_equal(xir_network_write(again, raw_memory_write, &m, &options, why), XIR_OK);
             assert_int_equal(m.size, size);
             assert_memory_equal(m.data, bytes, size);

@@ -6,7 +6,7 @@
 #   src/{ops,exec}                    itself, src/attrs and src/core
 #   src/{memory,serialize,passes}     itself and src/core
 #   src/library                       itself and src/core
-#   src/convert                       itself, src/passes and src/core; its rooms see those below them:
+#   src/convert                       itself, src/passes, src/attrs and src/core; its rooms see those below them:
 #                                     node < spec < formula < rows < walk < each dialect, and no dialect sees another
 #   src/draw                          itself and <xir/…>
 #   tools/<program>                   itself
@@ -36,7 +36,7 @@ rules() {
     for folder in memory serialize passes library; do
         each "src/$folder" "src/$folder" $core
     done
-    each src/convert src/convert src/passes $core
+    each src/convert src/convert src/passes src/attrs $core
     rooms=
     for folder in node spec formula rows walk; do
         room src/convert/$folder $rooms

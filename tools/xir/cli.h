@@ -92,7 +92,8 @@ typedef struct command {
 
 /* Each command is in the file of its name. The list ends with NULL. */
 extern const command info_command, show_command, convert_command, extract_command, check_command, diff_command,
-                     opt_command, plan_command, trace_command, run_command, stats_command, view_command, ops_command,
+                     opt_command, plan_command, trace_command, run_command, test_command,
+                     stats_command, view_command, ops_command,
                      passes_command, schema_command, help_command, completion_command;
 extern const command *const commands[];
 extern const option common_options[];    /* what every command takes                        */
@@ -305,8 +306,8 @@ void unload(loaded *l);
 
 /* What every command that saves takes on its command line. */
 typedef struct save_options {
-    const char *to, *out_params, *align;
-    bool        indent, plain, no_md5, external;
+    const char *to, *out_params, *align, *inside;
+    bool        indent, plain, no_md5, external, no_ids;
 } save_options;
 extern save_options save_args;
 #define OUT_PARAMS_OPTION                                                                                             \
@@ -323,6 +324,11 @@ extern save_options save_args;
     { "external", NULL, WORD_NONE, &save_args.external,                                                               \
       "onnx: write constants of 1024 bytes and more to X.onnx.data, next to X.onnx" }
 #define PLAIN_OPTION { "plain", NULL, WORD_NONE, &save_args.plain, "tsm: write a scrambled container plain" }
+#define INLINE_OPTION                                                                                                 \
+    { "inline", "WORD", WORD_TEXT, &save_args.inside,                                                                 \
+      "text: which parameters are in it: all, or none; without this, all if they take at most 16 KiB" }
+#define NO_IDS_OPTION                                                                                                 \
+    { "no-ids", NULL, WORD_NONE, &save_args.no_ids, "text: write no ids, as in files that people write" }
 #define TO_OPTION                                                                                                     \
     { "to", "FORMAT", WORD_FORMAT, &save_args.to,                                                                     \
       "the format of the output, whatever its name: json, fb, pnnx, ...; an unknown word lists all" }

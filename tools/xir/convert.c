@@ -17,6 +17,7 @@ static int run(int n, char **operands) {
 
 static const option options[] = {
     PARAMS_OPTION, OUT_PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, INDENT_OPTION, ALIGN_OPTION, PLAIN_OPTION,
+        INLINE_OPTION, NO_IDS_OPTION,
     NO_MD5_OPTION, EXTERNAL_OPTION, FROM_OPTION, AS_CALLS_OPTION,
     TO_OPTION,
     { 0 },

@@ -173,6 +173,7 @@ static const option options[] = {
     { "begin", "V", WORD_TEXT, &begin_words, "a value that becomes an input: its name, #ID, OP or OP:n", .many = true },
     { "end", "V", WORD_TEXT, &end_words, "a value that becomes an output: its name, #ID, OP or OP:n", .many = true },
     PARAMS_OPTION, OUT_PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, INDENT_OPTION, ALIGN_OPTION, PLAIN_OPTION,
+        INLINE_OPTION, NO_IDS_OPTION,
     NO_MD5_OPTION, EXTERNAL_OPTION, FROM_OPTION, AS_CALLS_OPTION,
     TO_OPTION,
     { 0 },

@@ -240,10 +240,47 @@ static int read_params(loaded *l, const char *params, unsigned flags, bool *foun
     return exit_of(xir_network_load_params(l->net, l->params_path, &o, why));
 }
 
+/* A text, which may have its parameters inside: no file next to it is looked for, or found missing. */
+static int read_text(loaded *l, xir_network **net, xir_diags *why) {
+    const xir_load_options o = XIR_INIT(xir_load_options, .format = l->format->name);
+    int code = DONE;
+    xir_diags *said = new_diags();
+    *net = NULL;
+    if (!l->bytes) code = structure_bytes(l, &l->bytes, &l->size);
+    if (!code) *net = xir_network_read(context, l->bytes, l->size, xir_str_of(l->name), &o, said);
+    for (size_t i = 0; !*net && i < xir_diags_count(said); i++) xir_diags_append(why, xir_diags_at(said, i));
+    if (!code && !*net) code = code_of(said);
+    xir_diags_free(said);
+    return code;
+}
+
+static bool may_have_inside(const loaded *l) { return strcmp(l->format->name, "text") == 0; }
+
+/* Gives the Params of a structure the bytes that its text has. */
+static int take_inside(loaded *l, bool *found, xir_diags *why) {
+    xir_network *net;
+    int code = read_text(l, &net, why);
+    const size_t n = net ? xir_network_params(net, NULL, 0) : 0;
+    *found = net && !lacks_params(net);
+    xir_value **from = take(n, sizeof *from), **to = take(n, sizeof *to);
+    if (*found && xir_network_params(l->net, to, n) == n && xir_network_params(net, from, n) == n) {
+        for (size_t i = 0; i < n && !code; i++) {
+            uint64_t size;
+            const void *data = xir_params_data(from[i], &size);
+            if (data) code = exit_of(xir_params_set_copy(to[i], data, size));
+        }
+    }
+    free((void *)from);
+    free((void *)to);
+    xir_network_free(net);
+    return code;
+}
+
 int load_params(loaded *l, const char *params, unsigned flags, bool *found, xir_diags *why) {
     *found = false;
     if (!l->format->pair) return params ? no_other_file(l) : DONE;
-    int code = read_params(l, params, flags, found, why);
+    int code = may_have_inside(l) && !params && lacks_params(l->net) ? take_inside(l, found, why) : DONE;
+    if (!code && !*found) code = read_params(l, params, flags, found, why);
     progress_end();
     return code;
 }
@@ -311,10 +348,16 @@ static int check_sizes(const loaded *l, const xir_network *net, xir_diags *why) 
 }
 
 static int load_pair(loaded *l, unsigned flags, bool *found, xir_diags *why) {
-    int code = read_input(l, XIR_INIT(xir_load_options, .no_params = true), &l->net, why);
+    const bool whole = may_have_inside(l) && !load_args.no_params && !load_args.params;
+    int code = whole ? read_text(l, &l->net, why)
+                     : read_input(l, XIR_INIT(xir_load_options, .no_params = true), &l->net, why);
     if (!code) code = check_names(l->net, l->name);
     if (!code) code = check_sizes(l, l->net, why);
-    if (!code && !load_args.no_params) code = load_params(l, load_args.params, flags, found, why);
+    if (!code && whole) *found = !lacks_params(l->net);
+    if (code || load_args.no_params || *found) return code;
+    if (whole) code = read_params(l, NULL, flags, found, why);
+    else code = load_params(l, load_args.params, flags, found, why);
+    progress_end();
     return code;
 }
 

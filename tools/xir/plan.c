@@ -4,36 +4,11 @@
 #include "plan.h"
 
 static const char *how;
-static bool        as_csv, from_csv;
+static bool        as_csv, as_svg, from_csv;
 
-/* What the pass is asked to do. */
-typedef struct asked {
-    bool    in_place, parts, etm;
-    int64_t upper, align;
-} asked;
-
-/* A value with an address. */
-typedef struct row {
-    const xir_value *v;
-    xir_life         life;
-    uint64_t         at, bytes;
-    uint64_t         base;       /* the address of the bytes that it is in   */
-    size_t           set;        /* of values that may share bytes           */
-    size_t           buffer;     /* that it is in                            */
-} row;
-
-typedef struct table {
-    asked               asked;
-    bool                accelerated; /* some ops run on an accelerator       */
-    row                *rows;
-    size_t              n, on_host;
-    xir_liveness       *lives;
-    xir_memory_buffers *sets;
-    xir_buffer         *buffers;     /* values of one set at one address     */
-    size_t             *first;       /* by buffer: its first row             */
-    size_t              n_buffers;
-    xir_memory_peak     peak;        /* its bound and moment                 */
-} table;
+typedef plan_asked asked;
+typedef plan_row   row;
+typedef plan_table table;
 
 /* ---- the options of the pass --------------------------------------------------------------------- */
 
@@ -275,6 +250,7 @@ static int plan(loaded *l) {
     say(why);
     xir_diags_free(why);
     if (!code && as_csv) print_csv(&t);
+    else if (!code && as_svg) plan_svg(&t);
     else if (!code) print_table(&t);
     free_table(&t);
     return code;
@@ -304,6 +280,7 @@ static int run(int n, char **operands) {
     if (code) return code;
     if (out && strcmp(out, "-") == 0)
         return complain(MISUSED, "plan prints the table to standard output: OUT is a file");
+    if (as_csv && as_svg) return complain(MISUSED, "--csv and --svg print to standard output: only one can");
     loaded l = { 0 };
     code = load(&l, operands[0], 0);
     if (!code) code = plan(&l);
@@ -315,13 +292,15 @@ static int run(int n, char **operands) {
 static const option options[] = {
     { "how", "OPTIONS", WORD_TEXT, &how,
       "options of the pass plan: \"memory=etm,limit=2M\"; xir passes plan lists them" },
-    { "csv", NULL, WORD_NONE, &as_csv, "print buffers in the columns of MiniMalloc: id,lower,upper,size,alignment,offset" },
+    { "csv", NULL, WORD_NONE, &as_csv,
+     "print buffers in the columns of MiniMalloc: id,lower,upper,size,alignment,offset" },
+    { "svg", NULL, WORD_NONE, &as_svg, "print a picture of the plan: time from left to right, addresses from below" },
     { "from-csv", NULL, WORD_NONE, &from_csv,
       "NET has lines of numbers: id,lower,upper,size, and perhaps alignment and offset" },
     { "limit", "BYTES", WORD_TEXT, &plan_limit, "with --from-csv: the bytes that there are" },
     { "effort", "N", WORD_TEXT, &plan_effort, "with --from-csv: 0, 1 or 2, how hard to try (1)" },
     PARAMS_OPTION, OUT_PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, INDENT_OPTION, ALIGN_OPTION, PLAIN_OPTION,
-    NO_MD5_OPTION, EXTERNAL_OPTION, FROM_OPTION, AS_CALLS_OPTION, TO_OPTION,
+    INLINE_OPTION, NO_IDS_OPTION, NO_MD5_OPTION, EXTERNAL_OPTION, FROM_OPTION, AS_CALLS_OPTION, TO_OPTION,
     { 0 },
 };
 

@@ -221,11 +221,37 @@ void say_more(size_t more) {
     if (more) fprintf(stderr, "and %zu more\n", more);
 }
 
+static bool is_in_text(const xir_diag *d) {
+    const size_t n = d->file.size;
+    return d->line && d->column && d->byte != XIR_NO_BYTE && n > 4 && memcmp(d->file.data + n - 4, ".xir", 4) == 0;
+}
+
+/* The line of a text that a finding is about, and a caret under the place. */
+static void point(const xir_diag *d) {
+    enum { SHOWN = 160 };
+    if (!is_in_text(d)) return;
+    char *name = strndup(d->file.data, d->file.size);
+    FILE *in = name ? fopen(name, "rb") : NULL;
+    char line[SHOWN + 1];
+    const size_t before = d->column - 1 < SHOWN / 2 ? d->column - 1 : SHOWN / 2;
+    if (in && fseek(in, (long)(d->byte - before), SEEK_SET) == 0) {
+        const size_t got = fread(line, 1, SHOWN, in);
+        const char *stop = memchr(line, '\n', got);
+        fputs("    ", stderr);
+        print_text(stderr, (xir_str){ line, stop ? (size_t)(stop - line) : got });
+        fprintf(stderr, "\n    %*s\n", (int)before + 1, "^");
+    }
+    if (in) fclose(in);
+    free(name);
+}
+
 void say_and_keep(const xir_diags *why) {
     progress_end();
     size_t n = xir_diags_count(why);
     for (size_t i = 0; i < n; i++) note_finding(xir_diags_at(why, i));
-    if (!in_colour()) {
+    bool points = false;
+    for (size_t i = 0; i < n; i++) points |= is_in_text(xir_diags_at(why, i));
+    if (!in_colour() && !points) {
         xir_diags_print(why, stderr);
         note_more(xir_diags_more(why));
         return;
@@ -237,6 +263,7 @@ void say_and_keep(const xir_diags *why) {
         colour(diag->severity);
         xir_diag_print(diag, stderr);   /* ends the line: the colour ends at the beginning of the next */
         plain();
+        point(diag);
     }
     say_more(xir_diags_more(why));
 }

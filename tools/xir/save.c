@@ -37,6 +37,23 @@ static bool is_aligned(const file_format *f) { return f->aligns; }
 static bool is_plain(const file_format *f) { return f->plains; }
 static bool is_split(const file_format *f) { return f->splits; }
 
+/* --inline and --no-ids. */
+static int take_inline(const char *out, const file_format *to, xir_save_options *o) {
+    const bool is_text = strcmp(to->name, "text") == 0;
+    const char *word = save_args.inside;
+    if (!word && !save_args.no_ids) return DONE;
+    if (!is_text)
+        return complain_of(MISUSED, out,
+                           "%s has ids, and its parameters in one place: --inline and --no-ids are for text",
+                           to->name);
+    if (word && strcmp(word, "all") != 0 && strcmp(word, "none") != 0)
+        return complain(MISUSED, "--inline: expected all or none, found '%s'", word);
+    if (word && *word == 'a' && save_args.out_params)
+        return complain(MISUSED, "--inline all and --out-params contradict each other");
+    o->flags |= (save_args.no_ids ? XIR_SAVE_NO_IDS : 0) | (word ? *word == 'a' ? XIR_SAVE_INLINE : XIR_SAVE_RAW : 0);
+    return DONE;
+}
+
 /* Options that only some formats have. */
 int check_save(const file_format *to, const char *out, xir_save_options *o) {
     *o = XIR_INIT(xir_save_options, .format = to->name, .unchecked = true, .indent = save_args.indent);
@@ -63,6 +80,8 @@ int check_save(const file_format *to, const char *out, xir_save_options *o) {
                            formats_that(is_plain));
     o->plain = save_args.plain;
     o->flags = (save_args.no_md5 ? XIR_SAVE_NO_MD5 : 0) | (save_args.external ? XIR_SAVE_EXTERNAL : 0);
+    const int code = take_inline(out, to, o);
+    if (code) return code;
     if (!save_args.align) return DONE;
     if (!to->aligns)
         return complain_of(MISUSED, out, "nothing is aligned in %s: --align is for %s", to->name,
@@ -167,7 +186,10 @@ static int write_one(loaded *l, const char *out, const xir_save_options *o, xir_
 int save(loaded *l, const char *out, const file_format *to, const xir_save_options *o) {
     xir_diags *why = new_diags();
     progress_writing(save_args.out_params && strcmp(save_args.out_params, "-") == 0 ? "-" : out);
-    int code = to->pair ? write_pair(l, out, to, o, why) : write_one(l, out, o, why);
+    xir_save_options how = *o;
+    how.format = to->name;
+    const bool inside = !save_args.out_params && xir_save_keeps_inside(l->net, &how);
+    int code = to->pair && !inside ? write_pair(l, out, to, o, why) : write_one(l, out, o, why);
     say(why);
     xir_diags_free(why);
     return code;

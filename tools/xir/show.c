@@ -1,5 +1,5 @@
-/* xir show: a network as JSON, byte for byte what the writer gives, so without a newline at the end; or some of its
- * ops, one after the other, each as it is in the network. */
+/* xir show: a network as JSON, byte for byte what the writer gives, so without a newline at the end; or as text; or
+ * some of its ops, each as it is in the network. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include "cli.h"
 
-static bool      compact;
+static bool      compact, as_text;
 static word_list op_words;
 
 /* ---- some ops ------------------------------------------------------------------------------------ */
@@ -47,6 +47,13 @@ static int unknown(const loaded *l, const op_list *ops, const char *word) {
 
 static int print_op(const xir_op *op) {
     xir_text_buffer printed = { 0 };
+    if (as_text) {
+        xir_diags *why = new_diags();
+        const int code = exit_of(xir_op_write(op, "text", write_to, stdout, why));
+        say(why);
+        xir_diags_free(why);
+        return code;
+    }
     xir_status status = xir_op_print(op, compact ? 0 : 4, &printed);
     if (!status && write_to(stdout, printed.data, printed.size)) write_to(stdout, "\n", 1);
     xir_text_free(&printed);
@@ -85,12 +92,14 @@ static int run(int n, char **operands) {
     (void)n;
     loaded l = { 0 };
     xir_diags *why = new_diags();
-    /* The text is the same without parameter bytes, so they are only read if they are named. */
-    int code = load_structure(&l, operands[0], load_args.from, why);
+    if (as_text && compact) return complain(MISUSED, "--text and --compact contradict each other");
+    /* JSON is the same without parameter bytes, so they are only read if they are named. */
+    int code = as_text ? load(&l, operands[0], load_args.lazy ? XIR_LOAD_LAZY : 0)
+                       : load_structure(&l, operands[0], load_args.from, why);
     if (!code && load_args.params && load_args.no_params) {
         code = complain(MISUSED, "--params and --no-params contradict each other");
     }
-    if (!code && load_args.params) {
+    if (!code && load_args.params && !as_text) {
         bool found;
         code = load_params(&l, load_args.params, load_args.lazy ? XIR_LOAD_LAZY : 0, &found, why);
     }
@@ -98,7 +107,9 @@ static int run(int n, char **operands) {
         code = show_ops(&l);
     } else if (!code) {
         progress_writing("-");
-        xir_status status = xir_json_write(l.net, compact ? 0 : 4, write_to, stdout, why);
+        const xir_save_options how = XIR_INIT(xir_save_options, .format = "text", .unchecked = true);
+        xir_status status = as_text ? xir_network_write(l.net, write_to, stdout, &how, why)
+                                    : xir_json_write(l.net, compact ? 0 : 4, write_to, stdout, why);
         if (status) code = exit_of(status);
     }
     say(why);
@@ -111,15 +122,17 @@ static int run(int n, char **operands) {
 static const option options[] = {
     { "op", "NAME", WORD_TEXT, &op_words, "print only the op of this name, or of this id, #17", .many = true },
     { "compact", NULL, WORD_NONE, &compact, "print it on one line, as files are written" },
+    { "text", NULL, WORD_NONE, &as_text, "print it as text, a line for each op, as .xir files have it" },
     PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION, AS_CALLS_OPTION,
     { 0 },
 };
 
 const command show_command = {
     .name = "show", .operands = "FILE", .is = WORD_FILE,
-    .doc = "prints a network as JSON",
+    .doc = "prints a network as JSON or as text",
     .details = "Indented by four blanks, or compact: exactly the bytes that saving writes, without a newline at the "
-               "end. With --op it prints ops, with their inputs and outputs, each followed by a newline.",
+               "end. With --op it prints ops, with their inputs and outputs, each followed by a newline. With --text, "
+               "parameters of at most 16 KiB together are printed too.",
     .faulty = "the file is invalid",
     .options = options, .least = 1, .most = 1, .run = run,
 };

@@ -3,62 +3,37 @@
  * summed. */
 #include <math.h>
 #include "deepx/deepx.h"
+#include "spec/reduction.h"
 
 enum { MOST_SUMMED = 1 << 24, MOST_MIXED = 2048 };
 
 /* ---- reductions ------------------------------------------------------------------------------------------------- */
 
-/* The axes that an op reduces, sorted, without duplicates. Sum has a list of them, Max has one number; an op without
- * the attribute reduces all axes. */
-static bool axes_of(xir_node *at, const xir_value *x, bool listed, xir_ints *out) {
-    xir_ints list = { NULL, 0 };
-    const size_t rank = v_rank(x);
-    if (listed) (void)xir_node_items(at, "dim", &list);
-    else if (xir_node_attr(at, "dim")) {
-        list = xir_node_make_ints(at, 1, xir_node_int(at, "dim", 0));
-        if (!list.v) return false;
-    }
-    xir_ints marks = xir_node_make_ints(at, rank, list.n == 0);
-    *out = xir_node_make_ints(at, rank, 0);
-    if (xir_node_failed(at)) return false;
-    for (size_t i = 0; i < list.n; i++) {
-        int64_t axis;
-        if (!xir_node_axis(at, "attribute/dim", list.v[i], rank, &axis)) return false;
-        marks.v[axis] = 1;
-    }
-    out->n = 0;
-    for (size_t i = 0; i < rank; i++) if (marks.v[i]) out->v[out->n++] = (int64_t)i;
-    return true;
-}
-
 /* Sum, Prod; Max, Min. */
 bool deepx_back_reduce(xir_node *at) {
-    xir_ints axes, dims;
+    reduction r;
     xir_value *x = xir_node_input(at, 0);
-    if (!x || !axes_of(at, x, node_is_class(at, "Sum") || node_is_class(at, "Prod"), &axes)) return false;
+    if (!reduction_of_op(at, x, &r)) return false;
     if (v_is_bool(x)) return xir_node_unsupported(at, "a reduction of bools");
-    if (!axes.n) return xir_node_becomes(at, "Copy", INS(x), NO_SETS);
-    if (xir_node_bool(at, "keepdim", false)) {
-        dims = xir_node_dims(at, xir_op_output(at->op, 0));
-        const char *cls = node_is_class(at, "Sum") ? "Sum" : node_is_class(at, "Prod") ? "Prod"
-                        : node_is_class(at, "Max") ? "Max" : "Min";
-        xir_value *y = xir_node_reduced(at, cls, x, &axes, false);
+    if (!r.axes.n) return xir_node_becomes(at, "Copy", INS(x), NO_SETS);
+    if (r.keep) {
+        const xir_ints dims = xir_node_dims(at, xir_op_output(at->op, 0));
+        xir_value *y = xir_node_reduced(at, r.cls, x, &r.axes, false);
         return y && xir_node_result(at, 0, make_reshaped(at, y, &dims));
     }
-    const char *texts[] = { deepx_vector(at, &axes), "false" };
+    const char *texts[] = { deepx_vector(at, &r.axes), "false" };
     return deepx_gives(at, "TVb", INS(x), texts);
 }
 
 bool deepx_back_mean(xir_node *at) {
-    xir_ints axes;
+    reduction r;
     xir_value *x = xir_node_input(at, 0);
-    if (!x || !axes_of(at, x, true, &axes) || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
+    if (!reduction_of_op(at, x, &r) || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
     int64_t n = 1;
-    for (size_t i = 0; i < axes.n; i++)
-        if (__builtin_mul_overflow(n, v_dim(x, (size_t)axes.v[i]), &n)) return xir_node_unsupported(at, "very many");
-    if (!axes.n) return xir_node_becomes(at, "Copy", INS(x), NO_SETS);
-    xir_value *sum = xir_node_make(at, "Sum", INS(x), SETS(LIST("dim", &axes),
-                                                           INT("keepdim", xir_node_bool(at, "keepdim", false))));
+    for (size_t i = 0; i < r.axes.n; i++)
+        if (__builtin_mul_overflow(n, v_dim(x, (size_t)r.axes.v[i]), &n)) return xir_node_unsupported(at, "very many");
+    if (!r.axes.n) return xir_node_becomes(at, "Copy", INS(x), NO_SETS);
+    xir_value *sum = xir_node_make(at, "Sum", INS(x), SETS(LIST("dim", &r.axes), INT("keepdim", r.keep)));
     if (!sum) return false;
     xir_value *by = xir_node_scalar(at, v_element(x), (double)n);
     return xir_node_becomes(at, "Div", INS(sum, by), SETS(WORD("rounding_mode", v_is_integer(x) ? XIR_STR("TRUNC")

@@ -23,12 +23,6 @@ static bool is_wanted(xir_node *at) {
 
 /* ---- the windows of an op --------------------------------------------------------------------------------------- */
 
-static bool has_end(const xir_node *at, const char *word) {
-    const xir_str type = xir_node_type(at);
-    const size_t n = strlen(word);
-    return type.size >= n && memcmp(type.data, word, n) == 0;
-}
-
 /* x with its channels last, and the windows over it. */
 static bool begin(xir_node *at, sliding *s) {
     static const char *const maps[] = { "NWC", "NHWC", "NDHWC" };
@@ -49,7 +43,7 @@ static bool begin(xir_node *at, sliding *s) {
 }
 
 /* The number of windows and cells; the dims of the result. */
-static bool count(xir_node *at, sliding *s, bool back) {
+static bool count(xir_node *at, sliding *s) {
     s->count = s->cells = 1;
     for (size_t k = 0; k < s->w.n; k++) {
         const windows *w = &s->w;
@@ -59,8 +53,8 @@ static bool count(xir_node *at, sliding *s, bool back) {
         for (size_t i = 0; i < COUNT(large); i++)
             if (!node_at_most(at, llabs(large[i]), MOST_CELLS, "the %s of the windows", names[i])) return false;
         const int64_t span = w->dilation[k] * (w->size[k] - 1);
-        s->output[k] = back ? (w->input[k] - 1) * w->stride[k] - w->before[k] - w->after[k] + span + w->more[k] + 1
-                            : window_room(w, k) < 0 ? 0 : window_room(w, k) / w->stride[k] + 1;
+        const int64_t spread = (w->input[k] - 1) * w->stride[k] - w->before[k] - w->after[k] + span + w->more[k] + 1;
+        s->output[k] = w->transposed ? spread : window_room(w, k) < 0 ? 0 : window_room(w, k) / w->stride[k] + 1;
         if (s->output[k] < 1 || __builtin_mul_overflow(s->count, s->output[k], &s->count) ||
             __builtin_mul_overflow(s->cells, w->size[k], &s->cells) || s->count > MOST_CELLS ||
             s->cells > MOST_CELLS || s->count * s->cells > MOST_CELLS)
@@ -71,8 +65,9 @@ static bool count(xir_node *at, sliding *s, bool back) {
 
 /* The place along axis k that a cell of a window has; -1: it is padding. Back: the place of the input whose window has
  * this cell there. */
-static int64_t place_along(const sliding *s, size_t k, int64_t window, int64_t cell, bool back) {
+static int64_t place_along(const sliding *s, size_t k, int64_t window, int64_t cell) {
     const windows *w = &s->w;
+    const bool back = w->transposed;
     int64_t i = back ? window + w->before[k] - w->dilation[k] * cell
                      : window * w->stride[k] - w->before[k] + w->dilation[k] * cell;
     if (back && i % w->stride[k]) return -1;
@@ -81,13 +76,13 @@ static int64_t place_along(const sliding *s, size_t k, int64_t window, int64_t c
 }
 
 /* The places of all cells; `outside`, of each window, gets the number of cells that are padding, unless it is NULL. */
-static xir_ints places_of(xir_node *at, const sliding *s, bool back, bool *any_outside, int64_t *outside) {
+static xir_ints places_of(xir_node *at, const sliding *s, bool *any_outside, int64_t *outside) {
     xir_ints list = xir_node_make_ints(at, (size_t)(s->count * s->cells), 0);
     *any_outside = false;
     for (size_t i = 0; i < list.n && list.v; i++) {
         int64_t window = (int64_t)i / s->cells, cell = (int64_t)i % s->cells, place = 0, step = 1;
         for (size_t k = s->w.n; k-- > 0; step *= s->w.input[k]) {
-            const int64_t own = place_along(s, k, window % s->output[k], cell % s->w.size[k], back);
+            const int64_t own = place_along(s, k, window % s->output[k], cell % s->w.size[k]);
             place = own < 0 || place < 0 ? -1 : place + own * step;
             window /= s->output[k], cell /= s->w.size[k];
         }
@@ -99,9 +94,9 @@ static xir_ints places_of(xir_node *at, const sliding *s, bool back, bool *any_o
 }
 
 /* [n, count, cells, channels]: what the windows see. */
-static xir_value *windows_of(xir_node *at, const sliding *s, bool back, double padding, int64_t *outside) {
+static xir_value *windows_of(xir_node *at, const sliding *s, double padding, int64_t *outside) {
     bool any;
-    xir_ints places = places_of(at, s, back, &any, outside);
+    xir_ints places = places_of(at, s, &any, outside);
     xir_value *x = make_shaped(at, s->x, (int64_t[]){ s->batch, s->places, s->channels }, 3);
     if (xir_node_failed(at) || !x) return NULL;
     if (any) {
@@ -167,25 +162,25 @@ static xir_value *product(xir_node *at, const sliding *s, xir_value *seen, xir_v
 bool deepx_back_conv(xir_node *at) {
     static const char *const kernels[] = { "WIO", "HWIO", "DHWIO" };
     sliding s;
-    const bool back = has_end(at, "ConvTranspose");
     if (!begin(at, &s)) return false;
     xir_value *w = xir_node_input(at, 1), *bias = xir_node_optional_input(at, 2);
-    const int64_t groups = xir_node_int(at, "groups", 1);
+    const bool back = s.w.transposed;
+    const int64_t groups = s.w.groups;
     if (xir_node_failed(at)) return false;
-    if (!back && !xir_node_is(at, "padding_mode", "ZEROS"))
+    if (s.w.mode != XIR_PADDING_ZEROS)
         return xir_node_unsupported(at, "padding with other cells than zeros");
     w = node_in_order(at, w, xir_str_of(kernels[s.w.n - 1]));
     if (!w || !xir_node_need_dims(at, w, 0, SIZE_MAX)) return false;
     for (size_t k = 0; k < s.w.n; k++) s.w.size[k] = v_dim(w, k);
     const int64_t i = v_dim(w, s.w.n), o = v_dim(w, s.w.n + 1);
     const int64_t in = s.channels / groups, out = back ? o : o / groups, all = out * groups;
-    if (!count(at, &s, back)) return false;
+    if (!count(at, &s)) return false;
     if (back && groups > 1) {   /* the inputs of a group are apart: groups come after them */
         static const int64_t order[] = { 0, 2, 1, 3 };
         w = make_shaped(at, w, (int64_t[]){ s.cells, groups, i / groups, o }, 4);
         w = w ? xir_node_transposed(at, w, order, 4, NULL) : NULL;
     }
-    xir_value *y = product(at, &s, windows_of(at, &s, back, 0, NULL), w, groups, in, out);
+    xir_value *y = product(at, &s, windows_of(at, &s, 0, NULL), w, groups, in, out);
     y = make_shaped(at, y, (int64_t[]){ s.batch, s.count, all }, 3);
     if (bias && v_rank(bias) != 1) bias = make_shaped(at, bias, (int64_t[]){ -1 }, 1);
     if (y && bias) y = xir_node_sum(at, y, bias, 1, 1);
@@ -201,17 +196,17 @@ static double least_of(const xir_type *element) {
 
 bool deepx_back_max_pool(xir_node *at) {
     sliding s;
-    if (!begin(at, &s) || !count(at, &s, false)) return false;
+    if (!begin(at, &s) || !count(at, &s)) return false;
     if (v_is_bool(s.x)) return xir_node_unsupported(at, "a reduction of bools");
     const xir_ints axis = { (int64_t[]){ 2 }, 1 };
-    xir_value *seen = windows_of(at, &s, false, least_of(v_element(s.x)), NULL);
+    xir_value *seen = windows_of(at, &s, least_of(v_element(s.x)), NULL);
     return seen && give_map(at, &s, xir_node_reduced(at, "Max", seen, &axis, false), s.channels);
 }
 
 /* The divisor of each window, if they differ; else *all. */
 static xir_value *divisors(xir_node *at, const sliding *s, const int64_t *outside, double *all) {
-    const int64_t fixed = xir_node_int(at, "divisor_override", 0);
-    const bool counts = xir_node_bool(at, "count_include_pad", false);
+    const int64_t fixed = s->w.divisor;
+    const bool counts = s->w.counts;
     const xir_ints dims = { (int64_t[]){ 1, s->count, 1 }, 3 };
     double *list = node_take(at, ((size_t)s->count + 1) * sizeof *list);
     bool same = true;
@@ -228,11 +223,11 @@ static xir_value *divisors(xir_node *at, const sliding *s, const int64_t *outsid
 bool deepx_back_average_pool(xir_node *at) {
     sliding s;
     double by = 1;
-    if (!begin(at, &s) || !count(at, &s, false)) return false;
+    if (!begin(at, &s) || !count(at, &s)) return false;
     xir_ints outside = xir_node_make_ints(at, (size_t)s.count, 0);
     if (!outside.v) return false;
     const xir_ints axis = { (int64_t[]){ 2 }, 1 };
-    xir_value *seen = windows_of(at, &s, false, 0, outside.v);
+    xir_value *seen = windows_of(at, &s, 0, outside.v);
     xir_value *sum = seen ? xir_node_reduced(at, "Sum", seen, &axis, false) : NULL;
     xir_value *each = sum ? divisors(at, &s, outside.v, &by) : NULL;
     if (!sum || xir_node_failed(at)) return false;

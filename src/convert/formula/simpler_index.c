@@ -183,7 +183,7 @@ bool simpler_place(xir_node *at) {
     for (int64_t i = 0; i < n; i++) numbers[i] = (double)i;
     line.v[axis] = n;
     const xir_ints axes = { &axis, 1 };
-    const bool most = xir_node_type(at).data[4] == 'a';
+    const bool most = xir_op_is(at->op, xir_argmax_class());
     xir_value *extreme = xir_node_reduced(at, most ? "Max" : "Min", x, &axes, true);
     xir_value *here = extreme ? xir_node_make(at, "Equal", INS(x, extreme), NO_SETS) : NULL;
     xir_value *places = xir_node_constant(at, real, &line, numbers, (size_t)n);

@@ -2,11 +2,7 @@
 #include <math.h>
 #include "formula/parts.h"
 #include "formula/simpler.h"
-
-static xir_value *attribute(xir_node *at, const char *name) {
-    const xir_any *any = xir_node_attr(at, name);
-    return any && any->kind == XIR_ANY_PARAMS ? any->as.params : NULL;
-}
+#include "spec/reduction.h"
 
 static xir_value *unary(xir_node *at, const char *cls, xir_value *x) { return xir_node_unary(at, cls, x); }
 
@@ -88,19 +84,8 @@ bool simpler_log_sigmoid(xir_node *at) {
 
 /* ---- normalisations --------------------------------------------------------------------------------------------- */
 
-/* The dims of x where it is listed, else 1. */
-static bool listed_dims(xir_node *at, const xir_value *x, xir_ints *axes, xir_ints *dims) {
-    const size_t rank = v_rank(x);
-    *dims = xir_node_make_ints(at, rank, 1);
-    for (size_t i = 0; i < axes->n && dims->v; i++) {
-        if (!xir_node_axis(at, "attribute/axis", axes->v[i], rank, &axes->v[i])) return false;
-        dims->v[axes->v[i]] = v_dim(x, (size_t)axes->v[i]);
-    }
-    return !xir_node_failed(at);
-}
-
 static xir_value *weighted(xir_node *at, xir_value *y, const xir_ints *dims) {
-    xir_value *gamma = attribute(at, "gamma"), *beta = attribute(at, "beta");
+    xir_value *gamma = xir_node_attr_params(at, "gamma"), *beta = xir_node_attr_params(at, "beta");
     if (gamma) y = xir_node_product(at, y, make_reshaped(at, gamma, dims));
     return beta ? xir_node_sum(at, y, make_reshaped(at, beta, dims), 1, 1) : y;
 }
@@ -117,11 +102,11 @@ static xir_value *centred(xir_node *at, xir_value *x, const xir_ints *axes) {
 }
 
 bool simpler_layer_norm(xir_node *at) {
+    normalisation n;
     xir_value *x = xir_node_input(at, 0);
-    const bool rms = xir_node_type(at).data[0] == 'R';
-    xir_ints axes, dims;
-    if (!x || !xir_node_items(at, "axis", &axes) || !listed_dims(at, x, &axes, &dims)) return false;
-    return xir_node_result(at, 0, weighted(at, by_size(at, rms ? x : centred(at, x, &axes), &axes), &dims));
+    if (!norm_of_op(at, x, &n)) return false;
+    x = by_size(at, n.rms ? x : centred(at, x, &n.axes), &n.axes);
+    return xir_node_result(at, 0, weighted(at, x, &n.spread));
 }
 
 /* The axis of the channels, and whether there is a dim of the batch that is not normalised. */
@@ -141,7 +126,7 @@ bool simpler_channel_norm(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (!x || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
     const size_t rank = v_rank(x), c = channels_of(x), n = batch_of(x);
-    const bool groups = xir_node_type(at).data[0] == 'G';
+    const bool groups = xir_op_is(at->op, xir_group_norm_class());
     const xir_ints own = xir_node_dims(at, x);
     xir_ints dims = xir_node_make_ints(at, rank, 1), axes = xir_node_series(at, 0, rank + groups);
     if (xir_node_failed(at) || c == n) return xir_node_unsupported(at, "a map without channels");
@@ -164,7 +149,8 @@ bool simpler_channel_norm(xir_node *at) {
 
 /* x times a factor of each channel plus an addend. */
 bool simpler_batch_norm(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0), *factor = attribute(at, "variance"), *addend = attribute(at, "mean");
+    xir_value *x = xir_node_input(at, 0), *factor = xir_node_attr_params(at, "variance"),
+              *addend = xir_node_attr_params(at, "mean");
     if (!x || !factor || !addend) return false;
     xir_ints dims = xir_node_make_ints(at, v_rank(x), 1);
     if (!dims.v) return false;

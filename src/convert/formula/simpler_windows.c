@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include "formula/parts.h"
 #include "formula/simpler.h"
+#include "window_attrs.h"
 #include "spec/windows.h"
 
 enum { MOST_SLICES = 16 };   /* of a kernel */
@@ -68,19 +69,18 @@ static bool is_cut(const xir_node *at) {
 }
 
 bool simpler_line(xir_node *at) {
-    xir_str name = xir_node_type(at);
-    char cls[32];
+    const window_attrs own_windows = window_attrs_of(at->op->cls->decl, at->op->attrs);
+    const bool pool = own_windows.along[0].size, back = own_windows.transposed;
+    const char *cls = pool ? own_windows.max ? "MaxPool2d" : "AvgPool2d" : back ? "ConvTranspose2d" : "Conv2d";
     window_sets sets = { .n = 0 };
     xir_ints dims;
     /* some call the length W, others L */
     const xir_type *own = xir_value_type(xir_op_output(at->op, 0));
     const char *letters = xir_layout_has(xir_type_layout(own), 'L') ? "NCL" : "NCW";
     xir_value *x = as_rows(at, xir_node_input(at, 0), "NCW", "NCHW"), *kernel = NULL;
-    const bool pool = name.data[0] != 'C', back = !pool && name.data[4] == 'T';
     if (!x || !result_dims(at, XIR_STR("NCW"), &dims) || is_cut(at))
         return xir_node_unsupported(at, "another map than a line");
     if (!pool) kernel = as_rows(at, xir_node_input(at, 1), back ? "IOW" : "OIW", back ? "IOHW" : "OIHW");
-    snprintf(cls, sizeof cls, "%.*s2d", (int)(name.size - 2), name.data);
     copy_window(at, &sets, 1);
     if (pool) window_set(&sets, axis_words_of(2, 0)->pool, 1);
     const xir_values inputs = pool ? INS(x) : INS(x, kernel, xir_node_optional_input(at, 2));
@@ -102,7 +102,7 @@ static xir_value *volume(xir_node *at, xir_ints *dims, xir_ints *result) {
 bool simpler_volume_pool(xir_node *at) {
     xir_ints d, r;
     window_sets flat = { .n = 0 }, deep = { .n = 0 };
-    const char *cls = xir_node_type(at).data[0] == 'M' ? "MaxPool2d" : "AvgPool2d";
+    const char *cls = xir_op_is(at->op, xir_max_pool3d_class()) ? "MaxPool2d" : "AvgPool2d";
     xir_value *x = volume(at, &d, &r);
     if (!x) return false;
     if (v_is_integer(x) || xir_node_int(at, "divisor_override", 0))

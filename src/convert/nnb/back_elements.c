@@ -119,7 +119,7 @@ bool nnb_back_pow(xir_node *at) {
 bool nnb_back_extreme2(xir_node *at) {
     double c;
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
-    const bool most = at->to->row->name[6] == 'a';   /* nnb::Maximum2 */
+    const bool most = xir_op_is(at->op, xir_maximum_class());
     const char *key = most ? "nnb::MaximumScalar" : "nnb::MinimumScalar";
     if (!x || !y) return false;
     if (node_is_number(at, 1, &c)) return calls_with(at, key, x, "val", c, 0);
@@ -135,7 +135,7 @@ bool nnb_back_mod(xir_node *at) {
 
 /* Neg, and DivideScalar. */
 bool nnb_back_neg(xir_node *at) {
-    if (xir_node_type(at).data[0] == 'D') return divide_scalar(at);
+    if (xir_op_is(at->op, xir_divide_scalar_class())) return divide_scalar(at);
     return scalar(at, "nnb::MulScalar", xir_node_input(at, 0), -1);
 }
 
@@ -164,7 +164,7 @@ bool nnb_back_relu(xir_node *at) {
 
 bool nnb_back_clamp(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    const bool hard = xir_node_type(at).data[0] == 'H';   /* Hardtanh */
+    const bool hard = xir_op_is(at->op, xir_hardtanh_class());
     const double least = xir_node_real(at, hard ? "min_val" : "min", -INFINITY),
                  most = xir_node_real(at, hard ? "max_val" : "max", INFINITY);
     if (!x) return false;
@@ -210,7 +210,7 @@ static xir_value *bounded(xir_node *at, xir_value *x) {
 /* The runtime has only Round, halves away from 0: the result is 1 too much if it is above x, or too little below. */
 bool nnb_back_whole(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    const bool up = xir_node_type(at).data[0] == 'C';   /* Ceil */
+    const bool up = xir_op_is(at->op, xir_ceil_class());
     if (!nnb_for_runtime(at)) return calls_on(at, up ? "nnb::Ceil" : "nnb::Floor", x);
     xir_value *near = call(at, "nnb::Round", x);
     xir_value *to = bounded(at, near), *from = bounded(at, x);
@@ -284,7 +284,7 @@ static bool cast(xir_node *at) {
 }
 
 bool nnb_back_copy(xir_node *at) {
-    return xir_node_type(at).data[1] == 'a' ? cast(at) : calls_on(at, "nnb::Identity", xir_node_input(at, 0));
+    return xir_op_is(at->op, xir_cast_class()) ? cast(at) : calls_on(at, "nnb::Identity", xir_node_input(at, 0));
 }
 
 /* x as reals. */
@@ -296,28 +296,27 @@ static xir_value *as_reals(xir_node *at, xir_value *x) {
 
 bool nnb_back_compare(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
-    const xir_str type = xir_node_type(at);
     if (!x || !y) return false;
     if (!nnb_for_runtime(at)) return pairwise(at, at->to->row->name, x, y, 0);
     x = as_reals(at, x), y = as_reals(at, y);
-    const bool equal = type.data[0] == 'E', differ = type.data[0] == 'N', less = type.data[0] == 'L',
-               or_equal = type.size > 7 && !differ;
+    const bool or_equal = xir_op_is(at->op, xir_less_equal_class()) || xir_op_is(at->op, xir_greater_equal_class()),
+               less = xir_op_is(at->op, xir_less_class()) || xir_op_is(at->op, xir_less_equal_class());
     xir_value *sign = xir_node_unary(at, "Sign", less ? minus(at, y, x) : minus(at, x, y));
     if (!sign) return false;
-    if (differ) return calls_on(at, "nnb::Abs", sign);
-    if (equal) return calls_with(at, "nnb::RSubScalar", xir_node_unary(at, "Abs", sign), "val", 1, 0);
+    if (xir_op_is(at->op, xir_not_equal_class())) return calls_on(at, "nnb::Abs", sign);
+    if (xir_op_is(at->op, xir_equal_class()))
+        return calls_with(at, "nnb::RSubScalar", xir_node_unary(at, "Abs", sign), "val", 1, 0);
     if (!or_equal) return calls_with(at, "nnb::MaximumScalar", sign, "val", 0, 0);
     return scalar(at, "nnb::AddScalar", xir_node_make(at, "ClampScalar", INS(sign), SETS(REAL("max", 0))), 1);
 }
 
 bool nnb_back_logic(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
-    const char type = xir_node_type(at).data[0];
     if (!x || !y) return false;
     if (!is_truth(x)) return xir_node_unsupported(at, "bits of integers");
     if (!nnb_for_runtime(at)) return pairwise(at, at->to->row->name, x, y, 0);
-    if (type == 'A') return pairwise(at, "nnb::Mul2", x, y, 21);
-    if (type == 'O') return pairwise(at, "nnb::Maximum2", x, y, 0);
+    if (xir_op_is(at->op, xir_logical_and_class())) return pairwise(at, "nnb::Mul2", x, y, 21);
+    if (xir_op_is(at->op, xir_logical_or_class())) return pairwise(at, "nnb::Maximum2", x, y, 0);
     return calls_on(at, "nnb::Abs", minus(at, as_reals(at, x), as_reals(at, y)));
 }
 

@@ -30,7 +30,7 @@ bool nnb_back_transpose(xir_node *at) {
 bool nnb_back_join(xir_node *at) {
     xir_value **in = node_take(at, (at->n_in + 1) * sizeof *in);
     int64_t axis;
-    const bool joins = xir_node_type(at).data[0] == 'C';
+    const bool joins = xir_op_is(at->op, xir_concat_class());
     if (!in) return node_no_memory(at);
     for (size_t i = 0; i < at->n_in; i++) in[i] = xir_node_input(at, i);
     if (!xir_node_axis(at, "attribute/axis", xir_node_int(at, joins ? "axis" : "dim", 0),
@@ -86,7 +86,7 @@ static bool split(xir_node *at) {
 bool nnb_back_slice(xir_node *at) {
     xir_ints begin, end, step;
     xir_value *x = xir_node_input(at, 0), *y = xir_op_output(at->op, 0);
-    if (xir_node_type(at).data[1] == 'p') return split(at);
+    if (xir_op_is(at->op, xir_split_class())) return split(at);
     if (xir_node_has(at, 1)) return xir_node_unsupported(at, "bounds that are computed");
     if (!x || !xir_node_items(at, "begin", &begin) || !xir_node_items(at, "end", &end) ||
         !xir_node_items(at, "stride", &step)) return false;
@@ -317,7 +317,7 @@ static bool gather_elements(xir_node *at) {
 }
 
 bool nnb_back_gather_nd(xir_node *at) {
-    if (xir_node_type(at).data[6] == 'E') return gather_elements(at);   /* GatherElements */
+    if (xir_op_is(at->op, xir_gather_elements_class())) return gather_elements(at);
     xir_value *x = xir_node_input(at, 0);
     if (xir_node_int(at, "batch_dims", 0)) return xir_node_unsupported(at, "positions for each of a batch");
     xir_value *index = x ? coordinates(at, 1, x) : NULL;

@@ -2,6 +2,7 @@
  * shape is not. */
 #include <math.h>
 #include "nnb/nnb.h"
+#include "spec/reduction.h"
 
 /* ---- products --------------------------------------------------------------------------------------------------- */
 
@@ -135,13 +136,12 @@ static bool by_sum(xir_node *at, xir_value *x, const xir_ints *axes) {
 }
 
 bool nnb_back_reduce(xir_node *at) {
-    xir_ints axes;
+    reduction r;
     xir_value *x = xir_node_input(at, 0);
-    if (!x || !node_reduced_axes(at, x, &axes)) return false;
+    if (!reduction_of_op(at, x, &r)) return false;
     if (reduces_nothing(x)) return nnb_calls(at, "nnb::Identity", INS(x), NO_SETS);
-    if (xir_node_type(at).data[0] == 'M' && nnb_for_runtime(at)) return by_sum(at, x, &axes);
-    return nnb_calls(at, at->to->row->name, INS(x),
-                     SETS(LIST("axes", &axes), XIR_SETB("keep_dims", xir_node_bool(at, "keepdim", false))));
+    if (xir_op_is(at->op, xir_mean_class()) && nnb_for_runtime(at)) return by_sum(at, x, &r.axes);
+    return nnb_calls(at, at->to->row->name, INS(x), SETS(LIST("axes", &r.axes), XIR_SETB("keep_dims", r.keep)));
 }
 
 /* For the runtime: the greatest of one dim, or of all, as a pool of the whole height of a column. */
@@ -171,18 +171,17 @@ static bool by_pool(xir_node *at, xir_value *x, const xir_ints *axes, bool most)
 
 /* Max and Min, and the places of the extremes. */
 bool nnb_back_extreme(xir_node *at) {
-    xir_ints axes;
+    reduction r;
     xir_value *x = xir_node_input(at, 0);
-    const bool place = xir_node_type(at).data[0] == 'A', most = xir_node_type(at).data[place ? 4 : 1] == 'a';
-    if (!x || !node_reduced_axes(at, x, &axes)) return false;
-    if (place && axes.n != 1) return xir_node_unsupported(at, "the place in several dims");
-    if (node_reduces_none(x, &axes)) return xir_node_unsupported(at, "an extreme of no elements");
+    if (!reduction_of_op(at, x, &r)) return false;
+    if (r.place && r.axes.n != 1) return xir_node_unsupported(at, "the place in several dims");
+    if (r.empty) return xir_node_unsupported(at, "an extreme of no elements");
     if (reduces_nothing(x)) return nnb_calls(at, "nnb::Identity", INS(x), NO_SETS);
-    if (nnb_for_runtime(at) && !place) return by_pool(at, x, &axes, most);
-    const xir_set sets[] = { LIST("axes", &axes), XIR_SETB("keep_dims", xir_node_bool(at, "keepdim", false)),
-                             XIR_SETB("with_index", false), XIR_SETB("only_index", place) };
-    if (place && nnb_level(at) < 2) return xir_node_unsupported(at, "places, which need api level 2");
-    return nnb_calls(at, most ? "nnb::Max" : "nnb::Min", INS(x), (xir_sets){ sets, nnb_level(at) >= 2 ? 4 : 2 });
+    if (nnb_for_runtime(at) && !r.place) return by_pool(at, x, &r.axes, r.most);
+    const xir_set sets[] = { LIST("axes", &r.axes), XIR_SETB("keep_dims", r.keep),
+                             XIR_SETB("with_index", false), XIR_SETB("only_index", r.place) };
+    if (r.place && nnb_level(at) < 2) return xir_node_unsupported(at, "places, which need api level 2");
+    return nnb_calls(at, r.most ? "nnb::Max" : "nnb::Min", INS(x), (xir_sets){ sets, nnb_level(at) >= 2 ? 4 : 2 });
 }
 
 /* ---- normalisations --------------------------------------------------------------------------------------------- */
@@ -191,7 +190,7 @@ bool nnb_back_extreme(xir_node *at) {
 bool nnb_back_softmax(xir_node *at) {
     int64_t axis;
     xir_value *x = xir_node_input(at, 0);
-    const bool log = xir_node_type(at).data[0] == 'L';
+    const bool log = xir_op_is(at->op, xir_log_softmax_class());
     if (!x || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -1), v_rank(x), &axis)) return false;
     if (!log || !nnb_for_runtime(at)) return nnb_calls(at, at->to->row->name, INS(x), SETS(INT("axis", axis)));
     const xir_ints axes = { &axis, 1 };
@@ -200,34 +199,18 @@ bool nnb_back_softmax(xir_node *at) {
     return xir_node_result(at, 0, xir_node_sum(at, x, xir_node_unary(at, "Log", sum), 1, -1));
 }
 
-/* A weight in the dims of x, 1 where it does not depend on them. */
-static xir_value *weight(xir_node *at, const char *name, const xir_ints *dims) {
-    const xir_any *any = xir_node_attr(at, name);
-    return any && any->kind == XIR_ANY_PARAMS ? make_reshaped(at, any->as.params, dims) : NULL;
-}
-
 bool nnb_back_layer_norm(xir_node *at) {
-    xir_ints axes;
+    normalisation n;
     xir_value *x = xir_node_input(at, 0);
     if (nnb_for_runtime(at)) return xir_node_unsupported(at, "NNabla's C runtime has no LayerNormalization");
-    if (!x || !xir_node_items(at, "axis", &axes)) return false;
-    const size_t rank = v_rank(x);
-    xir_ints dims = xir_node_make_ints(at, rank, 1), marks = xir_node_make_ints(at, rank, 0);
-    for (size_t i = 0; i < axes.n && marks.v && dims.v; i++) {
-        if (!xir_node_axis(at, "attribute/axis", axes.v[i], rank, &axes.v[i])) return false;
-        marks.v[axes.v[i]] = 1;
-        dims.v[axes.v[i]] = v_dim(x, (size_t)axes.v[i]);
-    }
-    xir_ints batch = xir_node_make_ints(at, rank, 0);
-    if (xir_node_failed(at)) return false;
-    batch.n = 0;
-    for (size_t i = 0; i < rank; i++) if (!marks.v[i]) batch.v[batch.n++] = (int64_t)i;
-    xir_value *beta = weight(at, "beta", &dims), *gamma = weight(at, "gamma", &dims), *in[3] = { x };
-    size_t n = 1;
-    if (beta) in[n++] = beta;
-    if (gamma) in[n++] = gamma;
+    if (!norm_of_op(at, x, &n)) return false;
+    const xir_ints batch = nnb_other_axes(at, &n.axes, v_rank(x));
+    xir_value *in[3] = { x };
+    size_t n_in = 1;
+    if (n.beta) in[n_in++] = make_reshaped(at, n.beta, &n.spread);
+    if (n.gamma) in[n_in++] = make_reshaped(at, n.gamma, &n.spread);
     return !xir_node_failed(at) &&
-           nnb_calls(at, "nnb::LayerNormalization", (xir_values){ in, n },
-                     SETS(LIST("batch_axis", &batch), REAL("eps", xir_node_real(at, "eps", 1e-5)),
-                          XIR_SETB("no_scale", !gamma), XIR_SETB("no_bias", !beta)));
+           nnb_calls(at, "nnb::LayerNormalization", (xir_values){ in, n_in },
+                     SETS(LIST("batch_axis", &batch), REAL("eps", n.eps), XIR_SETB("no_scale", !n.gamma),
+                          XIR_SETB("no_bias", !n.beta)));
 }

@@ -25,11 +25,10 @@ bool nnb_back_conv(xir_node *at) {
     windows w;
     xir_value *x = nnb_map_input(at), *kernel = xir_node_input(at, 1), *bias = xir_node_optional_input(at, 2);
     if (!windows_of_op(at, x, 2, NULL, &w)) return false;
-    const xir_str type = xir_node_type(at);
-    const bool back = type.size > 6;   /* ConvTranspose */
+    const bool back = w.transposed;
     kernel = node_in_order(at, kernel, xir_str_of(kernels[back][w.n - 1]));
     if (bias && v_rank(bias) != 1) bias = make_shaped(at, bias, (int64_t[]){ -1 }, 1);
-    if (!back && !xir_node_is(at, "padding_mode", "ZEROS"))
+    if (w.mode != XIR_PADDING_ZEROS)
         return xir_node_unsupported(at, "padding with other cells than zeros");
     bool more = false;
     if (!back && !window_is_even(&w)) x = window_padded(at, x, &w, "CONSTANT", 0);
@@ -45,7 +44,7 @@ bool nnb_back_conv(xir_node *at) {
     const xir_ints pad = window_list(&w, w.before), stride = window_list(&w, w.stride),
                    dilation = window_list(&w, w.dilation), added = window_list(&w, w.more);
     const xir_set sets[] = { INT("base_axis", 1), LIST("pad", &pad), LIST("stride", &stride),
-                             LIST("dilation", &dilation), INT("group", xir_node_int(at, "groups", 1)),
+                             LIST("dilation", &dilation), INT("group", w.groups),
                              XIR_SETB("channel_last", false), LIST("output_padding", &added) };
     const int64_t level = nnb_level(at);
     const size_t n = back ? level >= 15 ? 7 : level >= 8 ? 6 : 5 : level >= 4 ? 6 : 5;
@@ -132,8 +131,8 @@ bool nnb_back_pool(xir_node *at) {
     windows w;
     xir_value *x = nnb_map_input(at), *y = xir_op_output(at->op, 0);
     if (!windows_of_op(at, x, 2, NULL, &w) || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
-    const bool max = xir_node_type(at).data[0] == 'M', counts = xir_node_bool(at, "count_include_pad", false);
-    const int64_t divisor = xir_node_int(at, "divisor_override", 0);
+    const bool max = w.max, counts = w.counts;
+    const int64_t divisor = w.divisor;
     bool whole = window_is_even(&w);
     const bool padded = window_has_pads(&w);
     for (size_t k = 0; k < w.n; k++) if (w.dilation[k] != 1) return xir_node_unsupported(at, "windows with gaps");

@@ -54,7 +54,7 @@ bool nnb_binary_sign(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (!x) return false;
     const xir_type *element = v_element(x);
-    const double below = xir_str_equal(xir_node_type(at), XIR_STR("BinaryTanh")) ? -1 : 0;
+    const double below = (double)xir_node_variant(at);
     xir_value *above = xir_node_make(at, "Greater", INS(x, xir_node_scalar(at, element, 0)), NO_SETS);
     return xir_node_becomes(at, "Where",
                             INS(xir_node_scalar(at, element, 1), xir_node_scalar(at, element, below), above), NO_SETS);

@@ -12,6 +12,9 @@ enum {
     NNB_WEIGHTS = 4,             /* words of the option `weights`             */
 };
 
+/* Variants of products and convolutions: input 2 has binary weights, and, scaled, input 3 factors of the outputs. */
+enum { NNB_PLAIN, NNB_BINARY, NNB_BINARY_SCALED };
+
 /* nnb.c, fixed.c: the dialect's own. */
 xir_status nnb_to_reals(xir_network *net, bool *changed);
 bool       nnb_is_pure(const xir_op *op);

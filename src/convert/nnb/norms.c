@@ -70,7 +70,7 @@ static bool give_statistics(xir_node *at, xir_value *x, const xir_ints *axes) {
 
 /* With batch_stat the statistics are those of x. FusedBatchNormalization adds z, then takes the ReLU. */
 bool nnb_batch_norm(xir_node *at) {
-    const bool fused = xir_node_type(at).data[0] == 'F';
+    const bool fused = xir_node_variant(at);
     xir_value *x = xir_node_input(at, 0), *y;
     xir_ints axes;
     statistics s;

@@ -6,10 +6,9 @@
 typedef struct roles { size_t weight, alpha, bias; } roles;
 
 static roles roles_of(const xir_node *at) {
-    const xir_str type = xir_node_type(at);
-    const bool binary = type.size > 6 && memcmp(type.data, "Binary", 6) == 0;
-    const bool weight = binary && type.data[6] == 'W';   /* BinaryWeight has factors of the outputs */
-    return binary ? weight ? (roles){ 2, 3, 4 } : (roles){ 2, SIZE_MAX, 3 } : (roles){ 1, SIZE_MAX, 2 };
+    static const roles all[] = { [NNB_PLAIN] = { 1, SIZE_MAX, 2 }, [NNB_BINARY] = { 2, SIZE_MAX, 3 },
+                                 [NNB_BINARY_SCALED] = { 2, 3, 4 } };
+    return all[xir_node_variant(at)];
 }
 
 /* How many leading dims of the weight the input's take: the fewest whose product is `n`. */

@@ -4,6 +4,7 @@
  * and training only matter to NNabla when it trains. */
 #include <stdio.h>
 #include "nnb/nnb.h"
+#include "spec/recurrent.h"
 
 enum { MOST_LAYERS = 64, MOST_HIDDEN = 1 << 24 };
 
@@ -50,10 +51,9 @@ static bool read_weights(xir_node *at, cell *c) {
 }
 
 static bool read_cell(xir_node *at, cell *c) {
-    const char kind = xir_node_type(at).data[0];   /* LSTM, GRU, RNN */
-    *c = kind == 'L' ? (cell){ .cls = "LSTM", .states = 2, .gates = 4, .order = { 0, 3, 1, 2 } }
-       : kind == 'G' ? (cell){ .cls = "GRU", .states = 1, .gates = 3, .order = { 1, 0, 2 } }
-                     : (cell){ .cls = "RNN", .states = 1, .gates = 1, .order = { 0 } };
+    const recurrent_kind *kind = &recurrent_kinds[xir_node_variant(at)];
+    *c = (cell){ .cls = kind->cls, .states = kind->states, .gates = kind->gates };
+    memcpy(c->order, kind->order, sizeof c->order);
     const xir_value *x = xir_node_input(at, 0), *h = xir_node_input(at, 1), *last = xir_node_input(at, c->states);
     if (xir_node_failed(at)) return false;
     if (v_rank(x) != 3 || v_rank(h) != 4)

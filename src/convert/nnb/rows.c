@@ -4,15 +4,16 @@
  * what NNabla does (docs/nnb.md). A row without a hook makes one op, with the attributes of its last column. */
 #include <xir/nnb.h>
 #include "nnb/nnb.h"
+#include "spec/recurrent.h"
 
 #define ROW(type, in, out, arguments, cls, sets) \
     { XIR_CONVERT_HEAD, "nnb::" type, in, out, arguments, cls, sets, NULL }
-#define BY_HOOK(type, in, out, arguments, cls, hook) \
-    { XIR_CONVERT_HEAD, "nnb::" type, in, out, arguments, cls, NULL, nnb_##hook }
+#define BY_HOOK(type, in, out, arguments, cls, ...) /* the hook, and its .variant */ \
+    { XIR_CONVERT_HEAD, "nnb::" type, in, out, arguments, cls, NULL, nnb_##__VA_ARGS__ }
 /* The same, with a hook for the way back from classes of XIR. Other rows without a hook are read backward by
  * themselves. */
-#define BACK(type, in, out, arguments, cls, hook, from, back) \
-    { XIR_CONVERT_HEAD, "nnb::" type, in, out, arguments, cls, NULL, nnb_##hook, from, nnb_back_##back }
+#define BACK(type, in, out, arguments, cls, hook, from, ...) \
+    { XIR_CONVERT_HEAD, "nnb::" type, in, out, arguments, cls, NULL, nnb_##hook, from, nnb_back_##__VA_ARGS__ }
 #define ROW_BACK(type, in, out, arguments, cls, sets, from, back) \
     { XIR_CONVERT_HEAD, "nnb::" type, in, out, arguments, cls, sets, NULL, from, nnb_back_##back }
 /* The same, if the function is not one that the way back makes. */
@@ -24,11 +25,11 @@ static const xir_convert_row rows[] = {
     /* neural network layer */
     BACK("Affine", "2-3 x weight bias", "1", "base_axis:i!", "Matmul", affine, "Matmul", matmul),
     BACK("RNN", "3-5", "1-2", ">=2 num_layers:i! nonlinearity:s! dropout:f bidirectional:bi! training:bi", "RNN",
-            recurrent, "RNN", recurrent),
+            recurrent, "RNN", recurrent, .variant = RECURRENT_RNN),
     BACK("LSTM", "4-6", "1-3", ">=2 num_layers:i! dropout:f bidirectional:bi! training:bi", "LSTM", recurrent, "LSTM",
-            recurrent),
+            recurrent, .variant = RECURRENT_LSTM),
     BACK("GRU", "3-5", "1-2", ">=2 num_layers:i! dropout:f bidirectional:bi! training:bi", "GRU", recurrent, "GRU",
-            recurrent),
+            recurrent, .variant = RECURRENT_GRU),
     BACK("Convolution", "2-3 x weight bias", "1",
             "base_axis:i! pad:I! stride:I! dilation:I! group:i! channel_last:bi>=4", "Conv1d to 3d", convolution,
             "Conv1d Conv2d Conv3d", conv),
@@ -81,7 +82,7 @@ static const xir_convert_row rows[] = {
     /* normalization */
     BY_HOOK("FusedBatchNormalization", "5-6 x beta gamma mean variance z", "1-3",
             ">=4 axes:I! decay_rate:f eps:f! batch_stat:bi! nonlinearity:s!", "BatchNorm1d to 3d, or Multiply, Add",
-            batch_norm),
+            batch_norm, .variant = true),
     BACK("BatchNormalization", "1-5", "1-3",
             "axes:I! decay_rate:f eps:f! batch_stat:bi! no_scale:bi>=28 no_bias:bi>=28",
             "BatchNorm1d to 3d, or Multiply, Add", batch_norm, "BatchNorm1d BatchNorm2d BatchNorm3d", batch_norm),
@@ -255,17 +256,18 @@ static const xir_convert_row rows[] = {
     STAYS("WarpByFlow"),
 
     /* quantization neural network layers */
-    BY_HOOK("BinarySigmoid", "1 x", "1", "", "Greater, Where", binary_sign),
-    BY_HOOK("BinaryTanh", "1 x", "1", "", "Greater, Where", binary_sign),
+    BY_HOOK("BinarySigmoid", "1 x", "1", "", "Greater, Where", binary_sign, .variant = 0),
+    BY_HOOK("BinaryTanh", "1 x", "1", "", "Greater, Where", binary_sign, .variant = -1),
     BY_HOOK("BinaryConnectAffine", "3-4 x weight binary_weight bias", "1", "base_axis:i! quantize_zero_to:f>=2",
-            "Matmul", affine),
+            "Matmul", affine, .variant = NNB_BINARY),
     BY_HOOK("BinaryConnectConvolution", "3-4 x weight binary_weight bias", "1",
-            "base_axis:i! pad:I! stride:I! dilation:I! group:i! quantize_zero_to:f>=2", "Conv1d to 3d", convolution),
+            "base_axis:i! pad:I! stride:I! dilation:I! group:i! quantize_zero_to:f>=2", "Conv1d to 3d", convolution,
+            .variant = NNB_BINARY),
     BY_HOOK("BinaryWeightAffine", "4-5 x weight binary_weight alpha bias", "1", "base_axis:i! quantize_zero_to:f>=2",
-            "Matmul, Multiply", affine),
+            "Matmul, Multiply", affine, .variant = NNB_BINARY_SCALED),
     BY_HOOK("BinaryWeightConvolution", "4-5 x weight binary_weight alpha bias", "1",
             "base_axis:i! pad:I! stride:I! dilation:I! group:i! quantize_zero_to:f>=2", "Conv1d to 3d, Multiply",
-            convolution),
+            convolution, .variant = NNB_BINARY_SCALED),
     STAYS("INQAffine"), STAYS("INQConvolution"),
     BY_HOOK("FixedPointQuantize", "1 x", "1", "sign:bi! n:i! delta:f! ste_fine_grained:bi!",
             "Floor, Multiply, ClampScalar", fixed_quantize),

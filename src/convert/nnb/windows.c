@@ -88,11 +88,9 @@ static xir_value *convolved(xir_node *at, conv *c, xir_value *x, xir_value *w, x
     return xir_node_make(at, classes[back][c->m.n - 1], INS(in, kernel, bias), (xir_sets){ c->sets.data, c->sets.n });
 }
 
-/* Convolution, and the binary ones, which compute with input 2; BinaryWeight has factors of the outputs. */
 bool nnb_convolution(xir_node *at) {
-    const xir_str type = xir_node_type(at);
-    const bool binary = type.data[0] == 'B', scaled = binary && type.data[6] == 'W';
-    const size_t i = binary ? 2 : 1;
+    const bool scaled = xir_node_variant(at) == NNB_BINARY_SCALED;
+    const size_t i = xir_node_variant(at) == NNB_PLAIN ? 1 : 2;
     conv c;
     xir_value *x = xir_node_input(at, 0), *w = xir_node_input(at, i);
     if (xir_node_failed(at) || !read_conv(at, x, v_rank(w), false, &c)) return false;

@@ -45,6 +45,7 @@ static void type_text(const xir_type *type, const xir_value *v, char *out, size_
 static bool dim_agrees(xir_node *at, const xir_value *v, const xir_type *declared, const xir_type *inferred, size_t i) {
     object_pool *pool = &at->c->net->pool;
     const int64_t dim = xir_type_as_tensor(declared)->shape.data[i];
+    if (dim == xir_type_as_tensor(inferred)->shape.data[i]) return true;
     const xir_str name = declared_name(v, i);
     expr e = expr_of_dim(dim);
     if (dim == XIR_UNKNOWN_DIM && name.size && !expr_of_name(pool, name, &e)) return node_no_memory(at);

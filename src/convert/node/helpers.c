@@ -299,39 +299,10 @@ bool node_is_number(xir_node *at, size_t i, double *out) {
     return true;
 }
 
-bool node_reduced_axes(xir_node *at, const xir_value *x, xir_ints *out) {
-    xir_ints list = { NULL, 0 };
-    const xir_any *own = xir_node_attr(at, "dim");
-    const size_t rank = v_rank(x);
-    if (own && own->kind == XIR_ANY_LIST && !xir_node_items(at, "dim", &list)) return false;
-    if (own && own->kind == XIR_ANY_INT) {
-        list = xir_node_make_ints(at, 1, own->as.integer);
-        if (!list.v) return false;
-    }
-    if (!list.n) return *out = xir_node_series(at, 0, rank), !xir_node_failed(at);
-    xir_ints marks = xir_node_make_ints(at, rank, 0);
-    *out = xir_node_make_ints(at, rank, 0);
-    if (xir_node_failed(at)) return false;
-    for (size_t i = 0; i < list.n; i++) {
-        int64_t axis;
-        if (!xir_node_axis(at, "attribute/dim", list.v[i], rank, &axis)) return false;
-        marks.v[axis] = 1;
-    }
-    out->n = 0;
-    for (size_t i = 0; i < rank; i++) if (marks.v[i]) out->v[out->n++] = (int64_t)i;
-    return true;
-}
-
 double *node_reals(xir_node *at, int64_t n) {
     double *v = node_take(at, ((size_t)n + 1) * sizeof *v);
     if (!v) (void)node_no_memory(at);
     return v;
-}
-
-bool node_reduces_none(const xir_value *x, const xir_ints *axes) {
-    bool none = false;
-    for (size_t i = 0; i < axes->n; i++) none |= v_dim(x, (size_t)axes->v[i]) == 0;
-    return none;
 }
 
 double node_least_real(const xir_type *element) {

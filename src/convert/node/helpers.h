@@ -76,9 +76,4 @@ xir_value *make_scattered(xir_node *at, xir_value *data, xir_value *indices, xir
 /* The product of items [from, to); -1 if one of them is unknown, or on overflow. */
 int64_t product_of(const xir_ints *list, size_t from, size_t to);
 
-/* Gives the dims that an op reduces by its attribute `dim`, ascending, each once, or all of them if it lists none. */
-bool node_reduced_axes(xir_node *at, const xir_value *x, xir_ints *out);
-/* Returns true if one of the axes is known to have no elements. */
-bool node_reduces_none(const xir_value *x, const xir_ints *axes);
-
 #endif

@@ -1,6 +1,7 @@
 /* Axes by their letters: where the axes of an order are in a value of XIR, and a value whose axes are in that order. */
 #include <string.h>
 #include "node/node.h"
+#include "types.h"
 
 /* The letter that axis i of a value without letters has: feature maps have channels last, and a kernel has the first
  * letters of `order` last, in reverse. An order that ends in channels is XIR's own. */
@@ -18,11 +19,12 @@ static char plain_letter(char c, size_t rank) { return c == 'L' && rank == 3 ? '
 static bool letters_of(const xir_value *v, xir_str order, char out[8]) {
     const xir_layout *layout = xir_type_layout(xir_value_type(v));
     const size_t rank = order.size;
+    char has[8];
     bool used[8] = { false };
     if (rank > 7 || rank < 2) return false;
+    const bool named = layout && layout_letters(layout, has, sizeof has) == rank;
     for (size_t i = 0; i < rank; i++) {
-        const bool named = layout && xir_layout_rank(layout) == rank;
-        const char own = named ? plain_letter(xir_layout_axis(layout, i), rank) : '*';
+        const char own = named ? plain_letter(has[i], rank) : '*';
         out[i] = own == '*' ? usual_letter(order, i) : own;
     }
     for (size_t i = 0; i < rank; i++) {   /* each letter of the order once */

@@ -1,18 +1,20 @@
 /* The ops and constants that hooks make. An op whose inputs are all constants of few elements is computed at once, if
  * there is an executor. Its result is then Params, and becomes an attribute where XIR's op has one. */
 #include <math.h>
-#include <stdio.h>
 #include <xir/ops.h>
 #include "node/helpers.h"
 #include "support/spent.h"
 #include "types.h"
 
 const xir_class *find_class(xir_context *ctx, const char *name) {
-    char key[160];
-    snprintf(key, sizeof key, "icraft::xir::%s", name);
-    const xir_class *cls = xir_class_find(ctx, xir_str_of(key));
-    if (!cls) cls = xir_class_find(ctx, xir_str_of(key + strlen("icraft::")));
-    return cls ? cls : xir_class_find(ctx, xir_str_of(name));
+    static const size_t starts[] = { 0, sizeof "icraft::" - 1, sizeof "icraft::xir::" - 1 };   /* of the three keys */
+    char key[160] = "icraft::xir::";
+    const size_t size = strlen(name), n = starts[2] + size;
+    const xir_class *cls = NULL;
+    if (n >= sizeof key) return xir_class_find(ctx, (xir_str){ name, size });
+    memcpy(key + starts[2], name, size);
+    for (size_t i = 0; i < 3 && !cls; i++) cls = xir_class_find(ctx, (xir_str){ key + starts[i], n - starts[i] });
+    return cls;
 }
 
 /* The same with a cache: the context would take its lock. */

@@ -8,6 +8,7 @@ xir_network  *xir_node_network(const xir_node *at) { return at->c->net; }
 xir_context  *xir_node_context(const xir_node *at) { return at->c->ctx; }
 int64_t       xir_node_version(const xir_node *at) { return at->to ? at->to->version : at->cls->version; }
 xir_str       xir_node_type(const xir_node *at) { return at->cls->type; }
+int64_t       xir_node_variant(const xir_node *at) { return at->to ? at->to->variant : at->cls->variant; }
 size_t        xir_node_input_count(const xir_node *at) { return at->n_in; }
 size_t        xir_node_output_count(const xir_node *at) { return at->n_out; }
 

@@ -62,17 +62,24 @@ typedef struct row_input {
 
 /* The facts about a foreign class. */
 typedef struct convert_class {
+    const xir_class       *cls;
     const xir_convert_row *row;       /* NULL: none                  */
     const xir_dialect_decl *dialect;  /* NULL: not in a dialect       */
     bool                   foreign;   /* not in the format's own operator set */
     int64_t                version;
     xir_str                type;      /* "Conv"                      */
+    int64_t                variant;   /* of the row                  */
     size_t                 least_in, most_in, least_out, most_out;
     const row_input       *slots;     /* the named inputs, by position */
     size_t                 n_slots;
+    /* the attributes and sets of the row (rows/row.h) */
+    const struct row_attribute *attributes;
+    const struct row_set  *sets;
+    size_t                 n_attributes, n_sets;
     bool                   needs;     /* some attribute is required */
     int64_t                from, until;   /* versions that have the op */
     bool                   newer;     /* the version is beyond those that rows know */
+    const void           **facts;     /* what the dialect has found out about it; NULL at first */
 } convert_class;
 
 /* Permuted Params, one list for each source. */
@@ -98,7 +105,11 @@ typedef struct stayed_list {
 } stayed_list;
 
 /* The way back, to a dialect (back.c). */
-typedef struct back_row { const xir_convert_row *row; uint32_t next; /* of the class: index + 1 */ } back_row;
+typedef struct back_row {
+    const xir_convert_row *row;
+    const convert_class   *to;      /* NULL: no op has tried it yet */
+    uint32_t               next;    /* of the class: index + 1      */
+} back_row;
 typedef struct back_turn { xir_value *from, *to; uint32_t rank; uint8_t order[8]; } back_turn;
 typedef struct back_state {
     const xir_dialect_decl *to;      /* NULL: the conversion is to XIR                        */
@@ -181,6 +192,7 @@ typedef struct conversion {
     convert_class   **classes;
     size_t            n_classes, class_room;
     pointer_table     class_of;      /* foreign class -> index in `classes`                   */
+    text_table        class_named;   /* its key -> the same                                   */
     struct { char name[40]; const xir_class *cls; } made[64];   /* XIR's classes, by a hash of their names */
     pointer_table     permuted_of;   /* Params -> index + 1 in `permuted`                      */
     permuted         *permuted;
@@ -370,10 +382,11 @@ xir_value *back_unturned(conversion *c, const xir_value *v, const int64_t *order
 /* Notes that `to` is `from` permuted: axis i of it is axis order[i] of `from`. False: out of memory. */
 bool       back_add_turn(conversion *c, xir_value *from, xir_value *to, const xir_ints *order);
 
-/* own.c: an attribute of an op of XIR as a file would have it; NULL if the class has none of this name, or it is
- * absent. Whether all attributes but the marked ones (bits by position) have their defaults; otherwise *other is one.
- * */
+/* own.c: an attribute of an op of XIR as a file would have it, by its name or its field; NULL if the class has none of
+ * this name, or it is absent. Whether all attributes but the marked ones (bits by position) have their defaults;
+ * otherwise *other is one. */
 const xir_any *own_attr(const xir_node *at, xir_str name);
+const xir_any *own_field(const xir_node *at, const xir_field *f);
 bool           own_is_default(const xir_op *op, uint64_t except, xir_str *other);
 
 #endif

@@ -29,10 +29,15 @@ static bool any_of_list(conversion *c, const xir_attr *attr, size_t n, xir_any *
 }
 
 const xir_any *own_attr(const xir_node *at, xir_str name) {
+    const xir_field *f = xir_class_field(at->op->cls, name);
+    return f ? own_field(at, f) : NULL;
+}
+
+const xir_any *own_field(const xir_node *at, const xir_field *f) {
     xir_attr attr;
     conversion *c = at->c;
-    const xir_field *f = xir_class_field(at->op->cls, name);
-    if (!f || xir_op_get(at->op, name, &attr) || attr.is_null) return NULL;
+    body_get(f, at->op->attrs, &attr);
+    if (attr.is_null) return NULL;
     xir_any *any = arena_take(&c->brief, sizeof *any);
     c->no_memory |= !any;
     if (!any) return NULL;

@@ -33,8 +33,9 @@ bool    onnx_is_new_enough(xir_node *at);
 
 /* The number of an element type in ONNX (TensorProto.DataType); -1: it has none, or memory is out. */
 int64_t onnx_code_of(xir_node *at, const xir_type *element);
-/* Whether an operator, "Add", takes these elements at this version; `key` may have the dialect's prefix. */
-bool onnx_takes(const char *key, int64_t version, const xir_type *element);
+/* Returns true if an operator takes these elements at the network's version; if ONNX Runtime computes with them. */
+bool onnx_takes(xir_node *at, const char *key, const xir_type *element);
+bool onnx_runs(xir_node *at, const char *key, const xir_type *element);
 /* Returns true if a list of words, each between spaces, has this one. */
 bool onnx_has_name(const char *names, const char *name);
 /* Returns the elements with which an operator computes: these or, if it does not take them or ONNX Runtime does not

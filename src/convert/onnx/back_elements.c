@@ -217,7 +217,7 @@ bool onnx_back_pow(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
     if (!x || !y) return false;
     if (!xir_type_equal(v_element(x), v_element(y))) {   /* as one type, where that changes no number */
-        if (onnx_target(at) < 12 || !onnx_takes("Pow", onnx_target(at), v_element(x)))
+        if (onnx_target(at) < 12 || !onnx_takes(at, "onnx::Pow", v_element(x)))
             return xir_node_unsupported(at, "operands of two types");
     }
     return onnx_becomes(at, INS(x, y), NO_SETS);

@@ -68,7 +68,7 @@ bool onnx_back_top_k(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *k = in_one_dim(at, onnx_long(at, xir_node_input(at, 1)));
     if (!x || !k || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -1), v_rank(x), &axis)) return false;
     const xir_type *own = v_element(x), *whole = xir_type_sint(at->c->ctx, 64),
-                   *wide = onnx_element_for(at, "TopK", own);
+                   *wide = onnx_element_for(at, "onnx::TopK", own);
     if (!whole) return node_no_memory(at);
     if (!wide) return xir_node_unsupported(at, "elements that TopK does not take");
     const xir_type *type = xir_value_type(xir_op_output(at->op, 0));

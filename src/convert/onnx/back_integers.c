@@ -77,21 +77,22 @@ static bool is_within_one_type(const xir_op *op) {
 }
 
 /* Maxima and minima, whose operators take integers from version 12 on. */
-static bool selects(const xir_node *at) {
+static bool selects(xir_node *at) {
     static const char *const names[] = { "MaxPool1d", "MaxPool2d", "MaxPool3d", "Max", "Min", "Maximum", "Minimum" };
-    static const char *const keys[] = { "MaxPool", "MaxPool", "MaxPool", "ReduceMax", "ReduceMin", "Max", "Min" };
+    static const char *const keys[] = { "onnx::MaxPool", "onnx::MaxPool", "onnx::MaxPool", "onnx::ReduceMax",
+                                        "onnx::ReduceMin", "onnx::Max", "onnx::Min" };
     for (size_t i = 0; i < COUNT(names); i++) {
         if (!node_is_class(at, names[i])) continue;
         return is_within_one_type(at->op) &&
-               onnx_takes(keys[i], onnx_target(at), xir_type_storage(v_element(xir_op_output(at->op, 0))));
+               onnx_takes(at, keys[i], xir_type_storage(v_element(xir_op_output(at->op, 0))));
     }
     return false;
 }
 
-static bool clamps(const xir_node *at) {
+static bool clamps(xir_node *at) {
     static const char *const names[] = { "ReLU", "ClampScalar", "Hardtanh" };
     return is_one_of(at, names, COUNT(names)) && is_within_one_type(at->op) &&
-           onnx_takes("Clip", onnx_target(at), xir_type_storage(v_element(xir_op_output(at->op, 0))));
+           onnx_takes(at, "onnx::Clip", xir_type_storage(v_element(xir_op_output(at->op, 0))));
 }
 
 /* ---- integers --------------------------------------------------------------------------------------------------- */

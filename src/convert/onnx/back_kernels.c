@@ -1,45 +1,6 @@
 /* The elements with which operators compute. What an operator does not take in a version, and what ONNX Runtime has no
  * CPU kernel for, is computed with wider elements between Casts, if some have all numbers. */
-#include <stdio.h>
 #include "onnx/back.h"
-
-/* ---- kernels ---------------------------------------------------------------------------------------------------- */
-
-/* Elements that operators take, but for which ONNX Runtime 1.20 has no kernel in any version of the operator set from
- * 11 on, as far as other elements have all their numbers. Later releases have more. float16 does not count, since ONNX
- * Runtime casts it itself. */
-static const struct { const char *elements, *names; } lacking[] = {
-    { " i8 u8 i16 u16 u32 u64 ", " Add Sub Mul Div Equal Greater Less GreaterOrEqual LessOrEqual Einsum TopK " },
-    { " i8 i16 u16 u32 u64 b ",  " Where " },
-    { " i8 u8 i16 u16 ",         " Max Min " },
-    { " i16 u16 ",               " Clip Pad Resize " },
-    { " i16 ",                   " Neg " },
-    { " i16 u16 u32 u64 ",       " ArgMax ArgMin " },
-    { " i8 i16 u16 u32 u64 ",    " NonZero " },
-    { " u32 u64 ",               " CumSum ReduceSum ReduceMean ReduceProd ReduceMax ReduceMin " },
-};
-
-/* The operators for which it has kernels of bfloat16. */
-static const char brains[] = " Cast Concat Gather GatherElements GatherND Identity Reshape ScatterND Shape Sign Slice "
-                             "Split Squeeze Transpose Unsqueeze ";
-
-static bool is_brain(const xir_type *element) {
-    const xir_float_type *real = xir_float_type_of(xir_type_object(element));
-    return real && real->format == XIR_FLOAT_BF16;
-}
-
-static bool runs(const char *name, const xir_type *element) {
-    const xir_integer_type *whole = xir_integer_type_of(xir_type_object(element));
-    char word[16] = "b";
-    if (is_brain(element)) return onnx_has_name(brains, name);
-    if (whole) snprintf(word, sizeof word, "%c%u", whole->sign ? 'i' : 'u', (unsigned)xir_type_storage_bits(element));
-    else if (xir_type_kind_of(element) != XIR_TYPE_BOOL) return true;
-    for (size_t i = 0; i < COUNT(lacking); i++)
-        if (onnx_has_name(lacking[i].elements, word) && onnx_has_name(lacking[i].names, name)) return false;
-    return true;
-}
-
-/* ---- wider elements --------------------------------------------------------------------------------------------- */
 
 /* Operators whose results are some of their operands, or integers of few bits: reals of 64 bits have them all, and
  * those of 32 bits have integers of 16. */
@@ -77,16 +38,15 @@ static bool may_reduce_nothing(xir_node *at, const char *name, const xir_type *e
 
 const xir_type *onnx_element_for(xir_node *at, const char *key, const xir_type *element) {
     xir_context *ctx = at->c->ctx;
-    const char *name = strncmp(key, "onnx::", 6) == 0 ? key + 6 : key;
-    const int64_t version = onnx_target(at);
-    const bool takes = onnx_takes(name, version, element);
-    if (takes && (runs(name, element) || may_reduce_nothing(at, name, element))) return element;
+    const char *name = key + strlen("onnx::");
+    const bool takes = onnx_takes(at, key, element);
+    if (takes && (onnx_runs(at, key, element) || may_reduce_nothing(at, name, element))) return element;
     if (may_reduce_nothing(at, name, element)) return NULL;
     const xir_type *const types[] = { xir_type_sint(ctx, 32), xir_type_sint(ctx, 64),
                                       xir_type_float(ctx, XIR_FLOAT_FP32), xir_type_float(ctx, XIR_FLOAT_FP64) };
     for (size_t i = 0; i < COUNT(types); i++) if (!types[i]) return node_no_memory(at), NULL;
     for (size_t i = 0; i < COUNT(types) && strcmp(name, "Cast") != 0; i++) {
-        if (!onnx_takes(name, version, types[i]) || !runs(name, types[i])) continue;
+        if (!onnx_takes(at, key, types[i]) || !onnx_runs(at, key, types[i])) continue;
         if (i < 2 ? holds_integers(name, element, i ? 64 : 32) : holds_reals(name, element, i == 2)) return types[i];
     }
     return takes ? element : NULL;

@@ -26,16 +26,22 @@ static bool take(naming *n, xir_str name) {
     return text_table_add(&n->names, name, 0) || failed(n);
 }
 
+static size_t put(char *to, size_t at, xir_str text) {
+    if (text.size) memcpy(to + at, text.data, text.size);
+    return at + text.size;
+}
+
 /* "base.WORD", with a number if that is taken. */
 static bool new_name(naming *n, xir_value *v, xir_str base, const char *word) {
     enum { MOST_BASE = 200 };
     char text[MOST_BASE + 20 + NUMBER_ROOM];
-    const int size = text_clip(base, MOST_BASE);
-    const char *dot = size && *word ? "." : "";
-    const int used = snprintf(text, sizeof text, "%.*s%s%s.", size, base.size ? base.data : "", dot, word);
-    xir_str name = { text, (size_t)used - 1 };
+    size_t used = put(text, 0, (xir_str){ base.data, (size_t)text_clip(base, MOST_BASE) });
+    if (used && *word) used = put(text, used, XIR_STR("."));
+    used = put(text, used, xir_str_of(word));
+    xir_str name = { text, used };
+    used = put(text, used, XIR_STR("."));
     if (!name.size || text_table_find(&n->names, name))
-        name = text_table_unused(&n->names, text, (size_t)used, &n->number);
+        name = text_table_unused(&n->names, text, used, &n->number);
     if (xir_value_set_name(v, name)) return failed(n);
     xir_pass_changed(n->pass, 1);
     return take(n, xir_value_name(v)) || !n->no_memory;

@@ -2,21 +2,21 @@
 #include <math.h>
 #include <stdio.h>
 #include "onnx/back.h"
+#include "spec/reduction.h"
 
 /* ---- reductions ------------------------------------------------------------------------------------------------- */
 
 /* The axes of ReduceSum are an input since version 13, those of the others since 18. */
 static bool reduces(xir_node *at, int64_t since) {
-    xir_ints axes;
+    reduction r;
     xir_value *x = xir_node_input(at, 0);
-    if (!x || !node_reduced_axes(at, x, &axes)) return false;
+    if (!reduction_of_op(at, x, &r)) return false;
     const bool extreme = node_is_class(at, "Max") || node_is_class(at, "Min");
-    if (extreme && node_reduces_none(x, &axes) && (v_is_bool(x) || onnx_target(at) < (v_is_real(x) ? 18 : 20)))
+    if (extreme && r.empty && (v_is_bool(x) || onnx_target(at) < (v_is_real(x) ? 18 : 20)))
         return xir_node_unsupported(at, "an extreme of no elements, which this version does not define");
-    onnx_form f = { .in = { x }, .n_in = 1, .sets = { INT("keepdims", xir_node_bool(at, "keepdim", false)) },
-                    .n_sets = 1 };
+    onnx_form f = { .in = { x }, .n_in = 1, .sets = { INT("keepdims", r.keep) }, .n_sets = 1 };
     if (!v_rank(x)) return onnx_calls(at, "onnx::Identity", INS(x), NO_SETS);
-    onnx_put_list(at, &f, "axes", 1, since, &axes);
+    onnx_put_list(at, &f, "axes", 1, since, &r.axes);
     return onnx_becomes(at, onnx_inputs(&f), onnx_sets(&f));
 }
 
@@ -25,20 +25,14 @@ bool onnx_back_extreme(xir_node *at) { return reduces(at, 18); }
 
 /* Argmax and Argmin: of one dim, or of all elements in one. */
 bool onnx_back_place(xir_node *at) {
-    int64_t axis = 0;
+    reduction r;
     xir_value *x = xir_node_input(at, 0);
-    const xir_any *dim = xir_node_attr(at, "dim");
-    const bool keep = xir_node_bool(at, "keepdim", false);
-    if (!x) return false;
-    if (dim && dim->kind == XIR_ANY_INT) {
-        if (!xir_node_axis(at, "attribute/dim", dim->as.integer, v_rank(x), &axis)) return false;
-        return onnx_becomes(at, INS(x), SETS(INT("axis", axis), INT("keepdims", keep)));
-    }
+    if (!reduction_of_op(at, x, &r)) return false;
+    if (!r.all) return onnx_becomes(at, INS(x), SETS(INT("axis", r.axes.v[0]), INT("keepdims", r.keep)));
     const xir_value *y = xir_op_output(at->op, 0);
     const xir_ints to = xir_node_dims(at, y);
     x = make_shaped(at, x, (int64_t[]){ -1 }, 1);
-    x = x ? xir_node_make(at, xir_str_equal(xir_node_type(at), XIR_STR("Argmax")) ? "Argmax" : "Argmin", INS(x),
-                          SETS(INT("dim", 0))) : NULL;
+    x = x ? xir_node_make(at, r.cls, INS(x), SETS(INT("dim", 0))) : NULL;
     return x && xir_node_result(at, 0, to.n ? make_reshaped(at, x, &to) : x);
 }
 
@@ -177,7 +171,7 @@ static bool groups_as_channels(xir_node *at, xir_value *x) {
     if (xir_node_failed(at)) return false;
     if (onnx_is_cut(at)) return xir_node_unsupported(at, "requantisation");
     for (size_t i = 0; i < own.n; i++) if (!own.v[i]) return xir_node_unsupported(at, "no elements");
-    if (!onnx_takes("InstanceNormalization", onnx_target(at), v_element(x)))
+    if (!onnx_takes(at, "onnx::InstanceNormalization", v_element(x)))
         return xir_node_unsupported(at, "elements that InstanceNormalization does not take");
     dims.v[0] = own.v[0], dims.v[1] = groups;
     xir_value *y = onnx_call(at, "onnx::Reshape", INS(x, xir_node_integers(at, &list)), NO_SETS, v_element(x), &dims);
@@ -204,23 +198,12 @@ bool onnx_back_group_norm(xir_node *at) {
                                                           REAL("epsilon", xir_node_real(at, "eps", 1e-5))));
 }
 
-/* The axes of the node's norm, in *from the first of them: they must be the last dims, which are known. Their dims; an
- * empty list after a failure. */
-static xir_ints last_dims(xir_node *at, const xir_value *x, size_t *from) {
-    const xir_ints none = { NULL, 0 };
-    xir_ints axes;
-    if (!x || !xir_node_items(at, "axis", &axes) || !axes.n) return xir_node_unsupported(at, "no axes"), none;
-    const size_t rank = v_rank(x);
-    xir_ints dims = xir_node_make_ints(at, axes.n, 0);
-    if (xir_node_failed(at) || axes.n > rank) return xir_node_unsupported(at, "axes"), none;
-    *from = rank - axes.n;
-    for (size_t i = 0; i < axes.n; i++) {
-        if (!xir_node_axis(at, "attribute/axis", axes.v[i], rank, &axes.v[i])) return none;
-        if (axes.v[i] != (int64_t)(*from + i)) return xir_node_unsupported(at, "dims that are not the last"), none;
-        dims.v[i] = v_dim(x, *from + i);
-        if (dims.v[i] < 0) return xir_node_unsupported(at, "open dims"), none;
-    }
-    return dims;
+/* Reads the node's norm: its axes must be the last dims, which are known. */
+static bool last_dims(xir_node *at, const xir_value *x, normalisation *n) {
+    if (!norm_of_op(at, x, n)) return false;
+    if (!n->axes.n) return xir_node_unsupported(at, "no axes");
+    if (!n->last) return xir_node_unsupported(at, "dims that are not the last");
+    return !n->open || xir_node_unsupported(at, "open dims");
 }
 
 /* A factor for each element of the normalised dims: the attribute gamma, or ones. */
@@ -231,26 +214,23 @@ static xir_value *factors_of(xir_node *at, const xir_value *x, const xir_ints *d
 
 /* Since version 17, over the last dims. */
 bool onnx_back_layer_norm(xir_node *at) {
-    size_t from;
+    normalisation n;
     xir_value *x = xir_node_input(at, 0);
     if (onnx_target(at) < 17) return xir_node_unsupported(at, "LayerNormalization, which needs version 17");
-    const xir_ints dims = last_dims(at, x, &from);
-    if (!dims.n) return false;
-    xir_value *gamma = factors_of(at, x, &dims), *beta = onnx_weight(at, "beta");
-    if (beta) beta = make_reshaped(at, beta, &dims);
-    return onnx_becomes(at, INS(x, gamma, beta),
-                        SETS(INT("axis", (int64_t)from), REAL("epsilon", xir_node_real(at, "eps", 1e-5))));
+    if (!last_dims(at, x, &n)) return false;
+    xir_value *gamma = factors_of(at, x, &n.dims), *beta = onnx_weight(at, "beta");
+    if (beta) beta = make_reshaped(at, beta, &n.dims);
+    return onnx_becomes(at, INS(x, gamma, beta), SETS(INT("axis", n.axes.v[0]), REAL("epsilon", n.eps)));
 }
 
 /* Since version 23, over the last dims. The operator computes in floats, unless stash_type says another type. */
 bool onnx_back_rms_norm(xir_node *at) {
-    size_t from;
+    normalisation n;
     xir_value *x = xir_node_input(at, 0);
     if (onnx_target(at) < 23) return xir_node_unsupported(at, "RMSNormalization, which needs version 23");
-    const xir_ints dims = last_dims(at, x, &from);
-    if (!dims.n) return false;
+    if (!last_dims(at, x, &n)) return false;
     const bool wide = xir_type_storage_bits(v_element(x)) > 32;
-    const xir_set sets[] = { INT("axis", (int64_t)from), REAL("epsilon", xir_node_real(at, "eps", 1e-5)),
+    const xir_set sets[] = { INT("axis", n.axes.v[0]), REAL("epsilon", n.eps),
                              INT("stash_type", wide ? onnx_code_of(at, v_element(x)) : 1) };
-    return onnx_becomes(at, INS(x, factors_of(at, x, &dims)), (xir_sets){ sets, wide ? 3 : 2 });
+    return onnx_becomes(at, INS(x, factors_of(at, x, &n.dims)), (xir_sets){ sets, wide ? 3 : 2 });
 }

@@ -1,5 +1,4 @@
 /* Which elements ONNX's operators take, by the version of the operator set, as far as the way back makes them. */
-#include <stdio.h>
 #include "onnx/back.h"
 #include "onnx/onnx.h"
 #include "element_codes.h"
@@ -58,18 +57,51 @@ static const taken rows[] = {
     { 16, "fhiusvb", " Where " },
 };
 
-/* The letters that mean an element type. */
-static const char *letters_of(const xir_type *element) {
+/* Elements that operators take, but for which ONNX Runtime 1.20 has no kernel in any version of the operator set from
+ * 11 on, as far as other elements have all their numbers. Later releases have more. float16 does not count, since ONNX
+ * Runtime casts it itself. */
+static const struct { const char *elements, *names; } lacking[] = {
+    { " i8 u8 i16 u16 u32 u64 ", " Add Sub Mul Div Equal Greater Less GreaterOrEqual LessOrEqual Einsum TopK " },
+    { " i8 i16 u16 u32 u64 b ",  " Where " },
+    { " i8 u8 i16 u16 ",         " Max Min " },
+    { " i16 u16 ",               " Clip Pad Resize " },
+    { " i16 ",                   " Neg " },
+    { " i16 u16 u32 u64 ",       " ArgMax ArgMin " },
+    { " i8 i16 u16 u32 u64 ",    " NonZero " },
+    { " u32 u64 ",               " CumSum ReduceSum ReduceMean ReduceProd ReduceMax ReduceMin " },
+};
+
+/* The operators for which it has kernels of bfloat16; those to which version 21 gave integers of 4 bits. */
+static const char brains[] = " Cast Concat Gather GatherElements GatherND Identity Reshape ScatterND Shape Sign Slice "
+                             "Split Squeeze Transpose Unsqueeze ";
+static const char nibbles[] = " Cast DequantizeLinear Identity QuantizeLinear Reshape Shape Squeeze Transpose "
+                              "Unsqueeze ";
+
+/* The element types: their letters, and the word of integers and bool. */
+typedef enum kind { OTHER, BOOL, F16, F32, F64, BF16, I4, I8, I16, I32, I64, U8, U16, U32, U64, KINDS } kind;
+static const struct { const char *letters, *word; } kinds[KINDS] = {
+    [OTHER] = { "", NULL }, [BOOL] = { "b", " b " },
+    [F16] = { "f", NULL }, [F32] = { "fde", NULL }, [F64] = { "fd", NULL }, [BF16] = { "h", NULL },
+    [I4] = { "", NULL },
+    [I8] = { "sc", " i8 " }, [I16] = { "sk", " i16 " }, [I32] = { "i", " i32 " }, [I64] = { "i", " i64 " },
+    [U8] = { "vc", " u8 " }, [U16] = { "v", " u16 " },  [U32] = { "u", " u32 " }, [U64] = { "u", " u64 " },
+};
+
+static kind kind_of(const xir_type *element) {
     const xir_float_type *real = xir_float_type_of(xir_type_object(element));
     const xir_integer_type *whole = xir_integer_type_of(xir_type_object(element));
-    const uint64_t bits = xir_type_storage_bits(element);
-    if (xir_type_kind_of(element) == XIR_TYPE_BOOL) return "b";
-    if (real) return real->format == XIR_FLOAT_FP32 ? "fde" : real->format == XIR_FLOAT_FP64 ? "fd"
-                   : real->format == XIR_FLOAT_FP16 ? "f" : real->format == XIR_FLOAT_BF16 ? "h" : "";
-    if (!whole || xir_type_kind_of(element) != XIR_TYPE_INTEGER) return "";
-    if (bits == 64 || bits == 32) return whole->sign ? "i" : "u";
-    if (bits == 16) return whole->sign ? "sk" : "v";
-    return bits == 8 ? whole->sign ? "sc" : "vc" : "";
+    if (xir_type_kind_of(element) == XIR_TYPE_BOOL) return BOOL;
+    if (real) return real->format == XIR_FLOAT_FP32 ? F32 : real->format == XIR_FLOAT_FP64 ? F64
+                   : real->format == XIR_FLOAT_FP16 ? F16 : real->format == XIR_FLOAT_BF16 ? BF16 : OTHER;
+    if (!whole || xir_type_kind_of(element) != XIR_TYPE_INTEGER) return OTHER;
+    switch (xir_type_storage_bits(element)) {
+    case 4:  return I4;
+    case 8:  return whole->sign ? I8 : U8;
+    case 16: return whole->sign ? I16 : U16;
+    case 32: return whole->sign ? I32 : U32;
+    case 64: return whole->sign ? I64 : U64;
+    default: return OTHER;
+    }
 }
 
 bool onnx_has_name(const char *names, const char *name) {
@@ -78,56 +110,79 @@ bool onnx_has_name(const char *names, const char *name) {
     return false;
 }
 
-/* Integers of 4 bits, which version 21 gave to some operators. */
-static bool takes_nibbles(const char *name, int64_t version, const xir_type *element) {
-    return version >= 21 && xir_type_kind_of(element) == XIR_TYPE_INTEGER && xir_type_storage_bits(element) == 4 &&
-           onnx_has_name(" Cast DequantizeLinear Identity QuantizeLinear Reshape Shape Squeeze Transpose Unsqueeze ", name);
+/* ---- an operator ------------------------------------------------------------------------------------------------ */
+
+/* The kinds that an operator takes, and those with which ONNX Runtime computes, a bit for each. */
+typedef struct onnx_elements { uint32_t takes, runs; } onnx_elements;
+
+static bool runs(const char *name, kind k) {
+    if (k == BF16) return onnx_has_name(brains, name);
+    for (size_t i = 0; kinds[k].word && i < COUNT(lacking); i++)
+        if (strstr(lacking[i].elements, kinds[k].word) && onnx_has_name(lacking[i].names, name)) return false;
+    return true;
 }
 
-bool onnx_takes(const char *key, int64_t version, const xir_type *element) {
-    const char *own = letters_of(element), *name = strncmp(key, "onnx::", 6) == 0 ? key + 6 : key;
-    if (takes_nibbles(name, version, element)) return true;
+static onnx_elements read_elements(const char *name, int64_t version) {
     const char *all = version >= 13 ? "fhiusvb" : "fiusvb";
+    onnx_elements e = { 0, 0 };
     for (size_t i = 0; i < COUNT(rows); i++)
         if (rows[i].since <= version && onnx_has_name(rows[i].names, name)) all = rows[i].elements;
-    return *own && strpbrk(own, all);
+    for (kind k = BOOL; k < KINDS; k++) {
+        if (*kinds[k].letters && strpbrk(kinds[k].letters, all)) e.takes |= 1u << k;
+        if (runs(name, k)) e.runs |= 1u << k;
+    }
+    if (version >= 21 && onnx_has_name(nibbles, name)) e.takes |= 1u << I4;
+    return e;
+}
+
+/* The tables are read once for each operator. Out of memory, it has no elements; the node may have failed before. */
+static onnx_elements elements_of(xir_node *at, const convert_class *cls) {
+    const onnx_elements none = { 0, 0 };
+    if (cls && *cls->facts) return *(const onnx_elements *)*cls->facts;
+    onnx_elements *e = cls ? arena_take(&at->c->scratch, sizeof *e) : NULL;
+    at->c->no_memory |= !e;
+    if (!e) return none;
+    *e = read_elements(cls->cls->key.data + strlen(cls->dialect->prefix), cls->version);
+    return *(const onnx_elements *)(*cls->facts = e);
+}
+
+bool onnx_takes(xir_node *at, const char *key, const xir_type *element) {
+    return elements_of(at, conversion_class_named(at->c, key)).takes >> kind_of(element) & 1;
+}
+
+bool onnx_runs(xir_node *at, const char *key, const xir_type *element) {
+    return elements_of(at, conversion_class_named(at->c, key)).runs >> kind_of(element) & 1;
 }
 
 /* ---- the check -------------------------------------------------------------------------------------------------- */
 
+static bool refuse(xir_node *at, const xir_value *v) {
+    char words[40];
+    return xir_node_unsupported(at, "%.*s of version %lld does not take %s", CLIP_TO(at->cls->type, 60),
+                                (long long)at->cls->version, element_words(v, words));
+}
+
 static bool is_element(xir_node *at, const xir_value *v) {
-    if (!v || !xir_type_as_tensor(xir_value_type(v))) return true;
-    const char *own = letters_of(v_element(v));
-    if (*own == 'h' && at->cls->version < 13) return xir_node_unsupported(at, "bfloat16, which needs version 13");
-    if (*own) return true;
+    const kind k = v && xir_type_as_tensor(xir_value_type(v)) ? kind_of(v_element(v)) : BOOL;
+    if (k == BF16 && at->cls->version < 13) return xir_node_unsupported(at, "bfloat16, which needs version 13");
+    if (*kinds[k].letters) return true;
     if (onnx_code_of(at, v_element(v)) < 0) return xir_node_unsupported(at, "elements that ONNX does not have");
-    char name[64], words[40];
-    const xir_str type = at->cls->type;
-    snprintf(name, sizeof name, "%.*s", CLIP_TO(type, 60));
-    if (takes_nibbles(name, at->cls->version, v_element(v))) return true;
-    return xir_node_unsupported(at, "%s of version %lld does not take %s", name, (long long)at->cls->version,
-                                element_words(v, words));
+    return elements_of(at, at->cls).takes >> k & 1 || refuse(at, v);
 }
 
 bool onnx_check_both(xir_node *at) {
-    char name[64];
     if (!onnx_check(at)) return false;
     if (!at->c->back.to) return true;
-    const xir_str type = at->cls->type;
     if (at->cls->version < at->cls->from || at->cls->version >= at->cls->until)
         return xir_node_unsupported(at, "version %lld does not have %.*s", (long long)at->cls->version,
-                                    CLIP_TO(type, 60));
+                                    CLIP_TO(at->cls->type, 60));
     for (size_t i = 0; i < xir_op_input_count(at->op); i++)
         if (!is_element(at, xir_op_input(at->op, (int64_t)i))) return false;
     for (size_t i = 0; i < xir_op_output_count(at->op); i++)
         if (!is_element(at, xir_op_output(at->op, (int64_t)i))) return false;
-    if (at->cls->foreign || type.size >= sizeof name) return true;
-    memcpy(name, type.data, type.size);
-    name[type.size] = '\0';
-    const size_t of = strcmp(name, "Where") == 0;
+    if (at->cls->foreign) return true;
+    const size_t of = xir_str_equal(at->cls->type, XIR_STR("Where"));
     const xir_value *v = of < xir_op_input_count(at->op) ? xir_op_input(at->op, (int64_t)of) : NULL;
-    if (!v || !xir_type_as_tensor(xir_value_type(v)) || onnx_takes(name, at->cls->version, v_element(v))) return true;
-    char words[40];
-    return xir_node_unsupported(at, "%s of version %lld does not take %s", name, (long long)at->cls->version,
-                                element_words(v, words));
+    if (!v || !xir_type_as_tensor(xir_value_type(v))) return true;
+    return elements_of(at, at->cls).takes >> kind_of(v_element(v)) & 1 || refuse(at, v);
 }

@@ -37,15 +37,15 @@ static xir_value *bias_of(xir_node *at) {
 }
 
 /* The attributes that convolutions of both kinds have; the last one is left out if the kernel is open or empty. */
-static bool becomes_conv(xir_node *at, xir_values inputs, windows *w, bool transposed) {
+static bool becomes_conv(xir_node *at, xir_values inputs, windows *w) {
     const xir_ints pads = window_pads(at, w), size = window_list(w, w->size), more = window_list(w, w->more),
                    stride = window_list(w, w->stride), dilation = window_list(w, w->dilation);
     bool sized = true;
-    xir_set sets[6] = { INT("group", xir_node_int(at, "groups", 1)), LIST("pads", &pads), LIST("strides", &stride),
+    xir_set sets[6] = { INT("group", w->groups), LIST("pads", &pads), LIST("strides", &stride),
                         LIST("dilations", &dilation) };
     size_t n = 4;
     for (size_t k = 0; k < w->n; k++) sized &= w->size[k] >= 1;
-    if (transposed) sets[n++] = (xir_set)LIST("output_padding", &more);
+    if (w->transposed) sets[n++] = (xir_set)LIST("output_padding", &more);
     if (sized) sets[n++] = (xir_set)LIST("kernel_shape", &size);
     return inputs.data[0] && onnx_becomes_map(at, inputs, (xir_sets){ sets, n });
 }
@@ -55,12 +55,12 @@ bool onnx_back_conv(xir_node *at) {
     if (xir_node_has(at, 0) && v_is_integer(xir_op_input(at->op, 0))) return onnx_back_whole_conv(at);
     xir_value *x = onnx_map_input(at), *kernel = kernel_of(at, x, false), *bias = bias_of(at);
     if (!kernel || !windows_of_op(at, x, 2, kernel, &w)) return false;
-    const bool zeros = xir_node_is(at, "padding_mode", "ZEROS"), pads = window_has_pads(&w);
-    if (pads && xir_node_is(at, "padding_mode", "CIRCULAR")) x = wrapped(at, x, &w);
-    else if (pads && !zeros)
-        x = window_padded(at, x, &w, xir_node_is(at, "padding_mode", "REFLECT") ? "REFLECTION" : "REPLICATION", 0);
+    const bool pads = window_has_pads(&w);
+    if (pads && w.mode == XIR_PADDING_CIRCULAR) x = wrapped(at, x, &w);
+    else if (pads && w.mode != XIR_PADDING_ZEROS)
+        x = window_padded(at, x, &w, w.mode == XIR_PADDING_REFLECT ? "REFLECTION" : "REPLICATION", 0);
     else if (window_cuts(&w)) x = window_padded(at, x, &w, "CONSTANT", 0);
-    return becomes_conv(at, INS(x, kernel, bias), &w, false);
+    return becomes_conv(at, INS(x, kernel, bias), &w);
 }
 
 bool onnx_back_conv_transpose(xir_node *at) {
@@ -69,7 +69,7 @@ bool onnx_back_conv_transpose(xir_node *at) {
     xir_value *x = onnx_map_input(at), *kernel = kernel_of(at, x, true), *bias = bias_of(at);
     if (!kernel || !windows_of_op(at, x, 2, kernel, &w)) return false;
     if (window_cuts(&w)) return xir_node_unsupported(at, "padding below 0");
-    return becomes_conv(at, INS(x, kernel, bias), &w, true);
+    return becomes_conv(at, INS(x, kernel, bias), &w);
 }
 
 /* ---- pools ------------------------------------------------------------------------------------------------------ */
@@ -93,7 +93,7 @@ bool onnx_back_max_pool(xir_node *at) {
     xir_value *x = onnx_map_input(at);
     if (!windows_of_op(at, x, 2, NULL, &w)) return false;
     const xir_type *own = v_element(x);
-    if (!onnx_takes("MaxPool", onnx_target(at), own))
+    if (!onnx_takes(at, "onnx::MaxPool", own))
         return xir_node_unsupported(at, "elements that MaxPool does not take");
     if (!pads_fit(&w)) x = window_padded(at, x, &w, "CONSTANT", lowest(own));
     bool dilated = false;
@@ -106,7 +106,7 @@ bool onnx_back_max_pool(xir_node *at) {
 }
 
 /* Another divisor is a factor of the average that counts padding. */
-static bool with_divisor(xir_node *at, const xir_value *x, const windows *w, int64_t divisor) {
+static bool with_divisor(xir_node *at, const xir_value *x, const windows *w) {
     const xir_ints size = { (int64_t *)(uintptr_t)w->size, w->n };
     window_sets sets = { .n = 0 };
     if (!v_is_real(x)) return xir_node_unsupported(at, "another divisor of integers");
@@ -114,7 +114,7 @@ static bool with_divisor(xir_node *at, const xir_value *x, const windows *w, int
     window_set(&sets, "count_include_pad", 1);
     xir_value *y = xir_node_make(at, BY_RANK(w->n, "AvgPool1d", "AvgPool2d", "AvgPool3d"), INS(xir_node_input(at, 0)),
                                  (xir_sets){ sets.data, sets.n });
-    return xir_node_result(at, 0, xir_node_scaled(at, y, (double)product_of(&size, 0, w->n) / (double)divisor));
+    return xir_node_result(at, 0, xir_node_scaled(at, y, (double)product_of(&size, 0, w->n) / (double)w->divisor));
 }
 
 /* Where padding counts, or does not matter, the average of a padded map is the same. */
@@ -122,18 +122,16 @@ bool onnx_back_average_pool(xir_node *at) {
     windows w;
     xir_value *x = onnx_map_input(at);
     if (!windows_of_op(at, x, 2, NULL, &w)) return false;
-    const int64_t divisor = xir_node_int(at, "divisor_override", 0);
-    const bool counts = xir_node_bool(at, "count_include_pad", false);
-    if (divisor) return with_divisor(at, x, &w, divisor);
+    if (w.divisor) return with_divisor(at, x, &w);
     if (!pads_fit(&w)) {
         bool adds = false;
         for (size_t k = 0; k < w.n; k++) adds |= w.before[k] > 0 || w.after[k] > 0;
-        if (!counts && adds) return xir_node_unsupported(at, "padding beyond the window");
+        if (!w.counts && adds) return xir_node_unsupported(at, "padding beyond the window");
         x = window_padded(at, x, &w, "CONSTANT", 0);
     }
     const xir_ints pads = window_pads(at, &w), size = window_list(&w, w.size), stride = window_list(&w, w.stride);
     const xir_set sets[] = { LIST("kernel_shape", &size), LIST("strides", &stride), LIST("pads", &pads),
-                             INT("count_include_pad", counts) };
+                             INT("count_include_pad", w.counts) };
     return x && onnx_becomes_map(at, INS(x), (xir_sets){ sets, window_has_pads(&w) ? 4 : 3 });
 }
 
@@ -165,7 +163,7 @@ bool onnx_back_resize(xir_node *at) {
     const bool near = xir_str_equal(word, XIR_STR("NEAREST")) || xir_str_equal(word, XIR_STR("INTER_NEAREST"));
     xir_value *x = xir_node_input(at, 0), *computed;
     xir_ints spatial = { NULL, 0 };
-    const xir_type *wide = near && x ? onnx_element_for(at, "Resize", v_element(x)) : NULL;
+    const xir_type *wide = near && x ? onnx_element_for(at, "onnx::Resize", v_element(x)) : NULL;
     if (wide && !xir_type_equal(wide, v_element(x))) return resize_wider(at, wide);
     x = onnx_map_input(at);
     computed = up || !x ? NULL : xir_node_optional_input(at, 1);

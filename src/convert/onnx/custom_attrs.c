@@ -12,18 +12,22 @@ bool custom_wrong(custom_reading *r, xir_status code, xir_str name, const char *
 
 /* ---- objects ---------------------------------------------------------------------------------------------------- */
 
-/* An object of a text of JSON. Another text is a finding with the place and the parser's words. */
-const xir_object *custom_parse(custom_reading *r, xir_str name, xir_str json) {
-    xir_context *ctx = r->at->c->ctx;
-    xir_diags *why = xir_diags_new(ctx);
-    const xir_object *object = why ? xir_object_parse(ctx, json, why) : NULL;
+/* What a text of JSON stands for, or NULL after a finding with the parser's words, which are in `why`. */
+static const void *parsed(custom_reading *r, xir_str name, const void *it, const xir_diags *why) {
     const xir_diag *d = why ? xir_diags_at(why, 0) : NULL;
-    if (!object && (!d || d->code == XIR_E_MEMORY)) node_no_memory(r->at);
-    else if (!object) {
+    if (!it && (!d || d->code == XIR_E_MEMORY)) node_no_memory(r->at);
+    else if (!it) {
         char text[200];
         snprintf(text, sizeof text, "%.*s", CLIP_TO(d->message, 190));
         custom_wrong(r, d->code, name, text);
     }
+    return it;
+}
+
+const xir_object *custom_parse(custom_reading *r, xir_str name, xir_str json) {
+    xir_context *ctx = r->at->c->ctx;
+    xir_diags *why = xir_diags_new(ctx);
+    const xir_object *object = parsed(r, name, why ? xir_object_parse(ctx, json, why) : NULL, why);
     xir_diags_free(why);
     return object;
 }
@@ -40,21 +44,13 @@ bool custom_parse_type(custom_reading *r, xir_str name, const xir_any *any, cons
     return true;
 }
 
-/* The map of a text. The parser knows objects, so it gets one of a class that nobody has. */
 bool custom_parse_map(custom_reading *r, xir_str name, xir_str json, xir_map *out) {
-    static const char before[] = "{\"_type_key\":\"xir::OnnxMap\",\"map\":", after[] = "}";
-    const size_t n = sizeof before - 1 + json.size + sizeof after - 1;
-    char *text = node_take(r->at, n);
-    if (!text) return node_no_memory(r->at);
-    memcpy(text, before, sizeof before - 1);
-    if (json.size) memcpy(text + sizeof before - 1, json.data, json.size);
-    memcpy(text + sizeof before - 1 + json.size, after, sizeof after - 1);
-    const xir_object *object = custom_parse(r, name, (xir_str){ text, n });
-    const xir_any *map = object && object->extra ? xir_map_find(object->extra, XIR_STR("map")) : NULL;
-    if (!object) return false;
-    if (!map || map->kind != XIR_ANY_MAP || object->extra->size != 1)
-        return custom_wrong(r, XIR_E_TYPE, name, "expected a map");
-    *out = map->as.map;
+    xir_diags *why = xir_diags_new(r->at->c->ctx);
+    const xir_any *any = parsed(r, name, why ? xir_any_parse(r->at->c->net, json, why) : NULL, why);
+    xir_diags_free(why);
+    if (!any) return false;
+    if (any->kind != XIR_ANY_MAP) return custom_wrong(r, XIR_E_TYPE, name, "expected a map");
+    *out = any->as.map;
     return true;
 }
 

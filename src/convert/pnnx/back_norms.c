@@ -1,20 +1,17 @@
 /* The way back of normalisations. */
 #include <math.h>
 #include "pnnx/pnnx.h"
+#include "spec/reduction.h"
 
 xir_str pnnx_map_order(size_t rank) {
     return rank == 3 ? XIR_STR("NCW") : rank == 4 ? XIR_STR("NCHW") : rank == 5 ? XIR_STR("NCDHW")
         : (xir_str){ NULL, 0 };
 }
 
-/* Params or NULL as an attribute that a hook reads. */
-static xir_value *attribute(xir_node *at, const char *name) {
-    return xir_node_attr(at, name) ? xir_node_attr_params(at, name) : NULL;
-}
-
 /* x * factor + addend: statistics 0 and 1 without eps, so that the factor is the weight. */
 bool pnnx_back_batch_norm(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0), *factor = attribute(at, "variance"), *addend = attribute(at, "mean");
+    xir_value *x = xir_node_input(at, 0), *factor = xir_node_attr_params(at, "variance"),
+              *addend = xir_node_attr_params(at, "mean");
     if (xir_node_failed(at) || !factor || !addend) return false;
     const size_t rank = v_rank(x);
     at->order = rank == 2 ? (xir_str){ NULL, 0 } : at->order;
@@ -29,8 +26,8 @@ bool pnnx_back_batch_norm(xir_node *at) {
 
 /* Both weights or none, as PyTorch has them. */
 static bool both(xir_node *at, xir_value **gamma, xir_value **beta) {
-    *gamma = attribute(at, "gamma");
-    *beta = attribute(at, "beta");
+    *gamma = xir_node_attr_params(at, "gamma");
+    *beta = xir_node_attr_params(at, "beta");
     xir_value *given = *gamma ? *gamma : *beta;
     if (xir_node_failed(at) || !given) return !xir_node_failed(at);
     const xir_ints dims = xir_node_dims(at, given);
@@ -59,36 +56,27 @@ bool pnnx_back_group_norm(xir_node *at) {
 
 /* LayerNorm and RMSNorm: PyTorch's are over the last dims; other dims are put there and back. */
 bool pnnx_back_layer_norm(xir_node *at) {
-    xir_ints axes;
+    normalisation n;
     xir_value *x = xir_node_input(at, 0), *gamma = NULL, *beta = NULL;
-    const bool rms = xir_node_type(at).data[0] == 'R';
-    if (!x || !xir_node_items(at, "axis", &axes)) return false;
-    if (rms) gamma = attribute(at, "gamma");
+    if (!norm_of_op(at, x, &n)) return false;
+    if (n.rms) gamma = n.gamma;
     else if (!both(at, &gamma, &beta)) return false;
+    if (!n.ascending) return xir_node_unsupported(at, "dims in another order");
+    if (n.open) return xir_node_unsupported(at, "open dims");
     const size_t rank = v_rank(x);
-    xir_ints order = xir_node_series(at, 0, rank), back = xir_node_series(at, 0, rank), shape =
-        xir_node_make_ints(at, axes.n, 0);
-    bool *normal = node_take(at, rank + 1);
-    if (!order.v || !back.v || !shape.v || !normal) return node_no_memory(at);
-    memset(normal, 0, rank + 1);
-    for (size_t i = 0; i < axes.n; i++) {
-        if (!xir_node_axis(at, "attribute/axis", axes.v[i], rank, &axes.v[i])) return false;
-        if (normal[axes.v[i]] || (i && axes.v[i] < axes.v[i - 1]))
-            return xir_node_unsupported(at, "dims in another order");
-        normal[axes.v[i]] = true;
-        shape.v[i] = v_dim(x, (size_t)axes.v[i]);
-        if (shape.v[i] < 0) return xir_node_unsupported(at, "open dims");
+    xir_ints order = xir_node_make_ints(at, rank, 0), back = xir_node_make_ints(at, rank, 0);
+    if (xir_node_failed(at)) return false;
+    for (size_t i = 0, others = 0, own = 0; i < rank; i++) {
+        const bool normal = own < n.axes.n && n.axes.v[own] == (int64_t)i;
+        const size_t to = normal ? rank - n.axes.n + own++ : others++;
+        order.v[to] = (int64_t)i;
+        back.v[i] = (int64_t)to;
     }
-    size_t n = 0;
-    for (size_t i = 0; i < rank; i++) if (!normal[i]) order.v[n++] = (int64_t)i;
-    for (size_t i = 0; i < rank; i++) if (normal[i]) order.v[n++] = (int64_t)i;
-    bool same = true;
-    for (size_t i = 0; i < rank; i++) back.v[order.v[i]] = (int64_t)i, same &= order.v[i] == (int64_t)i;
-    if (gamma) gamma = make_reshaped(at, gamma, &shape);
-    if (beta) beta = make_reshaped(at, beta, &shape);
-    const xir_set sets[] = { XIR_SETB("elementwise_affine", gamma != NULL), REAL("eps", xir_node_real(at, "eps", 1e-5)),
-                             LIST("normalized_shape", &shape) };
-    if (same) return xir_node_becomes_foreign(at, INS(x, gamma, beta), (xir_sets){ sets, 3 });
+    if (gamma) gamma = make_reshaped(at, gamma, &n.dims);
+    if (beta) beta = make_reshaped(at, beta, &n.dims);
+    const xir_set sets[] = { XIR_SETB("elementwise_affine", gamma != NULL), REAL("eps", n.eps),
+                             LIST("normalized_shape", &n.dims) };
+    if (n.last) return xir_node_becomes_foreign(at, INS(x, gamma, beta), (xir_sets){ sets, 3 });
     x = xir_node_transposed(at, x, order.v, rank, NULL);
     if (!x) return false;
     const xir_type *type = xir_value_type(x);
@@ -99,7 +87,7 @@ bool pnnx_back_layer_norm(xir_node *at) {
 
 /* One slope for all, or one for each channel, which is dim 1 there. */
 bool pnnx_back_prelu(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0), *slope = attribute(at, "alpha");
+    xir_value *x = xir_node_input(at, 0), *slope = xir_node_attr_params(at, "alpha");
     if (!x || !slope) return false;
     const xir_ints flat = { (int64_t[]){ -1 }, 1 };
     slope = make_reshaped(at, slope, &flat);

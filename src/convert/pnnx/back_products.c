@@ -31,8 +31,7 @@ bool pnnx_back_matmul(xir_node *at) {
 bool pnnx_back_reduce(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (!x) return false;
-    const xir_str type = xir_node_type(at);
-    const bool grows = type.data[0] == 'S' || type.data[0] == 'P';
+    const bool sum = xir_op_is(at->op, xir_sum_class()), grows = sum || xir_op_is(at->op, xir_prod_class());
     const xir_type *element = v_element(x);
     const bool real = xir_type_kind_of(element) == XIR_TYPE_FLOAT;
     if (!real && !grows) return xir_node_unsupported(at, "a mean of integers");
@@ -40,7 +39,7 @@ bool pnnx_back_reduce(xir_node *at) {
     x = xir_node_cast(at, x, xir_type_sint(xir_node_context(at), 64));
     xir_ints axes = { NULL, 0 };
     (void)xir_node_items(at, "dim", &axes);
-    xir_value *y = x ? xir_node_make(at, type.data[0] == 'S' ? "Sum" : "Prod", INS(x),
+    xir_value *y = x ? xir_node_make(at, sum ? "Sum" : "Prod", INS(x),
                                      SETS(LIST("dim", &axes), INT("keepdim", xir_node_bool(at, "keepdim", false))))
                                          : NULL;
     return xir_node_result(at, 0, xir_node_cast(at, y, element));

@@ -1,17 +1,13 @@
 /* The way back of recurrences: one layer of nn.LSTM, nn.GRU or nn.RNN. XIR's gates are i o f g and z r n, PyTorch's i
  * f g o and r z n; XIR has the directions in dim 1 of the results, PyTorch in the last one. */
-#include <math.h>
 #include <stdio.h>
 #include "pnnx/pnnx.h"
-
-enum { X, W, R, B, LENGTHS, H, C, PEEPHOLES };
-
-typedef struct cell { int64_t gates, order[4], hidden, directions; } cell;
+#include "spec/recurrent.h"
 
 /* Rows of one direction of [directions, parts * gates * hidden, columns], part `part`, with the gates in the file's
  * order. */
-static xir_value *rows_of(xir_node *at, const cell *c, size_t input, int64_t direction, int64_t part, int64_t parts,
-                          bool vector) {
+static xir_value *rows_of(xir_node *at, const recurrent *c, size_t input, int64_t direction, int64_t part,
+                          int64_t parts, bool vector) {
     const double *from;
     size_t n;
     xir_value *all = xir_node_input(at, input);
@@ -29,62 +25,27 @@ static xir_value *rows_of(xir_node *at, const cell *c, size_t input, int64_t dir
     return xir_node_constant(at, v_element(all), &dims, to, (size_t)(rows * columns));
 }
 
-/* Whether the activations are the usual ones; *relu: those of an RNN are Relu. */
-static bool usual(xir_node *at, bool rnn, bool *relu) {
-    const xir_any *a = xir_node_attr(at, "activations"), *x = xir_node_attr(at, "activation_alpha"),
-                  *y = xir_node_attr(at, "activation_beta");
-    static const char *const words[] = { "Sigmoid", "Tanh", "Tanh" };
-    *relu = false;
-    if ((x && x->as.list.size) || (y && y->as.list.size)) return false;
-    if (!a || !a->as.list.size) return true;
-    size_t tanh = 0, other = 0;
-    const bool lstm = xir_node_type(at).data[0] == 'L';
-    for (size_t i = 0; i < a->as.list.size; i++) {
-        const xir_str word = a->as.list.items[i].as.text;
-        const char *due = rnn ? "Tanh" : words[i % (lstm ? 3 : 2)];
-        tanh += xir_str_equal(word, xir_str_of(due));
-        other += rnn && xir_str_equal(word, XIR_STR("Relu"));
-    }
-    *relu = other && !tanh;
-    return tanh == a->as.list.size || other == a->as.list.size;
-}
-
-static bool read_cell(xir_node *at, cell *c, bool *relu) {
-    const char kind = xir_node_type(at).data[0];   /* LSTM, GRU, RNN */
-    *c = kind == 'L' ? (cell){ .gates = 4, .order = { 0, 3, 1, 2 } }
-       : kind == 'G' ? (cell){ .gates = 3, .order = { 1, 0, 2 } } : (cell){ .gates = 1 };
-    c->hidden = xir_node_int(at, "hidden_size", 1);
-    c->directions = xir_node_is(at, "direction", "BIDIRECTIONAL") ? 2 : 1;
-    if (xir_node_is(at, "direction", "REVERSE")) return xir_node_unsupported(at, "only backward");
-    if (xir_node_has(at, LENGTHS) || xir_node_has(at, PEEPHOLES))
-        return xir_node_unsupported(at, "lengths or peepholes");
-    if (xir_node_int(at, "layout", 0)) return xir_node_unsupported(at, "states with the batch first");
-    if (isfinite(xir_node_real(at, "clip", INFINITY))) return xir_node_unsupported(at, "clipped activations");
-    if (xir_node_bool(at, "input_forget", false)) return xir_node_unsupported(at, "coupled gates");
-    if (kind == 'G' && !xir_node_bool(at, "linear_before_reset", false))
-        return xir_node_unsupported(at, "a reset before the product");
-    return usual(at, kind == 'R', relu) || xir_node_unsupported(at, "other activations");
-}
-
 bool pnnx_back_recurrent(xir_node *at) {
     static const int64_t order[] = { 0, 2, 1, 3 };
-    cell c;
-    bool relu = false;
+    recurrent c;
     char names[8][24];
     xir_set sets[24];
     size_t n = 0;
-    xir_value *x = xir_node_input(at, X), *w = xir_node_params(at, W), *r = xir_node_params(at, R);
-    if (xir_node_failed(at) || !read_cell(at, &c, &relu)) return false;
+    xir_value *x = xir_node_input(at, RECURRENT_X), *w = xir_node_params(at, RECURRENT_W),
+              *r = xir_node_params(at, RECURRENT_R);
+    if (!recurrent_read_form(at, &c)) return false;
+    if (c.backward) return xir_node_unsupported(at, "only backward");
+    if (c.batch_first) return xir_node_unsupported(at, "states with the batch first");
     if (v_rank(x) != 3 || v_rank(w) != 3 || v_rank(r) != 3) return xir_node_unsupported(at, "other dims");
-    const bool bias = xir_node_has(at, B), lstm = c.gates == 4;
+    const bool bias = xir_node_has(at, RECURRENT_B), lstm = c.gates == 4;
     for (int64_t d = 0; d < c.directions; d++) {
         const char *suffix = d ? "_reverse" : "";
         for (int64_t part = 0; part < (bias ? 4 : 2); part++) {
             char *name = names[4 * d + part];
             const bool vector = part > 1;
             snprintf(name, sizeof names[0], "@%s_%s_l0%s", vector ? "bias" : "weight", part % 2 ? "hh" : "ih", suffix);
-            xir_value *v = vector ? rows_of(at, &c, B, d, part % 2, 2, true)
-                : rows_of(at, &c, part ? R : W, d, 0, 1, false);
+            xir_value *v = vector ? rows_of(at, &c, RECURRENT_B, d, part % 2, 2, true)
+                : rows_of(at, &c, part ? RECURRENT_R : RECURRENT_W, d, 0, 1, false);
             if (!v) return false;
             sets[n++] = (xir_set)OBJ(name, v);
         }
@@ -96,7 +57,7 @@ bool pnnx_back_recurrent(xir_node *at) {
     sets[n++] = (xir_set)INT("input_size", v_dim(w, 2));
     sets[n++] = (xir_set)INT("num_layers", 1);
     if (lstm) sets[n++] = (xir_set)INT("proj_size", 0);
-    if (c.gates == 1) sets[n++] = (xir_set)WORD("nonlinearity", xir_str_of(relu ? "relu" : "tanh"));
+    if (c.gates == 1) sets[n++] = (xir_set)WORD("nonlinearity", xir_str_of(c.relu ? "relu" : "tanh"));
     const xir_value *y = xir_op_output(at->op, 0);
     const xir_ints dims = xir_node_dims(at, y);
     if (dims.n != 4) return xir_node_unsupported(at, "other dims");
@@ -107,7 +68,8 @@ bool pnnx_back_recurrent(xir_node *at) {
     const size_t n_out = at->n_out > 1 ? lstm ? 3 : 2 : 1;
     for (size_t i = 1; i < n_out; i++) types[i] = xir_value_type(xir_op_output(at->op, (int64_t)i));
     if (!types[0]) return node_no_memory(at);
-    xir_value *h = xir_node_optional_input(at, H), *cells = lstm ? xir_node_optional_input(at, C) : NULL;
+    xir_value *h = xir_node_optional_input(at, RECURRENT_H);
+    xir_value *cells = lstm ? xir_node_optional_input(at, RECURRENT_C) : NULL;
     if (lstm && !h != !cells) return xir_node_unsupported(at, "one state of two");
     xir_op *op = xir_node_make_foreign(at, at->to->row->name, lstm ? INS(x, h, cells) : INS(x, h),
                                        (xir_sets){ sets, n },

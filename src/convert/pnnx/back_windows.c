@@ -13,14 +13,11 @@ bool pnnx_back_conv(xir_node *at) {
     xir_value *x = row_back_input(at, 0), *kernel = row_back_input(at, 1), *bias = xir_node_optional_input(at, 2);
     if (xir_node_failed(at) || !x || !kernel) return false;
     if (is_module(at) && !xir_value_is_params(kernel)) return xir_node_unsupported(at, "the kernel is computed");
-    const bool transposed = at->to->slots[1].order.data[0] == 'I';   /* OI or IO */
-    const int64_t groups = xir_node_int(at, "groups", 1), first = v_dim(kernel, 0), second = v_dim(kernel, 1);
-    const xir_ints dims = xir_node_dims(at, kernel);
-    if (xir_node_failed(at)) return false;
-    const xir_ints size = { dims.v + 2, dims.n - 2 }, zeros = xir_node_make_ints(at, dims.n - 2, 0);
-    if (!transposed && !windows_of_op(at, x, 2, kernel, &w)) return false;
-    const bool padded = !transposed && !window_is_even(&w);
-    if (padded && !xir_node_is(at, "padding_mode", "ZEROS"))
+    if (!windows_of_op(at, x, 2, kernel, &w)) return false;
+    const int64_t groups = w.groups, first = v_dim(kernel, 0), second = v_dim(kernel, 1);
+    const bool transposed = w.transposed, padded = !transposed && !window_is_even(&w);
+    const xir_ints size = window_list(&w, w.size), zeros = xir_node_make_ints(at, w.n, 0);
+    if (padded && w.mode != XIR_PADDING_ZEROS)
         return xir_node_unsupported(at, "different padding of both sides");
     if (padded) x = window_padded(at, x, &w, "CONSTANT", 0);
     if (!x) return false;
@@ -58,9 +55,9 @@ static bool is_even(const windows *w, size_t k, bool up, bool counts) {
 bool pnnx_back_pool(xir_node *at) {
     windows w;
     xir_value *x = row_back_input(at, 0);
-    const bool max = xir_node_type(at).data[0] == 'M', counts = !max && xir_node_bool(at, "count_include_pad", false);
     bool down = true, up = true;
     if (!windows_of_op(at, x, 2, NULL, &w)) return false;
+    const bool max = w.max, counts = w.counts;
     for (size_t k = 0; k < w.n; k++) {
         down = down && is_even(&w, k, false, counts);
         up = up && is_even(&w, k, true, counts);
@@ -72,10 +69,9 @@ bool pnnx_back_pool(xir_node *at) {
         if (!x) return false;
     }
     const xir_ints pads = window_list(&w, w.before);
-    const int64_t divisor = xir_node_int(at, "divisor_override", 0);
     const xir_any none = xir_any_null();
     xir_set sets[] = { LIST("padding", &pads), XIR_SETB("ceil_mode", !down && up), XIR_SETB("return_indices", false) };
-    if (!max) sets[2] = divisor ? (xir_set)INT("divisor_override", divisor)
-                                : (xir_set){ .name = "divisor_override", .kind = XIR_SET_ANY, .p = &none };
+    if (!max) sets[2] = w.divisor ? (xir_set)INT("divisor_override", w.divisor)
+                                  : (xir_set){ .name = "divisor_override", .kind = XIR_SET_ANY, .p = &none };
     return row_becomes(at, INS(x), (xir_sets){ sets, 3 });
 }

@@ -111,26 +111,21 @@ bool pnnx_logic(xir_node *at) {
 }
 
 bool pnnx_bits(xir_node *at) {
-    const xir_str type = xir_node_type(at);
-    const bool shift = xir_str_equal(type, XIR_STR("torch.bitwise_left_shift")) ||
-                       xir_str_equal(type, XIR_STR("torch.bitwise_right_shift"));
+    const pnnx_bit_function f = (pnnx_bit_function)xir_node_variant(at);
     xir_value *x = xir_node_input(at, 0);
     if (!x) return false;
-    if (xir_str_equal(type, XIR_STR("torch.bitwise_not"))) {
+    if (f == PNNX_NOT) {
         if (xir_type_kind_of(v_element(x)) == XIR_TYPE_BOOL) return xir_node_becomes(at, "Not", INS(x), NO_SETS);
         return xir_node_result(at, 0, make_affine(at, xir_node_unary(at, "Neg", x), 1, -1));   /* two's complement */
     }
     xir_value *y = other_side(at, 1, "other", x);
     if (!pnnx_promote(at, &x, &y)) return false;
-    if (shift) {
-        const bool left = xir_str_equal(type, XIR_STR("torch.bitwise_left_shift"));
+    if (f == PNNX_LEFT || f == PNNX_RIGHT) {
         xir_value *power = xir_node_make(at, "Pow", INS(xir_node_scalar(at, v_element(x), 2), y), NO_SETS);
-        if (left) return xir_node_result(at, 0, xir_node_product(at, x, power));
+        if (f == PNNX_LEFT) return xir_node_result(at, 0, xir_node_product(at, x, power));
         return xir_node_becomes(at, "Div", INS(x, power), SETS(WORD("rounding_mode", XIR_STR("FLOOR"))));
     }
-    const char letter = type.data[strlen("torch.bitwise_")];
-    return xir_node_result(at, 0, pnnx_make_bits(at, letter == 'a' ? PNNX_AND : letter == 'o' ? PNNX_OR : PNNX_XOR,
-                                                 x, y));
+    return xir_node_result(at, 0, pnnx_make_bits(at, f, x, y));
 }
 
 bool pnnx_clamp(xir_node *at) {

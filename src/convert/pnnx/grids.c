@@ -4,8 +4,7 @@
 /* Each matrix keeps what lies on one side of a diagonal, and has 0 elsewhere. */
 bool pnnx_triangle(xir_node *at) {
     enum { MOST = 1 << 22 };
-    const xir_str type = xir_node_type(at);
-    const bool upper = type.data[type.size - 1] == 'u';   /* torch.triu */
+    const bool upper = xir_node_variant(at);
     xir_value *x = xir_node_input(at, 0);
     if (!x) return false;
     const size_t rank = v_rank(x);

@@ -151,12 +151,12 @@ static bool wrapped(xir_node *at, xir_value *x, const xir_ints *pads) {
 
 /* Pairs from the last dim on. */
 bool pnnx_pad(xir_node *at) {
-    const xir_str type = xir_node_type(at);
-    const bool module = type.data[0] == 'n';
+    const int64_t variant = xir_node_variant(at);
+    const bool module = variant;
     xir_ints pads;
     xir_value *x = xir_node_input(at, 0);
     if (!x || !pnnx_list(at, module ? "padding" : "pad", 0, &pads)) return false;
-    const size_t rank = v_rank(x), spatial = module ? (size_t)(type.data[type.size - 2] - '0') : pads.n / 2;
+    const size_t rank = v_rank(x), spatial = module ? (size_t)variant % 4 : pads.n / 2;
     if (module && pads.n == 1) pads = xir_node_make_ints(at, 2 * spatial, pads.v[0]);
     if (xir_node_failed(at)) return false;
     if (pads.n % 2 || pads.n > 2 * rank)
@@ -168,10 +168,9 @@ bool pnnx_pad(xir_node *at) {
         all.v[2 * axis + i % 2] = pads.v[i];
     }
     const xir_str mode = xir_node_text(at, "mode", "constant");
-    const bool reflect = module ? type.size > 6 && !strncmp(type.data + 3, "Refl", 4)
-                                : xir_str_equal(mode, XIR_STR("reflect"));
-    const bool edge = module ? !strncmp(type.data + 3, "Repl", 4) : xir_str_equal(mode, XIR_STR("replicate"));
-    const bool circular = module ? !strncmp(type.data + 3, "Circ", 4) : xir_str_equal(mode, XIR_STR("circular"));
+    const bool reflect = module ? variant / 4 == PNNX_PAD_REFLECT : xir_str_equal(mode, XIR_STR("reflect"));
+    const bool edge = module ? variant / 4 == PNNX_PAD_REPEAT : xir_str_equal(mode, XIR_STR("replicate"));
+    const bool circular = !module && xir_str_equal(mode, XIR_STR("circular"));
     if (xir_node_failed(at)) return false;
     if (circular) return wrapped(at, x, &all);
     const double value = xir_node_real(at, "value", 0);

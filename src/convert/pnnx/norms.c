@@ -86,7 +86,7 @@ static xir_value *scaled(xir_node *at, const char *cls, xir_value *x, const xir_
 
 /* The function ignores running statistics; the module uses them if it has them. */
 bool pnnx_instance_norm(xir_node *at) {
-    if (xir_node_type(at).data[0] == 'n' && xir_node_has(at, MEAN)) return pnnx_batch_norm(at);
+    if (xir_node_variant(at) && xir_node_has(at, MEAN)) return pnnx_batch_norm(at);
     xir_value *x = xir_node_input(at, INPUT);
     if (!x) return false;
     const size_t rank = v_rank(x);

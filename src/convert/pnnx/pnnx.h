@@ -14,6 +14,9 @@ enum {
     PNNX_MOST_LISTED = 1 << 22,  /* elements of a constant that a hook writes  */
 };
 
+/* The variant of a module that pads: its spatial dims, and 4 times how; 0: the function, whose attributes say it. */
+enum { PNNX_PAD_CONSTANT, PNNX_PAD_REFLECT, PNNX_PAD_REPEAT };
+
 /* Whether PNNX's own reader takes a number of an attribute. It ends the program on integers of more than 32 bits, and
  * on reals that are not normal floats. */
 static inline bool pnnx_reads_integer(double v) { return fabs(v) <= INT32_MAX; }
@@ -52,7 +55,7 @@ bool pnnx_is_index(xir_node *at, size_t i, const xir_value *v);
 /* x * y^T + bias, with y as PyTorch has it, [out, in]. Absent: NULL. */
 xir_value *pnnx_times(xir_node *at, xir_value *x, xir_value *weight, xir_value *bias);
 /* bits.c: two tensors of bools, or of integers of one type, bit by bit. NULL after a failure. */
-typedef enum pnnx_bit_function { PNNX_AND, PNNX_OR, PNNX_XOR } pnnx_bit_function;
+typedef enum pnnx_bit_function { PNNX_AND, PNNX_OR, PNNX_XOR, PNNX_NOT, PNNX_LEFT, PNNX_RIGHT } pnnx_bit_function;
 xir_value *pnnx_make_bits(xir_node *at, pnnx_bit_function f, xir_value *a, xir_value *b);
 /* The means of `out` windows over axis `axis` of x, which has `in` elements: an adaptive pool along one axis. */
 xir_value *pnnx_averaged(xir_node *at, xir_value *x, size_t axis, int64_t in, int64_t out);

@@ -6,6 +6,7 @@
  * more features of that step, with R for their weights. */
 #include <stdio.h>
 #include "pnnx/pnnx.h"
+#include "spec/recurrent.h"
 
 typedef struct cell {
     const char *cls;
@@ -69,15 +70,14 @@ static xir_value *joined(xir_node *at, const cell *c, xir_value *y) {
 }
 
 static bool read_cell(xir_node *at, cell *c) {
-    const xir_str type = xir_node_type(at);
-    const char kind = type.data[3];   /* nn.L, nn.G, nn.R */
-    *c = kind == 'L' ? (cell){ .cls = "LSTM", .gates = 4, .order = { 0, 3, 1, 2 } }
-       : kind == 'G' ? (cell){ .cls = "GRU", .gates = 3, .order = { 1, 0, 2 } } : (cell){ .cls = "RNN", .gates = 1 };
+    const recurrent_kind *kind = &recurrent_kinds[xir_node_variant(at)];
+    *c = (cell){ .cls = kind->cls, .gates = kind->gates };
+    memcpy(c->order, kind->order, sizeof c->order);
     c->hidden = xir_node_int(at, "hidden_size", 0);
     c->directions = xir_node_bool(at, "bidirectional", false) ? 2 : 1;
     if (c->hidden < 1 || c->hidden > 1 << 24)
         return xir_node_unsupported(at, "a hidden size of %lld", (long long)c->hidden);
-    c->projected = kind == 'L' ? xir_node_int(at, "proj_size", 0) : 0;
+    c->projected = c->gates == 4 ? xir_node_int(at, "proj_size", 0) : 0;
     if (c->projected < 0 || c->projected >= c->hidden)
         return xir_node_invalid(at, XIR_E_BOUNDS, "proj_size", "expected 0 to %lld, found %lld",
                                 (long long)c->hidden - 1, (long long)c->projected);

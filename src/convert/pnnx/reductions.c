@@ -55,9 +55,7 @@ bool pnnx_std(xir_node *at) {
     xir_value *sum = xir_node_reduced(at, "Sum", xir_node_product(at, off, off), &axes, keep);
     const xir_set divisor = REAL("divisor", count - less);
     xir_value *variance = sum ? xir_node_make(at, "DivideScalar", INS(sum), (xir_sets){ &divisor, 1 }) : NULL;
-    const xir_str type = xir_node_type(at);
-    const bool root = type.data[type.size - 1] == 'd';   /* torch.std */
-    return xir_node_result(at, 0, root ? xir_node_unary(at, "Sqrt", variance) : variance);
+    return xir_node_result(at, 0, xir_node_variant(at) ? xir_node_unary(at, "Sqrt", variance) : variance);
 }
 
 /* Positions are 64-bit integers. Without a dim they count all elements. */
@@ -86,8 +84,7 @@ bool pnnx_arg(xir_node *at) {
 
 /* Of all elements, of two tensors, or along a dim with the positions. */
 bool pnnx_min_max(xir_node *at) {
-    const xir_str type = xir_node_type(at);
-    const bool most = type.data[type.size - 1] == 'x', keep = xir_node_bool(at, "keepdim", false);
+    const bool most = xir_node_variant(at), keep = xir_node_bool(at, "keepdim", false);
     xir_value *x = xir_node_input(at, 0);
     if (!x) return false;
     if (xir_node_has(at, 1)) {
@@ -103,7 +100,6 @@ bool pnnx_min_max(xir_node *at) {
 
 /* torch.any and torch.all, along one dim or over all elements. The result of uint8 elements is uint8, else bool. */
 bool pnnx_any(xir_node *at) {
-    const xir_str type = xir_node_type(at);
     xir_value *x = xir_node_input(at, 0);
     if (!x) return false;
     const xir_type *byte = xir_type_uint(xir_node_context(at), 8);
@@ -111,7 +107,7 @@ bool pnnx_any(xir_node *at) {
     const xir_ints axes = axes_of(at, x);
     if (xir_type_kind_of(v_element(x)) != XIR_TYPE_BOOL)
         x = xir_node_make(at, "NotEqual", INS(x, xir_node_scalar(at, v_element(x), 0)), NO_SETS);
-    xir_value *y = xir_node_reduced(at, type.data[type.size - 1] == 'y' ? "Max" : "Min", x, &axes,
+    xir_value *y = xir_node_reduced(at, xir_node_variant(at) ? "Max" : "Min", x, &axes,
                                     xir_node_bool(at, "keepdim", false));
     return y && xir_node_result(at, 0, bytes ? xir_node_cast(at, y, byte) : y);
 }

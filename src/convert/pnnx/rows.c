@@ -2,14 +2,15 @@
  * ops that it becomes. A row without a hook makes one op, with the attributes of its last column. Modules (nn.) and
  * functions (F.) of the same name share a hook. A node that a hook can't convert exactly stays unchanged. */
 #include "pnnx/pnnx.h"
+#include "spec/recurrent.h"
 
 #define ROW(type, in, out, attributes, cls, sets) \
     { XIR_CONVERT_HEAD, "pnnx::" type, in, out, attributes, cls, sets, NULL }
-#define BY_HOOK(type, in, out, attributes, cls, sets, hook) \
-    { XIR_CONVERT_HEAD, "pnnx::" type, in, out, attributes, cls, sets, pnnx_##hook }
+#define BY_HOOK(type, in, out, attributes, cls, sets, ...) /* the hook, and its .variant */ \
+    { XIR_CONVERT_HEAD, "pnnx::" type, in, out, attributes, cls, sets, pnnx_##__VA_ARGS__ }
 /* The same with the way back from classes of XIR, by the row's sets or by a hook. */
-#define WITH_BACK(type, in, out, attributes, cls, sets, hook, from, back) \
-    { XIR_CONVERT_HEAD, "pnnx::" type, in, out, attributes, cls, sets, pnnx_##hook, from, back }
+#define WITH_BACK(type, in, out, attributes, cls, sets, hook, from, ...) \
+    { XIR_CONVERT_HEAD, "pnnx::" type, in, out, attributes, cls, sets, pnnx_##hook, from, __VA_ARGS__ }
 #define pnnx_copied xir_convert_copy
 #define STAYS(type) { XIR_CONVERT_HEAD, "pnnx::" type, "0-", "0-", "*:aA", NULL, NULL, xir_convert_unsupported }
 #define COPY(type, attributes) \
@@ -56,23 +57,23 @@
 #define LP_KEYS  "ceil_mode:bi kernel_size:Ii norm_type:fi stride:Iin"
 #define POOLS(n, letters) \
     WITH_BACK("nn.MaxPool" #n "d", "1 input:NC" letters, "1-2", MAX_KEYS, "MaxPool" #n "d",                            \
-            SET##n(pool, "kernel_size") " " STEPS(n), max_pool, "MaxPool" #n "d", pnnx_back_pool),                     \
-    BY_HOOK("F.max_pool" #n "d",  "1 input", "1-2", MAX_KEYS, "MaxPool" #n "d", NULL, max_pool),                       \
+            SET##n(pool, "kernel_size") " " STEPS(n), max_pool, "MaxPool" #n "d", pnnx_back_pool, .variant = n),       \
+    BY_HOOK("F.max_pool" #n "d",  "1 input", "1-2", MAX_KEYS, "MaxPool" #n "d", NULL, max_pool, .variant = n),         \
     WITH_BACK("nn.AvgPool" #n "d", "1 input:NC" letters, "1", AVG_KEYS, "AvgPool" #n "d, Pad",                         \
             SET##n(pool, "kernel_size") " " SET##n(stride, "stride") " " PAD##n                                        \
             " count_include_pad=count_include_pad divisor_override=divisor_override",                                  \
-            avg_pool, "AvgPool" #n "d", pnnx_back_pool),                                                               \
-    BY_HOOK("F.avg_pool" #n "d",  "1 input", "1", AVG_KEYS, "AvgPool" #n "d, Pad", NULL, avg_pool),                    \
-    BY_HOOK("nn.LPPool" #n "d",   "1 input", "1", LP_KEYS, "Pow, AvgPool" #n "d", NULL, lp_pool),                      \
-    BY_HOOK("F.lp_pool" #n "d",   "1 input", "1", LP_KEYS, "Pow, AvgPool" #n "d", NULL, lp_pool),                      \
+            avg_pool, "AvgPool" #n "d", pnnx_back_pool, .variant = n),                                                 \
+    BY_HOOK("F.avg_pool" #n "d",  "1 input", "1", AVG_KEYS, "AvgPool" #n "d, Pad", NULL, avg_pool, .variant = n),      \
+    BY_HOOK("nn.LPPool" #n "d",   "1 input", "1", LP_KEYS, "Pow, AvgPool" #n "d", NULL, lp_pool, .variant = n),        \
+    BY_HOOK("F.lp_pool" #n "d",   "1 input", "1", LP_KEYS, "Pow, AvgPool" #n "d", NULL, lp_pool, .variant = n),        \
     BY_HOOK("nn.AdaptiveAvgPool" #n "d", "1 input", "1", "output_size:Iia", "Mean, AvgPool" #n "d or Matmul", NULL,    \
-            adaptive_avg),                                                                                             \
+            adaptive_avg, .variant = n),                                                                               \
     BY_HOOK("F.adaptive_avg_pool" #n "d", "1 input", "1", "output_size:Iia", "Mean, AvgPool" #n "d or Matmul", NULL,   \
-            adaptive_avg),                                                                                             \
+            adaptive_avg, .variant = n),                                                                               \
     BY_HOOK("nn.AdaptiveMaxPool" #n "d", "1 input", "1-2", "output_size:Iia return_indices:bi", "Max, Gather", NULL,   \
-            adaptive_max),                                                                                             \
+            adaptive_max, .variant = n),                                                                               \
     BY_HOOK("F.adaptive_max_pool" #n "d", "1 input", "1-2", "output_size:Iia return_indices:bi", "Max, Gather", NULL,  \
-            adaptive_max)
+            adaptive_max, .variant = n)
 
 #define NORM_KEYS "affine:bi eps:f num_features:i track_running_stats:bi momentum:f"
 #define NORMS(n, letters) \
@@ -80,12 +81,13 @@
             NORM_KEYS, "BatchNorm" #n "d", NULL, batch_norm, "BatchNorm" #n "d", pnnx_back_batch_norm),                \
     WITH_BACK("nn.InstanceNorm" #n "d", "1 input:NC" letters " @running_mean? @running_var? @weight? @bias?", "1",     \
             NORM_KEYS, "InstanceNorm" #n "d or BatchNorm" #n "d", "eps=eps", instance_norm, "InstanceNorm" #n "d",     \
-            pnnx_back_instance_norm)
+            pnnx_back_instance_norm, .variant = true)
 
 #define COMPARE(name, cls) \
     WITH_BACK("torch." name, "1-2 input other", "1", "other:if", cls, NULL, compare, cls, pnnx_back_compare)
 #define LOGIC(name, cls)   WITH_BACK("torch." name, "2 input other", "1", "", cls, NULL, logic, cls, NULL)
-#define BITS(name, cls)    BY_HOOK("torch." name, "1-2 input other", "1", "other:ib", cls, NULL, bits)
+#define BITS(name, cls, op) \
+    BY_HOOK("torch.bitwise_" name, "1-2 input other", "1", "other:ib", cls, NULL, bits, .variant = PNNX_##op)
 #define REDUCE(name, cls, back) \
     WITH_BACK("torch." name, "1 input", "1", "dim:Iin keepdim:bi dtype:sn", cls, "dim=dim keepdim=keepdim", reduce, \
               cls, back)
@@ -93,7 +95,9 @@
                     "size:Iin antialias:bi"
 #define CELLS "batch_first:bi bias:bi bidirectional:bi hidden_size:i input_size:i num_layers:i proj_size:i " \
               "nonlinearity:s dropout:f *:t"
-#define PADS(type) BY_HOOK("nn." type, "1 input", "1", "padding:Ii value:fi", "Pad", NULL, pad)
+#define PADS(type, n, mode) \
+    BY_HOOK("nn." type #n "d", "1 input", "1", "padding:Ii value:fi", "Pad", NULL, pad, \
+            .variant = n + 4 * PNNX_PAD_##mode)
 
 static const xir_convert_row rows[] = {
     /* what PNNX makes itself */
@@ -156,9 +160,9 @@ static const xir_convert_row rows[] = {
     LOGIC("logical_and", "And"), LOGIC("logical_or", "Or"), LOGIC("logical_xor", "Xor"),
     BY_HOOK("torch.logit", "1 input", "1", "eps:fn", "Div, Log", NULL, logit),
     WITH_BACK("torch.logical_not", "1 input", "1", "", "Not", NULL, logic, "Not", NULL),
-    BITS("bitwise_and", "And, or Mod"), BITS("bitwise_or", "Or, or Mod"), BITS("bitwise_xor", "Xor, or Mod"),
-    BITS("bitwise_not", "Not, or Neg"),
-    BITS("bitwise_left_shift", "Pow, Multiply"), BITS("bitwise_right_shift", "Pow, Div"),
+    BITS("and", "And, or Mod", AND), BITS("or", "Or, or Mod", OR), BITS("xor", "Xor, or Mod", XOR),
+    BITS("not", "Not, or Neg", NOT),
+    BITS("left_shift", "Pow, Multiply", LEFT), BITS("right_shift", "Pow, Div", RIGHT),
     WITH_BACK("torch.where", "1-3 condition input other", "1", "input:if other:if", "Where", NULL, where, "Where",
             pnnx_back_where),
     BY_HOOK("torch.outer", "2 input vec2", "1", "", "Multiply", NULL, outer),
@@ -221,9 +225,10 @@ static const xir_convert_row rows[] = {
             "Unfold", pnnx_back_unfold),
     BY_HOOK("F.unfold", "1 input", "1", "dilation:Ii kernel_size:Ii! padding:Ii stride:Ii", "Gather, Concat", NULL,
             unfold),
-    PADS("ConstantPad1d"), PADS("ConstantPad2d"), PADS("ConstantPad3d"), PADS("ZeroPad2d"), PADS("ReflectionPad1d"),
-    PADS("ReflectionPad2d"), PADS("ReflectionPad3d"), PADS("ReplicationPad1d"), PADS("ReplicationPad2d"),
-    PADS("ReplicationPad3d"),
+    PADS("ConstantPad", 1, CONSTANT), PADS("ConstantPad", 2, CONSTANT), PADS("ConstantPad", 3, CONSTANT),
+    PADS("ZeroPad", 2, CONSTANT),
+    PADS("ReflectionPad", 1, REFLECT), PADS("ReflectionPad", 2, REFLECT), PADS("ReflectionPad", 3, REFLECT),
+    PADS("ReplicationPad", 1, REPEAT), PADS("ReplicationPad", 2, REPEAT), PADS("ReplicationPad", 3, REPEAT),
     WITH_BACK("F.pad", "1 input", "1", "mode:s pad:I! value:fin", "Pad", NULL, pad, "Pad", pnnx_back_pad),
 
     /* normalisations */
@@ -253,10 +258,10 @@ static const xir_convert_row rows[] = {
     REDUCE("mean", "Mean", pnnx_back_reduce), REDUCE("sum", "Sum", pnnx_back_reduce),
     REDUCE("prod", "Prod", pnnx_back_reduce), REDUCE("amax", "Max", NULL), REDUCE("amin", "Min", NULL),
     BY_HOOK("torch.logsumexp", "1 input", "1", "dim:Ii keepdim:bi", "Max, Exp, Sum, Log", NULL, logsumexp),
-    BY_HOOK("torch.std", "1 input", "1", "dim:Iin keepdim:bi unbiased:bi correction:fin", "Mean, Sum, Sqrt", NULL, std),
+    BY_HOOK("torch.std", "1 input", "1", "dim:Iin keepdim:bi unbiased:bi correction:fin", "Mean, Sum, Sqrt", NULL, std, .variant = true),
     BY_HOOK("torch.var", "1 input", "1", "dim:Iin keepdim:bi unbiased:bi correction:fin", "Mean, Sum", NULL, std),
     BY_HOOK("torch.norm", "1 input", "1", "dim:Iin keepdim:bi p:sfi dtype:sn", "Abs, Pow, Sum", NULL, norm),
-    BY_HOOK("torch.max", "1-2 input other", "1-2", "dim:i keepdim:bi", "Max, Argmax", NULL, min_max),
+    BY_HOOK("torch.max", "1-2 input other", "1-2", "dim:i keepdim:bi", "Max, Argmax", NULL, min_max, .variant = true),
     BY_HOOK("torch.min", "1-2 input other", "1-2", "dim:i keepdim:bi", "Min, Argmin", NULL, min_max),
     WITH_BACK("torch.argmax", "1 input", "1", "dim:in keepdim:bi", "Argmax", "dim=dim keepdim=keepdim", arg, "Argmax",
             NULL),
@@ -266,7 +271,7 @@ static const xir_convert_row rows[] = {
             pnnx_back_topk),
     BY_HOOK("torch.sort", "1 input", "2", "dim:i descending:bi stable:bin", "TopK", NULL, sort),
     BY_HOOK("torch.argsort", "1 input", "1", "dim:i descending:bi stable:bin", "TopK", NULL, sort),
-    BY_HOOK("torch.any", "1 input", "1", "dim:Iin keepdim:bi", "Max", NULL, any),
+    BY_HOOK("torch.any", "1 input", "1", "dim:Iin keepdim:bi", "Max", NULL, any, .variant = true),
     BY_HOOK("torch.all", "1 input", "1", "dim:Iin keepdim:bi", "Min", NULL, any),
     WITH_BACK("torch.cumsum", "1 input", "1", "dim:i! dtype:sn", "CumSum", "axis=dim", cumsum, "CumSum",
             pnnx_back_cumsum),
@@ -284,7 +289,7 @@ static const xir_convert_row rows[] = {
     BY_HOOK("torch.transpose", "1 input", "1", "dim0:i! dim1:i!", "Transpose", NULL, transpose),
     BY_HOOK("torch.t",         "1 input", "1", "", "Transpose", NULL, transpose),
     BY_HOOK("torch.flatten",   "1 input", "1", "end_dim:i start_dim:i", "Reshape", NULL, flatten),
-    BY_HOOK("nn.Flatten",      "1 input", "1", "end_dim:i start_dim:i", "Reshape", NULL, flatten),
+    BY_HOOK("nn.Flatten",      "1 input", "1", "end_dim:i start_dim:i", "Reshape", NULL, flatten, .variant = 1),
     BY_HOOK("Tensor.unflatten", "1 input", "1", "dim:i! sizes:I!", "Reshape", NULL, unflatten),
     WITH_BACK("torch.squeeze", "1 input", "1", "dim:Iin", "Squeeze", NULL, squeeze, "Squeeze", pnnx_back_squeeze),
     BY_HOOK("torch.unsqueeze", "1 input", "1", "dim:Ii!", "Reshape", NULL, unsqueeze),
@@ -314,7 +319,7 @@ static const xir_convert_row rows[] = {
     BY_HOOK("torch.flip",     "1 input", "1", "dims:Ii!", "Slice", NULL, flip),
     BY_HOOK("torch.diag",     "1 input", "1", "diagonal:i", "Gather, Multiply", NULL, diag),
     BY_HOOK("torch.tril",     "1 input", "1", "diagonal:i", "Where", NULL, triangle),
-    BY_HOOK("torch.triu",     "1 input", "1", "diagonal:i", "Where", NULL, triangle),
+    BY_HOOK("torch.triu",     "1 input", "1", "diagonal:i", "Where", NULL, triangle, .variant = true),
     BY_HOOK("torch.meshgrid", "1-", "1-", "indexing:sn", "Expand", NULL, meshgrid),
 
     /* elements by index */
@@ -344,9 +349,12 @@ static const xir_convert_row rows[] = {
             "Range", pnnx_back_arange),
 
     /* recurrent */
-    WITH_BACK("nn.LSTM", "1-3 input hx cx", "1-3", CELLS, "LSTM", NULL, recurrent, "LSTM", pnnx_back_recurrent),
-    WITH_BACK("nn.GRU", "1-2 input hx", "1-2", CELLS, "GRU", NULL, recurrent, "GRU", pnnx_back_recurrent),
-    WITH_BACK("nn.RNN", "1-2 input hx", "1-2", CELLS, "RNN", NULL, recurrent, "RNN", pnnx_back_recurrent),
+    WITH_BACK("nn.LSTM", "1-3 input hx cx", "1-3", CELLS, "LSTM", NULL, recurrent, "LSTM", pnnx_back_recurrent,
+              .variant = RECURRENT_LSTM),
+    WITH_BACK("nn.GRU", "1-2 input hx", "1-2", CELLS, "GRU", NULL, recurrent, "GRU", pnnx_back_recurrent,
+              .variant = RECURRENT_GRU),
+    WITH_BACK("nn.RNN", "1-2 input hx", "1-2", CELLS, "RNN", NULL, recurrent, "RNN", pnnx_back_recurrent,
+              .variant = RECURRENT_RNN),
 
     /* XIR has no complex elements and no gamma function */
     STAYS("torch.complex"), STAYS("torch.real"), STAYS("torch.imag"), STAYS("torch.view_as_complex"),

@@ -112,11 +112,11 @@ bool pnnx_transpose(xir_node *at) {
 bool pnnx_flatten(xir_node *at) {
     int64_t first, last;
     xir_value *x = xir_node_input(at, 0);
-    const bool module = xir_node_type(at).data[0] == 'n';
     if (!x) return false;
     const size_t rank = v_rank(x);
     if (rank == 0) return xir_node_result(at, 0, make_shaped(at, x, (int64_t[]){ 1 }, 1));
-    if (!pnnx_axis(at, "start_dim", module, rank, &first) || !pnnx_axis(at, "end_dim", -1, rank, &last)) return false;
+    if (!pnnx_axis(at, "start_dim", xir_node_variant(at), rank, &first) ||
+        !pnnx_axis(at, "end_dim", -1, rank, &last)) return false;
     if (first > last) return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/end_dim", "end_dim is before start_dim");
     const size_t n = rank - (size_t)(last - first);
     list_items dims = make_items(at, n, -1);

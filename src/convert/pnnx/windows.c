@@ -69,10 +69,7 @@ bool pnnx_conv_transpose(xir_node *at) { return convolution(at); }
 
 /* ---- pools ------------------------------------------------------------------------------------------------------ */
 
-static size_t spatial_axes(const xir_node *at) {
-    const xir_str type = xir_node_type(at);
-    return (size_t)(type.data[type.size - 2] - '0');   /* "2d" */
-}
+static size_t spatial_axes(const xir_node *at) { return (size_t)xir_node_variant(at); }
 
 static bool bounded(xir_node *at, const char *name, const xir_ints *list, int64_t least) {
     char where[48];

@@ -93,17 +93,23 @@ static bool is_any_kind(const xir_any *any, xir_str letters) {
     return false;
 }
 
-static bool find_attribute(const xir_convert_row *row, xir_str name, row_attribute *out, xir_str *near) {
-    const char *text = row->attributes;
+/* What the row says about an attribute of this name; NULL: nothing, and *near is the closest name. */
+static const row_attribute *find_attribute(const convert_class *cls, xir_str name, xir_str *near) {
     size_t distance = SIZE_MAX;
     *near = (xir_str){ NULL, 0 };
-    while (row_next_attribute(&text, out)) if (xir_str_equal(out->name, name)) return true;
-    for (text = row->attributes; row_next_attribute(&text, out);)
-        if (xir_str_equal(out->name, XIR_STR("*"))) return true;
-    for (text = row->attributes; row_next_attribute(&text, out);) {
-        if (xir_str_is_nearer(name, out->name, &distance)) *near = out->name;
-    }
-    return false;
+    const row_attribute *found = row_attribute_named(cls, name);
+    if (!found) found = row_attribute_named(cls, XIR_STR("*"));
+    for (size_t i = 0; !found && i < cls->n_attributes; i++)
+        if (xir_str_is_nearer(name, cls->attributes[i].name, &distance)) *near = cls->attributes[i].name;
+    return found;
+}
+
+/* The place of an attribute, for a finding. */
+typedef struct attribute_place { char text[120]; } attribute_place;
+static attribute_place place_of(xir_str name) {
+    attribute_place where;
+    snprintf(where.text, sizeof where.text, "attribute/%.*s", CLIP_TO(name, 80));
+    return where;
 }
 
 /* What no row knows, in a network of a version beyond those that rows know: the node is kept. Returns false. */
@@ -122,39 +128,38 @@ static bool XIR_PRINTF(3, 4) keep_newer(xir_node *at, const char *where, const c
 }
 
 static bool attribute_is_sound(xir_node *at, const xir_entry *e) {
-    row_attribute known;
     xir_str near;
-    char where[120], words[200];
-    int n = text_clip(e->key, 80);
-    long long version = (long long)at->cls->version;
-    snprintf(where, sizeof where, "attribute/%.*s", n, e->key.data);
-    bool strict = at->c->checking;
+    char words[200];
+    const int n = text_clip(e->key, 80);
+    const long long version = (long long)at->cls->version;
+    const bool strict = at->c->checking;
     for (size_t i = 0; at->in && i < at->cls->n_slots && i < at->n_in; i++) {
         if (at->in[i].value && at->in[i].from == FROM_ATTRIBUTE && xir_str_equal(at->cls->slots[i].name, e->key))
             return true;
     }
-    if (!find_attribute(at->cls->row, e->key, &known, &near)) {
-        if (at->cls->newer) return keep_newer(at, where, "unknown attribute '%.*s'", n, e->key.data);
+    const row_attribute *known = find_attribute(at->cls, e->key, &near);
+    if (!known) {
+        if (at->cls->newer) return keep_newer(at, place_of(e->key).text, "unknown attribute '%.*s'", n, e->key.data);
         const char *list = at->cls->row->attributes;
         /* operators of other domains have no versions, nor do those of some formats: it may be newer than the row */
         const bool foreign = strict && at->cls->foreign, grows = foreign || convert_grows(at->cls->dialect);
         node_say(at, foreign ? XIR_NOTE : strict && !grows ? XIR_ERROR : XIR_WARNING,
-                 foreign ? XIR_OK : XIR_E_UNKNOWN, where,
+                 foreign ? XIR_OK : XIR_E_UNKNOWN, place_of(e->key).text,
                  "unknown attribute '%.*s'%s%.*s%s%s", n, e->key.data,
                  near.size ? "; did you mean '" : "", (int)near.size, near.size ? near.data : "", near.size ? "'?" : "",
                  near.size ? "" : list && *list ? "" : "; expected none");
         return !strict || grows;
     }
-    if (!is_any_kind(&e->value, known.kinds)) {
-        node_say(at, XIR_ERROR, XIR_E_TYPE, where, "%.*s: expected %s, found %s", n, e->key.data,
-                 kinds_words(known.kinds, words), found_word(&e->value));
+    if (!is_any_kind(&e->value, known->kinds)) {
+        node_say(at, XIR_ERROR, XIR_E_TYPE, place_of(e->key).text, "%.*s: expected %s, found %s", n, e->key.data,
+                 kinds_words(known->kinds, words), found_word(&e->value));
         return false;
     }
-    if (strict && (version < known.from || version >= known.until)) {
-        bool late = version >= known.until;
-        node_say(at, XIR_ERROR, XIR_E_UNKNOWN, where,
+    if (strict && (version < known->from || version >= known->until)) {
+        const bool late = version >= known->until;
+        node_say(at, XIR_ERROR, XIR_E_UNKNOWN, place_of(e->key).text,
                  "the attribute %.*s exists %s version %lld of the %s; this graph has version %lld", n, e->key.data,
-                 late ? "until" : "from", (long long)(late ? known.until - 1 : known.from),
+                 late ? "until" : "from", (long long)(late ? known->until - 1 : known->from),
                  convert_operators(at->cls->dialect), version);
     }
     return true;
@@ -162,17 +167,15 @@ static bool attribute_is_sound(xir_node *at, const xir_entry *e) {
 
 static bool attributes_are_sound(xir_node *at) {
     const xir_map *extra = xir_op_extra(at->op);
-    const char *text = at->cls->row->attributes;
-    row_attribute known;
     bool sound = true;
     for (size_t i = 0; extra && i < extra->size; i++) sound &= attribute_is_sound(at, &extra->entries[i]);
-    while (at->cls->needs && row_next_attribute(&text, &known)) {
-        if (!known.needed || at->cls->version < known.from || at->cls->version >= known.until) continue;
-        if (extra && xir_map_find(extra, known.name)) continue;
-        char where[120], words[200];
-        snprintf(where, sizeof where, "attribute/%.*s", (int)known.name.size, known.name.data);
-        node_say(at, XIR_ERROR, XIR_E_MISSING, where, "the attribute %.*s is missing: expected %s",
-                 (int)known.name.size, known.name.data, kinds_words(known.kinds, words));
+    for (size_t i = 0; at->cls->needs && i < at->cls->n_attributes; i++) {
+        const row_attribute *known = &at->cls->attributes[i];
+        if (!known->needed || at->cls->version < known->from || at->cls->version >= known->until) continue;
+        if (extra && xir_map_find(extra, known->name)) continue;
+        char words[200];
+        node_say(at, XIR_ERROR, XIR_E_MISSING, place_of(known->name).text, "the attribute %.*s is missing: expected %s",
+                 (int)known->name.size, known->name.data, kinds_words(known->kinds, words));
         sound = false;
     }
     return sound;

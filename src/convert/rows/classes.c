@@ -1,20 +1,83 @@
-/* What a conversion knows about a foreign class, from its row: found once for each class. */
+/* What a conversion knows about a foreign class, from its row, whose texts are read once for each class. */
 #include "rows/row.h"
+#include "sized.h"
 #include "source_tags.h"
 
-/* Reads the input names from the text of a row. */
-static bool name_inputs(conversion *c, convert_class *cls) {
+/* ---- the texts of a row ----------------------------------------------------------------------------------------- */
+
+/* Each list is counted, then read. */
+static bool read_inputs(conversion *c, convert_class *cls) {
     const char *text = row_input_names(cls->row->inputs);
     size_t n = 0;
     for (row_input input; row_next_input(&text, &input);) n++;
-    if (!n) return true;
-    row_input *slots = arena_take(&c->scratch, n * sizeof *slots);
+    row_input *slots = arena_take(&c->scratch, (n + 1) * sizeof *slots);
     text = row_input_names(cls->row->inputs);
     for (size_t i = 0; slots && i < n; i++) (void)row_next_input(&text, &slots[i]);
     cls->slots = slots;
     cls->n_slots = n;
     return slots;
 }
+
+static bool read_attributes(conversion *c, convert_class *cls) {
+    const char *text = cls->row->attributes;
+    size_t n = 0;
+    for (row_attribute a; row_next_attribute(&text, &a); n++) cls->needs |= a.needed;
+    row_attribute *list = arena_take(&c->scratch, (n + 1) * sizeof *list);
+    text = cls->row->attributes;
+    for (size_t i = 0; list && i < n; i++) (void)row_next_attribute(&text, &list[i]);
+    cls->attributes = list;
+    cls->n_attributes = n;
+    return list;
+}
+
+/* A name with an end; NULL: out of memory. */
+static const char *ended(conversion *c, xir_str name) {
+    char *text = arena_take(&c->scratch, name.size + 1);
+    if (text && name.size) memcpy(text, name.data, name.size);
+    if (text) text[name.size] = '\0';
+    return text;
+}
+
+static bool read_pairs(conversion *c, row_set *set) {
+    xir_str rest = set->words;
+    size_t n = 0;
+    for (row_word pair; row_next_word(&rest, &pair);) n++;
+    row_word *pairs = arena_take(&c->scratch, (n + 1) * sizeof *pairs);
+    rest = set->words;
+    for (size_t i = 0; pairs && i < n; i++) (void)row_next_word(&rest, &pairs[i]);
+    set->pairs = pairs;
+    set->n_pairs = n;
+    return pairs;
+}
+
+static bool read_sets(conversion *c, convert_class *cls) {
+    const char *text = cls->row->sets;
+    size_t n = 0;
+    for (row_set set; n < ROW_SETS && row_next_set(&text, &set);) n++;
+    row_set *list = arena_take(&c->scratch, (n + 1) * sizeof *list);
+    text = cls->row->sets;
+    for (size_t i = 0; list && i < n; i++) {
+        row_set *s = &list[i];
+        (void)row_next_set(&text, s);
+        const row_attribute *a = row_attribute_named(cls, s->attribute);
+        s->name = ended(c, s->field);
+        s->theirs = ended(c, s->attribute);
+        if (a) s->kinds = a->kinds;
+        while (!xir_str_equal(list[s->first].attribute, s->attribute)) s->first++;
+        if (!s->name || !s->theirs || !read_pairs(c, s)) return false;
+    }
+    cls->sets = list;
+    cls->n_sets = n;
+    return list;
+}
+
+const row_attribute *row_attribute_named(const convert_class *cls, xir_str name) {
+    for (size_t i = 0; i < cls->n_attributes; i++)
+        if (xir_str_equal(cls->attributes[i].name, name)) return &cls->attributes[i];
+    return NULL;
+}
+
+/* ---- classes ---------------------------------------------------------------------------------------------------- */
 
 const convert_class *conversion_class(conversion *c, const xir_class *cls) {
     const xir_allocator *alloc = context_alloc(c->ctx);
@@ -24,12 +87,14 @@ const convert_class *conversion_class(conversion *c, const xir_class *cls) {
     const xir_dialect_decl *dialect = dialect_of_class(cls);
     if (!dialect && !c->back.to) return &in_no_dialect;
     convert_class *made = arena_take(&c->scratch, sizeof *made);
-    if (!made || !mem_reserve(alloc, (void **)&c->classes, &c->class_room, c->n_classes + 1, sizeof *c->classes))
-        return NULL;
+    const void **facts = arena_take(&c->scratch, sizeof *facts);
+    if (!made || !facts || !mem_reserve(alloc, (void **)&c->classes, &c->class_room, c->n_classes + 1,
+                                        sizeof *c->classes)) return NULL;
     if (!pointer_table_add(&c->class_of, cls, (uint32_t)c->n_classes)) return NULL;
     c->classes[c->n_classes++] = made;
     xir_str key = xir_class_key(cls), domain;
-    *made = (convert_class){ .dialect = dialect, .type = convert_short_name(cls) };
+    *facts = NULL;
+    *made = (convert_class){ .cls = cls, .dialect = dialect, .facts = facts, .type = convert_short_name(cls) };
     if (!dialect) return made;
     convert_split_key(made->dialect, key, &domain, &made->type);
     made->row = convert_row_of(c->ctx, dialect, key);
@@ -39,16 +104,24 @@ const convert_class *conversion_class(conversion *c, const xir_class *cls) {
     }
     made->foreign = domain.size > 0;
     if (made->row) {
-        row_attribute attribute;
-        const char *text = made->row->attributes;
         row_range(made->row->inputs, &made->least_in, &made->most_in);
-        if (!name_inputs(c, made)) return NULL;
         row_range(made->row->outputs, &made->least_out, &made->most_out);
-        while (row_next_attribute(&text, &attribute)) made->needs |= attribute.needed;
+        if (made->row->size >= SIZE_TO(xir_convert_row, variant)) made->variant = made->row->variant;
+        if (!read_inputs(c, made) || !read_attributes(c, made) || !read_sets(c, made)) return NULL;
         row_versions(made->row->attributes, &made->from, &made->until);
     }
     made->version = made->dialect->version ? made->dialect->version(c->net, domain) : 0;
     made->newer = !made->foreign && convert_newest(dialect) && made->version > convert_newest(dialect);
+    return made;
+}
+
+const convert_class *conversion_class_named(conversion *c, const char *key) {
+    const uint32_t *known = text_table_find(&c->class_named, xir_str_of(key));
+    if (known) return c->classes[*known];
+    const xir_class *cls = xir_class_opaque(c->ctx, xir_str_of(key));
+    const convert_class *made = cls ? conversion_class(c, cls) : NULL;
+    const uint32_t *index = made ? pointer_table_find(&c->class_of, cls) : NULL;
+    if (index && !text_table_add(&c->class_named, xir_class_key(cls), *index)) return NULL;
     return made;
 }
 

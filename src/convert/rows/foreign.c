@@ -57,17 +57,28 @@ static bool any_of_set(xir_node *at, const xir_set *s, xir_any *out) {
     return false;
 }
 
-/* Attributes of all formats are reals of 32 bits, if they are reals. */
-static bool set_attributes(xir_node *at, xir_op *op, xir_sets sets) {
+/* Gives the op the sets and the inputs that are attributes. Reals of all formats have 32 bits. */
+static bool set_attributes(xir_node *at, xir_op *op, const convert_class *cls, xir_values inputs, xir_sets sets) {
+    const size_t n_slots = inputs.size < cls->n_slots ? inputs.size : cls->n_slots;
+    xir_entry *entries = node_take(at, (sets.n + n_slots + 1) * sizeof *entries);
+    size_t n = 0;
+    if (!entries) return node_no_memory(at);
     for (size_t i = 0; i < sets.n; i++) {
-        xir_any any;
-        if (!any_of_set(at, &sets.data[i], &any))
+        xir_any *any = &entries[n].value;
+        entries[n++].key = xir_str_of(sets.data[i].name);
+        if (!any_of_set(at, &sets.data[i], any))
             return xir_node_unsupported(at, "the conversion is invalid: %s has no value", sets.data[i].name);
-        if (any.kind == XIR_ANY_REAL && number_beyond_f32(any.as.real))
-            return xir_node_unsupported(at, "%s: %g is beyond reals of 32 bits", sets.data[i].name, any.as.real);
-        if (xir_op_set_extra(op, xir_str_of(sets.data[i].name), &any)) return node_no_memory(at);
+        if (any->kind == XIR_ANY_REAL && number_beyond_f32(any->as.real))
+            return xir_node_unsupported(at, "%s: %g is beyond reals of 32 bits", sets.data[i].name, any->as.real);
     }
-    return true;
+    for (size_t i = 0; i < n_slots; i++) {
+        const xir_str name = cls->slots[i].name;
+        if (!cls->slots[i].is_attribute || !inputs.data[i]) continue;
+        if (!xir_value_is_params(inputs.data[i]))
+            return xir_node_unsupported(at, "%.*s is not constant", (int)name.size, name.data);
+        entries[n++] = (xir_entry){ name, { .kind = XIR_ANY_PARAMS, .as.params = inputs.data[i] } };
+    }
+    return !op_add_extras(op, entries, n) || node_no_memory(at);
 }
 
 /* ---- the op ----------------------------------------------------------------------------------------------------- */
@@ -109,13 +120,10 @@ static bool fits(xir_node *at, xir_op *op, const convert_class *cls) {
     return sound;
 }
 
-xir_op *xir_node_make_foreign(xir_node *at, const char *key, xir_values inputs, xir_sets sets,
-                              const xir_type *const *types, size_t n) {
+xir_op *foreign_make(xir_node *at, const convert_class *cls, xir_values inputs, xir_sets sets,
+                     const xir_type *const *types, size_t n) {
     conversion *c = at->c;
     if (xir_node_failed(at)) return NULL;
-    const xir_class *theirs = xir_class_opaque(c->ctx, xir_str_of(key));
-    const convert_class *cls = theirs ? conversion_class(c, theirs) : NULL;
-    if (!cls) return node_no_memory(at), NULL;
     if (!node_affords(at, sizeof(xir_op) + inputs.size * sizeof(xir_use))) return NULL;
     xir_value **in = node_take(at, (inputs.size + 1) * sizeof *in);
     xir_any *names = node_take(at, (inputs.size + 1) * sizeof *names);
@@ -135,30 +143,31 @@ xir_op *xir_node_make_foreign(xir_node *at, const char *key, xir_values inputs, 
     }
     if (xir_node_failed(at)) return NULL;
     for (size_t i = 0; !n && i < at->n_out; i++) own[i] = xir_value_type(xir_op_output(at->op, (int64_t)i));
-    const xir_op_desc desc = XIR_INIT(xir_op_desc, .cls = theirs, .inputs = in, .n_inputs = n_in,
+    const xir_op_desc desc = XIR_INIT(xir_op_desc, .cls = cls->cls, .inputs = in, .n_inputs = n_in,
                                       .types = n ? types : own, .n_types = n ? n : at->n_out,
                                       .name = xir_op_name(at->op), .id = XIR_NO_ID, .before = at->op);
     const xir_status before = xir_network_status(c->net);
     xir_op *op = xir_network_add(c->net, &desc);
     if (!op && xir_network_status(c->net) == XIR_E_MEMORY) return node_no_memory(at), NULL;
     if (!op && !before) xir_network_clear_status(c->net);
-    if (!op) return xir_node_unsupported(at, "the conversion is invalid: %s is refused", key), NULL;
-    if (!name_inputs(at, op, names, n_in, skipped || (!weights && n_plain > 1)) || !set_attributes(at, op, sets))
-        return NULL;
-    for (size_t i = 0; i < inputs.size && i < cls->n_slots; i++) {
-        if (!cls->slots[i].is_attribute || !inputs.data[i]) continue;
-        if (!xir_value_is_params(inputs.data[i]))
-            return xir_node_unsupported(at, "%.*s is not constant", (int)cls->slots[i].name.size,
-                                        cls->slots[i].name.data), NULL;
-        const xir_any any = { .kind = XIR_ANY_PARAMS, .as.params = inputs.data[i] };
-        if (xir_op_set_extra(op, cls->slots[i].name, &any)) return node_no_memory(at), NULL;
-    }
+    const xir_str key = cls->cls->key;
+    if (!op) return xir_node_unsupported(at, "the conversion is invalid: %.*s is refused", CLIP_TO(key, 100)), NULL;
+    if (!name_inputs(at, op, names, n_in, skipped || (!weights && n_plain > 1)) ||
+        !set_attributes(at, op, cls, inputs, sets)) return NULL;
     return !cls->row || fits(at, op, cls) ? op : NULL;
+}
+
+xir_op *xir_node_make_foreign(xir_node *at, const char *key, xir_values inputs, xir_sets sets,
+                              const xir_type *const *types, size_t n) {
+    if (xir_node_failed(at)) return NULL;
+    const convert_class *cls = conversion_class_named(at->c, key);
+    if (!cls) return node_no_memory(at), NULL;
+    return foreign_make(at, cls, inputs, sets, types, n);
 }
 
 bool xir_node_becomes_foreign(xir_node *at, xir_values inputs, xir_sets sets) {
     if (!at->to || !at->to->row) return xir_node_unsupported(at, "the conversion is invalid: there is no row");
-    xir_op *op = xir_node_make_foreign(at, at->to->row->name, inputs, sets, NULL, 0);
+    xir_op *op = foreign_make(at, at->to, inputs, sets, NULL, 0);
     for (size_t i = 0; op && i < at->n_out; i++) xir_node_result(at, i, xir_op_output(op, (int64_t)i));
     at->main = op;
     return !xir_node_failed(at);

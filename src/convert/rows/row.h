@@ -13,17 +13,17 @@ static inline const xir_convert_row *convert_row_at(const xir_convert_row *rows,
 }
 /* The members at the end of a row, which may be shorter than this library's. */
 xir_convert_fn *convert_row_back(const xir_convert_row *row);
-/* The next class that a row stands for on the way back, from a list; false at its end. `classes` begins as this. */
-const char *convert_row_classes(const xir_convert_row *row);
-bool        convert_next_class(const char **classes, char name[64]);
+/* The list of classes that a row stands for on the way back. */
+const char     *convert_row_classes(const xir_convert_row *row);
 /* The row of an op type, by the type itself or another spelling of it; NULL if no row has it. */
 const xir_convert_row *convert_row_of(xir_context *ctx, const xir_dialect_decl *dialect, xir_str key);
 /* The dialect's row whose name is closest to an unknown key; NULL: none is close. */
 const xir_convert_row *row_like(xir_context *ctx, const xir_dialect_decl *dialect, xir_str key);
 
-/* classes.c: the facts about an op's class; and those about an op, which may be of another version than those of its
- * network. NULL: out of memory. */
+/* classes.c: the facts about an op's class; about a foreign class by its key; and about an op, which may be of another
+ * version than those of its network. NULL: out of memory. */
 const convert_class *conversion_class(conversion *c, const xir_class *cls);
+const convert_class *conversion_class_named(conversion *c, const char *key);
 const convert_class *conversion_class_of(conversion *c, const xir_op *op);
 
 /* ---- texts ------------------------------------------------------------------------------------------------------ */
@@ -31,8 +31,9 @@ const convert_class *conversion_class_of(conversion *c, const xir_op *op);
 /* The most sets of a row, and the bytes of a set's name with its end. */
 enum { ROW_SETS = 32, ROW_NAME = 64 };
 
-/* row.c: the texts of rows. Reads the next attribute of the list; false at the end, or if the text is malformed: then
- * *text is not at its end. */
+/* text.c: the texts of rows. Registering checks them, classes.c reads them once for a conversion, and a class has what
+ * they say. Reads the next attribute of the list; false at the end, or if the text is malformed: then *text is not at
+ * its end. */
 typedef struct row_attribute {
     xir_str name;          /* "*": any other name                                   */
     xir_str kinds;         /* letters of the kinds that it may have                 */
@@ -48,6 +49,8 @@ bool row_range(const char *text, size_t *least, size_t *most);
  * is not at its end. */
 const char *row_input_names(const char *inputs);
 bool row_next_input(const char **text, row_input *out);
+/* The file's word and XIR's, "0:MAX". */
+typedef struct row_word { xir_str theirs, own; } row_word;
 typedef struct row_set {
     xir_str field, attribute;   /* attribute is empty for a number or a word          */
     bool    is_item;            /* "stride[0]"                                        */
@@ -57,10 +60,21 @@ typedef struct row_set {
     xir_str word;               /* a word of XIR's: "'FLOOR'"                         */
     bool    has_number;
     double  number;
+    /* by classes.c: both names with an end; the kinds of the attribute; the first set of the same attribute; `words` */
+    const char     *name, *theirs;
+    xir_str         kinds;
+    size_t          first;
+    const row_word *pairs;
+    size_t          n_pairs;
 } row_set;
 bool row_next_set(const char **text, row_set *out);
 /* Takes the next pair off a list of words; false at the end, or if it is malformed: then the list is not empty. */
-bool row_next_word(xir_str *words, xir_str *theirs, xir_str *own);
+bool row_next_word(xir_str *words, row_word *out);
+/* The next class of a list; false at its end. `classes` begins as convert_row_classes. */
+bool convert_next_class(const char **classes, char name[64]);
+
+/* The attribute of a row by its name; NULL: the row does not have it. */
+const row_attribute *row_attribute_named(const convert_class *cls, xir_str name);
 
 /* ---- both ways -------------------------------------------------------------------------------------------------- */
 
@@ -82,7 +96,9 @@ xir_value *row_back_input(xir_node *at, size_t i);
 /* Gives the node the outputs of a foreign op, feature maps in the order that the node's outputs have. */
 bool row_back_results(xir_node *at, xir_op *op);
 
-/* foreign.c: the value that stands for v as an input of a foreign op. */
+/* foreign.c: the value that stands for v as an input of a foreign op. xir_node_make_foreign by class. */
 xir_value *foreign_input(xir_node *at, xir_value *v);
+xir_op    *foreign_make(xir_node *at, const convert_class *cls, xir_values inputs, xir_sets sets,
+                        const xir_type *const *types, size_t n);
 
 #endif

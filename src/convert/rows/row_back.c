@@ -50,24 +50,12 @@ bool row_back_results(xir_node *at, xir_op *op) {
 
 /* ---- sets ------------------------------------------------------------------------------------------------------- */
 
-/* The attributes of the foreign op that are known so far. */
+/* The attributes of the foreign op that are known so far, each at the index of the first set that names it. */
 typedef struct theirs {
-    xir_set  sets[ROW_SETS];
-    char     names[ROW_SETS][64];
-    bool     is_list[ROW_SETS];
-    xir_any  items[ROW_SETS][MOST_LISTED];
-    size_t   n_items[ROW_SETS];
-    xir_any  whole[ROW_SETS];
-    size_t   n;
+    xir_any whole[ROW_SETS], items[ROW_SETS][MOST_LISTED];
+    size_t  n_items[ROW_SETS];
+    bool    has[ROW_SETS];
 } theirs;
-
-/* The letters of kinds that the row has for an attribute; empty: the row does not have it. */
-static xir_str kinds_of(const xir_convert_row *row, xir_str name) {
-    row_attribute a;
-    for (const char *text = row->attributes; row_next_attribute(&text, &a);)
-        if (xir_str_equal(a.name, name)) return a.kinds;
-    return (xir_str){ NULL, 0 };
-}
 
 static bool has_kind(xir_str kinds, char letter) { return kinds.size && memchr(kinds.data, letter, kinds.size); }
 
@@ -85,39 +73,22 @@ static xir_any in_kind(xir_any any, xir_str kinds) {
     return any;
 }
 
-static size_t entry_of(xir_node *at, theirs *t, xir_str name) {
-    size_t i = 0;
-    while (i < t->n && !xir_str_equal(xir_str_of(t->names[i]), name)) i++;
-    if (i < t->n) return i;
-    if (i == ROW_SETS || name.size >= 64)
-        return xir_node_unsupported(at, "the conversion is invalid: too many attributes"), SIZE_MAX;
-    memcpy(t->names[i], name.data, name.size);
-    t->names[i][name.size] = '\0';
-    t->is_list[i] = false;
-    t->n_items[i] = 0;
-    t->n++;
-    return i;
-}
-
 /* Two sets of one attribute or item must agree: pads of both sides are one number of the file. */
 static bool put_value(xir_node *at, theirs *t, const row_set *from, xir_any any) {
-    const size_t i = entry_of(at, t, from->attribute);
-    if (i == SIZE_MAX) return false;
-    if (!from->is_item) {
-        if (t->sets[i].name && !xir_any_equal(&t->whole[i], &any)) goto differ;
-        t->whole[i] = any;
-        t->sets[i] = (xir_set){ .name = t->names[i], .kind = XIR_SET_ANY, .p = &t->whole[i] };
-        return true;
+    const size_t i = from->first;
+    xir_any *to = &t->whole[i];
+    if (from->is_item) {
+        if (from->item >= MOST_LISTED) return xir_node_unsupported(at, "the conversion is invalid: too many items");
+        while (t->n_items[i] <= from->item) t->items[i][t->n_items[i]++] = xir_any_null();
+        to = &t->items[i][from->item];
     }
-    if (from->item >= MOST_LISTED) return xir_node_unsupported(at, "the conversion is invalid: too many items");
-    t->is_list[i] = true;
-    while (t->n_items[i] <= from->item) t->items[i][t->n_items[i]++] = xir_any_null();
-    if (t->items[i][from->item].kind != XIR_ANY_NULL && !xir_any_equal(&t->items[i][from->item], &any)) goto differ;
-    t->items[i][from->item] = any;
+    const bool had = from->is_item ? to->kind != XIR_ANY_NULL : t->has[i];
+    if (had && !xir_any_equal(to, &any))
+        return xir_node_unsupported(at, "%.*s is another number than its counterpart", (int)from->field.size,
+                                    from->field.data);
+    *to = any;
+    t->has[i] = true;
     return true;
-differ:
-    return xir_node_unsupported(at, "%.*s is another number than its counterpart", (int)from->field.size,
-                                from->field.data);
 }
 
 static bool same_word(xir_str a, xir_str b) {
@@ -132,11 +103,11 @@ static bool same_word(xir_str a, xir_str b) {
 
 /* The file's word for XIR's, as a text, a number or a bool. */
 static bool their_word(xir_node *at, const row_set *from, xir_any *any) {
-    xir_str rest = from->words, word, own;
-    const xir_str kinds = kinds_of(at->to->row, from->attribute);
+    const xir_str kinds = from->kinds;
     char room[24];
-    while (any->kind == XIR_ANY_TEXT && row_next_word(&rest, &word, &own)) {
-        if (!same_word(own, any->as.text)) continue;
+    for (size_t i = 0; any->kind == XIR_ANY_TEXT && i < from->n_pairs; i++) {
+        const xir_str word = from->pairs[i].theirs;
+        if (!same_word(from->pairs[i].own, any->as.text)) continue;
         const bool truth = xir_str_equal(word, XIR_STR("True")) || xir_str_equal(word, XIR_STR("False"));
         if (truth && has_kind(kinds, 'b')) *any = xir_any_bool(word.data[0] == 'T');
         else if (has_kind(kinds, 's')) *any = xir_any_text(word);
@@ -164,15 +135,14 @@ static bool holds(xir_node *at, const row_set *from, const xir_any *any) {
     return xir_node_unsupported(at, "%.*s is not %g", n, from->field.data, from->number);
 }
 
-static bool read_set(xir_node *at, theirs *t, const row_set *from) {
-    const xir_any *own = own_attr(at, from->field);
+static bool read_set(xir_node *at, theirs *t, const row_set *from, const xir_field *field) {
+    const xir_any *own = own_field(at, field);
     if (!from->attribute.size) return holds(at, from, own);
     if (!own) return true;   /* absent, as in the file */
     xir_any any = *own;
-    if (from->words.size && !their_word(at, from, &any)) return false;
-    const xir_str kinds = kinds_of(at->to->row, from->attribute);
-    if (from->inverted) any = in_kind(xir_any_bool(node_any_real(&any, 0) == 0), kinds);
-    else if (!from->words.size && !from->is_item) any = in_kind(any, kinds);
+    if (from->n_pairs && !their_word(at, from, &any)) return false;
+    if (from->inverted) any = in_kind(xir_any_bool(node_any_real(&any, 0) == 0), from->kinds);
+    else if (!from->n_pairs && !from->is_item) any = in_kind(any, from->kinds);
     return put_value(at, t, from, any);
 }
 
@@ -183,47 +153,53 @@ static bool has_set(xir_sets sets, xir_str name) {
 
 /* Attributes that the file requires and nothing has set. */
 static bool nothing_missing(xir_node *at, xir_sets sets) {
-    row_attribute a;
-    for (const char *text = at->to->row->attributes; row_next_attribute(&text, &a);) {
-        if (!a.needed || at->to->version < a.from || at->to->version >= a.until || has_set(sets, a.name)) continue;
-        return xir_node_unsupported(at, "nothing gives %.*s", (int)a.name.size, a.name.data);
+    for (size_t i = 0; at->to->needs && i < at->to->n_attributes; i++) {
+        const row_attribute *a = &at->to->attributes[i];
+        if (!a->needed || at->to->version < a->from || at->to->version >= a->until || has_set(sets, a->name)) continue;
+        return xir_node_unsupported(at, "nothing gives %.*s", (int)a->name.size, a->name.data);
     }
     return true;
 }
 
+/* The fields that the row's hook sees: constants, and all of a row without sets except the scale of cutting, which no
+ * hook has. */
+static uint64_t seen_by_hook(const xir_class *cls, const xir_convert_row *row) {
+    uint64_t seen = 0;
+    for (size_t i = 0; convert_row_back(row) && i < cls->n_fields && i < 64; i++) {
+        const xir_field *f = &cls->fields[i];
+        const bool all = !row->sets && !xir_str_equal(f->name, XIR_STR("cut_scale"));
+        if (f->kind == XIR_KIND_PARAMS || all) seen |= (uint64_t)1 << i;
+    }
+    return seen;
+}
+
 bool row_becomes(xir_node *at, xir_values inputs, xir_sets more) {
-    theirs room, *t = &room;   /* on the stack: a node must not keep it until the end of the conversion */
-    const xir_convert_row *row = at->to->row;
+    const convert_class *to = at->to;
+    const xir_class *cls = at->op->cls;
+    theirs t;   /* on the stack: a node must not keep it until the end of the conversion */
     uint64_t named = 0;
-    row_set from;
     xir_str other = { NULL, 0 };
     if (xir_node_failed(at)) return false;
-    t->n = 0;
-    memset((void *)t->sets, 0, sizeof t->sets);
-    for (const char *text = row->sets; row_next_set(&text, &from);) {
-        const xir_field *f = xir_class_field(at->op->cls, from.field);
-        if (!f) return xir_node_unsupported(at, "it has no attribute %.*s", (int)from.field.size, from.field.data);
-        named |= (uint64_t)1 << (f - at->op->cls->fields);
-        if (!has_set(more, from.attribute) && !read_set(at, t, &from)) return false;
+    memset(t.has, 0, to->n_sets * sizeof *t.has);
+    memset(t.n_items, 0, to->n_sets * sizeof *t.n_items);
+    for (const row_set *from = to->sets, *end = from + to->n_sets; from < end; from++) {
+        const xir_field *f = xir_class_field(cls, from->field);
+        if (!f) return xir_node_unsupported(at, "it has no attribute %s", from->name);
+        named |= (uint64_t)1 << (f - cls->fields);
+        if (!has_set(more, from->attribute) && !read_set(at, &t, from, f)) return false;
     }
-    /* what its hook has seen */
-    for (size_t i = 0; convert_row_back(row) && i < at->op->cls->n_fields && i < 64; i++) {
-        const xir_field *f = &at->op->cls->fields[i];
-        const bool cuts = xir_str_equal(f->name, XIR_STR("cut_scale"));
-        if (f->kind == XIR_KIND_PARAMS || (!row->sets && !cuts)) named |= (uint64_t)1 << i;
-    }
-    if (!own_is_default(at->op, named, &other))
+    const bool by_default = at->op->attrs == cls->defaults;
+    if (!by_default && !own_is_default(at->op, named | seen_by_hook(cls, to->row), &other))
         return xir_node_unsupported(at, "%.*s has another value than its default", (int)other.size, other.data);
-    for (size_t i = 0; i < t->n; i++) {
-        if (!t->is_list[i]) continue;
-        t->whole[i] = xir_any_list(t->items[i], t->n_items[i]);
-        t->sets[i] = (xir_set){ .name = t->names[i], .kind = XIR_SET_ANY, .p = &t->whole[i] };
-    }
-    xir_set *all = node_take(at, (t->n + more.n + 1) * sizeof *all);
+    xir_set *all = node_take(at, (to->n_sets + more.n + 1) * sizeof *all);
     const xir_type **types = node_take(at, (at->n_out + 1) * sizeof *types);
     if (!all || !types) return node_no_memory(at);
     size_t n = 0;
-    for (size_t i = 0; i < t->n; i++) all[n++] = t->sets[i];
+    for (size_t i = 0; i < to->n_sets; i++) {
+        if (!t.has[i]) continue;
+        if (to->sets[i].is_item) t.whole[i] = xir_any_list(t.items[i], t.n_items[i]);
+        all[n++] = (xir_set){ .name = to->sets[i].theirs, .kind = XIR_SET_ANY, .p = &t.whole[i] };
+    }
     for (size_t i = 0; i < more.n; i++) all[n++] = more.data[i];
     const xir_sets sets = { all, n };
     if (!nothing_missing(at, sets)) return false;
@@ -233,7 +209,7 @@ bool row_becomes(xir_node *at, xir_values inputs, xir_sets more) {
         types[i] = ordered_type(at, xir_op_output(at->op, (int64_t)i), axes, &same);
         if (xir_node_failed(at)) return false;
     }
-    xir_op *op = xir_node_make_foreign(at, row->name, inputs, sets, types, at->n_out);
+    xir_op *op = foreign_make(at, to, inputs, sets, types, at->n_out);
     at->main = op;
     return op && row_back_results(at, op);
 }

@@ -2,6 +2,17 @@
 #include <math.h>
 #include "spec/recurrent.h"
 
+const recurrent_kind recurrent_kinds[] = {
+    [RECURRENT_RNN]  = { "RNN",  1, 1, { 0 } },
+    [RECURRENT_GRU]  = { "GRU",  1, 3, { 1, 0, 2 } },
+    [RECURRENT_LSTM] = { "LSTM", 2, 4, { 0, 3, 1, 2 } },
+};
+
+const recurrent_kind *recurrent_kind_of(const xir_op *op) {
+    return &recurrent_kinds[xir_op_is(op, xir_lstm_class()) ? RECURRENT_LSTM
+                            : xir_op_is(op, xir_gru_class()) ? RECURRENT_GRU : RECURRENT_RNN];
+}
+
 /* Whether the activations are the usual ones; those of an RNN may also be Relu. */
 static bool usual(xir_node *at, recurrent *c) {
     static const char *const words[] = { "Sigmoid", "Tanh", "Tanh" };
@@ -20,27 +31,30 @@ static bool usual(xir_node *at, recurrent *c) {
     return due == n || c->relu;
 }
 
-bool recurrent_read(xir_node *at, recurrent *c) {
-    const char kind = xir_node_type(at).data[0];   /* LSTM, GRU, RNN */
-    const xir_value *x = xir_node_input(at, RECURRENT_X);
-    *c = kind == 'L' ? (recurrent){ .states = 2, .gates = 4, .order = { 0, 3, 1, 2 } }
-       : kind == 'G' ? (recurrent){ .states = 1, .gates = 3, .order = { 1, 0, 2 } }
-                     : (recurrent){ .states = 1, .gates = 1 };
-    if (xir_node_failed(at) || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
-    if (v_rank(x) != 3) return xir_node_unsupported(at, "other dims");
-    c->batch_first = xir_node_int(at, "layout", 0) != 0;
-    c->backward = xir_node_is(at, "direction", "REVERSE");
-    c->directions = xir_node_is(at, "direction", "BIDIRECTIONAL") ? 2 : 1;
-    c->hidden = xir_node_int(at, "hidden_size", 1);
-    c->steps = v_dim(x, c->batch_first), c->batch = v_dim(x, !c->batch_first), c->features = v_dim(x, 2);
-    if (c->steps < 1 || c->batch < 1 || c->features < 1) return xir_node_unsupported(at, "no elements");
+bool recurrent_read_form(xir_node *at, recurrent *c) {
+    const recurrent_kind *kind = recurrent_kind_of(at->op);
+    if (xir_node_failed(at)) return false;
+    *c = (recurrent){ .states = kind->states, .gates = kind->gates, .hidden = xir_node_int(at, "hidden_size", 1),
+                      .directions = xir_node_is(at, "direction", "BIDIRECTIONAL") ? 2 : 1,
+                      .backward = xir_node_is(at, "direction", "REVERSE"),
+                      .batch_first = xir_node_int(at, "layout", 0) != 0 };
+    memcpy(c->order, kind->order, sizeof c->order);
     if (xir_node_has(at, RECURRENT_LENGTHS) || xir_node_has(at, RECURRENT_PEEPHOLES))
         return xir_node_unsupported(at, "lengths or peepholes");
     if (isfinite(xir_node_real(at, "clip", INFINITY))) return xir_node_unsupported(at, "clipped activations");
     if (xir_node_bool(at, "input_forget", false)) return xir_node_unsupported(at, "coupled gates");
-    if (kind == 'G' && !xir_node_bool(at, "linear_before_reset", false))
+    if (c->gates == 3 && !xir_node_bool(at, "linear_before_reset", false))
         return xir_node_unsupported(at, "a reset before the product");
     return usual(at, c) || xir_node_unsupported(at, "other activations");
+}
+
+bool recurrent_read(xir_node *at, recurrent *c) {
+    const xir_value *x = xir_node_input(at, RECURRENT_X);
+    if (xir_node_failed(at) || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
+    if (v_rank(x) != 3) return xir_node_unsupported(at, "other dims");
+    if (!recurrent_read_form(at, c)) return false;
+    c->steps = v_dim(x, c->batch_first), c->batch = v_dim(x, !c->batch_first), c->features = v_dim(x, 2);
+    return (c->steps >= 1 && c->batch >= 1 && c->features >= 1) || xir_node_unsupported(at, "no elements");
 }
 
 const double *recurrent_numbers(xir_node *at, size_t input, int64_t n) {

@@ -8,15 +8,27 @@
 enum { RECURRENT_X, RECURRENT_W, RECURRENT_R, RECURRENT_B, RECURRENT_LENGTHS, RECURRENT_H, RECURRENT_C,
        RECURRENT_PEEPHOLES };
 
+/* The three classes; a row's variant is one of them. */
+typedef enum recurrent_word { RECURRENT_RNN, RECURRENT_GRU, RECURRENT_LSTM } recurrent_word;
+typedef struct recurrent_kind {
+    const char *cls;
+    size_t      states;             /* h, and c of LSTM                                                 */
+    int64_t     gates, order[4];    /* of XIR's gates i o f g, z r n, the places in i f g o, r z n      */
+} recurrent_kind;
+extern const recurrent_kind recurrent_kinds[];
+/* Of an op of XIR. */
+const recurrent_kind *recurrent_kind_of(const xir_op *op);
+
 typedef struct recurrent {
-    size_t  states;                 /* h, and c of LSTM                                                 */
-    int64_t gates, order[4];        /* of XIR's gates i o f g, z r n, the places in i f g o, r z n      */
+    size_t  states;
+    int64_t gates, order[4];
     int64_t steps, batch, features, hidden, directions;   /* known and positive                         */
     bool    relu;                   /* of RNN: instead of tanh                                          */
     bool    backward, batch_first;  /* backward: only that                                              */
 } recurrent;
 
-/* False after the node has been refused. */
+/* Reads the form of the node's op, all but the dims of X; and the dims, too. False after the node has been refused. */
+bool recurrent_read_form(xir_node *at, recurrent *c);
 bool recurrent_read(xir_node *at, recurrent *c);
 /* The elements of a constant input, which has `n`; NULL after a failure. */
 const double *recurrent_numbers(xir_node *at, size_t input, int64_t n);

@@ -1,6 +1,7 @@
 /* Windows of foreign convolutions and pools: see windows.h. */
 #include <string.h>
 #include "spec/windows.h"
+#include "window_attrs.h"
 
 const axis_words *axis_words_of(size_t n, size_t k) {
     static const axis_words words[3] = {   /* counted from the last axis */
@@ -41,16 +42,16 @@ bool windows_round_up(windows *w) {
 static bool is_large(int64_t v) { return v > WINDOW_MOST || v < -WINDOW_MOST; }
 
 /* An unknown size of a kernel is -1. */
-static bool read_axis(xir_node *at, const xir_value *kernel, windows *w, size_t k) {
+static bool read_axis(xir_node *at, const steps *from, const xir_value *kernel, windows *w, size_t k) {
     const axis_words *words = axis_words_of(w->n, k);
-    const struct { int64_t *to; const char *name; int64_t otherwise; } numbers[] = {
-        { w->size, words->pool, 1 }, { w->stride, words->stride, 1 }, { w->dilation, words->dilation, 1 },
-        { w->before, words->before, 0 }, { w->after, words->after, 0 }, { w->more, words->more, 0 },
+    const struct { int64_t *to, v; const char *name; } numbers[] = {
+        { w->size, from->size, words->pool }, { w->stride, from->stride, words->stride },
+        { w->dilation, from->dilation, words->dilation }, { w->before, from->before, words->before },
+        { w->after, from->after, words->after }, { w->more, from->extra, words->more },
     };
     for (size_t i = 0; i < COUNT(numbers); i++) {
-        numbers[i].to[k] = xir_node_int(at, numbers[i].name, numbers[i].otherwise);
-        if (!is_large(numbers[i].to[k])) continue;
-        return xir_node_unsupported(at, "%s does not fit into 32 bits", numbers[i].name);
+        numbers[i].to[k] = numbers[i].v;
+        if (is_large(numbers[i].v)) return xir_node_unsupported(at, "%s does not fit into 32 bits", numbers[i].name);
     }
     if (kernel) w->size[k] = v_dim(kernel, v_rank(kernel) - w->n + k);
     return !is_large(w->size[k]) || xir_node_unsupported(at, "a kernel that does not fit into 32 bits");
@@ -58,13 +59,15 @@ static bool read_axis(xir_node *at, const xir_value *kernel, windows *w, size_t 
 
 bool windows_of_op(xir_node *at, const xir_value *x, size_t first, const xir_value *kernel, windows *w) {
     if (xir_node_failed(at) || !x) return false;
-    if (v_rank(x) < 3 || v_rank(x) > 5) return xir_node_unsupported(at, "a map of %zu dims", v_rank(x));
-    *w = (windows){ .n = v_rank(x) - 2 };
+    const window_attrs a = window_attrs_of(at->op->cls->decl, at->op->attrs);
+    if (!a.n || v_rank(x) != a.n + 2) return xir_node_unsupported(at, "a map of %zu dims", v_rank(x));
+    *w = (windows){ .n = a.n, .groups = a.groups, .mode = a.mode, .transposed = a.transposed, .max = a.max,
+                    .counts = a.padding_counts, .divisor = a.divisor };
     if (kernel && v_rank(kernel) < w->n) return xir_node_unsupported(at, "a kernel of %zu dims", v_rank(kernel));
     for (size_t k = 0; k < w->n; k++) {
         w->input[k] = v_dim(x, first + k);
         if (is_large(w->input[k])) return xir_node_unsupported(at, "a dim that does not fit into 32 bits");
-        if (!read_axis(at, kernel, w, k)) return false;
+        if (!read_axis(at, &a.along[k], kernel, w, k)) return false;
     }
     return true;
 }

@@ -12,7 +12,11 @@ enum { WINDOW_MOST = INT32_MAX };
 typedef struct windows {
     size_t  n;
     int64_t input[3], size[3], stride[3], dilation[3], before[3], after[3];
-    int64_t more[3];   /* output padding: cells that a transposed convolution adds at the end */
+    int64_t more[3];      /* output padding: cells that a transposed convolution adds at the end */
+    int64_t     groups;   /* of convolutions                                                     */
+    xir_padding mode;     /* of convolutions that are not transposed                             */
+    int64_t     divisor;  /* of means, instead of the number of elements; 0: none                */
+    bool        transposed, max, counts;   /* max: a pool that takes the greatest; counts: means count padding */
 } windows;
 
 /* The names of XIR's attributes for spatial axis k of n. */
@@ -35,8 +39,9 @@ bool windows_round_up(windows *w);
 /* ---- from XIR's op ---------------------------------------------------------------------------------------------- */
 
 /* Reads the windows of the node's op, a convolution or pool of XIR, over x, whose spatial axes begin at axis `first`.
- * The sizes are those of the kernel, whose spatial axes are the last ones; without a kernel (NULL), of the pool. The
- * node is kept if x does not have 3 to 5 dims, or if a number, positive or negative, exceeds WINDOW_MOST. */
+ * The sizes are those of the kernel, whose spatial axes are the last ones; without a kernel (NULL), of the pool, and 0
+ * for a convolution. The node is kept if x has other dims than the op's maps, or if a number, positive or negative,
+ * exceeds WINDOW_MOST. */
 bool windows_of_op(xir_node *at, const xir_value *x, size_t first, const xir_value *kernel, windows *w);
 
 /* Numbers of all axes as a list, which shares their memory. */

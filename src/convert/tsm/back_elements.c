@@ -15,8 +15,7 @@ static bool is_number(xir_node *at, const char *name, double expected) {
 /* add, or sub. */
 bool tsm_back_sum(xir_node *at) {
     if (tsm_is_class(at, "Not")) return tsm_back_logic(at);
-    const bool sub = at->to->type.data[0] == 's';
-    if (!is_number(at, "alpha", 1) || !is_number(at, "beta", sub ? -1 : 1))
+    if (!is_number(at, "alpha", 1) || !is_number(at, "beta", (double)xir_node_variant(at)))
         return xir_node_unsupported(at, "other factors than 1");
     return row_becomes(at, INS(xir_node_input(at, 0), xir_node_input(at, 1)), NO_SETS);
 }

@@ -55,7 +55,7 @@ bool tsm_back_equal(xir_node *at) {
     if (!operands(at, &x, &y)) return false;
     if (tsm_is_class(at, "Equal")) return xir_node_result(at, 0, equal(at, x, y));
     if (tsm_is_class(at, "NotEqual") || tsm_is_class(at, "Xor")) return give_truth(at, opposite(at, equal(at, x, y)));
-    const bool less = xir_node_type(at).data[0] == 'L';
+    const bool less = tsm_is_class(at, "Less") || tsm_is_class(at, "LessEqual");
     const bool strict = tsm_is_class(at, "Less") || tsm_is_class(at, "Greater");
     xir_value *most = xir_node_make(at, "Maximum", INS(x, y), NO_SETS), *is = equal(at, most, less ? y : x);
     if (!strict) return xir_node_result(at, 0, is);

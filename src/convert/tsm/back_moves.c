@@ -1,39 +1,29 @@
 /* The way back of operations over dims, and of those that move elements. */
 #include <math.h>
+#include "spec/reduction.h"
 #include "tsm/tsm.h"
 
 /* ---- sums ------------------------------------------------------------------------------------------------------- */
 
 /* One dim after the other: reduce_sum takes one, and reduce_mean neighbours. */
 bool tsm_back_reduce(xir_node *at) {
-    xir_ints axes;
+    reduction r;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
-    const bool sum = xir_node_type(at).data[0] == 'S', keep = xir_node_bool(at, "keepdim", false);
-    const size_t rank = v_rank(x);
-    if (!xir_node_items(at, "dim", &axes) || !axes.n) axes = xir_node_series(at, 0, rank);
+    if (!reduction_of_op(at, x, &r)) return false;
+    const bool sum = xir_op_is(at->op, xir_sum_class());
     if (!sum && v_is_integer(x)) return xir_node_unsupported(at, "a mean of integers");
-    if (!rank) return xir_node_unsupported(at, "a single number");
-    xir_ints gone = xir_node_make_ints(at, rank, 0), dims = xir_node_dims(at, x);
-    for (size_t i = 0; i < axes.n && gone.v; i++) {
-        if (!xir_node_axis(at, "attribute/dim", axes.v[i], rank, &axes.v[i])) return false;
-        gone.v[axes.v[i]] = 1;
-    }
-    for (size_t i = 0; i < rank && !xir_node_failed(at) && x; i++) {
-        if (!gone.v[i]) continue;
-        dims.v[i] = 1;
+    if (!v_rank(x)) return xir_node_unsupported(at, "a single number");
+    xir_ints dims = xir_node_dims(at, x);
+    for (size_t i = 0; i < r.axes.n && !xir_node_failed(at) && x; i++) {
+        dims.v[r.axes.v[i]] = 1;
         const xir_type *type = tsm_tensor(at, v_element(x), NULL, &dims);
-        const xir_ints one = { (int64_t[]){ (int64_t)i }, 1 };
+        const xir_ints one = { &r.axes.v[i], 1 };
         x = tsm_part(at, sum ? "tsm::reduce_sum" : "tsm::reduce_mean", INS(x),
                  SETS(LIST("dims", &one), XIR_SETB("keep_dims", true)), type);
     }
     if (xir_node_failed(at) || !x) return false;
-    if (keep) return tsm_gives(at, "tsm::_copy", INS(x), NO_SETS);
-    xir_ints left = xir_node_make_ints(at, axes.n, 0);
-    size_t n = 0;
-    for (size_t i = 0; i < rank && left.v; i++) if (gone.v[i] && n < left.n) left.v[n++] = (int64_t)i;
-    left.n = n;
-    return tsm_gives(at, "tsm::squeeze", INS(x), SETS(LIST("axes", &left)));
+    if (r.keep) return tsm_gives(at, "tsm::_copy", INS(x), NO_SETS);
+    return tsm_gives(at, "tsm::squeeze", INS(x), SETS(LIST("axes", &r.axes)));
 }
 
 /* -x; of an integer -1 - x, which each of them has. */
@@ -170,7 +160,7 @@ bool tsm_back_tile(xir_node *at) {
 bool tsm_back_join(xir_node *at) {
     xir_value **in = node_take(at, (at->n_in + 1) * sizeof *in);
     int64_t axis;
-    const bool joins = xir_node_type(at).data[0] == 'C';
+    const bool joins = xir_op_is(at->op, xir_concat_class());
     if (!in) return node_no_memory(at);
     for (size_t i = 0; i < at->n_in; i++) in[i] = xir_node_input(at, i);
     if (!xir_node_axis(at, "attribute/axis", xir_node_int(at, joins ? "axis" : "dim", joins ? -1 : 0),

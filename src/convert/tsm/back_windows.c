@@ -6,19 +6,18 @@
 /* The lists of four and eight numbers of a window, in the order NCHW. */
 typedef struct lists { xir_ints padding, ksize, stride, dilation; } lists;
 
-static bool read_lists(xir_node *at, const xir_value *x, lists *l) {
-    windows w;
-    if (!windows_of_op(at, x, 2, NULL, &w)) return false;
+static bool read_lists(xir_node *at, const xir_value *x, windows *w, lists *l) {
+    if (!windows_of_op(at, x, 2, NULL, w)) return false;
     l->padding = xir_node_make_ints(at, 8, 0);
     l->ksize = xir_node_make_ints(at, 4, 1);
     l->stride = xir_node_make_ints(at, 4, 1);
     l->dilation = xir_node_make_ints(at, 4, 1);
-    for (size_t k = 0; k < w.n && !xir_node_failed(at); k++) {
-        l->padding.v[4 + 2 * k] = w.before[k];
-        l->padding.v[5 + 2 * k] = w.after[k] - w.more[k];   /* cells that are added to a result are missing pads */
-        l->ksize.v[2 + k] = w.size[k];
-        l->stride.v[2 + k] = w.stride[k];
-        l->dilation.v[2 + k] = w.dilation[k];
+    for (size_t k = 0; k < w->n && !xir_node_failed(at); k++) {
+        l->padding.v[4 + 2 * k] = w->before[k];
+        l->padding.v[5 + 2 * k] = w->after[k] - w->more[k];   /* cells that are added to a result are missing pads */
+        l->ksize.v[2 + k] = w->size[k];
+        l->stride.v[2 + k] = w->stride[k];
+        l->dilation.v[2 + k] = w->dilation[k];
     }
     return !xir_node_failed(at);
 }
@@ -115,12 +114,13 @@ static bool grouped(xir_node *at, xir_value *x, xir_value *kernel, xir_value *bi
 
 bool tsm_back_conv(xir_node *at) {
     lists l;
-    const int64_t groups = xir_node_int(at, "groups", 1);
+    windows w;
     xir_value *x = map_input(at), *kernel = node_in_order(at, xir_node_input(at, 1), XIR_STR("OIHW"));
     xir_value *bias = xir_node_optional_input(at, 2);
-    if (xir_node_failed(at) || !x || !kernel || !read_lists(at, x, &l) || !xir_node_need_dims(at, kernel, 0, SIZE_MAX))
-        return false;
-    if (xir_node_attr(at, "padding_mode") && !xir_node_is(at, "padding_mode", "ZEROS"))
+    if (xir_node_failed(at) || !x || !kernel || !read_lists(at, x, &w, &l) ||
+        !xir_node_need_dims(at, kernel, 0, SIZE_MAX)) return false;
+    const int64_t groups = w.groups;
+    if (w.mode != XIR_PADDING_ZEROS)
         return xir_node_unsupported(at, "padding of another kind than zeros");
     for (size_t i = 4; i < 8; i++)
         if (l.padding.v[i] < 0 && l.padding.v[i] + v_dim(x, i / 2) < 0)
@@ -136,10 +136,11 @@ bool tsm_back_conv(xir_node *at) {
 
 bool tsm_back_conv_transpose(xir_node *at) {
     lists l;
+    windows w;
     xir_value *x = map_input(at), *kernel = node_in_order(at, xir_node_input(at, 1), XIR_STR("IOHW"));
     xir_value *bias = xir_node_optional_input(at, 2);
-    if (xir_node_failed(at) || !x || !kernel || !read_lists(at, x, &l)) return false;
-    if (xir_node_int(at, "groups", 1) != 1) return xir_node_unsupported(at, "groups");
+    if (xir_node_failed(at) || !x || !kernel || !read_lists(at, x, &w, &l)) return false;
+    if (w.groups != 1) return xir_node_unsupported(at, "groups");
     const xir_type *type = nchw_type(at, x, v_dim(kernel, 1), tsm_type(at, 0));
     xir_value *y = tsm_part(at, "tsm::transpose_conv2d", INS(x, kernel), CONV_SETS(l), type);
     return give_map(at, with_bias(at, y, bias));
@@ -148,10 +149,10 @@ bool tsm_back_conv_transpose(xir_node *at) {
 /* Fewer pads at the end, so that rounding up gives what rounding down does. */
 bool tsm_back_pool(xir_node *at) {
     lists l;
+    windows w;
     xir_value *x = map_input(at);
-    const bool average = xir_node_type(at).data[0] == 'A';
-    if (!x || !read_lists(at, x, &l) || !xir_node_need_dims(at, x, 2, 4)) return false;
-    if (xir_node_int(at, "divisor_override", 0)) return xir_node_unsupported(at, "a divisor of its own");
+    if (!x || !read_lists(at, x, &w, &l) || !xir_node_need_dims(at, x, 2, 4)) return false;
+    if (w.divisor) return xir_node_unsupported(at, "a divisor of its own");
     if (v_is_integer(x)) return xir_node_unsupported(at, "integers");
     for (size_t k = 0; k < 2; k++) {
         int64_t *pads = &l.padding.v[4 + 2 * k];
@@ -163,11 +164,10 @@ bool tsm_back_pool(xir_node *at) {
         pads[1] -= room % l.stride.v[2 + k];
         if (pads[1] >= size) return xir_node_unsupported(at, "a window in the padding alone");
     }
-    const bool counted = average && xir_node_bool(at, "count_include_pad", false);
     const xir_type *type = nchw_type(at, x, v_dim(x, 1), tsm_type(at, 0));
     return give_map(at, tsm_part(at, "tsm::pooling2d", INS(x),
-                             SETS(WORD("format", XIR_STR("NCHW")), INT("type", average), LIST("padding", &l.padding),
-                                  INT("padding_type", counted ? 3 : 0), LIST("ksize", &l.ksize),
+                             SETS(WORD("format", XIR_STR("NCHW")), INT("type", !w.max), LIST("padding", &l.padding),
+                                  INT("padding_type", w.counts ? 3 : 0), LIST("ksize", &l.ksize),
                                   LIST("stride", &l.stride)), type));
 }
 

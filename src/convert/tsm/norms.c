@@ -44,19 +44,18 @@ bool tsm_add_bias(xir_node *at) {
 
 /* batch_norm: (x - mean) / sqrt(variance + epsilon); batch_scale: x * scale + bias; fused_batch_norm: both. */
 bool tsm_batch_norm(xir_node *at) {
-    const xir_str type = xir_node_type(at);
-    const bool fused = type.data[0] == 'f', scale = xir_str_equal(type, XIR_STR("batch_scale"));
+    const int64_t variant = xir_node_variant(at);
     xir_value *x = xir_node_input(at, 0);
     size_t axis;
     if (!own_dim(at, x, 1, &axis)) return false;
-    if (!scale) {
+    if (variant & TSM_NORMALISED) {
         xir_value *mean = channel_input(at, 1, x, axis), *variance = channel_input(at, 2, x, axis);
         xir_value *deviation = xir_node_unary(at, "Sqrt", make_affine(at, variance, 1,
                                                                       xir_node_real(at, "epsilon", 1e-5)));
         x = xir_node_quotient(at, xir_node_sum(at, x, mean, 1, -1), deviation);
     }
-    if (!x || !(fused || scale)) return xir_node_result(at, 0, x);
-    const size_t first = fused ? 3 : 1;
+    if (!x || !(variant & TSM_SCALED)) return xir_node_result(at, 0, x);
+    const size_t first = variant & TSM_NORMALISED ? 3 : 1;
     x = xir_node_product(at, x, channel_input(at, first, x, axis));
     return x && xir_node_result(at, 0, xir_node_sum(at, x, channel_input(at, first + 1, x, axis), 1, 1));
 }

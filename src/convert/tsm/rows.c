@@ -3,12 +3,12 @@
 #include "tsm/tsm.h"
 
 #define ANY "#shape:I #dtype:i #output_count:i "
-#define OP(type, in, out, attributes, cls, sets, hook) \
-    { XIR_CONVERT_HEAD, "tsm::" type, in, out, ANY attributes, cls, sets, hook }
+#define OP(type, in, out, attributes, cls, sets, ...) \
+    { XIR_CONVERT_HEAD, "tsm::" type, in, out, ANY attributes, cls, sets, __VA_ARGS__ }
 #define ROW(type, in, attributes, cls, sets)           OP(type, in, "1", attributes, cls, sets, NULL)
-#define BY_HOOK(type, in, out, attributes, cls, hook)  OP(type, in, out, attributes, cls, NULL, tsm_##hook)
-#define WITH_BACK(type, in, out, attributes, cls, sets, hook, from, back) \
-    { XIR_CONVERT_HEAD, "tsm::" type, in, out, ANY attributes, cls, sets, tsm_##hook, from, back }
+#define BY_HOOK(type, in, out, attributes, cls, ...)   OP(type, in, out, attributes, cls, NULL, tsm_##__VA_ARGS__)
+#define WITH_BACK(type, in, out, attributes, cls, sets, hook, from, ...) /* the hook back, and the .variant */ \
+    { XIR_CONVERT_HEAD, "tsm::" type, in, out, ANY attributes, cls, sets, tsm_##hook, from, __VA_ARGS__ }
 #define COPY(type, in, attributes)                     \
     { XIR_CONVERT_HEAD, "tsm::" type, in, "1", ANY attributes, "Copy", NULL, xir_convert_copy, "Copy", NULL }
 #define STAYS(type, in, out, attributes) OP(type, in, out, attributes, NULL, NULL, xir_convert_unsupported)
@@ -32,8 +32,8 @@ static const xir_convert_row rows[] = {
     BY_HOOK("_dims", "1", "1", "", "Params", dims),
     /* elements */
     ROW("abs", "1", "", "Abs", NULL),
-    WITH_BACK("add", "2", "1", "", "Add", NULL, binary, "Add", tsm_back_sum),
-    WITH_BACK("sub", "2", "1", "", "Add", NULL, binary, "Add Not", tsm_back_sum),
+    WITH_BACK("add", "2", "1", "", "Add", NULL, binary, "Add", tsm_back_sum, .variant = 1),
+    WITH_BACK("sub", "2", "1", "", "Add", NULL, binary, "Add Not", tsm_back_sum, .variant = -1),
     WITH_BACK("mul", "2", "1", "", "Multiply", NULL, binary, "Multiply Neg And", tsm_back_product),
     WITH_BACK("div", "2", "1", "", "Div", NULL, binary, "Div DivideScalar Reciprocal", tsm_back_div),
     WITH_BACK("mod", "2", "1", "", "Mod", NULL, binary, "Mod", tsm_back_mod),
@@ -62,10 +62,11 @@ static const xir_convert_row rows[] = {
     BY_HOOK("quantize", "1", "1", "quantize_scale:FIfi!", "Multiply, Floor, Cast", quantize),
     /* sums and norms */
     BY_HOOK("add_bias", "2", "1", "format:s dim:i", "Add", add_bias),
-    BY_HOOK("batch_norm", "3", "1", "dim:i! epsilon:fi", "Add, Div", batch_norm),
+    BY_HOOK("batch_norm", "3", "1", "dim:i! epsilon:fi", "Add, Div", batch_norm, .variant = TSM_NORMALISED),
     WITH_BACK("batch_scale", "3", "1", "dim:i!", "Multiply, Add", NULL, batch_norm,
-              "BatchNorm1d BatchNorm2d BatchNorm3d", tsm_back_batch_norm),
-    BY_HOOK("fused_batch_norm", "5", "1", "dim:i! epsilon:fi", "Add, Div, Multiply", batch_norm),
+              "BatchNorm1d BatchNorm2d BatchNorm3d", tsm_back_batch_norm, .variant = TSM_SCALED),
+    BY_HOOK("fused_batch_norm", "5", "1", "dim:i! epsilon:fi", "Add, Div, Multiply", batch_norm,
+            .variant = TSM_NORMALISED | TSM_SCALED),
     WITH_BACK("l2_norm", "1", "1", "dim:i epsilon:fi", "Sum, Sqrt, Div", NULL, l2_norm, "Normalize",
               tsm_back_normalize),
     BY_HOOK("norm_image", "1", "1", "epsilon:fi", "Mean, Sqrt, Div", norm_image),
@@ -87,10 +88,10 @@ static const xir_convert_row rows[] = {
     /* windows */
     WITH_BACK("conv2d", "2", "1", CONV "padding:I!", "Conv2d", NULL, conv2d, "Conv2d", tsm_back_conv),
     BY_HOOK("conv2d_v2", "3", "1", CONV, "Conv2d", conv2d),
-    BY_HOOK("depthwise_conv2d", "2", "1", CONV "padding:I!", "Conv2d", conv2d),
-    BY_HOOK("depthwise_conv2d_v2", "3", "1", CONV, "Conv2d", conv2d),
+    BY_HOOK("depthwise_conv2d", "2", "1", CONV "padding:I!", "Conv2d", conv2d, .variant = TSM_DEPTHWISE),
+    BY_HOOK("depthwise_conv2d_v2", "3", "1", CONV, "Conv2d", conv2d, .variant = TSM_DEPTHWISE),
     WITH_BACK("transpose_conv2d", "2", "1", CONV "padding:I! output_shape:I", "ConvTranspose2d", NULL, conv2d,
-              "ConvTranspose2d", tsm_back_conv_transpose),
+              "ConvTranspose2d", tsm_back_conv_transpose, .variant = TSM_TRANSPOSED),
     BY_HOOK("conv2d_quantized", "2", "1", CONV "padding:I! quantize_scale:FIfi dequantize_scales:FIfi!",
               "Conv2d, Multiply", conv2d_quantized),
     BY_HOOK("conv2d_winograd", "2-3", "1", FORMAT "padding:I padding_value:fi kernel_winograd_transformed:bi *:aA",

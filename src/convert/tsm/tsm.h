@@ -11,6 +11,10 @@ enum {
     TSM_MOST_DIM = INT32_MAX,    /* numbers of a file have 32 bits            */
 };
 
+/* Variants of convolutions; and, as bits, of batch norms. */
+typedef enum tsm_conv { TSM_PLAIN, TSM_DEPTHWISE, TSM_TRANSPOSED } tsm_conv;
+enum { TSM_NORMALISED = 1, TSM_SCALED = 2 };
+
 /* The numbers of element types that XIR has. */
 enum { TSM_INT8 = 1, TSM_UINT64 = 8, TSM_FLOAT16, TSM_FLOAT32, TSM_FLOAT64, TSM_BOOLEAN = 21 };
 

@@ -53,13 +53,6 @@ static bool format_of(xir_node *at, const xir_value *x) {
 
 /* ---- convolutions ----------------------------------------------------------------------------------------------- */
 
-typedef enum conv_kind { PLAIN, DEPTHWISE, TRANSPOSED } conv_kind;
-
-static conv_kind kind_of(const xir_node *at) {
-    const char c = xir_node_type(at).data[0];
-    return c == 'd' ? DEPTHWISE : c == 't' ? TRANSPOSED : PLAIN;
-}
-
 /* Of a kernel with w->size; strides and dilations may be missing where an operator has none. */
 static bool conv_windows(xir_node *at, size_t padding_input, windows *w) {
     xir_ints list;
@@ -89,22 +82,22 @@ static xir_value *with_borders(xir_node *at, xir_value *x, windows *w) {
 }
 
 /* A kernel [out, in, rows, columns], or, transposed, [in, out, rows, columns], in XIR's order. */
-static xir_value *turned(xir_node *at, xir_value *kernel, conv_kind kind) {
+static xir_value *turned(xir_node *at, xir_value *kernel, tsm_conv kind) {
     static const int64_t order[] = { 2, 3, 1, 0 };
-    return xir_node_transposed(at, kernel, order, 4, kind == TRANSPOSED ? "HWOI" : "HWIO");
+    return xir_node_transposed(at, kernel, order, 4, kind == TSM_TRANSPOSED ? "HWOI" : "HWIO");
 }
 
 /* The convolution of x, in the order of the format, with a kernel in XIR's order. */
-static xir_value *convolved(xir_node *at, xir_value *x, xir_value *kernel, windows *w, conv_kind kind, int64_t groups) {
+static xir_value *convolved(xir_node *at, xir_value *x, xir_value *kernel, windows *w, tsm_conv kind, int64_t groups) {
     static const int64_t as_it_is[] = { 0, 1, 2, 3 };
     const bool last = rows_of(at) == 1;
     window_sets s = { .n = 0 };
-    if (kind != TRANSPOSED) x = with_borders(at, x, w);
+    if (kind != TSM_TRANSPOSED) x = with_borders(at, x, w);
     if (xir_node_failed(at) || !x || !kernel) return NULL;
     window_set_all(&s, w, false, true);
     window_set(&s, "groups", groups);
     x = last ? xir_node_transposed(at, x, as_it_is, 4, "NHWC") : xir_node_channels_last(at, x);
-    xir_value *y = xir_node_make(at, kind == TRANSPOSED ? "ConvTranspose2d" : "Conv2d", INS(x, kernel, NULL),
+    xir_value *y = xir_node_make(at, kind == TSM_TRANSPOSED ? "ConvTranspose2d" : "Conv2d", INS(x, kernel, NULL),
                                  (xir_sets){ s.data, s.n });
     return last ? y : xir_node_channels_second(at, y);
 }
@@ -121,20 +114,20 @@ static bool channels_fit(xir_node *at, const xir_value *x, const xir_value *kern
 
 /* The last input is the kernel; with three the second one has the pads. */
 bool tsm_conv2d(xir_node *at) {
-    const conv_kind kind = kind_of(at);
+    const tsm_conv kind = (tsm_conv)xir_node_variant(at);
     const size_t last = at->n_in - 1;
     windows w = { .n = 2 };
     xir_value *x = xir_node_input(at, 0), *kernel = xir_node_input(at, last);
     if (!format_of(at, x) || !tsm_has_rank(at, last, kernel, 4)) return false;
     if (xir_node_bool(at, "kernel_packed", false)) return xir_node_unsupported(at, "a kernel in packed order");
     if (!xir_node_same_elements(at, 0, x, last, kernel)) return false;
-    if (!channels_fit(at, x, kernel, last, kind == TRANSPOSED ? 0 : 1)) return false;
+    if (!channels_fit(at, x, kernel, last, kind == TSM_TRANSPOSED ? 0 : 1)) return false;
     for (size_t k = 0; k < 2; k++) w.size[k] = v_dim(kernel, k + 2);
     if (!conv_windows(at, last == 2 ? 1 : 0, &w)) return false;
-    if (kind == TRANSPOSED && xir_node_attr(at, "output_shape")) return xir_node_unsupported(at, "output_shape");
-    if (kind == TRANSPOSED && xir_node_real(at, "padding_value", 0) != 0)
+    if (kind == TSM_TRANSPOSED && xir_node_attr(at, "output_shape")) return xir_node_unsupported(at, "output_shape");
+    if (kind == TSM_TRANSPOSED && xir_node_real(at, "padding_value", 0) != 0)
         return xir_node_unsupported(at, "padding of another value than 0");
-    if (kind != DEPTHWISE) return xir_node_result(at, 0, convolved(at, x, turned(at, kernel, kind), &w, kind, 1));
+    if (kind != TSM_DEPTHWISE) return xir_node_result(at, 0, convolved(at, x, turned(at, kernel, kind), &w, kind, 1));
     if (v_dim(kernel, 0) != 1)
         return xir_node_invalid(at, XIR_E_INVALID, "input/1", "the kernel: expected a first dim of 1, found %lld",
                                 (long long)v_dim(kernel, 0));
@@ -184,11 +177,11 @@ bool tsm_conv2d_quantized(xir_node *at) {
                                 "numbers, one for each channel of the result, found %zu",
                                 (long long)v_dim(kernel, 0), n);
     const xir_type *real = xir_type_float(xir_node_context(at), XIR_FLOAT_FP32);
-    kernel = turned(at, kernel, PLAIN);
+    kernel = turned(at, kernel, TSM_PLAIN);
     xir_value *scaled = quantised(at, kernel, scales, n);
     if (xir_node_failed(at)) return false;
     kernel = scaled ? scaled : xir_node_cast(at, kernel, real);
-    xir_value *y = convolved(at, xir_node_cast(at, x, real), kernel, &w, PLAIN, 1);
+    xir_value *y = convolved(at, xir_node_cast(at, x, real), kernel, &w, TSM_PLAIN, 1);
     if (scaled) return xir_node_result(at, 0, y);
     xir_value *factors = tsm_along(at, xir_node_constant(at, real, NULL, scales, n), y, rows_of(at) == 1 ? 3 : 1);
     return xir_node_result(at, 0, xir_node_product(at, y, factors));
@@ -204,7 +197,7 @@ bool tsm_conv2d_winograd(xir_node *at) {
         return xir_node_unsupported(at, "a kernel that is not of 3 x 3 numbers");
     for (size_t k = 0; k < 2; k++) w.size[k] = 3;
     if (!conv_windows(at, last == 2 ? 1 : 0, &w)) return false;
-    return xir_node_result(at, 0, convolved(at, x, turned(at, kernel, PLAIN), &w, PLAIN, 1));
+    return xir_node_result(at, 0, convolved(at, x, turned(at, kernel, TSM_PLAIN), &w, TSM_PLAIN, 1));
 }
 
 /* Rows of matrices [tiles, out, in] as TenniS' products read them: eight rows together, column by column, then the rest
@@ -333,7 +326,7 @@ bool tsm_deformed(xir_node *at) {
     x = make_shaped(at, x, (int64_t[]){ d.n, d.parts, d.taps, cells, own }, 5);
     x = xir_node_transposed(at, x, (int64_t[]){ 0, 3, 2, 1, 4 }, 5, NULL);
     x = make_shaped(at, x, (int64_t[]){ d.n, cells, d.taps * d.channels }, 3);
-    xir_value *kernel = make_shaped(at, turned(at, in[1], PLAIN), (int64_t[]){ d.taps * d.channels, d.out }, 2);
+    xir_value *kernel = make_shaped(at, turned(at, in[1], TSM_PLAIN), (int64_t[]){ d.taps * d.channels, d.out }, 2);
     xir_value *y = xir_node_sum(at, make_matrix_product(at, x, kernel), in[2], 1, 1);
     const xir_ints image = { (int64_t[]){ d.n, d.rows, d.columns, d.out }, 4 };
     return xir_node_result(at, 0, xir_node_channels_second(at, xir_node_reshaped(at, y, &image, "NHWC")));

@@ -25,7 +25,7 @@ static bool add_row(conversion *c, const xir_convert_row *row) {
             return false;
         uint32_t *first = pointer_table_add(&b->rows_of, cls, 0);
         if (!first) return false;
-        b->rows[b->n_rows++] = (back_row){ row, *first };
+        b->rows[b->n_rows++] = (back_row){ .row = row, .next = *first };
         *first = (uint32_t)b->n_rows;
     }
     return true;
@@ -233,11 +233,12 @@ static bool run(conversion *c, xir_op *op, unsigned depth, xir_node *at) {
         return back_add_turn(c, x, y, order) || node_no_memory(at);
     }
     const uint32_t *first = pointer_table_find(&c->back.rows_of, xir_op_class(op));
-    for (uint32_t i = first ? *first : 0; i && at->fate != NODE_NO_MEMORY; i = c->back.rows[i - 1].next) {
-        const xir_class *theirs = xir_class_opaque(c->ctx, xir_str_of(c->back.rows[i - 1].row->name));
-        const convert_class *to = theirs ? conversion_class(c, theirs) : NULL;
-        if (!to) return at->fate = NODE_NO_MEMORY, false;
-        if (attempt(at, to, node_run_candidate, order, reason)) return true;
+    for (uint32_t i = first ? *first : 0, next; i && at->fate != NODE_NO_MEMORY; i = next) {
+        back_row *b = &c->back.rows[i - 1];
+        next = b->next;
+        if (!b->to) b->to = conversion_class_named(c, b->row->name);
+        if (!b->to) return at->fate = NODE_NO_MEMORY, false;
+        if (attempt(at, b->to, node_run_candidate, order, reason)) return true;
     }
     xir_convert_fn *simpler;
     for (size_t i = 0; at->fate != NODE_NO_MEMORY && (simpler = simpler_of(op, c->back.to, i)); i++)

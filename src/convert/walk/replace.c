@@ -1,20 +1,19 @@
 /* What was made for a node takes its place: names, letters and types are compared or moved, then all uses at once. */
-#include <stdio.h>
+#include "number.h"
 #include "walk/opened.h"
 #include "walk/walk.h"
 #include "source_tags.h"
 
 /* The network copies the name, so it takes its bytes twice. */
-static xir_str joined(xir_node *at, xir_str name, xir_str suffix, size_t number) {
-    char digits[24];
-    int n = number ? snprintf(digits, sizeof digits, ".%zu", number) : 0;
-    const size_t size = name.size + suffix.size + (size_t)n + 1;
+static xir_str joined(xir_node *at, xir_str name, xir_str suffix, size_t nth) {
+    char digits[1 + NUMBER_ROOM] = ".";
+    const size_t n = nth ? 1 + number_put_u64(digits + 1, nth) : 0, size = name.size + suffix.size + n + 1;
     char *text = node_affords(at, 2 * size) ? node_take(at, size) : NULL;
     if (!text) return (xir_str){ NULL, 0 };
     if (name.size) memcpy(text, name.data, name.size);
     text[name.size] = '.';
     memcpy(text + name.size + 1, suffix.data, suffix.size);
-    memcpy(text + name.size + 1 + suffix.size, digits, (size_t)n);
+    memcpy(text + name.size + 1 + suffix.size, digits, n);
     return (xir_str){ text, size };
 }
 
@@ -25,14 +24,14 @@ static bool name_ops(xir_node *at, xir_str output) {
     xir_str name = xir_op_name(at->op);
     if (first == at->op || xir_op_next(first) == at->op) return true;
     for (xir_op *op = first; op != at->op && !at->main; op = xir_op_next(op)) if (!main || !only_moves(op)) main = op;
-    size_t number = 0;
+    size_t nth = 0;
     for (xir_op *op = first; op != at->op; op = xir_op_next(op)) {
         size_t before = 0;
         xir_str suffix = convert_short_name(xir_op_class(op));
-        for (xir_op *p = first; p != op && number < 16; p = xir_op_next(p))
+        for (xir_op *p = first; p != op && nth < 16; p = xir_op_next(p))
             before += xir_op_class(p) == xir_op_class(op);
         if (before) before++;
-        if (++number > 16) before = number;   // linear, whatever a hook makes
+        if (++nth > 16) before = nth;   // linear, whatever a hook makes
         xir_str made = joined(at, name, suffix, before);
         if (!made.data || (op != main && xir_op_set_name(op, made))) return false;
         /* the second one gets .2 */

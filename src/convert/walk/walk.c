@@ -15,6 +15,7 @@ void conversion_begin(conversion *c, xir_network *net, xir_diags *why) {
     arena_init(&c->scratch, context_alloc(c->ctx));
     arena_init(&c->brief, context_alloc(c->ctx));
     pointer_table_init(&c->class_of, context_alloc(c->ctx));
+    text_table_init(&c->class_named, context_alloc(c->ctx));
     pointer_table_init(&c->permuted_of, context_alloc(c->ctx));
     pointer_table_init(&c->stayed.of, context_alloc(c->ctx));
     inlining_begin(c);
@@ -27,6 +28,7 @@ void conversion_end(conversion *c) {
     arena_free(&c->scratch);
     arena_free(&c->brief);
     pointer_table_free(&c->class_of);
+    text_table_free(&c->class_named);
     pointer_table_free(&c->permuted_of);
     pointer_table_free(&c->stayed.of);
     mem_free(alloc, c->stayed.rows, c->stayed.room * sizeof *c->stayed.rows);

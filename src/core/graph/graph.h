@@ -331,6 +331,8 @@ bool       op_each_child(const xir_op *op, bool (*visit)(void *user, xir_op *chi
 bool       op_has_children(const xir_op *op);
 /* Sets an undeclared attribute without copying its value, which must be in the memory of the network. */
 xir_status op_share_extra(xir_op *op, xir_str attr, const xir_any *value);
+/* Gives an op of an opaque class that has none its undeclared attributes, all at once. Of one key, the last counts. */
+xir_status op_add_extras(xir_op *op, const xir_entry *entries, size_t n);
 /* Makes the sub ops in the attributes children of this op, all or none; and numbers what the attributes contain. */
 xir_status op_adopt_children(xir_op *op, const void *attrs);
 /* Checks that all Params in it belong to this network; otherwise adds a finding. */

@@ -218,6 +218,35 @@ static xir_status set_extra(xir_op *op, xir_str attr, const xir_any *value, bool
     return XIR_OK;
 }
 
+/* Of entries with one key, the last counts. */
+static size_t drop_repeated(xir_entry *entries, size_t n) {
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (i + 1 == n || !xir_str_equal(entries[i].key, entries[i + 1].key)) entries[kept++] = entries[i];
+    return kept;
+}
+
+xir_status op_add_extras(xir_op *op, const xir_entry *entries, size_t n) {
+    xir_network *net = op->net;
+    xir_status status = XIR_OK;
+    for (size_t i = 0; i < n && !status; i++) status = any_check_params(net, &entries[i].value);
+    op_more *more = status || !n ? NULL : op_need_more(op);
+    if (!n || status) return status;
+    const xir_any given = xir_any_map(entries, n);
+    xir_any copy;
+    xir_map *map = arena_take(&net->arena, sizeof *map);
+    if (!more || !map || !any_copy(&net->arena, &given, &copy)) return net_no_memory(net);
+    *map = copy.as.map;
+    more->extra = map;   /* Params get their ids in the order of the list */
+    if (op_is_in(op) && (status = op_reserve_ids(op))) return more->extra = NULL, status;
+    if (op_is_in(op)) op_number_attrs(op);
+    xir_entry *own = (xir_entry *)(uintptr_t)map->entries;
+    if (!entries_sort(&net->arena, own, n)) return more->extra = NULL, net_no_memory(net);
+    map->size = drop_repeated(own, n);
+    net->epoch++;
+    return XIR_OK;
+}
+
 xir_status xir_op_set_extra(xir_op *op, xir_str attr, const xir_any *value) {
     return op ? set_extra(op, attr, value, false) : XIR_E_MISSING;
 }

@@ -247,6 +247,7 @@ typedef enum shape {
 const char *shape_words(shape s);
 
 typedef struct source source;
+typedef struct decoder decoder;
 
 /* A source is a cursor before an item: `at` is the first byte of the item, and copying the struct copies the position.
  * Every call that returns false has recorded a failure, unless it says otherwise. */
@@ -259,6 +260,8 @@ typedef struct source_ops {
     bool (*number)(source *s, number *out);
     bool (*text)(source *s, xir_str *out);          /* in the input or in the scratch arena                   */
     bool (*params)(source *s, xir_value **out);     /* true if the item is Params already. May be NULL         */
+    /* Reads an object in the format's own spelling. NULL: the format has texts and maps for them.            */
+    bool (*object)(decoder *d, source *s, const xir_class *of, const xir_object **out);
     /* Enters a map or list, whose shape is known. Then key (or key_is) and item step to the members; `first`
      * is true for the first of them. They return 1 before an item, 0 at the end of the list or map, -1 after a
      * failure. */
@@ -340,7 +343,6 @@ typedef struct made_op { xir_op *op; struct made_op *before; } made_op;
 /* A value of such a network without a producer so far, and the value that it turned out to be. */
 typedef struct adopted { xir_value *orphan, *value; struct adopted *before; } adopted;
 
-typedef struct decoder decoder;
 /* Handles a key of the network that only one format has: sets *taken and reads the item, or leaves both. */
 typedef bool decoder_key_fn(decoder *d, source *s, xir_str key, bool *taken, void *user);
 

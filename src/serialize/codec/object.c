@@ -234,6 +234,7 @@ static bool read_map_object(decoder *d, source *s, const xir_class *of, const xi
 }
 
 bool decode_object(decoder *d, source *s, const xir_class *of, const xir_object **out) {
+    if (s->ops->object) return s->ops->object(d, s, of, out);
     switch (s->ops->shape(s)) {
     case SHAPE_NONE:   return false;
     case SHAPE_TEXT:   return read_text_object(d, s, of, out);

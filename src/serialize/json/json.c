@@ -165,6 +165,21 @@ xir_status json_read_any(xir_context *ctx, arena *to, xir_str json, xir_any *out
     return status;
 }
 
+const xir_any *xir_any_parse(xir_network *net, xir_str json, xir_diags *why) {
+    if (!net) {
+        diag_null(why, "network");
+        return NULL;
+    }
+    xir_any any, *made = arena_take(&net->arena, sizeof *made);
+    if (!made) {
+        diag_memory(why);
+        return NULL;
+    }
+    if (json_read_any(net->ctx, &net->arena, json, &any, why)) return NULL;
+    *made = any;
+    return made;
+}
+
 xir_network *xir_json_read(xir_context *ctx, xir_str json, xir_str name, xir_diags *why) {
     if (json.size > ctx->limits.max_bytes) {
         diag_fail(why, XIR_E_LIMIT, XIR_STR(""), "%zu bytes are more than the limit of %llu", json.size,

@@ -35,6 +35,9 @@ void json_sink_init(json_sink *j, xir_context *ctx, int indent, xir_write_fn *wr
 xir_status json_sink_end(json_sink *j);
 void json_sink_free(json_sink *j);
 
+/* A text in quotes, escaped; it must be UTF-8. After a refused allocation the buffer has failed. */
+void json_quote(buffer *out, xir_str v);
+
 /* ---- reading ----------------------------------------------------------------------------------------------- */
 
 extern const source_ops json_source;

@@ -80,10 +80,9 @@ static size_t escape(char *out, unsigned char c) {
     }
 }
 
-/* A text in quotes, followed by one more character. */
-static void put_text(json_sink *j, xir_str v, char after) {
-    char *p = sink_takes(&j->sink, v) ? room(j, v.size + 10) : NULL;   /* quotes, `after`, one escaped byte */
-    if (!p) return;
+void json_quote(buffer *out, xir_str v) {
+    if (!buffer_reserve(out, v.size + 10)) return;   /* quotes, one escaped byte, and one that may follow */
+    char *p = out->data + out->size;
     *p++ = '"';
     const char *from = v.data, *end = v.size ? v.data + v.size : v.data;
     for (;;) {
@@ -94,13 +93,23 @@ static void put_text(json_sink *j, xir_str v, char after) {
         if (plain == end) break;
         p += escape(p, (unsigned char)*plain);
         from = plain + 1;
-        j->out.size = (size_t)(p - j->out.data);
-        p = room(j, (size_t)(end - from) + 10);
-        if (!p) return;
+        out->size = (size_t)(p - out->data);
+        if (!buffer_reserve(out, (size_t)(end - from) + 10)) return;
+        p = out->data + out->size;
     }
     *p++ = '"';
-    *p++ = after;
-    j->out.size = (size_t)(p - j->out.data);
+    out->size = (size_t)(p - out->data);
+}
+
+/* A text in quotes, followed by one more character. */
+static void put_text(json_sink *j, xir_str v, char after) {
+    if (j->sink.status || !sink_takes(&j->sink, v)) return;
+    json_quote(&j->out, v);
+    if (j->out.failed) {
+        j->sink.status = XIR_E_MEMORY;
+        return;
+    }
+    j->out.data[j->out.size++] = after;   /* there is room */
 }
 
 /* ---- events ------------------------------------------------------------------------------------------------ */

@@ -168,6 +168,30 @@ static void classless_values_print_as_json(void **state) {
     }
 }
 
+/* What xir_any_print prints is parsed again; anything after it, and what is not JSON, has a finding. */
+static void values_without_a_class_are_parsed(void **state) {
+    static const char *const texts[] = { "null", "[true,-3,1e-05]", "{\"a\":{\"b\":[\"\xC3\xA9\",18446744073709551615]}}" };
+    static const char *const bad[] = { "", "{\"a\":1} 2", "[1,", "nul" };
+    (void)state;
+    xir_text_buffer out;
+    xir_network *net = xir_network_new(ctx, "n", XIR_FRAMEWORK_PYTORCH, "");
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const xir_any *any = xir_any_parse(net, xir_str_of(texts[i]), why);
+        assert_non_null(any);
+        CHECK_TEXT(xir_any_print(ctx, any, 0, &out), texts[i]);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        xir_diags_clear(why);
+        assert_null(xir_any_parse(net, xir_str_of(bad[i]), why));
+        assert_int_equal(xir_diags_at(why, 0)->code, XIR_E_SYNTAX);
+    }
+    xir_diags_clear(why);
+    assert_null(xir_any_parse(NULL, XIR_STR("1"), why));
+    assert_int_equal(xir_diags_at(why, 0)->code, XIR_E_MISSING);
+    xir_diags_clear(why);
+    xir_network_free(net);
+}
+
 static void nesting_is_limited_when_writing(void **state) {
     (void)state;
     enum { DEPTH = 130 };
@@ -846,6 +870,7 @@ GROUP {
         cmocka_unit_test(single_objects_print_as_documented),
         cmocka_unit_test(documented_types_print_as_documented),
         cmocka_unit_test(classless_values_print_as_json),
+        cmocka_unit_test(values_without_a_class_are_parsed),
         cmocka_unit_test(nesting_is_limited_when_writing),
         cmocka_unit_test(objects_are_read_from_their_text),
         cmocka_unit_test(ops_are_read_into_an_existing_network),

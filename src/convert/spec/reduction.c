@@ -1,0 +1,55 @@
+/* Reductions and norms: see reduction.h. */
+#include "spec/reduction.h"
+
+/* The numbers of the attribute `dim`: a list, or one. */
+static bool named_dims(xir_node *at, xir_ints *out) {
+    const xir_any *own = xir_node_attr(at, "dim");
+    *out = (xir_ints){ NULL, 0 };
+    if (own && own->kind == XIR_ANY_INT) *out = xir_node_make_ints(at, 1, own->as.integer);
+    else if (own) (void)xir_node_items(at, "dim", out);
+    return !xir_node_failed(at);
+}
+
+bool reduction_of_op(xir_node *at, const xir_value *x, reduction *out) {
+    xir_ints list;
+    if (xir_node_failed(at) || !x || !named_dims(at, &list)) return false;
+    const xir_class_decl *decl = at->op->cls->decl;
+    const size_t rank = v_rank(x);
+    const bool argmax = decl == xir_argmax_class();
+    *out = (reduction){ .cls = convert_short_name(at->op->cls).data, .all = !list.n,   /* keys of XIR end in a zero */
+                        .keep = xir_node_bool(at, "keepdim", false), .most = argmax || decl == xir_max_class(),
+                        .place = argmax || decl == xir_argmin_class(),
+                        .axes = xir_node_make_ints(at, rank, 0), .marks = xir_node_make_ints(at, rank, !list.n) };
+    if (xir_node_failed(at)) return false;
+    for (size_t i = 0; i < list.n; i++) {
+        int64_t axis;
+        if (!xir_node_axis(at, "attribute/dim", list.v[i], rank, &axis)) return false;
+        out->marks.v[axis] = 1;
+    }
+    out->axes.n = 0;
+    for (size_t i = 0; i < rank; i++) {
+        if (!out->marks.v[i]) continue;
+        out->axes.v[out->axes.n++] = (int64_t)i;
+        out->empty |= v_dim(x, i) == 0;
+    }
+    return true;
+}
+
+bool norm_of_op(xir_node *at, const xir_value *x, normalisation *out) {
+    if (xir_node_failed(at) || !x) return false;
+    const size_t rank = v_rank(x);
+    *out = (normalisation){ .rms = xir_op_is(at->op, xir_rms_norm_class()), .eps = xir_node_real(at, "eps", 1e-5),
+                   .gamma = xir_node_attr_params(at, "gamma"), .beta = xir_node_attr_params(at, "beta"),
+                   .ascending = true, .last = true, .spread = xir_node_make_ints(at, rank, 1) };
+    if (!xir_node_items(at, "axis", &out->axes)) return xir_node_unsupported(at, "no axes");
+    out->dims = xir_node_make_ints(at, out->axes.n, 0);
+    for (size_t i = 0; i < out->dims.n; i++) {
+        int64_t *axis = &out->axes.v[i];
+        if (!xir_node_axis(at, "attribute/axis", *axis, rank, axis)) return false;
+        out->dims.v[i] = out->spread.v[*axis] = v_dim(x, (size_t)*axis);
+        out->open |= out->dims.v[i] < 0;
+        out->ascending &= !i || *axis > axis[-1];
+        out->last &= *axis == (int64_t)(rank - out->axes.n + i);
+    }
+    return !xir_node_failed(at);
+}
