@@ -185,11 +185,11 @@ XIR_BEGIN
 #define MEMBER(prefix, name)
 #define END_ENUM(id)
 #define OP(id, tag, key, traits, doc) typedef struct xir_##id##_in {
-#define IN(name, doc)                 xir_value *name XIR_ZERO_;
-#define OPT(name, doc)                xir_value *name XIR_ZERO_;
-#define VAR(name, doc)                xir_values name XIR_ZERO_;
+#define IN(name, doc)                 xir_value *name;
+#define OPT(name, doc)                xir_value *name;
+#define VAR(name, doc)                xir_values name;
 #define END(id)                                                                                  \
-    char xir_end_ XIR_ZERO_; } xir_##id##_in;                                                              \
+    char xir_end_; } xir_##id##_in;                                                              \
     XIR_DECLARED const xir_class_decl *xir_##id##_class(void);                                   \
     XIR_DECLARED xir_##id##_attrs xir_##id##_init(void);                                         \
     XIR_DECLARED xir_op *xir_add_##id(xir_at at, xir_##id##_in in, const xir_##id##_attrs *attrs); \

@@ -2,6 +2,7 @@
  *     {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
  * Only numbers of 1 to 8 bytes are accepted. Python objects, which are pickles, are refused. */
 #include "npy.h"
+#include "number.h"
 
 typedef struct npy_reader {
     const uint8_t *bytes;
@@ -72,7 +73,7 @@ static bool read_bool(npy_reader *r, bool *out) {
 static bool read_dim(npy_reader *r, int64_t *out) {
     char c = next(r);
     if (c < '0' || c > '9') return fail(r, XIR_E_SYNTAX, "expected a dim in the header");
-    for (*out = 0; r->at < r->end && r->bytes[r->at] >= '0' && r->bytes[r->at] <= '9'; r->at++) {
+    for (*out = 0; r->at < r->end && is_digit(r->bytes[r->at]); r->at++) {
         if (!mul_i64(*out, 10, out) || !add_i64(*out, r->bytes[r->at] - '0', out))
             return fail(r, XIR_E_LIMIT, "a dim exceeds 64 bits");
     }

@@ -5,6 +5,7 @@
 #include "context_base.h"
 #include "diagnose.h"
 #include "memory.h"
+#include "number.h"
 
 typedef enum column { ID, LOWER, UPPER, END, SIZE, ALIGNMENT, OFFSET, COLUMNS } column;
 
@@ -73,7 +74,7 @@ static xir_status read_header(reader *r) {
 static bool is_integer(xir_str field) {
     size_t i = field.size > 0 && field.data[0] == '-';
     if (i == field.size) return false;
-    while (i < field.size && field.data[i] >= '0' && field.data[i] <= '9') i++;
+    while (i < field.size && is_digit(field.data[i])) i++;
     return i == field.size;
 }
 

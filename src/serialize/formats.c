@@ -3,6 +3,7 @@
 #include "formats.h"
 #include "context.h"
 #include "library.h"
+#include "number.h"
 #include "sized.h"
 
 static const format *const built_in[] = {
@@ -154,7 +155,7 @@ bool xir_params_may_begin(xir_context *ctx, const char *format_name, const void 
 static bool is_format_name(const char *name) {
     if (!name || !*name) return false;
     for (; *name; name++)
-        if (!(*name >= 'a' && *name <= 'z') && !(*name >= '0' && *name <= '9') && !strchr("-_", *name)) return false;
+        if (!(*name >= 'a' && *name <= 'z') && !is_digit(*name) && !strchr("-_", *name)) return false;
     return true;
 }
 

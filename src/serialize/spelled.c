@@ -100,11 +100,6 @@ static bool fail(reading *r, xir_status code, const char *format, ...) {
     return false;
 }
 
-static bool no_memory(reading *r) {
-    r->status = diag_memory(r->why);
-    return false;
-}
-
 static bool read_interval(xir_str text, int64_t *least, int64_t *most) {
     form_text t;
     form_begin(&t, text, NULL);
@@ -158,7 +153,7 @@ static bool read_dims(reading *r, xir_value *v, const xir_any *list) {
         return fail(r, XIR_E_TYPE, "expected a list of %zu texts, one a dim", rank);
     }
     int64_t *dims = mem_new(&r->net->alloc, (rank + 1) * sizeof *dims);
-    if (!dims) return no_memory(r);
+    if (!dims) return diag_no_memory(&r->status, r->why);
     bool ok = true;
     for (size_t i = 0; i < rank && ok; i++) {
         dims[i] = tensor->shape.data[i];
@@ -170,7 +165,7 @@ static bool read_dims(reading *r, xir_value *v, const xir_any *list) {
         body.shape.data = dims;
         v->type = (const xir_type *)pool_intern(&r->net->pool, &body.head);
         ok = v->type && map_with(&r->net->arena, value_more_of(v)->extra, DIMS_KEY, NULL, &value_more_of(v)->extra);
-        if (!ok) no_memory(r);
+        if (!ok) diag_no_memory(&r->status, r->why);
     }
     mem_free(&r->net->alloc, dims, (rank + 1) * sizeof *dims);
     return ok;
@@ -189,6 +184,7 @@ xir_status spelled_read(xir_network *net, xir_str file, xir_diags *why) {
     if (!symbols) return XIR_OK;
     reading r = { .net = net, .file = file, .why = why, .path = "/xir.symbols" };
     if (read_symbols(&r, symbols)) net_walk_values(net, read_value, &r);
-    if (!r.status && !map_with(&net->arena, net->extra, SYMBOLS_KEY, NULL, &net->extra)) no_memory(&r);
+    if (!r.status && !map_with(&net->arena, net->extra, SYMBOLS_KEY, NULL, &net->extra))
+        diag_no_memory(&r.status, r.why);
     return r.status;
 }

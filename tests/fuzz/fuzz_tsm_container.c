@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     must(why && bytes);
     memcpy(bytes, "fast\x29\x09\x91\x19", 8);
     if (size) memcpy(bytes + 8, data, size);
-    xir_network *net = size >= 4 && tsm_u32(data) == TSM_CODE ? NULL : read_it(ctx, bytes + 4, all - 4, why);
+    xir_network *net = size >= 4 && little_u32(data) == TSM_CODE ? NULL : read_it(ctx, bytes + 4, all - 4, why);
     if (net) must_be(net, &format_tsm, false, bytes + 4, all - 4, why);
     if (net && all - 4 >= 16) {
         tsm_scramble(bytes + 4, all - 4);

@@ -10,6 +10,11 @@ xir_status diag_fail(xir_diags *why, xir_status code, xir_str path, const char *
 /* Adds a finding at the place in `at`, with a message of at most SENTENCE_ROOM. Returns at->code. */
 xir_status diag_failv(xir_diags *why, const xir_diag *at, const char *format, va_list args) XIR_PRINTF(3, 0);
 xir_status diag_memory(xir_diags *why);
+/* The same for a struct that keeps its first status and a function that returns true or false: returns false. */
+static inline bool diag_no_memory(xir_status *status, xir_diags *why) {
+    if (!*status) *status = diag_memory(why);
+    return false;
+}
 /* For findings whose sentences take time: returns true if the list is NULL or has counted this one, which it would not
  * keep; otherwise it is yet to be added. */
 bool       diag_is_counted(xir_diags *why, xir_severity severity, xir_status code);

@@ -12,6 +12,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include "journal.h"
+#include "number.h"
 
 static const char head[] = "xir unfinished save 1\n", tail[] = "end\n";
 static const char *const kinds[] = { "file ", "folder " };
@@ -51,7 +52,7 @@ static bool take_word(cursor *c, const char *word) {
 static bool take_number(cursor *c, uint64_t most, char after, uint64_t *out) {
     const char *first = c->p;
     uint64_t v = 0;
-    for (; c->p < c->end && *c->p >= '0' && *c->p <= '9'; c->p++)
+    for (; c->p < c->end && is_digit(*c->p); c->p++)
         if (!mul_u64(v, 10, &v) || !add_u64(v, (uint64_t)(*c->p - '0'), &v)) return false;
     if (c->p == first || c->p == c->end || *c->p != after || v > most) return false;
     c->p++;

@@ -21,6 +21,8 @@
  * NUMBER_ROOM from `out`. */
 enum { NUMBER_ROOM = 32 };
 
+static inline bool is_digit(int c) { return c >= '0' && c <= '9'; }
+
 /* These write nothing after their text. */
 size_t number_put_i64(char *out, int64_t v);
 size_t number_put_u64(char *out, uint64_t v);

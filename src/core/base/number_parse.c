@@ -38,11 +38,6 @@ struct scan {
 
 enum { W_DIGITS = 19 };
 
-static inline bool is_digit(char c)
-{
-    return (unsigned char)(c - '0') < 10;
-}
-
 /* The high half of every byte is 3, also after adding 6. */
 static inline bool are_digits(uint64_t eight)
 {

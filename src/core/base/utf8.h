@@ -27,8 +27,8 @@ static inline size_t utf8_length(const char *text, const char *end) {
     return length;
 }
 
-/* Returns true if all of a text is well-formed. Most texts are ASCII. */
-static inline bool utf8_is_text(const char *text, size_t size) {
+/* The number of bytes of well-formed UTF-8 at the beginning of a text. Most texts are ASCII. */
+static inline size_t utf8_good(const char *text, size_t size) {
     const char *p = text, *end = size ? text + size : text;   /* no text may be NULL */
     while (p < end) {
         uint64_t eight = 0;
@@ -40,10 +40,12 @@ static inline bool utf8_is_text(const char *text, size_t size) {
         }
         while ((unsigned char)*p < 0x80) p++;
         const size_t length = utf8_length(p, end);
-        if (!length) return false;
+        if (!length) break;
         p += length;
     }
-    return true;
+    return (size_t)(p - text);
 }
+
+static inline bool utf8_is_text(const char *text, size_t size) { return utf8_good(text, size) == size; }
 
 #endif

@@ -2,6 +2,7 @@
  * threads may ask at once. */
 #include <limits.h>
 #include "graph.h"
+#include "number.h"
 
 /* ORDER FRAMEWORK */
 static const char *const framework_words[XIR_FRAMEWORK_COUNT] = { "PYTORCH", "CAFFE", "TENSORFLOW", "DARKNET", "ONNX" };
@@ -97,7 +98,7 @@ static void parse_version(xir_str text, uint32_t out[4]) {
     for (size_t i = 0; i < text.size && part < 4; i++) {
         char c = text.data[i];
         if (c == '.') part++;
-        else if (c >= '0' && c <= '9' && out[part] < 100000000) out[part] = out[part] * 10 + (uint32_t)(c - '0');
+        else if (is_digit(c) && out[part] < 100000000) out[part] = out[part] * 10 + (uint32_t)(c - '0');
     }
 }
 

@@ -67,8 +67,6 @@ bool form_close(form_text *t) {
     return t->at == t->size || form_expected(t, XIR_E_SYNTAX, t->at, "the end");
 }
 
-static bool is_digit(int c) { return c >= '0' && c <= '9'; }
-
 /* The digits of a number up to `most`. On failure, the place of the fault is `start`, where its sign may be. */
 static bool digits(form_text *t, size_t start, uint64_t most, const char *what, uint64_t *out) {
     if (!is_digit(form_next(t))) return form_expected(t, XIR_E_SYNTAX, t->at, "%s", what);

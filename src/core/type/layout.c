@@ -143,7 +143,7 @@ static bool next_letter(letters *l, char *out) {
     *out = *l->at++;
     if (kind == UPPER) return true;
     const char *digits = l->at;
-    while (l->at < l->end && *l->at >= '0' && *l->at <= '9') l->at++;
+    while (l->at < l->end && is_digit(*l->at)) l->at++;
     return l->at > digits;
 }
 

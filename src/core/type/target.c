@@ -4,6 +4,7 @@
  * except for the host, whose rules hold everywhere. */
 #include <stdio.h>
 #include "forms.h"
+#include "number.h"
 #include "sized.h"
 #include "types.h"
 
@@ -184,7 +185,7 @@ enum { NAME_MOST = 31, TILES_MOST = 64 };
 static bool is_word(const char *word, const char *others, bool upper) {
     if (!word || !*word) return false;
     for (; *word; word++) {
-        bool plain = (*word >= 'a' && *word <= 'z') || (*word >= '0' && *word <= '9');
+        bool plain = (*word >= 'a' && *word <= 'z') || is_digit(*word);
         bool large = upper && *word >= 'A' && *word <= 'Z';
         if (!plain && !large && !strchr(others, *word)) return false;
     }

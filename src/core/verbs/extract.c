@@ -25,11 +25,6 @@ typedef struct extracting {
 static bool has(const uint64_t *bits, const xir_op *op) { return bits[op->slot / 64] >> (op->slot % 64) & 1; }
 static void put(uint64_t *bits, const xir_op *op)       { bits[op->slot / 64] |= (uint64_t)1 << (op->slot % 64); }
 
-static bool no_memory(extracting *x) {
-    x->status = diag_memory(x->why);
-    return false;
-}
-
 /* ---- what is given ---------------------------------------------------------------------------------------------- */
 
 static bool check_value(extracting *x, const xir_value *v, const char *word, size_t i) {
@@ -50,7 +45,7 @@ static bool check_values(extracting *x, pointer_table *seen, xir_value *const *v
     for (size_t i = 0; i < n; i++) {
         if (!check_value(x, values[i], word, i)) return false;
         const uint32_t *place = pointer_table_add(seen, values[i], (uint32_t)i);
-        if (!place) return no_memory(x);
+        if (!place) return diag_no_memory(&x->status, x->why);
         if (*place == i) continue;
         x->status = diag_fail(x->why, XIR_E_INVALID, XIR_STR(""), "%s value %zu is value %" PRId64 ", which is given "
                               "twice", word, i, values[i]->id);
@@ -106,7 +101,7 @@ static bool find_ends(extracting *x) {
         if (!depends || value_is_params(v)) continue;
         if (!check_value(x, v, "output", i)) break;   /* nothing has validated the network */
         const uint32_t *place = pointer_table_add(&seen, v, i);
-        if (!place) no_memory(x);
+        if (!place) diag_no_memory(&x->status, x->why);
         else if (*place == i) x->end[x->n_end++] = v;
     }
     pointer_table_free(&seen);
@@ -225,7 +220,7 @@ static bool cut(extracting *x) {
            number_others(x);
     mem_free(x->alloc, (void *)values, room * sizeof *values);
     mem_free(x->alloc, (void *)types, room * sizeof *types);
-    return good || no_memory(x);
+    return good || diag_no_memory(&x->status, x->why);
 }
 
 /* ---- all of it -------------------------------------------------------------------------------------------------- */
@@ -239,7 +234,7 @@ static bool prepare(extracting *x, xir_value *const *end) {
     x->needed = mem_new(x->alloc, words * sizeof *x->needed);
     x->inputs = mem_new(x->alloc, n_inputs + 1);
     x->pending = mem_new(x->alloc, x->slots * sizeof *x->pending);
-    if (!x->end || !x->reached || !x->needed || !x->inputs || !x->pending) return no_memory(x);
+    if (!x->end || !x->reached || !x->needed || !x->inputs || !x->pending) return diag_no_memory(&x->status, x->why);
     if (x->n_end) memcpy(x->end, end, x->n_end * sizeof *x->end);
     memset(x->reached, 0, x->n_begin + 1);
     memset(x->needed, 0, words * sizeof *x->needed);

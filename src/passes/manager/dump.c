@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <xir/plugin.h>
 #include "manager/manager.h"
+#include "number.h"
 
 static const xir_save_options as_it_is = { .size = sizeof(xir_save_options), .unchecked = true };
 
@@ -34,7 +35,7 @@ static void put_word(buffer *out, xir_str word) {
     bool plain = word.size > 0;
     for (size_t i = 0; i < word.size && plain; i++) {
         char c = word.data[i];
-        plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+        plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) ||
             (c && strchr("-_./=:,+@%", c));
     }
     if (plain) {

@@ -40,11 +40,6 @@ static XIR_PRINTF(4, 5) bool fail(parser *at, const char *place, xir_status code
     return false;
 }
 
-static bool no_memory(parser *at) {
-    at->status = diag_memory(at->why);
-    return false;
-}
-
 /* Fails with the expected thing and what was found instead. */
 static bool expected(parser *at, const char *what) {
     if (at->next == at->end) return fail(at, at->next, XIR_E_SYNTAX, "expected %s, found the end", what);
@@ -72,7 +67,7 @@ static bool take(parser *at, char mark) {
 }
 
 static bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
-static bool is_name_part(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '-'; }
+static bool is_name_part(char c) { return is_letter(c) || is_digit(c) || c == '-'; }
 
 bool pipeline_is_name(xir_str text) {
     bool good = text.size && is_letter(text.data[0]);
@@ -97,7 +92,7 @@ static bool take_quoted(parser *at, xir_str *out) {
     while (close < at->end && *close != '"') close += *close == '\\' && close + 1 < at->end ? 2 : 1;
     if (close >= at->end) return fail(at, begin - 1, XIR_E_SYNTAX, "the closing \" is missing");
     char *text = arena_take(&at->p->arena, (size_t)(close - begin));
-    if (!text) return no_memory(at);
+    if (!text) return diag_no_memory(&at->status, at->why);
     size_t n = 0;
     for (const char *c = begin; c < close; c++) {
         if (*c == '\\' && *++c != '"' && *c != '\\') {
@@ -121,7 +116,7 @@ static bool take_value(parser *at, xir_str *out) {
     while (at->next < at->end && is_bare(*at->next)) at->next++;
     if (at->next == begin) return expected(at, "a value");
     if (arena_text(&at->p->arena, (xir_str){ begin, (size_t)(at->next - begin) }, out)) return true;
-    return no_memory(at);
+    return diag_no_memory(&at->status, at->why);
 }
 
 /* ---- options ------------------------------------------------------------------------------------------------- */
@@ -130,7 +125,7 @@ static bool take_value(parser *at, xir_str *out) {
 static bool check_value(parser *at, const char *place, const xir_pass_decl *pass, const xir_pass_option *o,
                         xir_str value) {
     xir_diags *found = xir_diags_new(at->p->ctx);
-    if (!found) return no_memory(at);
+    if (!found) return diag_no_memory(&at->status, at->why);
     xir_status status = pass_check_value(pass, o, value, XIR_E_TYPE, found);
     const xir_diag *first = xir_diags_at(found, 0);
     if (first) fail(at, place, status, "%.*s", (int)first->message.size, first->message.data);
@@ -178,7 +173,7 @@ static bool parse_options(parser *at, const xir_pass_decl *pass, char end, pipel
         return expected(at, end ? "',' or '}'" : "','");
     }
     pass_setting *settings = arena_take(&at->p->arena, pass->n_options * sizeof *settings);
-    if (!settings) return no_memory(at);
+    if (!settings) return diag_no_memory(&at->status, at->why);
     xir_pass_option o;
     for (size_t i = 0; xir_pass_option_at(pass, i, &o); i++) {
         if (given[i]) settings[out->n_settings++] = (pass_setting){ xir_str_of(o.name), values[i] };
@@ -226,7 +221,7 @@ static bool keep_text(parser *at, const xir_pass_decl *pass, pipeline_step *s) {
     print_step(&text, pass, s);
     bool kept = !text.failed && arena_text(&at->p->arena, (xir_str){ text.data, text.size }, &s->text);
     buffer_free(&text);
-    return kept || no_memory(at);
+    return kept || diag_no_memory(&at->status, at->why);
 }
 
 static void print_steps(buffer *out, const xir_pipeline *p, size_t i, size_t end) {
@@ -262,7 +257,8 @@ static bool parse_steps(parser *at, uint32_t depth);
 /* Appends a step; its address is valid until the next one is appended. */
 static bool add_step(parser *at, const pipeline_step *s, size_t *i) {
     xir_pipeline *p = at->p;
-    if (!mem_reserve(&p->ctx->alloc, (void **)&p->steps, &p->room, p->n + 1, sizeof *p->steps)) return no_memory(at);
+    if (!mem_reserve(&p->ctx->alloc, (void **)&p->steps, &p->room, p->n + 1, sizeof *p->steps))
+        return diag_no_memory(&at->status, at->why);
     *i = p->n;
     p->steps[p->n++] = *s;
     p->steps[*i].end = p->n;
@@ -397,7 +393,7 @@ static bool make_group(parser *at, int64_t limit, size_t n, pipeline_step *out) 
     char room[NUMBER_ROOM];
     pass_setting *setting = arena_take(&at->p->arena, sizeof *setting);
     const xir_str value = { room, number_put_i64(room, limit) };
-    if (!setting || !arena_text(&at->p->arena, value, &setting->value)) return no_memory(at);
+    if (!setting || !arena_text(&at->p->arena, value, &setting->value)) return diag_no_memory(&at->status, at->why);
     setting->name = xir_str_of(group_options[0].name);
     *out = (pipeline_step){ .settings = setting, .n_settings = 1, .limit = limit, .end = at->p->n + 1 + n };
     return keep_text(at, &group, out);

@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <xir/memory.h>
+#include "number.h"
 #include "tags.h"
 
 /* ---- options ----------------------------------------------------------------------------------------------------- */
@@ -85,7 +86,7 @@ static xir_status read_levels(xir_pass *at, plan_options *how) {
     for (size_t i = first.size; ok && i < text.size - last.size; i++) {
         const char c = text.data[i];
         const bool ends = i > first.size && i + 1 == text.size - last.size;
-        if (c >= '0' && c <= '9') ok = bytes < INT64_MAX / 10 - 9 && unit == 1;
+        if (is_digit(c)) ok = bytes < INT64_MAX / 10 - 9 && unit == 1;
         else ok = ends && (unit = c == 'K' ? 1000 : c == 'M' ? 1000000 : c == 'G' ? 1000000000 : 0) != 0;
         if (ok && unit == 1) bytes = bytes * 10 + (uint64_t)(c - '0');
     }

@@ -4,6 +4,7 @@
 
 #include <string.h>
 #include <xir/class.h>
+#include "number.h"
 
 /* Returns true if `name` was derived from `from`: a conversion calls an op that it adds around "c" "c.Conv2d". */
 static inline bool name_is_made_from(xir_str name, xir_str from) {
@@ -16,7 +17,7 @@ static inline bool name_is_made_for(xir_str name, const xir_class *cls) {
     const xir_str key = xir_class_key(cls);
     size_t from = key.size, end = name.size;
     while (from > 0 && key.data[from - 1] != ':') from--;
-    while (end > 0 && name.data[end - 1] >= '0' && name.data[end - 1] <= '9') end--;
+    while (end > 0 && is_digit(name.data[end - 1])) end--;
     if (end == name.size || end == 0 || name.data[end - 1] != '.') end = name.size;
     else end--;
     const size_t size = key.size - from;

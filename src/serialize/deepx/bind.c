@@ -97,7 +97,7 @@ static xir_str in_angles(xir_str text) {
 static bool next_part(xir_str *rest, xir_str *part) {
     const char *p = rest->data, *end = p + rest->size;
     if (!rest->size) return false;
-    const bool dim = *p == '?' || deepx_is_digit(*p);
+    const bool dim = *p == '?' || is_digit(*p);
     const char *stop = dim ? memchr(p, 'x', rest->size) : NULL;
     *part = (xir_str){ p, (size_t)((stop ? stop : end) - p) };
     *rest = stop ? (xir_str){ stop + 1, (size_t)(end - stop) - 1 } : (xir_str){ end, 0 };
@@ -116,7 +116,7 @@ bool deepx_dim_size(const deepx_binding *b, xir_str dim, int64_t *out) {
         return false;
     }
     for (size_t i = 0; i < dim.size; i++) {
-        if (!deepx_is_digit(dim.data[i]) || *out > INT32_MAX) return false;
+        if (!is_digit(dim.data[i]) || *out > INT32_MAX) return false;
         *out = 10 * *out + (dim.data[i] - '0');
     }
     return dim.size > 0 && *out <= INT32_MAX;
@@ -138,7 +138,7 @@ const xir_type *deepx_formal_type(xir_network *net, const deepx_binding *b, xir_
     const xir_str only = next_alternative(&rest);
     if (rest.size || !begins(only, "tensor")) return NULL;
     for (rest = in_angles(only); next_part(&rest, &part);) {
-        if (*part.data != '?' && !deepx_is_digit(*part.data)) break;
+        if (*part.data != '?' && !is_digit(*part.data)) break;
         if (rank == DEEPX_MOST_DIMS || !deepx_dim_size(b, part, &dims[rank++])) return NULL;
     }
     const element_code *code = part.data ? element_code_at(&deepx_elements, deepx_element_word(part)) : NULL;
@@ -167,7 +167,7 @@ static xir_status bind_tensor(deepx_binding *b, size_t slot, xir_str formal, con
     size_t rank = 0;
     if (!rest.size || !xir_type_as_tensor(type)) return XIR_OK;
     while (next_part(&rest, &part)) {
-        if (*part.data != '?' && !deepx_is_digit(*part.data)) {
+        if (*part.data != '?' && !is_digit(*part.data)) {
             const element_code *code = element_code_at(&deepx_elements, deepx_element_word(part));
             const xir_type *element = xir_type_element(type);
             const bool same = code && code->kind != ELEMENT_NONE && xir_type_storage_bits(element) == code->bits &&

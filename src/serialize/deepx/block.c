@@ -14,7 +14,7 @@ typedef struct block {
     const xir_allocator *alloc;
 } block;
 
-static bool is_word(char c) { return deepx_is_letter(c) || deepx_is_digit(c); }
+static bool is_word(char c) { return deepx_is_letter(c) || is_digit(c); }
 
 static xir_str take_word(block *b) {
     const char *start = b->p;
@@ -81,7 +81,7 @@ static bool read_shape(block *b) {
     for (;;) {
         const char *start = b->p;
         if (b->p < b->end && *b->p == '?') b->p++;
-        while (b->p < b->end && deepx_is_digit(*b->p)) b->p++;
+        while (b->p < b->end && is_digit(*b->p)) b->p++;
         if (b->p == start) break;
         if (b->p == b->end || *b->p != 'x')
             return deepx_error(b->w, b->p, XIR_E_SYNTAX, "expected 'x' after a dim, found '%.*s'",

@@ -19,7 +19,7 @@ bool deepx_is_shape(xir_str text) {
     bool x = false;
     for (size_t i = 0; i < text.size; i++) {
         const char c = text.data[i];
-        if (c != 'x' && c != '?' && !deepx_is_digit(c)) return false;
+        if (c != 'x' && c != '?' && !is_digit(c)) return false;
         x |= c == 'x' || c == '?';
     }
     return x;

@@ -112,7 +112,7 @@ static bool read_dims(xir_str list, int64_t *dims, size_t *rank) {
     while (deepx_next_item(&items, &item)) {
         int64_t v = 0;
         for (size_t i = 0; i < item.size; i++) {
-            if (!deepx_is_digit(item.data[i]) || v > INT32_MAX) return false;
+            if (!is_digit(item.data[i]) || v > INT32_MAX) return false;
             v = 10 * v + (item.data[i] - '0');
         }
         if (*rank == DEEPX_MOST_DIMS || v > INT32_MAX) return false;

@@ -21,7 +21,6 @@ static inline bool deepx_is(char c, unsigned classes) { return (deepx_chars[(uns
 static inline bool deepx_is_blank(char c) { return c == ' ' || c == '\t'; }
 /* What stands between words of metadata. */
 static inline bool deepx_is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-static inline bool deepx_is_digit(char c) { return c >= '0' && c <= '9'; }
 static inline bool deepx_is_letter(char c) { return deepx_is(c, DEEPX_LETTER); }
 
 #endif

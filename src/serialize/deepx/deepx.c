@@ -27,7 +27,7 @@ static xir_probe_grade probe(const xir_probe *file, void *user) {
     if (!first_line(file, &line)) return XIR_PROBE_NO;
     if (deepx_is_block(line) && memcmp(deepx_skip_blanks(line.data, line.data + line.size), "deepxir", 7) == 0)
         return XIR_PROBE_YES;
-    while (name < line.size && (deepx_is_letter(line.data[name]) || deepx_is_digit(line.data[name]))) name++;
+    while (name < line.size && (deepx_is_letter(line.data[name]) || is_digit(line.data[name]))) name++;
     if (!name || name == line.size || !strchr(" (\t", line.data[name]) || line.data[name] == '\0') return XIR_PROBE_NO;
     for (size_t i = name; i + 1 < line.size; i++) {
         if (line.data[i] == '\0') return XIR_PROBE_NO;

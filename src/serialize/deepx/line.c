@@ -53,14 +53,14 @@ static bool is_number(xir_str text) {
     size_t digits = 0;
     if (p < end && (*p == '-' || *p == '+')) p++;
     if (end - p == 3 && (memcmp(p, "inf", 3) == 0 || memcmp(p, "nan", 3) == 0)) return true;
-    for (; p < end && deepx_is_digit(*p); p++) digits++;
+    for (; p < end && is_digit(*p); p++) digits++;
     if (p < end && *p == '.')
-        for (p++; p < end && deepx_is_digit(*p); p++) digits++;
+        for (p++; p < end && is_digit(*p); p++) digits++;
     if (!digits) return false;
     if (p < end && (*p == 'e' || *p == 'E')) {
         if (++p < end && (*p == '-' || *p == '+')) p++;
         if (p == end) return false;
-        while (p < end && deepx_is_digit(*p)) p++;
+        while (p < end && is_digit(*p)) p++;
     }
     return p == end;
 }
@@ -286,7 +286,7 @@ bool deepx_is_value(xir_str text) {
 
 static const char *read_name(deepx_place *w, const char *p, const char *end, xir_str *out) {
     const char *start = p;
-    while (p < end && (deepx_is_letter(*p) || deepx_is_digit(*p) || (*p == '.' && p > start))) p++;
+    while (p < end && (deepx_is_letter(*p) || is_digit(*p) || (*p == '.' && p > start))) p++;
     *out = (xir_str){ start, (size_t)(p - start) };
     if (p < end && *p == '@' && p > start) {
         deepx_error(w, p, XIR_E_UNSUPPORTED, "'%.*s@' is the spelling of February 2025, which is not read: expected "

@@ -63,7 +63,7 @@ static xir_status check_integer(xir_str v) {
     const bool negative = v.size && v.data[0] == '-';
     int64_t n = 0;
     size_t i = negative;
-    for (; i < v.size && deepx_is_digit(v.data[i]); i++) {
+    for (; i < v.size && is_digit(v.data[i]); i++) {
         n = 10 * n + (v.data[i] - '0');
         if (n > (int64_t)INT32_MAX + negative) return XIR_E_BOUNDS;
     }
@@ -72,15 +72,15 @@ static xir_status check_integer(xir_str v) {
 
 static xir_status check_time(xir_str v) {
     size_t digits = 0, i = v.size && (v.data[0] == '-' || v.data[0] == '+');
-    for (; i < v.size && deepx_is_digit(v.data[i]); i++) digits++;
+    for (; i < v.size && is_digit(v.data[i]); i++) digits++;
     if (i < v.size && v.data[i] == '.')
-        for (i++; i < v.size && deepx_is_digit(v.data[i]); i++) digits++;
+        for (i++; i < v.size && is_digit(v.data[i]); i++) digits++;
     if (!digits) return XIR_E_SYNTAX;
     if (i < v.size && (v.data[i] == 'e' || v.data[i] == 'E')) {
         i++;
         if (i < v.size && (v.data[i] == '-' || v.data[i] == '+')) i++;
         if (i == v.size || v.size - i > 3) return i == v.size ? XIR_E_SYNTAX : XIR_E_BOUNDS;
-        for (; i < v.size && deepx_is_digit(v.data[i]); i++) continue;
+        for (; i < v.size && is_digit(v.data[i]); i++) continue;
     }
     return i == v.size ? XIR_OK : XIR_E_SYNTAX;
 }

@@ -29,7 +29,7 @@ static const char *list_end(const char *p, const char *end) {
 }
 
 static const char *digits_end(const char *p, const char *end) {
-    while (p < end && deepx_is_digit(*p)) p++;
+    while (p < end && is_digit(*p)) p++;
     return p;
 }
 

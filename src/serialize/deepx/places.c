@@ -33,7 +33,7 @@ static bool take_number(xir_str *path, const char *word, uint64_t *out) {
     const char *p = path->data + n, *end = path->data + path->size;
     *out = 0;
     if (path->size <= n || memcmp(path->data, word, n) != 0) return false;
-    for (; p < end && deepx_is_digit(*p) && *out < UINT32_MAX; p++) *out = 10 * *out + (uint64_t)(*p - '0');
+    for (; p < end && is_digit(*p) && *out < UINT32_MAX; p++) *out = 10 * *out + (uint64_t)(*p - '0');
     *path = (xir_str){ p, (size_t)(end - p) };
     return true;
 }

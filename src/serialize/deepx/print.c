@@ -58,7 +58,7 @@ bool deepx_next_type(const char **types, const char *end, xir_str *type, uint32_
     if (p == end || *p == '-') return false;
     for (; p < end && *p != ',' && *p != ' '; p++)
         if (*p == '*') star = p;
-    for (const char *d = star ? star + 1 : p; d < p && deepx_is_digit(*d) && *items < UINT32_MAX / 10; d++)
+    for (const char *d = star ? star + 1 : p; d < p && is_digit(*d) && *items < UINT32_MAX / 10; d++)
         *items = 10 * *items + (uint32_t)(*d - '0');
     *type = (xir_str){ start, (size_t)((star ? star : p) - start) };
     if (!star) *items = UINT32_MAX;

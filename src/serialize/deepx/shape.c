@@ -48,10 +48,10 @@ static bool next_item(shape_reader *r) {
 
 static bool take_integer(shape_reader *r, xir_str text, int64_t *out) {
     *out = 0;
-    for (size_t i = 0; i < text.size && deepx_is_digit(text.data[i]) && *out <= INT32_MAX; i++)
+    for (size_t i = 0; i < text.size && is_digit(text.data[i]) && *out <= INT32_MAX; i++)
         *out = 10 * *out + (text.data[i] - '0');
     for (size_t i = 0; i < text.size; i++)
-        if (!deepx_is_digit(text.data[i]))
+        if (!is_digit(text.data[i]))
             return deepx_error(r->w, text.data, XIR_E_SYNTAX, "expected digits, found '%.*s'", CLIP(text));
     if (!text.size) return deepx_error(r->w, text.data, XIR_E_SYNTAX, "expected digits, found the end of the value");
     return *out <= INT32_MAX ||

@@ -6,7 +6,7 @@
 typedef enum likeness { LIKE_CALL, LIKE_DEFINITION, LIKE_BOTH } likeness;
 
 static bool is_formal(xir_str value) {
-    if (!value.size || deepx_is_digit(value.data[0])) return false;
+    if (!value.size || is_digit(value.data[0])) return false;
     for (size_t i = 0; i < value.size; i++)
         if (!deepx_is(value.data[i], DEEPX_LETTER | DEEPX_DIGIT)) return false;
     return !deepx_is_literal(value);

@@ -68,7 +68,7 @@ uint32_t flat_string(flat_builder *b, const void *data, size_t size) {
     }
     uint8_t *p = flat_take(b, 4 + size + 1, 4, 0);
     if (!p) return 0;
-    flat_put32(p, (uint32_t)size);
+    little_put32(p, (uint32_t)size);
     if (size) memcpy(p + 4, data, size);
     p[4 + size] = 0;
     return flat_here(b);
@@ -79,7 +79,7 @@ uint8_t *flat_vector(flat_builder *b, size_t n, size_t item, uint32_t *at) {
     if (n > FLAT_MOST_BYTES / item) return fail(b, XIR_E_LIMIT);
     uint8_t *p = item == 8 ? flat_take(b, 4 + n * item, 8, 4) : flat_take(b, 4 + n * item, 4, 0);
     if (!p) return NULL;
-    flat_put32(p, (uint32_t)n);
+    little_put32(p, (uint32_t)n);
     *at = flat_here(b);
     return p + 4;
 }
@@ -91,7 +91,7 @@ uint32_t flat_offsets(flat_builder *b, const uint32_t *at, size_t n, size_t step
     uint32_t here = vector - 4;
     for (size_t i = 0; i < n; i++, here -= 4) {
         uint32_t to = *(const uint32_t *)(const void *)((const char *)at + i * step);
-        flat_put32(p + 4 * i, to ? here - to : 0);
+        little_put32(p + 4 * i, to ? here - to : 0);
     }
     return vector;
 }
@@ -112,7 +112,7 @@ static uint32_t put_vtable(flat_builder *b, const uint8_t *bytes, size_t n) {
 /* Writes where the fields of one size are; returns where the next field may begin. */
 static uint16_t put_entries(uint8_t *vtable, uint64_t slots, uint16_t offset, uint16_t bytes) {
     for (; slots; slots &= slots - 1, offset = (uint16_t)(offset + bytes)) {
-        flat_put16(vtable + 4 + 2 * __builtin_ctzll(slots), offset);
+        little_put16(vtable + 4 + 2 * __builtin_ctzll(slots), offset);
     }
     return offset;
 }
@@ -122,8 +122,8 @@ static uint32_t vtable_of(flat_builder *b, const flat_fields *f, uint32_t size) 
     uint64_t there = f->wide | f->middle | f->narrow;
     size_t n = there ? 64 - (size_t)__builtin_clzll(there) : 0;
     memset(bytes, 0, 4 + 2 * n);
-    flat_put16(bytes, (uint16_t)(4 + 2 * n));
-    flat_put16(bytes + 2, (uint16_t)size);
+    little_put16(bytes, (uint16_t)(4 + 2 * n));
+    little_put16(bytes + 2, (uint16_t)size);
     put_entries(bytes, f->narrow, put_entries(bytes, f->middle, put_entries(bytes, f->wide, 4, 8), 4), 1);
     return put_vtable(b, bytes, 4 + 2 * n);
 }
@@ -140,10 +140,10 @@ uint32_t flat_table_put(flat_builder *b, const flat_fields *f, flat_last *last) 
     if (!p) return 0;
     uint32_t table = flat_here(b), here = table - 4;
     uint8_t *to = p + 4;
-    for (uint64_t m = f->wide; m; m &= m - 1, to += 8, here -= 8) flat_put64(to, f->bits[__builtin_ctzll(m)]);
+    for (uint64_t m = f->wide; m; m &= m - 1, to += 8, here -= 8) little_put64(to, f->bits[__builtin_ctzll(m)]);
     for (uint64_t m = f->middle; m; m &= m - 1, to += 4, here -= 4) {
         uint32_t slot = (uint32_t)__builtin_ctzll(m), v = (uint32_t)f->bits[slot];
-        flat_put32(to, f->offsets >> slot & 1 ? here - v : v);
+        little_put32(to, f->offsets >> slot & 1 ? here - v : v);
     }
     for (uint64_t m = f->narrow; m; m &= m - 1) *to++ = (uint8_t)f->bits[__builtin_ctzll(m)];
     if (!alike) {
@@ -151,13 +151,13 @@ uint32_t flat_table_put(flat_builder *b, const flat_fields *f, flat_last *last) 
         if (!vtable) return 0;
         *last = (flat_last){ f->wide, f->middle, f->narrow, vtable, size };
     }
-    flat_put32(p, last->vtable - table);   /* signed distance from the vtable to the table */
+    little_put32(p, last->vtable - table);   /* signed distance from the vtable to the table */
     return table;
 }
 
 uint32_t flat_table_slot(const flat_builder *b, uint32_t table, uint32_t slot) {
-    const uint8_t *vtable = flat_at(b, table + flat_get32(flat_at(b, table)));
+    const uint8_t *vtable = flat_at(b, table + little_u32(flat_at(b, table)));
     uint32_t entry = 4 + 2 * slot;
-    uint32_t offset = entry < flat_get16(vtable) ? flat_get16(vtable + entry) : 0;
+    uint32_t offset = entry < little_u16(vtable) ? little_u16(vtable + entry) : 0;
     return offset ? table - offset : 0;
 }

@@ -6,6 +6,7 @@
 #define SERIALIZE_FLAT_BUILD_H
 
 #include "hash.h"
+#include "little.h"
 
 enum { FLAT_BLOCKS = 160, FLAT_SLOTS = 64 };
 
@@ -50,25 +51,6 @@ static inline uint32_t flat_here(const flat_builder *b) { return (uint32_t)b->si
 
 /* The byte at a position. */
 uint8_t *flat_at(const flat_builder *b, uint32_t position);
-
-/* Little-endian stores at any address. */
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-static inline void flat_put16(uint8_t *p, uint16_t v) { memcpy(p, &v, sizeof v); }
-static inline void flat_put32(uint8_t *p, uint32_t v) { memcpy(p, &v, sizeof v); }
-static inline void flat_put64(uint8_t *p, uint64_t v) { memcpy(p, &v, sizeof v); }
-#else
-static inline void flat_put16(uint8_t *p, uint16_t v) { p[0] = (uint8_t)v; p[1] = (uint8_t)(v >> 8); }
-static inline void flat_put32(uint8_t *p, uint32_t v) {
-    flat_put16(p, (uint16_t)v);
-    flat_put16(p + 2, (uint16_t)(v >> 16));
-}
-static inline void flat_put64(uint8_t *p, uint64_t v) {
-    flat_put32(p, (uint32_t)v);
-    flat_put32(p + 4, (uint32_t)(v >> 32));
-}
-#endif
-static inline uint32_t flat_get16(const uint8_t *p) { return p[0] | (uint32_t)p[1] << 8; }
-static inline uint32_t flat_get32(const uint8_t *p) { return flat_get16(p) | flat_get16(p + 2) << 16; }
 
 /* Each returns the position, 0 after a failure. */
 uint32_t flat_string(flat_builder *b, const void *data, size_t size);   /* with a terminating zero */

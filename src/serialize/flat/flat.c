@@ -12,12 +12,12 @@ static bool both(const flat_view *t, uint32_t a, uint32_t b) { return !flat_fiel
 static bool looks_like_network(const uint8_t *head, size_t size) {
     enum { SLOT_PARAMS_BYTES = 5, SLOT_OPS = 8, SLOT_TARGET = 10, SLOTS = 12, MOST_SLOTS = 32, MOST_SIZE = 160 };
     if (size < 16) return false;
-    uint32_t root = flat_u32(head);
+    uint32_t root = little_u32(head);
     if (root < 4 || root % 4 || root > size - 4) return false;
-    int64_t at = (int64_t)root - (int32_t)flat_u32(head + root);
+    int64_t at = (int64_t)root - (int32_t)little_u32(head + root);
     if (at < 4 || at % 2 || at > (int64_t)size - FLAT_VTABLE_HEAD) return false;
     const uint8_t *vtable = head + at;
-    uint32_t vsize = flat_u16(vtable), table = flat_u16(vtable + 2);
+    uint32_t vsize = little_u16(vtable), table = little_u16(vtable + 2);
     if (vsize < FLAT_VTABLE_HEAD || vsize % 2 || vsize > FLAT_VTABLE_HEAD + 2 * MOST_SLOTS) return false;
     if (vsize > size - (size_t)at) return false;
     if (table < 4 || table > MOST_SIZE) return false;
@@ -36,12 +36,12 @@ static xir_probe_grade probe(const xir_probe *file, void *user) {
 
 /* Every writer builds the root last and puts it first: a file without it in its first bytes is something else. */
 static bool may_begin(const uint8_t *head, size_t size) {
-    const uint32_t root = size >= 4 ? flat_u32(head) : 0;
+    const uint32_t root = size >= 4 ? little_u32(head) : 0;
     if (root < 4 || root % 4 || root > size - 4) return false;
-    const int64_t at = (int64_t)root - (int32_t)flat_u32(head + root);
+    const int64_t at = (int64_t)root - (int32_t)little_u32(head + root);
     if (at > (int64_t)size - FLAT_VTABLE_HEAD) return true;
     if (at < 4 || at % 2) return false;
-    const uint32_t vsize = flat_u16(head + at), table = flat_u16(head + at + 2);
+    const uint32_t vsize = little_u16(head + at), table = little_u16(head + at + 2);
     return vsize >= FLAT_VTABLE_HEAD && vsize % 2 == 0 && table >= 4;
 }
 

@@ -28,7 +28,7 @@ static bool read_ops(flat_reader *r, const flat_view *t, const flat_slot *slot) 
     const uint8_t *field = flat_field_at(t, slot->slot + 1u);
     if (!field) return true;
     const uint8_t *vector = flat_follow(field), *tags = flat_follow(t->at + flat_field(t, slot->slot)) + 4;
-    uint32_t n = flat_u32(vector);
+    uint32_t n = little_u32(vector);
     frame list = { .up = r->d.trace.top, .key = slot->name, .index = SIZE_MAX }, f = { .up = &list, .index = 0 };
     r->d.trace.top = &f;
     r->depth++;
@@ -134,7 +134,7 @@ static bool read_network(flat_reader *r, const uint8_t *table) {
     r->d.trace.top = &f;
     r->depth = 1;
     const uint8_t *field = flat_field_at(&t, as->slots[NET_SLOT_PARAMS_BYTES].slot);
-    net->params_bytes = field ? flat_u64(field) : 0;
+    net->params_bytes = field ? little_u64(field) : 0;
     xir_map tags = { 0 };
     /* The version decides how reals are held and must come before the first real: read texts first. */
     bool ok = read_texts(r, &t, as) && read_ai_target(r, &t, &as->slots[NET_SLOT_AI_TARGET], &f);

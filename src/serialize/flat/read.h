@@ -114,7 +114,7 @@ static inline const flat_table *flat_member(const flat_view *t, const flat_slot 
 bool flat_read_text(flat_reader *r, const uint8_t *field, xir_str *out);
 static inline xir_str flat_text_at(const uint8_t *field) {
     const uint8_t *text = flat_follow(field);
-    return (xir_str){ (const char *)text + 4, flat_u32(text) };
+    return (xir_str){ (const char *)text + 4, little_u32(text) };
 }
 
 /* All NaNs become the same NaN. */

@@ -85,7 +85,7 @@ bool flat_read_text(flat_reader *r, const uint8_t *field, xir_str *out) {
  * too. */
 static void *list_room(flat_reader *r, const uint8_t *field, size_t item, const uint8_t **from, size_t *n) {
     const uint8_t *vector = flat_follow(field);
-    *n = flat_u32(vector);
+    *n = little_u32(vector);
     *from = vector + 4;
     if (!flat_spend(r, field, *n * item)) return NULL;
     void *room = arena_take(&r->d.scratch, *n * item);
@@ -242,7 +242,7 @@ bool flat_read_field(flat_reader *r, const flat_view *t, flat_present *present, 
     case FLAT_I64:   *(int64_t *)at = flat_i64(field); return true;
     case FLAT_F32:   *(double *)at = (double)flat_real_at(field); return true;
     case FLAT_U64:
-        *(uint64_t *)at = flat_u64(field);
+        *(uint64_t *)at = little_u64(field);
         return slot->row->kind == XIR_KIND_U64 || *(uint64_t *)at <= INT64_MAX ||
                FLAT_FAIL(r, field, XIR_E_BOUNDS, "%" PRIu64 " does not fit 64 bits with a sign", *(uint64_t *)at);
     case FLAT_ENUM: case FLAT_TABLE: case FLAT_UNION: return read_shared(r, t, present, at);

@@ -101,7 +101,8 @@ static bool note_payload(flat_reader *r, const uint8_t *table, const flat_table 
     }
     bytes = flat_follow(field);
     flat_payload *p = &r->payloads[r->n_payloads];
-    *p = (flat_payload){ v, flat_place(r, bytes) + 4, flat_u32(bytes), flat_place(r, table), (uint32_t)r->n_payloads };
+    *p = (flat_payload){ v, flat_place(r, bytes) + 4, little_u32(bytes), flat_place(r, table),
+                         (uint32_t)r->n_payloads };
     r->n_payloads++;
     return true;
 }
@@ -152,7 +153,7 @@ static bool read_output(flat_reader *r, op_in *op, const uint8_t *table, const f
 static bool each_value(flat_reader *r, const flat_view *t, const flat_slot *slot, const uint8_t *field,
                        item_table_fn *read, op_in *op) {
     const uint8_t *vector = flat_follow(field), *tags = flat_follow(t->at + flat_field(t, slot->slot)) + 4;
-    uint32_t n = flat_u32(vector);
+    uint32_t n = little_u32(vector);
     if (!flat_spend(r, field, sizeof(xir_use) * (uint64_t)n)) return false;
     frame f = { .up = r->d.trace.top, .index = 0 };
     r->d.trace.top = &f;
@@ -181,7 +182,7 @@ static bool read_target(flat_reader *r, const flat_view *t, const flat_slot *slo
  * v_id. */
 static bool read_extra_params(flat_reader *r, const uint8_t *field) {
     const uint8_t *vector = flat_follow(field);
-    uint32_t n = flat_u32(vector);
+    uint32_t n = little_u32(vector);
     frame f = { .up = r->d.trace.top, .index = 0 };
     r->d.trace.top = &f;
     r->depth++;

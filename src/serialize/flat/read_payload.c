@@ -48,9 +48,9 @@ static void sort_payloads(flat_reader *r, order how, raw_rank *ranks, flat_paylo
 static bool read_table(flat_reader *r, const uint8_t *field, raw_rank *ranks, payload *list) {
     const uint8_t *vector = flat_follow(field), *ids = vector + 4;
     size_t n = r->n_payloads, found = 0;
-    if (flat_u32(vector) != n) {
+    if (little_u32(vector) != n) {
         return FLAT_FAIL(r, vector, XIR_E_CORRUPT, "params_table has %u entries for %zu Params with bytes",
-                         flat_u32(vector), n);
+                         little_u32(vector), n);
     }
     for (size_t i = 0; i < n; i++) {
         ranks[i] = (raw_rank){ (uint64_t)list[i].value->id, (uint32_t)i };

@@ -10,7 +10,7 @@ static int64_t i64_slot(const flat_view *t, const flat_table *as, int slot) {
 /* The items of a vector; none if it is absent. */
 static const uint8_t *vector_slot(const flat_view *t, const flat_table *as, int slot, size_t *n) {
     const uint8_t *field = flat_slot_at(t, as, slot), *vector = field ? flat_follow(field) : NULL;
-    *n = vector ? flat_u32(vector) : 0;
+    *n = vector ? little_u32(vector) : 0;
     return vector ? vector + 4 : NULL;
 }
 
@@ -28,7 +28,7 @@ static bool put_axis(flat_reader *r, const uint8_t *table, const flat_table *as,
     }
     buffer_char(out, letter.data[0]);
     const uint8_t *count = unit ? flat_slot_at(&t, as, AXIS_UNIT_SLOT_UNIT) : NULL;
-    if (unit) form_put_u64(out, count ? flat_u64(count) : 0);
+    if (unit) form_put_u64(out, count ? little_u64(count) : 0);
     return true;
 }
 
@@ -36,7 +36,7 @@ static bool read_layout(flat_reader *r, const flat_view *t, const flat_table *as
     size_t n;
     const flat_slot *slot = &as->slots[LAYOUT_SLOT_AXES];
     const uint8_t *field = flat_field_at(t, slot->slot + 1u), *from = field ? flat_follow(field) + 4 : NULL;
-    n = field ? flat_u32(from - 4) : 0;
+    n = field ? little_u32(from - 4) : 0;
     if (!flat_spend(r, t->at, n)) return false;
     buffer axes;
     buffer_init(&axes, context_alloc(r->d.ctx));

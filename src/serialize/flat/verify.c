@@ -81,7 +81,7 @@ static inline uint8_t *mark_of(verifier *v, uint32_t at) {
 
 /* The target of the offset at `at`: an aligned place with at least four bytes. 0 after a failure. */
 static inline uint32_t follow(verifier *v, uint32_t at) {
-    uint64_t to = (uint64_t)at + flat_u32(v->base + at);
+    uint64_t to = (uint64_t)at + little_u32(v->base + at);
     if (to != at && to <= v->size - 4 && to % 4 == 0) return (uint32_t)to;
     if (to == at) FAIL(v, at, XIR_E_CORRUPT, "an offset of 0 leads nowhere");
     else if (to % 4) FAIL(v, at, XIR_E_CORRUPT, "an offset leads to byte %" PRIu64 ", expected a multiple of 4", to);
@@ -89,28 +89,11 @@ static inline uint32_t follow(verifier *v, uint32_t at) {
     return 0;
 }
 
-/* The number of bytes of well-formed UTF-8 at the beginning of a text. */
-static size_t utf8_size(const uint8_t *p, size_t n) {
-    size_t i = 0;
-    for (;;) {
-        uint64_t word;
-        for (; n - i >= 8; i += 8) {
-            memcpy(&word, p + i, 8);
-            if (word & UINT64_C(0x8080808080808080)) break;
-        }
-        while (i < n && p[i] < 0x80) i++;
-        if (i == n) return n;
-        size_t length = utf8_length((const char *)p + i, (const char *)p + n);
-        if (!length) return i;
-        i += length;
-    }
-}
-
 static bool check_text_at(verifier *v, uint32_t to) {
     uint8_t *mark = mark_of(v, to);
     if (!mark) return false;
     if (*mark == TEXT_MARK) return true;
-    uint32_t n = flat_u32(v->base + to);
+    uint32_t n = little_u32(v->base + to);
     if (n >= v->size - to - 4) {
         return FAIL(v, to, XIR_E_BOUNDS,
                     "a text of %u bytes and its terminating zero do not fit the %u bytes that follow", n,
@@ -119,7 +102,7 @@ static bool check_text_at(verifier *v, uint32_t to) {
     const uint8_t *text = v->base + to + 4;
     if (text[n]) return FAIL(v, to + 4 + n, XIR_E_CORRUPT, "the terminating zero of a text is missing");
     if (!spend(v, to, (uint64_t)n + 4)) return false;
-    size_t good = utf8_size(text, n);
+    const size_t good = utf8_good((const char *)text, n);
     if (good < n) return FAIL(v, to + 4 + good, XIR_E_SYNTAX, "byte 0x%02x is not UTF-8 here", text[good]);
     *mark = TEXT_MARK;
     return true;
@@ -127,7 +110,7 @@ static bool check_text_at(verifier *v, uint32_t to) {
 
 /* The items of a vector, of 2^shift bytes each; their contents are not checked. */
 static inline bool check_vector(verifier *v, uint32_t to, uint32_t shift, uint32_t *first, uint32_t *count) {
-    uint32_t n = flat_u32(v->base + to), most = (v->size - to - 4) >> shift, item = 1u << shift;
+    uint32_t n = little_u32(v->base + to), most = (v->size - to - 4) >> shift, item = 1u << shift;
     *first = to + 4;
     *count = n;
     if (n <= most && (*first % item == 0 || n == 0)) return true;
@@ -182,7 +165,7 @@ static inline uint32_t check_item(verifier *v, uint32_t at, uint32_t tag_at, con
         const flat_table *table = member(v, tag_at, family);
         return table ? check_at(v, at, table) : 0;
     }
-    if (!flat_u32(v->base + at)) return 1;
+    if (!little_u32(v->base + at)) return 1;
     FAIL(v, at, XIR_E_CORRUPT, "a union of tag 0 has a value");
     return 0;
 }
@@ -259,7 +242,7 @@ static uint32_t check_target(verifier *v, uint32_t table, const lead *l, uint32_
 /* Whether a lead leads where it led before; the target may have `most` levels. */
 static inline bool leads_again(const verifier *v, uint32_t table, const lead *l, uint32_t most) {
     uint32_t at = table + l->at;
-    if ((uint64_t)at + flat_u32(v->base + at) != l->to || l->height > most) return false;
+    if ((uint64_t)at + little_u32(v->base + at) != l->to || l->height > most) return false;
     return l->slot->kind < FLAT_UNION || (l->slot->kind == FLAT_UNION && v->base[table + l->tag_at] == l->tag);
 }
 
@@ -299,7 +282,7 @@ static uint32_t field_bytes(flat_kind kind) {
 /* Verifies a vtable for a table, and lists the fields that lead somewhere. */
 static bool check_vtable(verifier *v, uint32_t at, uint32_t vtable, const flat_table *table, vtable_seen *seen) {
     const uint8_t *p = v->base + vtable;
-    uint32_t vsize = flat_u16(p), size = flat_u16(p + 2);
+    uint32_t vsize = little_u16(p), size = little_u16(p + 2);
     if (vsize < FLAT_VTABLE_HEAD || vsize % 2 || vsize > v->size - vtable) {
         return FAIL(v, vtable, XIR_E_BOUNDS, "a vtable of %u bytes where %u follow, expected an even size from 4 on",
                     vsize, v->size - vtable);
@@ -337,7 +320,7 @@ static bool check_vtable(verifier *v, uint32_t at, uint32_t vtable, const flat_t
 /* The vtable of a table; both lie in the file. NULL after a failure. */
 static vtable_seen *find_vtable(verifier *v, uint32_t at, const flat_table *table) {
     vtable_seen *seen = &v->seen[table->number];
-    int64_t vtable = (int64_t)at - (int32_t)flat_u32(v->base + at);
+    int64_t vtable = (int64_t)at - (int32_t)little_u32(v->base + at);
     if (vtable < 0 || vtable > v->size - FLAT_VTABLE_HEAD || vtable % 2) {
         FAIL(v, at, XIR_E_BOUNDS, "the vtable of %s is at byte %" PRId64 ", expected an even byte in the file",
              table->name, vtable);

@@ -64,7 +64,7 @@ static void fill_in_offsets(flat_writer *w) {
         assert(table && "all Params of the walk are written");
         places_next(&p, it->size);
         uint32_t field = flat_table_slot(&w->b, table, slot);
-        flat_put32(flat_at(&w->b, field), (uint32_t)(first + p.at - 4 - (w->b.size - field)));
+        little_put32(flat_at(&w->b, field), (uint32_t)(first + p.at - 4 - (w->b.size - field)));
     }
 }
 
@@ -84,7 +84,7 @@ static bool write_payloads(const flat_writer *w) {
         const raw_item *it = payload_at(&w->plan, i);
         places_next(&p, it->size);
         uint8_t size[4];
-        flat_put32(size, (uint32_t)it->size);
+        little_put32(size, (uint32_t)it->size);
         if (!write_zeros(how, first + p.at - 4 - written) || !how->write(how->user, size, sizeof size)) return false;
         if (it->size && !how->write(how->user, payload_bytes(it), (size_t)it->size)) return false;
         written = first + p.end;
@@ -151,7 +151,7 @@ static void put_params_table(flat_writer *w, flat_fields *f, const flat_slot *sl
     bool needed = w->plan.table_differs || !w->plan.as_walked;
     uint8_t *p = needed ? flat_vector(&w->b, w->plan.n, 8, &at) : NULL;
     for (size_t i = 0; p && i < w->plan.n; i++)
-        flat_put64(p + 8 * i, (uint64_t)payload_in_table(&w->plan, i)->value->id);
+        little_put64(p + 8 * i, (uint64_t)payload_in_table(&w->plan, i)->value->id);
     if (p) flat_set_at(f, slot->slot, at);
 }
 
@@ -168,7 +168,7 @@ static void put_root(flat_writer *w, const flat_table *t, const flat_fields *f) 
     if (f->height + 1 > w->deepest) flat_fail(w, XIR_E_LIMIT);
     uint32_t root = flat_put(w, t, f);
     uint8_t *p = flat_take(&w->b, 4, 8, 0);
-    if (p) flat_put32(p, flat_here(&w->b) - root);
+    if (p) little_put32(p, flat_here(&w->b) - root);
 }
 
 static void build(flat_writer *w) {

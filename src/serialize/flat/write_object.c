@@ -38,7 +38,7 @@ static uint64_t hash_of(xir_str text) {
     size_t i = 0;
     for (; i + 8 <= text.size; i += 8) {
         const uint8_t *p = (const uint8_t *)text.data + i;
-        hash = (hash ^ (flat_get32(p) | (uint64_t)flat_get32(p + 4) << 32)) * UINT64_C(0x9E3779B97F4A7C15);
+        hash = (hash ^ (little_u32(p) | (uint64_t)little_u32(p + 4) << 32)) * UINT64_C(0x9E3779B97F4A7C15);
         hash ^= hash >> 32;
     }
     for (; i < text.size; i++) last = last << 8 | (uint8_t)text.data[i];
@@ -76,7 +76,7 @@ static uint32_t put_i64s(flat_writer *w, const int64_t *data, size_t n) {
     if (n == 0) return w->no_list;
     uint32_t at;
     uint8_t *p = flat_vector(&w->b, n, 8, &at);
-    for (size_t i = 0; p && i < n; i++) flat_put64(p + 8 * i, (uint64_t)data[i]);
+    for (size_t i = 0; p && i < n; i++) little_put64(p + 8 * i, (uint64_t)data[i]);
     return at;
 }
 
@@ -85,7 +85,7 @@ static uint32_t put_dims(flat_writer *w, const int64_t *dims, size_t n) {
     if (n == 0) return w->no_list;
     uint32_t at;
     uint8_t *p = flat_vector(&w->b, n, 8, &at);
-    for (size_t i = 0; p && i < n; i++) flat_put64(p + 8 * i, (uint64_t)(dims[i] < 0 ? XIR_UNKNOWN_DIM : dims[i]));
+    for (size_t i = 0; p && i < n; i++) little_put64(p + 8 * i, (uint64_t)(dims[i] < 0 ? XIR_UNKNOWN_DIM : dims[i]));
     return at;
 }
 
@@ -104,7 +104,7 @@ static bool put_reals(flat_writer *w, const xir_reals *list, uint32_t *at) {
     }
     *at = w->no_list;
     uint8_t *p = list->size ? flat_vector(&w->b, list->size, 4, at) : NULL;
-    for (size_t i = 0; p && i < list->size; i++) flat_put32(p + 4 * i, bits_of((float)list->data[i]));
+    for (size_t i = 0; p && i < list->size; i++) little_put32(p + 4 * i, bits_of((float)list->data[i]));
     return true;
 }
 
@@ -219,8 +219,8 @@ static uint32_t put_runs(flat_writer *w, xir_runs runs, run_part part) {
         const xir_run *run = &runs.data[j];
         uint32_t value = bits_of(run->value);
         int64_t whole = part == RUN_M ? run->m : run->exp;
-        for (; part == RUN_VALUE && i < run->end; i++, p += 4) flat_put32(p, value);
-        for (; i < run->end; i++, p += 8) flat_put64(p, (uint64_t)whole);
+        for (; part == RUN_VALUE && i < run->end; i++, p += 4) little_put32(p, value);
+        for (; i < run->end; i++, p += 8) little_put64(p, (uint64_t)whole);
     }
     return at;
 }

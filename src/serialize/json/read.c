@@ -6,6 +6,7 @@
  * read properly afterwards, or equals, byte for byte, text that was read properly before. No byte at or after `end` is
  * read. */
 #include "json/json.h"
+#include "number.h"
 #include "utf8.h"
 
 #if defined(__SSE2__)
@@ -66,7 +67,7 @@ static inline const char *plain_end(const char *p, const char *end) {
 }
 
 static int hex_digit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
+    if (is_digit(c)) return c - '0';
     c |= 0x20;
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }

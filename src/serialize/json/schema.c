@@ -6,6 +6,7 @@
  * checks the keys of all classes but only one definition, and its findings are about the right class. */
 #include "codec/given.h"
 #include "json/schema.h"
+#include "number.h"
 
 /* ---- pieces ----------------------------------------------------------------------------------------------------- */
 
@@ -14,7 +15,7 @@ static void put_escaped(buffer *b, xir_str name) {
     static const char plain[] = "-._:@!$&'()*+,;=", hex[] = "0123456789ABCDEF";
     for (size_t i = 0; i < name.size; i++) {
         unsigned char c = (unsigned char)name.data[i];
-        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c);
         if (c == '~') buffer_str(b, "~0");
         else if (c == '/') buffer_str(b, "~1");
         else if (letter || (c && strchr(plain, c))) buffer_char(b, (char)c);

@@ -135,7 +135,7 @@ static bool put_int(nnb_model *m, const nnb_argument *a, const xir_any *v, uint8
                           CLIP_TO(a->words, 100), CLIP(v->as.text));
     if ((v->kind != XIR_ANY_TEXT && v->kind != XIR_ANY_INT && v->kind != XIR_ANY_BOOL) || ordinal < INT32_MIN ||
         ordinal > INT32_MAX) return wrong(m, a, "an integer of 32 bits");
-    nnb_put32(p, (uint32_t)ordinal);
+    little_put32(p, (uint32_t)ordinal);
     return true;
 }
 
@@ -151,7 +151,7 @@ static bool put_float(nnb_model *m, const nnb_argument *a, const xir_any *v, uin
     if (v->kind != XIR_ANY_INT && (v->kind != XIR_ANY_REAL || number_beyond_f32(v->as.real)))
         return wrong(m, a, "a real of 32 bits");
     memcpy(&bits, &ordinal, sizeof bits);
-    nnb_put32(p, bits);
+    little_put32(p, bits);
     return true;
 }
 

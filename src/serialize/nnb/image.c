@@ -39,7 +39,7 @@ static uint32_t begin(laying *l) {
     const uint64_t at = l->out->bytes.size + l->held - l->base;
     if (at > INT32_MAX) nnb_refuse(l->m, XIR_E_LIMIT, "the data of the file would have 2^31 bytes or more");
     if (!l->out->bytes.failed && l->next < l->n_index)
-        nnb_put32((uint8_t *)l->out->bytes.data + NNB_HEADER + 4 * (size_t)l->next, (uint32_t)at);
+        little_put32((uint8_t *)l->out->bytes.data + NNB_HEADER + 4 * (size_t)l->next, (uint32_t)at);
     return l->next++;
 }
 
@@ -57,7 +57,7 @@ static uint32_t put_words(laying *l, const void *words, size_t n) {
     const uint32_t k = begin(l);
     const uint32_t *from = words;
     uint8_t *p = take(l, 4 * n);
-    for (size_t i = 0; p && i < n; i++) nnb_put32(p + 4 * i, from[i]);
+    for (size_t i = 0; p && i < n; i++) little_put32(p + 4 * i, from[i]);
     return k;
 }
 
@@ -95,11 +95,11 @@ static uint32_t put_variable(laying *l, size_t i) {
     const uint32_t k = begin(l);
     uint8_t *p = take(l, NNB_VARIABLE);
     if (!p) return k;
-    nnb_put32(p, (uint32_t)i);
-    nnb_put32(p + 4, v->rank);
-    nnb_put32(p + 8, dims);
-    nnb_put32(p + 12, (uint32_t)(v->type | v->fp_pos << 4));
-    nnb_put32(p + 16, data);
+    little_put32(p, (uint32_t)i);
+    little_put32(p + 4, v->rank);
+    little_put32(p + 8, dims);
+    little_put32(p + 12, (uint32_t)(v->type | v->fp_pos << 4));
+    little_put32(p + 16, data);
     return k;
 }
 
@@ -112,16 +112,16 @@ static uint32_t put_record(laying *l, size_t nth) {
     const uint32_t k = begin(l);
     uint8_t *p = take(l, NNB_RECORD + (size_t)f->args_size);
     if (!p) return k;
-    nnb_put32(p, f->id | (uint32_t)f->impl << 16);
-    nnb_put32(p + 4, f->in.n);
-    nnb_put32(p + 8, in);
-    nnb_put32(p + 12, f->out.n);
-    nnb_put32(p + 16, out);
+    little_put32(p, f->id | (uint32_t)f->impl << 16);
+    little_put32(p + 4, f->in.n);
+    little_put32(p + 8, in);
+    little_put32(p + 12, f->out.n);
+    little_put32(p + 16, out);
     if (f->args_size) memcpy(p + NNB_RECORD, m->bytes.data + f->args, f->args_size);
     for (uint32_t i = 0; i < f->n_lists; i++) {
         const nnb_args_list *list = &lists[f->lists + i];
-        nnb_put32(p + NNB_RECORD + list->at, list->items.n);
-        nnb_put32(p + NNB_RECORD + list->at + 4, first + i);
+        little_put32(p + NNB_RECORD + list->at, list->items.n);
+        little_put32(p + NNB_RECORD + list->at + 4, first + i);
     }
     return k;
 }
@@ -133,7 +133,7 @@ static void put_header(laying *l) {
     const uint32_t words[NNB_HEADER / 4] = {
         m->version, m->api, (uint32_t)m->buffers.size, 2, (uint32_t)m->variables.size, 0, (uint32_t)m->records.size,
         l->n_index - 1, m->inputs.n, 0, m->outputs.n, 1, l->n_index, (uint32_t)data };
-    for (size_t i = 0; i < NNB_HEADER / 4; i++) nnb_put32(p + 4 * i, words[i]);
+    for (size_t i = 0; i < NNB_HEADER / 4; i++) little_put32(p + 4 * i, words[i]);
 }
 
 bool nnb_image_make(nnb_model *m, nnb_image *out) {
@@ -160,7 +160,7 @@ bool nnb_image_make(nnb_model *m, nnb_image *out) {
     if (out->bytes.failed) nnb_model_memory(m);
     if (m->status) return false;
     put_header(&l);
-    nnb_put32((uint8_t *)out->bytes.data + 20, variables);
+    little_put32((uint8_t *)out->bytes.data + 20, variables);
     out->size = out->bytes.size + l.held;
     if (out->size - l.base > INT32_MAX)
         return nnb_refuse(m, XIR_E_LIMIT, "the data of the file would have 2^31 bytes or more");

@@ -3,6 +3,7 @@
  * good only for an unchanged network: sums say for which. */
 #include <stdlib.h>
 #include "nnb/nnb.h"
+#include "number.h"
 
 const xir_any *nnb_kept(const xir_network *net, const char *key, xir_any_kind kind) {
     const xir_any *file = xir_map_find(net->tags, XIR_STR(NNB_TAG_FILE));
@@ -23,7 +24,7 @@ static int64_t sum_data(const nnb_image *image) {
 
 /* ---- bytes as text --------------------------------------------------------------------------------------------- */
 
-static int digit_of(char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1; }
+static int digit_of(char c) { return is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1; }
 
 static bool take_digits(nnb_model *m, xir_str text, buffer *out) {
     if (!buffer_reserve(out, text.size / 2)) return nnb_model_memory(m);
@@ -85,7 +86,8 @@ static bool put_idle(nnb_reader *r, uint32_t i, xir_any *out) {
     xir_entry *entries = arena_take(&r->d.net->arena, 4 * sizeof *entries);
     xir_any *dims = arena_take(&r->d.net->arena, v->rank * sizeof *dims);
     if (!entries || !dims) return trace_memory(&r->d.trace);
-    for (uint32_t k = 0; k < v->rank; k++) dims[k] = xir_any_int((int32_t)nnb_u32(r->data + v->shape + 4 * (size_t)k));
+    for (uint32_t k = 0; k < v->rank; k++)
+        dims[k] = xir_any_int((int32_t)little_u32(r->data + v->shape + 4 * (size_t)k));
     entries[0] = (xir_entry){ XIR_STR("buffer"), xir_any_int(-1 - (int64_t)v->data_index) };
     entries[1] = (xir_entry){ XIR_STR("fp_pos"), xir_any_int(v->fp_pos) };
     entries[2] = (xir_entry){ XIR_STR("shape"), xir_any_list(dims, v->rank) };
@@ -111,7 +113,7 @@ static bool list_buffers(nnb_reader *r, xir_list *out) {
     if (!items) return trace_memory(&r->d.trace);
     *out = (xir_list){ items, r->buffers.n };
     for (uint32_t i = 0; i < r->buffers.n; i++)
-        items[i] = xir_any_int(nnb_u32(r->data + r->buffers.at + 4 * (size_t)i));
+        items[i] = xir_any_int(little_u32(r->data + r->buffers.at + 4 * (size_t)i));
     return true;
 }
 

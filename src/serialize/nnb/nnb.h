@@ -15,6 +15,7 @@
 
 #include <xir/nnb.h>
 #include "dialect/dialect.h"
+#include "little.h"
 
 enum { NNB_HEADER = 56, NNB_VARIABLE = 20, NNB_RECORD = 20 };   /* sizes; a record without its arguments */
 enum { NNB_OLDEST = 2, NNB_NEWEST = 3, NNB_API_NEWEST = 45 };
@@ -37,13 +38,6 @@ enum { NNB_FLOAT32, NNB_INT16, NNB_INT8, NNB_SIGN, NNB_TYPES };   /* types of va
 #define NNB_ATTR_UNUSED "nnb.unused"
 #define NNB_ATTR_BYTES  "arguments"
 
-static inline uint32_t nnb_u32(const uint8_t *p) {
-    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-static inline uint16_t nnb_u16(const uint8_t *p) { return (uint16_t)(p[0] | p[1] << 8); }
-static inline void nnb_put32(uint8_t *p, uint32_t v) {
-    for (int i = 0; i < 4; i++) p[i] = (uint8_t)(v >> 8 * i);
-}
 
 /* ---- functions.c ----------------------------------------------------------------------------------------------- */
 

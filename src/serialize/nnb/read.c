@@ -16,7 +16,7 @@ bool nnb_resolve(nnb_reader *r, uint32_t k, uint64_t at, const char *what, uint3
     if (k >= r->n_index)
         return NNB_FAIL(r, at, XIR_E_BOUNDS, "the block of %s is entry %" PRIu32 " of the index, which has %" PRIu32,
                         what, k, r->n_index);
-    *out = nnb_u32(r->index + 4 * (size_t)k);
+    *out = little_u32(r->index + 4 * (size_t)k);
     return true;
 }
 
@@ -66,7 +66,7 @@ static bool check_index(nnb_reader *r) {
     bool ascends = true;
     uint32_t before = 0;
     for (size_t k = 0; k < n; k++) {
-        const uint32_t at = nnb_u32(r->index + 4 * k);
+        const uint32_t at = little_u32(r->index + 4 * k);
         if (at > r->data_size)
             return trace_fail(&r->d.trace, XIR_E_BOUNDS, NNB_HEADER + 4 * k, "entry %zu of the index is %" PRId32
                               ", beyond the data, which has %" PRIu32 " bytes", k, (int32_t)at, r->data_size);
@@ -76,7 +76,7 @@ static bool check_index(nnb_reader *r) {
     if (ascends) return true;
     r->sorted = arena_take(&r->d.scratch, n * sizeof *r->sorted);
     uint32_t *other = mem_new(r->d.alloc, n * sizeof *other);
-    for (size_t k = 0; r->sorted && k < n; k++) r->sorted[k] = nnb_u32(r->index + 4 * k);
+    for (size_t k = 0; r->sorted && k < n; k++) r->sorted[k] = little_u32(r->index + 4 * k);
     if (r->sorted && other) sort_offsets(r->sorted, other, n);
     bool ok = r->sorted && other;
     mem_free(r->d.alloc, other, n * sizeof *other);
@@ -85,15 +85,15 @@ static bool check_index(nnb_reader *r) {
 
 uint32_t nnb_next_block(const nnb_reader *r, uint32_t k, uint32_t at) {
     size_t low = r->sorted ? 0 : (size_t)k + 1, high = r->n_index;
-    if (!r->sorted && low < high && nnb_u32(r->index + 4 * low) > at) return nnb_u32(r->index + 4 * low);
+    if (!r->sorted && low < high && little_u32(r->index + 4 * low) > at) return little_u32(r->index + 4 * low);
     while (low < high) {
         const size_t middle = (low + high) / 2;
-        const uint32_t v = r->sorted ? r->sorted[middle] : nnb_u32(r->index + 4 * middle);
+        const uint32_t v = r->sorted ? r->sorted[middle] : little_u32(r->index + 4 * middle);
         if (v <= at) low = middle + 1;
         else high = middle;
     }
     if (low == r->n_index) return r->data_size;
-    return r->sorted ? r->sorted[low] : nnb_u32(r->index + 4 * low);
+    return r->sorted ? r->sorted[low] : little_u32(r->index + 4 * low);
 }
 
 /* ---- the header ------------------------------------------------------------------------------------------------ */
@@ -120,10 +120,10 @@ static bool read_header(nnb_reader *r) {
     if (size < NNB_HEADER)
         return trace_fail(&r->d.trace, XIR_E_CORRUPT, size, "expected a header of %d bytes, found %" PRIu64, NNB_HEADER,
                           size);
-    r->version = nnb_u32(head);
-    r->api = nnb_u32(head + 4);
-    r->n_index = nnb_u32(head + 48);
-    r->data_size = nnb_u32(head + 52);
+    r->version = little_u32(head);
+    r->api = little_u32(head + 4);
+    r->n_index = little_u32(head + 48);
+    r->data_size = little_u32(head + 52);
     const uint64_t data_at = NNB_HEADER + 4 * (uint64_t)r->n_index, whole = data_at + r->data_size;
     if (!check_version(r)) return false;
     if (whole > size)
@@ -157,7 +157,7 @@ static bool read_lists(nnb_reader *r) {
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         const uint8_t *p = r->d.base + lists[i].at;
         const uint64_t place = lists[i].at + 4 - (uint64_t)(r->data - r->d.base);   /* before the data: it wraps */
-        if (!nnb_take_list(r, nnb_u32(p), nnb_u32(p + 4), place, lists[i].what, lists[i].out)) return false;
+        if (!nnb_take_list(r, little_u32(p), little_u32(p + 4), place, lists[i].what, lists[i].out)) return false;
     }
     return check_count(r, 16, &r->variables, "variables") && check_count(r, 24, &r->functions, "functions");
 }
@@ -168,7 +168,7 @@ static bool read_inputs(nnb_reader *r) {
     const uint8_t *p = r->data + r->inputs.at;
     char text[16];
     for (uint32_t i = 0; i < r->inputs.n; i++) {
-        const uint32_t v = nnb_u32(p + 4 * (size_t)i);
+        const uint32_t v = little_u32(p + 4 * (size_t)i);
         dialect_declared declared = { NULL, NULL };
         if (v >= r->variables.n)
             return NNB_FAIL(r, r->inputs.at + 4 * (uint64_t)i, XIR_E_BOUNDS,
@@ -180,7 +180,7 @@ static bool read_inputs(nnb_reader *r) {
     if (!dialect_make_inputs(&r->d)) return false;
     for (uint32_t i = 0; i < r->inputs.n; i++) {
         xir_value *v = &op_outputs(r->d.net->first)[i];
-        if (!dialect_name_value(&r->d, v, nnb_variable_name(nnb_u32(p + 4 * (size_t)i), text))) return false;
+        if (!dialect_name_value(&r->d, v, nnb_variable_name(little_u32(p + 4 * (size_t)i), text))) return false;
     }
     return true;
 }
@@ -188,7 +188,7 @@ static bool read_inputs(nnb_reader *r) {
 static bool read_outputs(nnb_reader *r) {
     const uint8_t *p = r->data + r->outputs.at;
     for (uint32_t i = 0; i < r->outputs.n; i++) {
-        const uint32_t v = nnb_u32(p + 4 * (size_t)i);
+        const uint32_t v = little_u32(p + 4 * (size_t)i);
         if (v >= r->variables.n)
             return NNB_FAIL(r, r->outputs.at + 4 * (uint64_t)i, XIR_E_BOUNDS,
                             "output %" PRIu32 " is variable %" PRIu32 ", but there are only %" PRIu32, i, v,

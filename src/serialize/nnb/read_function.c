@@ -19,21 +19,22 @@ typedef struct record {
 
 static bool find_record(nnb_reader *r, uint32_t nth, record *out) {
     const uint64_t place = r->functions.at + 4 * (uint64_t)nth;
-    const uint32_t k = nnb_u32(r->data + place);
+    const uint32_t k = little_u32(r->data + place);
     *out = (record){ .number = nth, .index = k };
     if (!nnb_resolve(r, k, place, "a function", &out->at)) return false;
     if (r->data_size - out->at < NNB_RECORD)
         return NNB_FAIL(r, out->at, XIR_E_CORRUPT, "the record of function %" PRIu32 " has at least %d bytes, "
                         "but the data ends after %" PRIu32, nth, NNB_RECORD, r->data_size - out->at);
     out->p = r->data + out->at;
-    out->id = nnb_u16(out->p);
-    out->impl = nnb_u16(out->p + 2);
+    out->id = little_u16(out->p);
+    out->impl = little_u16(out->p + 2);
     return true;
 }
 
 static bool take_ends(nnb_reader *r, record *f) {
-    return nnb_take_list(r, nnb_u32(f->p + 4), nnb_u32(f->p + 8), f->at + 8, "the inputs of a function", &f->in) &&
-           nnb_take_list(r, nnb_u32(f->p + 12), nnb_u32(f->p + 16), f->at + 16, "the outputs of a function", &f->out);
+    const uint8_t *p = f->p;
+    return nnb_take_list(r, little_u32(p + 4), little_u32(p + 8), f->at + 8, "the inputs of a function", &f->in) &&
+           nnb_take_list(r, little_u32(p + 12), little_u32(p + 16), f->at + 16, "the outputs of a function", &f->out);
 }
 
 /* Whether input 1 is a weight of which one element is stored: the binary one is computed with. */
@@ -45,10 +46,10 @@ bool nnb_scan_functions(nnb_reader *r) {
     for (uint32_t i = 0; i < r->functions.n; i++) {
         if (!find_record(r, i, &f) || !take_ends(r, &f)) return false;
         for (uint32_t k = 0; k < f.out.n; k++) {
-            const uint32_t v = nnb_u32(r->data + f.out.at + 4 * (size_t)k);
+            const uint32_t v = little_u32(r->data + f.out.at + 4 * (size_t)k);
             if (v < r->variables.n) r->v[v].made = true;
         }
-        const uint32_t w = f.in.n > 1 && stores_one(f.id) ? nnb_u32(r->data + f.in.at + 4) : UINT32_MAX;
+        const uint32_t w = f.in.n > 1 && stores_one(f.id) ? little_u32(r->data + f.in.at + 4) : UINT32_MAX;
         if (w < r->variables.n) r->v[w].one = true;
     }
     r->listed = listed;
@@ -78,7 +79,7 @@ static bool gather(nnb_reader *r, record *f, xir_str *out) {
         buffer_put(b, f->p + a->at, a->kind == NNB_LIST ? 4 : a->size);
         if (a->kind != NNB_LIST) continue;
         nnb_block list;
-        if (!nnb_take_list(r, nnb_u32(f->p + a->at), nnb_u32(f->p + a->at + 4), f->at + a->at + 4, "an argument",
+        if (!nnb_take_list(r, little_u32(f->p + a->at), little_u32(f->p + a->at + 4), f->at + a->at + 4, "an argument",
                            &list))
             return false;
         buffer_put(b, r->data + list.at, 4 * (size_t)list.n);
@@ -98,7 +99,7 @@ static const xir_type *tensor_of(dialect *d, const xir_type *element, const int6
 
 /* A number that JSON does not have is Params of one element. */
 static bool take_float(nnb_reader *r, const uint8_t *p, xir_any *out) {
-    const uint32_t bits = nnb_u32(p);
+    const uint32_t bits = little_u32(p);
     float v;
     memcpy(&v, &bits, sizeof v);
     if (isfinite(v)) {
@@ -112,10 +113,10 @@ static bool take_float(nnb_reader *r, const uint8_t *p, xir_any *out) {
 }
 
 static bool take_list(nnb_reader *r, const uint8_t *p, xir_any *out) {
-    const uint32_t n = nnb_u32(p), at = nnb_u32(r->index + 4 * (size_t)nnb_u32(p + 4));
+    const uint32_t n = little_u32(p), at = little_u32(r->index + 4 * (size_t)little_u32(p + 4));
     xir_any *items = arena_take(&r->d.net->arena, n * sizeof *items);
     if (!items) return trace_memory(&r->d.trace);
-    for (uint32_t i = 0; i < n; i++) items[i] = xir_any_int((int32_t)nnb_u32(r->data + at + 4 * (size_t)i));
+    for (uint32_t i = 0; i < n; i++) items[i] = xir_any_int((int32_t)little_u32(r->data + at + 4 * (size_t)i));
     *out = xir_any_list(items, n);
     return true;
 }
@@ -128,7 +129,7 @@ static bool take_argument(nnb_reader *r, const record *f, const nnb_argument *a,
     case NNB_BYTE:  *out = *p > 1 ? xir_any_int(*p) : xir_any_bool(*p == 1); return true;
     default:        break;
     }
-    const int32_t v = (int32_t)nnb_u32(p);
+    const int32_t v = (int32_t)little_u32(p);
     const xir_str word = nnb_word(a, v);
     *out = word.size ? xir_any_text(word) : xir_any_int(v);
     return true;
@@ -175,7 +176,7 @@ static bool add_ends(nnb_reader *r, const record *f) {
     for (uint32_t i = 0; i < f->in.n + (uint64_t)f->out.n; i++) {
         const bool in = i < f->in.n;
         const uint64_t at = in ? f->in.at + 4 * (uint64_t)i : f->out.at + 4 * (uint64_t)(i - f->in.n);
-        const uint32_t v = nnb_u32(r->data + at);
+        const uint32_t v = little_u32(r->data + at);
         if (v >= r->variables.n)
             return NNB_FAIL(r, at, XIR_E_BOUNDS, "%s %" PRIu32 " of function %" PRIu32 " is variable %" PRIu32 ", "
                             "but there are only %" PRIu32, in ? "input" : "output", in ? i : i - f->in.n, f->number, v,
@@ -222,7 +223,7 @@ static bool tag_op(nnb_reader *r, const record *f, xir_op *op) {
 static bool type_outputs(nnb_reader *r, const record *f, xir_op *op) {
     char text[16];
     for (uint32_t i = 0; i < f->out.n; i++) {
-        const uint32_t v = nnb_u32(r->data + f->out.at + 4 * (size_t)i);
+        const uint32_t v = little_u32(r->data + f->out.at + 4 * (size_t)i);
         dialect_declared declared = { NULL, NULL };
         xir_value *out = &op_outputs(op)[i];
         bool ok = nnb_declare(r, v, &declared) && dialect_name_value(&r->d, out, nnb_variable_name(v, text)) &&

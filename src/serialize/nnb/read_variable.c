@@ -24,8 +24,8 @@ static bool read_variable(nnb_reader *r, uint32_t i, uint32_t k, uint64_t place)
         return NNB_FAIL(r, at, XIR_E_CORRUPT, "the record of variable %" PRIu32 " has %d bytes, "
                         "but the data ends after %" PRIu32, i, NNB_VARIABLE, r->data_size - at);
     const uint8_t *p = r->data + at;
-    if (!nnb_take_list(r, nnb_u32(p + 4), nnb_u32(p + 8), at + 8, "a shape", &dims)) return false;
-    *v = (nnb_read_variable){ .shape = dims.at, .rank = dims.n, .data_index = (int32_t)nnb_u32(p + 16),
+    if (!nnb_take_list(r, little_u32(p + 4), little_u32(p + 8), at + 8, "a shape", &dims)) return false;
+    *v = (nnb_read_variable){ .shape = dims.at, .rank = dims.n, .data_index = (int32_t)little_u32(p + 16),
                               .type = p[12] & 15, .fp_pos = p[12] >> 4 };
     if (v->data_index >= 0 && (uint32_t)v->data_index >= r->n_index)
         return NNB_FAIL(r, at + 16, XIR_E_BOUNDS, "the data of variable %" PRIu32 " is entry %" PRId32 " of the index, "
@@ -42,7 +42,7 @@ bool nnb_read_variables(nnb_reader *r) {
     if (!r->v) return trace_memory(&r->d.trace);
     for (uint32_t i = 0; i < r->variables.n; i++) {
         const uint64_t place = r->variables.at + 4 * (uint64_t)i;
-        if (!read_variable(r, i, nnb_u32(p + 4 * (size_t)i), place)) return false;
+        if (!read_variable(r, i, little_u32(p + 4 * (size_t)i), place)) return false;
     }
     return true;
 }
@@ -75,7 +75,7 @@ static bool take_dims(nnb_reader *r, const nnb_read_variable *v) {
     for (uint32_t i = 0; i < v->rank; i++) {
         int64_t *out = dialect_add(&r->d, &r->dims, sizeof *out);
         if (!out) return false;
-        *out = (int32_t)nnb_u32(p + 4 * (size_t)i);
+        *out = (int32_t)little_u32(p + 4 * (size_t)i);
         known &= *out >= 0;
     }
     return known;

@@ -1,6 +1,7 @@
 /* A file as the source of an array in C11, aligned as the runtime needs it. A comment says what is inside. */
 #include <stdarg.h>
 #include "nnb/nnb.h"
+#include "number.h"
 
 enum { A_LINE = 16, ROOM = 8192 };
 
@@ -34,7 +35,7 @@ static void name_of(const char *path, char out[80]) {
     size_t at = (size_t)snprintf(out, 80, "nnb_");
     for (size_t i = 0; i < n && at < 79; i++) {
         const char c = stem[i];
-        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c);
         out[at++] = plain ? c : '_';
     }
     if (!n) at += (size_t)snprintf(out + at, 80 - at, "network");

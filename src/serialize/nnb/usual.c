@@ -17,7 +17,7 @@ typedef struct walk {
 static const uint8_t *next_block(walk *w, uint64_t size) {
     const nnb_reader *r = w->r;
     const uint64_t begin = w->at, end = begin + ((size + 3) & ~UINT64_C(3));
-    w->usual = w->usual && w->k < r->n_index && end <= r->data_size && nnb_u32(r->index + 4 * (size_t)w->k) == begin;
+    w->usual = w->usual && w->k < r->n_index && end <= r->data_size && little_u32(r->index + 4 * (size_t)w->k) == begin;
     for (uint64_t i = begin + size; w->usual && i < end; i++) w->usual = !r->data[i];
     if (w->usual) w->at = end;
     w->k++;
@@ -42,11 +42,11 @@ static void next_variable(walk *w, uint32_t i) {
     const nnb_read_variable *v = &r->v[i];
     const nnb_hole *holes = r->holes.data;
     const bool fixed = v->type == NNB_INT16 || v->type == NNB_INT8;
-    const uint32_t entry = nnb_u32(r->data + r->variables.at + 4 * (size_t)i);
-    const uint8_t *p = r->data + nnb_u32(r->index + 4 * (size_t)entry);
-    for (uint32_t k = 0; k < v->rank; k++) w->usual &= (int32_t)nnb_u32(r->data + v->shape + 4 * (size_t)k) >= 0;
+    const uint32_t entry = little_u32(r->data + r->variables.at + 4 * (size_t)i);
+    const uint8_t *p = r->data + little_u32(r->index + 4 * (size_t)entry);
+    for (uint32_t k = 0; k < v->rank; k++) w->usual &= (int32_t)little_u32(r->data + v->shape + 4 * (size_t)k) >= 0;
     w->usual &= v->type < NNB_TYPES && (fixed || !v->fp_pos) && (v->data_index < 0 || !v->made);
-    next_list(w, v->rank, nnb_u32(p + 8));
+    next_list(w, v->rank, little_u32(p + 8));
     if (v->data_index >= 0 && w->usual) {
         const nnb_hole *hole = &holes[w->hole++];
         w->usual = (uint32_t)v->data_index == w->k;
@@ -54,7 +54,7 @@ static void next_variable(walk *w, uint32_t i) {
         if (w->usual) skip_data(w, hole);
     }
     w->usual &= entry == w->k;   /* an empty shape before it has the same offset */
-    w->usual &= next_block(w, NNB_VARIABLE) == p && nnb_u32(p) == i && !p[13] && !p[14] && !p[15];
+    w->usual &= next_block(w, NNB_VARIABLE) == p && little_u32(p) == i && !p[13] && !p[14] && !p[15];
 }
 
 /* The arguments of a record that has the first n of them: whether their lists come next, and zeros between bytes and
@@ -64,22 +64,22 @@ static void next_arguments(walk *w, const nnb_signature *s, const uint8_t *p, si
     for (size_t i = 0; i < n && w->usual; i++) {
         const nnb_argument *a = &s->arguments[i];
         for (; end < a->at; end++) w->usual &= !p[end];
-        if (a->kind == NNB_LIST) next_list(w, nnb_u32(p + a->at), nnb_u32(p + a->at + 4));
+        if (a->kind == NNB_LIST) next_list(w, little_u32(p + a->at), little_u32(p + a->at + 4));
         end = a->at + a->size;
     }
 }
 
 static void next_function(walk *w, uint32_t i, bool *memory) {
     const nnb_reader *r = w->r;
-    const uint32_t k = nnb_u32(r->data + r->functions.at + 4 * (size_t)i), at = nnb_u32(r->index + 4 * (size_t)k);
+    const uint32_t k = little_u32(r->data + r->functions.at + 4 * (size_t)i), at = little_u32(r->index + 4 * (size_t)k);
     const uint8_t *p = r->data + at;
-    const nnb_signature *s = nnb_signature_of(&w->r->signatures, nnb_u16(p), memory);
+    const nnb_signature *s = nnb_signature_of(&w->r->signatures, little_u16(p), memory);
     uint32_t end;
     w->usual &= s && s->storable;
     if (!w->usual) return;
     const size_t n = nnb_record_arguments(s, nnb_next_block(r, k, at) - at, &end);
-    next_list(w, nnb_u32(p + 4), nnb_u32(p + 8));
-    next_list(w, nnb_u32(p + 12), nnb_u32(p + 16));
+    next_list(w, little_u32(p + 4), little_u32(p + 8));
+    next_list(w, little_u32(p + 12), little_u32(p + 16));
     next_arguments(w, s, p, n);
     w->usual &= k == w->k;
     w->usual &= next_block(w, end) == p;
@@ -88,8 +88,8 @@ static void next_function(walk *w, uint32_t i, bool *memory) {
 static void check_header(walk *w, uint32_t variables) {
     const nnb_reader *r = w->r;
     const uint8_t *head = r->d.base;
-    w->usual &= nnb_u32(head + 12) == 2 && nnb_u32(head + 20) == variables && nnb_u32(head + 28) + 1 == r->n_index &&
-                nnb_u32(head + 36) == 0 && nnb_u32(head + 44) == 1;
+    w->usual &= little_u32(head + 12) == 2 && little_u32(head + 20) == variables &&
+                little_u32(head + 28) + 1 == r->n_index && little_u32(head + 36) == 0 && little_u32(head + 44) == 1;
     w->usual &= w->k == r->n_index && w->at == r->data_size &&
                 r->d.whole->size == NNB_HEADER + 4 * (uint64_t)r->n_index + r->data_size;
 }

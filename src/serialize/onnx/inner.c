@@ -1,5 +1,6 @@
 /* Graphs and functions that the network of a model keeps as bytes (xir/onnx.h): each is read as a model of its own. */
 #include <xir/onnx.h>
+#include "number.h"
 #include "onnx/read.h"
 
 /* Reads one message with nothing around it: it has no folder, so external data is refused. */
@@ -36,7 +37,7 @@ xir_network *xir_onnx_read_graph(const xir_value *graph, xir_diags *why) {
 static unsigned digit_of(char c) {
     if (c >= 'A' && c <= 'Z') return (unsigned)(c - 'A');
     if (c >= 'a' && c <= 'z') return (unsigned)(c - 'a') + 26;
-    if (c >= '0' && c <= '9') return (unsigned)(c - '0') + 52;
+    if (is_digit(c)) return (unsigned)(c - '0') + 52;
     return c == '+' ? 62 : c == '/' ? 63 : 64;
 }
 

@@ -1,6 +1,7 @@
 /* What a network needs only to be written as ONNX again. */
 #include "name_dims.h"
 #include "onnx/read.h"
+#include "number.h"
 #include "symbols.h"
 
 /* ---- constants ------------------------------------------------------------------------------------------------- */
@@ -62,7 +63,7 @@ bool proto_keep_unused(proto_reader *r) {
 static bool take_number(xir_str *text, int64_t *out) {
     uint64_t v = 0;
     size_t i = 0;
-    for (; i < text->size && text->data[i] >= '0' && text->data[i] <= '9'; i++)
+    for (; i < text->size && is_digit(text->data[i]); i++)
         if (!mul_u64(v, 10, &v) || !add_u64(v, (uint64_t)(text->data[i] - '0'), &v)) return false;
     *text = (xir_str){ text->data + i, text->size - i };
     *out = (int64_t)v;

@@ -30,15 +30,7 @@ bool proto_once(proto_reader *r, const wire_field *f, wire_bytes *out, xir_str n
     return true;
 }
 
-bool proto_is_utf8(wire_bytes b) {
-    const char *at = (const char *)b.at, *end = at + b.size;
-    while (at < end) {
-        size_t n = (unsigned char)*at < 0x80 ? 1 : utf8_length(at, end);
-        if (!n) return false;
-        at += n;
-    }
-    return true;
-}
+bool proto_is_utf8(wire_bytes b) { return utf8_is_text((const char *)b.at, b.size); }
 
 bool proto_text_fail(proto_reader *r, const wire_field *f, xir_str name) {
     if (f->kind != WIRE_BYTES) return proto_kind_fail(r, f, WIRE_BYTES, name);

@@ -83,7 +83,7 @@ static bool scatter(proto_reader *r, const dense *d, uint8_t *out) {
     for (size_t i = 0; i < n; i++) {
         uint64_t at = 0;
         for (size_t j = 0; j < per; j++) {
-            int64_t index = (int64_t)wire_u64(indices + 8 * (i * per + j));
+            int64_t index = (int64_t)little_u64(indices + 8 * (i * per + j));
             if (index < 0 || index >= d->s->dims[j]) {
                 return PROTO_FAIL(r, d->s->indices.at, XIR_E_BOUNDS,
                                   "index %zu of value %zu is %" PRId64 ", expected 0 to %" PRId64, j, i,
@@ -91,7 +91,7 @@ static bool scatter(proto_reader *r, const dense *d, uint8_t *out) {
             }
             at = at * (uint64_t)d->s->dims[j] + (uint64_t)index;
         }
-        if (!per) at = wire_u64(indices + 8 * i);
+        if (!per) at = little_u64(indices + 8 * i);
         if (at >= d->elements) {
             return PROTO_FAIL(r, d->s->indices.at, XIR_E_BOUNDS,
                               "value %zu is at %" PRId64 ", but the tensor has %" PRIu64 " elements", i,

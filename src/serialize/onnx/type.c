@@ -1,5 +1,6 @@
 /* Types. A tensor with elements that XIR has becomes a tensor type with a layout of `*`; an unknown or symbolic dim is
  * -1, and symbols go into a tag. Everything else has no type, but a description in a tag. */
+#include "number.h"
 #include "onnx/read.h"
 
 uint32_t proto_data_field(uint64_t element) {
@@ -91,7 +92,7 @@ static bool is_odd(const dim *d) {
     for (size_t i = 0; i < d->name.size; i++) {
         const uint8_t c = d->name.at[i];
         odd |= c == ',' || c == ']';
-        digits &= (c >= '0' && c <= '9') || (c == '-' && i == 0);
+        digits &= is_digit(c) || (c == '-' && i == 0);
     }
     return odd || digits;
 }

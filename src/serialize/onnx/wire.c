@@ -26,7 +26,7 @@ static bool read_varint(wire *w, uint64_t *out) {
 
 static bool read_fixed(wire *w, size_t size, uint64_t *out) {
     if ((size_t)(w->end - w->at) < size) return fault(w, WIRE_CUT, w->at);
-    *out = size == 8 ? wire_u64(w->at) : wire_u32(w->at);
+    *out = size == 8 ? little_u64(w->at) : little_u32(w->at);
     w->at += size;
     return true;
 }

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "little.h"
 
 typedef struct wire_bytes {
     const uint8_t *at;
@@ -83,10 +84,5 @@ bool wire_next_number(wire *w, wire_kind kind, uint64_t *out);
 
 /* The message for a fault. */
 const char *wire_fault_text(wire_fault fault);
-
-static inline uint64_t wire_u32(const uint8_t *at) {
-    return (uint64_t)at[0] | (uint64_t)at[1] << 8 | (uint64_t)at[2] << 16 | (uint64_t)at[3] << 24;
-}
-static inline uint64_t wire_u64(const uint8_t *at) { return wire_u32(at) | wire_u32(at + 4) << 32; }
 
 #endif

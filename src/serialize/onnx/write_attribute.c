@@ -98,7 +98,7 @@ static bool has_bytes(proto_writer *w, xir_str key, const xir_value *v, uint64_t
 static void put_floats(proto_writer *w, uint32_t field, xir_str key, const xir_value *v) {
     if (!has_bytes(w, key, v, 1)) return;
     const wire_bytes data = proto_data(w, v);
-    for (size_t i = 0; i + 4 <= data.size; i += 4) proto_put_float(w, field, (uint32_t)wire_u32(data.at + i));
+    for (size_t i = 0; i + 4 <= data.size; i += 4) proto_put_float(w, field, (uint32_t)little_u32(data.at + i));
 }
 
 /* The bytes of a graph or of a text that is not UTF-8. */

@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include "onnx/write.h"
+#include "number.h"
 #include "text.h"
 
 bool proto_refuse(proto_writer *w, xir_status status, const char *sentence, ...) {
@@ -60,7 +61,7 @@ proto_message proto_open_slowly(proto_writer *w) {
 static int digit_of(char c) {
     if (c >= 'A' && c <= 'Z') return c - 'A';
     if (c >= 'a' && c <= 'z') return c - 'a' + 26;
-    if (c >= '0' && c <= '9') return c - '0' + 52;
+    if (is_digit(c)) return c - '0' + 52;
     return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 

@@ -162,7 +162,7 @@ xir_status pnnx_read_params(xir_network *net, const format_reading *how, const v
 
 bool pnnx_params_may_begin(const uint8_t *head, size_t size) {
     if (size < 4) return true;
-    const uint32_t sign = zip_u32(head);
+    const uint32_t sign = little_u32(head);
     return sign == ZIP_LOCAL || sign == ZIP_END || sign == ZIP_END64;
 }
 
@@ -189,11 +189,6 @@ static bool fail(saving *s, xir_status code, const char *sentence, ...) {
     return false;
 }
 
-static bool no_memory(saving *s) {
-    s->status = diag_memory(s->how->why);
-    return false;
-}
-
 static bool add_member(saving *s, const xir_op *op, const xir_entry *e) {
     const xir_value *v = e->value.as.params;
     const xir_str op_name = xir_op_name(op);
@@ -202,7 +197,7 @@ static bool add_member(saving *s, const xir_op *op, const xir_entry *e) {
     uint64_t bytes = 0;
     char *name = arena_take(&s->scratch, size);
     if (!name || !mem_reserve(&s->net->ctx->alloc, (void **)&s->members, &s->room, s->n + 1, sizeof *s->members))
-        return no_memory(s);
+        return diag_no_memory(&s->status, s->how->why);
     memcpy(name, op_name.data, op_name.size);
     memcpy(name + op_name.size, e->key.data, e->key.size);
     name[op_name.size] = '.';
@@ -237,7 +232,7 @@ static bool list_members(saving *s) {
         const uint32_t *first = text_table_add(&names, s->members[i].name, (uint32_t)i);
         ok = first ? *first == i || fail(s, XIR_E_EXISTS, "two weights would be the member '%.*s' of the archive",
                                          CLIP(s->members[i].name))
-                   : no_memory(s);
+                   : diag_no_memory(&s->status, s->how->why);
     }
     text_table_free(&names);
     return ok;

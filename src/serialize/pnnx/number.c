@@ -2,9 +2,8 @@
  * three more otherwise; exponents have no plus sign and no leading zeros. */
 #include <math.h>
 #include <stdio.h>
+#include "number.h"
 #include "pnnx/value.h"
-
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /* ---- printing -------------------------------------------------------------------------------------------------- */
 

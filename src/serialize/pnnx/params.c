@@ -1,5 +1,6 @@
 /* Parameters of a line, which become attributes: keys and values that are texts. Layers repeat the parameters of
  * others, which are then not read again. */
+#include "number.h"
 #include "pnnx/pnnx.h"
 
 /* ---- values ---------------------------------------------------------------------------------------------------- */
@@ -68,7 +69,7 @@ static bool read_value(pnnx_reader *r, xir_str text, xir_any *out, bool *same) {
 static bool is_number(xir_str key) {
     size_t i = key.size && key.data[0] == '-';
     const size_t first = i;
-    while (i < key.size && key.data[i] >= '0' && key.data[i] <= '9') i++;
+    while (i < key.size && is_digit(key.data[i])) i++;
     return i > first && i == key.size;
 }
 

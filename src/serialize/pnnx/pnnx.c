@@ -1,4 +1,5 @@
 /* PNNX as a format: a text, and an archive of weights next to it. */
+#include "number.h"
 #include "pnnx/pnnx.h"
 
 static bool is_line_end(uint8_t c) { return c == '\n' || c == '\r'; }
@@ -48,7 +49,7 @@ static bool take_number(const char **p, const char *end, const char *key, uint64
     *p += n;
     *out = 0;
     const char *first = *p;
-    for (; *p < end && **p >= '0' && **p <= '9' && *out < UINT32_MAX; ++*p) *out = 10 * *out + (uint64_t)(**p - '0');
+    for (; *p < end && is_digit(**p) && *out < UINT32_MAX; ++*p) *out = 10 * *out + (uint64_t)(**p - '0');
     return *p > first;
 }
 

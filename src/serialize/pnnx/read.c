@@ -2,6 +2,7 @@
  * there are files with wrong ones. Inputs are made first, wherever their lines are, so that the network has one op of
  * all inputs at its beginning. */
 #include "pnnx/pnnx.h"
+#include "number.h"
 #include "utf8.h"
 
 /* ---- lines ----------------------------------------------------------------------------------------------------- */
@@ -24,7 +25,7 @@ bool pnnx_next_line(pnnx_text *text, xir_str *line) {
 /* Most numbers of operands are one digit. */
 static bool take_digit(pnnx_text *line, int64_t *out) {
     const char *p = pnnx_skip_blanks(line->p, line->end);
-    bool digit = line->end - p >= 2 && p[0] >= '0' && p[0] <= '9' && p[1] == ' ';
+    bool digit = line->end - p >= 2 && is_digit(p[0]) && p[1] == ' ';
     if (!digit) return false;
     *out = p[0] - '0';
     line->p = p + 1;

@@ -1,8 +1,8 @@
 /* Values as PNNX reads and prints them. */
 #include "diagnose.h"
+#include "number.h"
 #include "pnnx/value.h"
 
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is(xir_str text, const char *word) { return xir_str_equal(text, xir_str_of(word)); }
 
 xir_pnnx_kind pnnx_scalar_kind(xir_str text) {

@@ -2,6 +2,7 @@
  * term is decides how: an operation of two numbers is Python's, any other one PyTorch's. The formula is parsed into a
  * tree; where that is high, its lower parts become statements before it, since Python's parser bounds nesting. */
 #include <stdio.h>
+#include "number.h"
 #include "python/python.h"
 
 typedef struct term term;
@@ -235,7 +236,7 @@ static term *call(parser *s, xir_str name, bool bare) {
 }
 
 static bool is_name(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c == '.';
 }
 
 static term *real_word(parser *s, xir_str word) {
@@ -296,7 +297,7 @@ static term *read_number(parser *s) {
 static term *read_input(parser *s) {
     size_t i = 0;
     const char *first = s->p;
-    while (s->p < s->end && *s->p >= '0' && *s->p <= '9' && i < 1 << 20) i = 10 * i + (size_t)(*s->p++ - '0');
+    while (s->p < s->end && is_digit(*s->p) && i < 1 << 20) i = 10 * i + (size_t)(*s->p++ - '0');
     if (s->p == first) return failed(s, "expected the number of an input");
     if (i >= s->c->op->n_inputs) return failed(s, "an input that the operator does not have");
     const python_value *v = python_value_of(s->c->w, op_inputs(s->c->op)[i].value);
@@ -306,7 +307,7 @@ static term *read_input(parser *s) {
 static term *read_plain(parser *s) {
     const char c = s->p < s->end ? *s->p : '\0';
     if (takes(s, '@')) return read_input(s);
-    if ((c >= '0' && c <= '9') || c == '-') return read_number(s);
+    if (is_digit(c) || c == '-') return read_number(s);
     xir_str name = { s->p, 0 };
     while (s->p < s->end && is_name(*s->p)) s->p++, name.size++;
     if (!name.size) return failed(s, "expected an operand");
@@ -387,7 +388,7 @@ static bool read_param(python_op *c, const xir_any *v, items *all, bool *is_list
     }
     s.p = digits;
     s.end = digits + n;
-    const term *t = *digits == '-' || (*digits >= '0' && *digits <= '9') ? read_number(&s) : real_word(&s, (xir_str){
+    const term *t = *digits == '-' || is_digit(*digits) ? read_number(&s) : real_word(&s, (xir_str){
                                                                                   digits, n });
     if (!t) return python_refuse(c, XIR_E_SYNTAX, "the expression is not a number");
     char *kept = arena_copy(&c->w->scratch, t->text.data, t->text.size);

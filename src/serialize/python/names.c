@@ -4,12 +4,13 @@
 #include <math.h>
 #include <stdio.h>
 #include "python/python.h"
+#include "number.h"
 #include "utf8.h"
 
 /* ---- identifiers ------------------------------------------------------------------------------------------------- */
 
 static bool is_plain(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_';
 }
 
 static bool is_inside(char c) { return ((unsigned char)c & 0xC0) == 0x80; }   /* a character of UTF-8 */

@@ -47,10 +47,7 @@ static const char test_text[] =
 
 /* ---- failures ---------------------------------------------------------------------------------------------------- */
 
-bool python_no_memory(python_writer *w) {
-    if (!w->status) w->status = diag_memory(w->how->why);
-    return false;
-}
+bool python_no_memory(python_writer *w) { return diag_no_memory(&w->status, w->how->why); }
 
 static bool fail(python_writer *w, xir_status status, const char *sentence, ...) XIR_PRINTF(3, 4);
 static bool fail(python_writer *w, xir_status status, const char *sentence, ...) {

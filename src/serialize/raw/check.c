@@ -1,13 +1,8 @@
 /* Nothing in a raw file is trusted before it is checked: the ids must be exactly the network's, each once; the payloads
  * must tile the rest of the file without gap or overlap. The file cannot make this allocate much memory, and no Params
  * is touched. */
+#include "little.h"
 #include "raw/list.h"
-
-static uint64_t read_le(const uint8_t *at, int bytes) {
-    uint64_t v = 0;
-    for (int i = 0; i < bytes; i++) v |= (uint64_t)at[i] << (8 * i);
-    return v;
-}
 
 /* Sorts the ids, to be searched. */
 static xir_status sort_ids(raw_listing *l) {
@@ -59,13 +54,13 @@ bool raw_may_begin(const uint8_t *head, size_t size) {
     return size >= sizeof raw_magic && memcmp(head, raw_magic, sizeof raw_magic) == 0;
 }
 
-static uint64_t entries_of(const uint8_t *head) { return read_le(head + RAW_N_AT, 4); }
+static uint64_t entries_of(const uint8_t *head) { return little_u32(head + RAW_N_AT); }
 
 uint64_t raw_entries_to_read(const raw_listing *l, uint64_t n) { return n < l->n + 1 ? n : l->n + 1; }
 
 static xir_status check_entry(raw_listing *l, const uint8_t *at, int64_t i, uint64_t n, uint64_t size, size_t *hint) {
-    int64_t id = (int32_t)(uint32_t)read_le(at, 4);
-    uint64_t offset = read_le(at + 4, 8), byte = raw_table_end((uint64_t)i);
+    int64_t id = (int32_t)(uint32_t)little_u32(at);
+    uint64_t offset = little_u64(at + 4), byte = raw_table_end((uint64_t)i);
     raw_item *it = find_id(l, id, hint);
     if (!it)
         return raw_fail(l, XIR_E_CORRUPT, byte, "entry %lld has v_id %lld, but the network has no Params with this id",

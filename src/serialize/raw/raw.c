@@ -18,11 +18,8 @@
  * file staying unchanged. */
 #include <xir/icraft.h>
 #include "format.h"
+#include "little.h"
 #include "raw/list.h"
-
-static void write_le(uint8_t *at, int bytes, uint64_t v) {
-    for (int i = 0; i < bytes; i++) at[i] = (uint8_t)(v >> (8 * i));
-}
 
 /* Where the bytes go. */
 typedef struct sink {
@@ -131,12 +128,12 @@ static bool put_all(const raw_listing *l, sink *s) {
     uint8_t piece[RAW_ENTRY * 512];
     const raw_rank *payloads = l->ranks, *table = l->ranks + l->n;
     memcpy(piece, raw_magic, sizeof raw_magic);
-    write_le(piece + RAW_N_AT, 4, l->n);
+    little_put32(piece + RAW_N_AT, (uint32_t)l->n);
     if (!put(s, piece, RAW_HEADER)) return false;
     for (size_t i = 0, used = 0; i < l->n; i++) {
         const raw_item *it = &l->items[table[i].index];
-        write_le(piece + used, 4, (uint32_t)it->value->id);
-        write_le(piece + used + 4, 8, it->offset);
+        little_put32(piece + used, (uint32_t)it->value->id);
+        little_put64(piece + used + 4, it->offset);
         used += RAW_ENTRY;
         if (used < sizeof piece && i + 1 < l->n) continue;
         if (!put(s, piece, used)) return false;

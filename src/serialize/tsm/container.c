@@ -22,20 +22,20 @@ static uint64_t key_sum(void) {
 
 void tsm_scramble(uint8_t *p, uint64_t size) {
     uint8_t word[8];
-    tsm_put32(word, (uint32_t)key_sum());
-    tsm_put32(word + 4, (uint32_t)(key_sum() >> 32));
+    little_put32(word, (uint32_t)key_sum());
+    little_put32(word + 4, (uint32_t)(key_sum() >> 32));
     size -= size % SCRAMBLE_BLOCK;
     for (uint64_t i = 0; i < size; i++) p[i] ^= word[i % 8];
 }
 
 tsm_wrapping tsm_wrapping_of(const uint8_t *head, size_t size) {
     uint8_t first[SCRAMBLE_BLOCK];
-    if (size >= 8 && tsm_u32(head + 4) == TSM_CODE) return TSM_MODULE;
-    if (size > MAGIC_SIZE && tsm_u32(head) == TSM_CODE && head[MAGIC_SIZE] <= BOOL) return TSM_CONTAINER;
+    if (size >= 8 && little_u32(head + 4) == TSM_CODE) return TSM_MODULE;
+    if (size > MAGIC_SIZE && little_u32(head) == TSM_CODE && head[MAGIC_SIZE] <= BOOL) return TSM_CONTAINER;
     if (size < MAGIC_SIZE + sizeof first || memcmp(head, fast, MAGIC_SIZE) != 0) return TSM_UNKNOWN;
     memcpy(first, head + MAGIC_SIZE, sizeof first);
     tsm_scramble(first, sizeof first);
-    return tsm_u32(first) == TSM_CODE ? TSM_SCRAMBLED : TSM_UNKNOWN;
+    return little_u32(first) == TSM_CODE ? TSM_SCRAMBLED : TSM_UNKNOWN;
 }
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
@@ -253,7 +253,7 @@ static bool put_bytes(buffer *out, uint8_t type, const xir_any *digits) {
     if (type != FLOAT) tsm_put_word(out, 0);
     const size_t begin = out->size;
     if (!can_take(digits) || !tsm_take_digits(digits->as.text, out)) return false;
-    if (!out->failed && type != FLOAT) tsm_put32((uint8_t *)out->data + at + 1, (uint32_t)(out->size - begin));
+    if (!out->failed && type != FLOAT) little_put32((uint8_t *)out->data + at + 1, (uint32_t)(out->size - begin));
     return type != FLOAT || out->failed || out->size - begin == 4;
 }
 
@@ -267,7 +267,7 @@ static bool put_key(buffer *out, const xir_any *k) {
     const size_t at = out->size;
     tsm_put_word(out, 0);
     if (!can_take(digits) || !tsm_take_digits(digits->as.text, out)) return false;
-    if (!out->failed) tsm_put32((uint8_t *)out->data + at, (uint32_t)(out->size - at - 4));
+    if (!out->failed) little_put32((uint8_t *)out->data + at, (uint32_t)(out->size - at - 4));
     return true;
 }
 

@@ -13,7 +13,7 @@ bool tsm_bad_count(tsm_cursor *c, uint64_t least, const char *what) {
     if (tsm_left(c) < 4) return is_cut(c, what, 4);
     const uint64_t left = tsm_left(c) - 4;
     return CURSOR_FAIL(c, c->p, XIR_E_CORRUPT, "%s is %" PRIu32 ", but the %" PRIu64 " bytes that follow hold at most %"
-                       PRIu64, what, tsm_u32(c->p), left, left / least);
+                       PRIu64, what, little_u32(c->p), left, left / least);
 }
 
 /* ---- tensors ----------------------------------------------------------------------------------------------------- */

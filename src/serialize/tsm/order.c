@@ -62,7 +62,7 @@ bool tsm_order(tsm_reader *r) {
     w.stack = arena_take(&r->d.scratch, (r->n + 1) * sizeof *w.stack);
     r->order = arena_take(&r->d.scratch, (r->n + 1) * sizeof *r->order);
     if (!w.stack || !r->order) return trace_memory(&r->d.trace);
-    for (uint32_t i = 0; i < r->n_ends[1]; i++) visit(&w, tsm_u32(r->ends[1] + 4 * (size_t)i), true);
+    for (uint32_t i = 0; i < r->n_ends[1]; i++) visit(&w, little_u32(r->ends[1] + 4 * (size_t)i), true);
     for (size_t i = 0; i < r->n; i++) {
         if (r->nodes[i].reached) check_reached(r, i);
         r->nodes[i].state = NEW;

@@ -5,13 +5,13 @@
 static bool make_inputs(tsm_reader *r) {
     dialect *d = &r->d;
     for (uint32_t i = 0; i < r->n_ends[0]; i++) {
-        const uint32_t node = tsm_u32(r->ends[0] + 4 * (size_t)i);
+        const uint32_t node = little_u32(r->ends[0] + 4 * (size_t)i);
         dialect_declared declared = { NULL, NULL };
         if (!tsm_declare_input(r, node, &declared) || !dialect_input(d, dialect_number(node), &declared)) return false;
     }
     if (!dialect_make_inputs(d)) return false;
     for (uint32_t i = 0; i < r->n_ends[0]; i++) {
-        const tsm_node *n = &r->nodes[tsm_u32(r->ends[0] + 4 * (size_t)i)];
+        const tsm_node *n = &r->nodes[little_u32(r->ends[0] + 4 * (size_t)i)];
         if (!dialect_name_value(d, &op_outputs(d->net->first)[i], n->name)) return false;
     }
     return true;
@@ -37,7 +37,7 @@ static bool make_ops(tsm_reader *r) {
 
 static bool make_outputs(tsm_reader *r) {
     for (uint32_t i = 0; i < r->n_ends[1]; i++)
-        if (!dialect_output(&r->d, dialect_number(tsm_u32(r->ends[1] + 4 * (size_t)i)), NULL)) return false;
+        if (!dialect_output(&r->d, dialect_number(little_u32(r->ends[1] + 4 * (size_t)i)), NULL)) return false;
     return dialect_make_outputs(&r->d);
 }
 
@@ -74,7 +74,7 @@ static bool keep_order(tsm_reader *r) {
     bool same = true;
     if (!u.places) return trace_memory(&r->d.trace);
     memset(u.places, 0xff, (r->n + 1) * sizeof *u.places);
-    for (uint32_t i = 0; i < r->n_ends[0]; i++) place(&u, tsm_u32(r->ends[0] + 4 * (size_t)i));
+    for (uint32_t i = 0; i < r->n_ends[0]; i++) place(&u, little_u32(r->ends[0] + 4 * (size_t)i));
     for (size_t i = 0; i < r->n; i++)
         if (r->nodes[i].unused) place(&u, (uint32_t)i);
     for (size_t k = 0; k < r->n; k++) {
@@ -86,7 +86,7 @@ static bool keep_order(tsm_reader *r) {
         }
         place(&u, r->order[k]);
     }
-    for (uint32_t i = 0; i < r->n_ends[1]; i++) place(&u, tsm_u32(r->ends[1] + 4 * (size_t)i));
+    for (uint32_t i = 0; i < r->n_ends[1]; i++) place(&u, little_u32(r->ends[1] + 4 * (size_t)i));
     for (size_t i = 0; i < r->n; i++) same &= u.places[i] == i;
     if (same) return true;
     xir_any *items = arena_take(&r->d.scratch, r->n * sizeof *items);
@@ -97,7 +97,7 @@ static bool keep_order(tsm_reader *r) {
 
 static bool keep_header(tsm_reader *r) {
     static const uint8_t zeros[TSM_USER];
-    const uint32_t fake = tsm_u32(r->module);
+    const uint32_t fake = little_u32(r->module);
     const uint8_t *user = r->module + TSM_HEADER - TSM_USER;
     buffer text;
     if (!fake && memcmp(user, zeros, TSM_USER) == 0) return true;

@@ -32,7 +32,7 @@ static bool scan_header(tsm_reader *r) {
     if (tsm_left(c) < TSM_HEADER)
         return trace_fail(c->trace, XIR_E_CORRUPT, at, "expected a header of %d bytes, found %" PRIu64, TSM_HEADER,
                           tsm_left(c));
-    const uint32_t code = tsm_u32(c->p + 4);
+    const uint32_t code = little_u32(c->p + 4);
     c->p += TSM_HEADER;
     return code == TSM_CODE ||
            trace_fail(c->trace, XIR_E_SYNTAX, at + 4, "expected the code 0x%08x, found 0x%08" PRIx32
@@ -51,7 +51,7 @@ static void check_ends(tsm_reader *r, int which) {
     char where[40];
     for (uint32_t i = 0; i < r->n_ends[which]; i++) {
         const uint8_t *at = r->ends[which] + 4 * (size_t)i;
-        const uint32_t node = tsm_u32(at);
+        const uint32_t node = little_u32(at);
         snprintf(where, sizeof where, "/%s/%" PRIu32, which ? "outputs" : "inputs", i);
         if (node >= r->n) {
             tsm_fault(r, XIR_E_BOUNDS, at, SIZE_MAX, where, "%s %" PRIu32 " is node %" PRIu32 ", but the graph has %zu",
@@ -260,7 +260,7 @@ bool tsm_scan(tsm_reader *r) {
     check_ends(r, 0);
     check_ends(r, 1);
     for (size_t i = 0; i < r->n; i++) ok &= check_inputs(r, i);
-    for (uint32_t i = 0; i < r->n_ends[1]; i++) ok &= tsm_u32(r->ends[1] + 4 * (size_t)i) < r->n;
+    for (uint32_t i = 0; i < r->n_ends[1]; i++) ok &= little_u32(r->ends[1] + 4 * (size_t)i) < r->n;
     if (r->c.p < r->c.end)
         tsm_fault(r, XIR_E_CORRUPT, r->c.p, SIZE_MAX, "", "%" PRIu64 " bytes follow the last node: expected the end",
                   tsm_left(&r->c));

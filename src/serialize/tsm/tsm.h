@@ -16,6 +16,7 @@
 #define SERIALIZE_TSM_TSM_H
 
 #include "dialect/dialect.h"
+#include "little.h"
 
 enum { TSM_HEADER = 128, TSM_USER = 120 };
 #define TSM_CODE 0x19910929u
@@ -35,12 +36,6 @@ enum { TSM_LIST_MOST = 4096, TSM_RANK_MOST = 64 };
 /* An undeclared attribute of the Input op: the Params that nothing uses. */
 #define TSM_ATTR_UNUSED "tsm.unused"
 
-static inline uint32_t tsm_u32(const uint8_t *p) {
-    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-static inline void tsm_put32(uint8_t *p, uint32_t v) {
-    for (int i = 0; i < 4; i++) p[i] = (uint8_t)(v >> 8 * i);
-}
 /* The most that a dim, and another count, can be. */
 enum { TSM_DIM_MOST = INT32_MAX };
 #define TSM_COUNT_MOST UINT32_MAX
@@ -73,14 +68,14 @@ typedef struct tsm_tensor {
 static inline uint64_t tsm_at(const tsm_cursor *c, const uint8_t *p) { return (uint64_t)(p - c->base); }
 static inline uint64_t tsm_left(const tsm_cursor *c) { return (uint64_t)(c->end - c->p); }
 static inline int64_t tsm_dim(const tsm_tensor *t, uint32_t i) {
-    return (int32_t)tsm_u32(t->dims + 4 * (size_t)i);
+    return (int32_t)little_u32(t->dims + 4 * (size_t)i);
 }
 /* All return false after a failure, which is recorded. `what`: "the name of a parameter". */
 /* A count of items that take at least `least` bytes each, at most 2^31. Most of what is read is counts. */
 bool tsm_bad_count(tsm_cursor *c, uint64_t least, const char *what);
 static inline bool tsm_take_count(tsm_cursor *c, uint64_t least, uint32_t *out, const char *what) {
     const uint64_t left = tsm_left(c);
-    *out = left < 4 ? 0 : tsm_u32(c->p);
+    *out = left < 4 ? 0 : little_u32(c->p);
     if (left < 4 || *out * least > left - 4) return tsm_bad_count(c, least, what);
     c->p += 4;
     return true;
@@ -192,7 +187,7 @@ void tsm_fault(tsm_reader *r, xir_status code, const uint8_t *at, size_t node, c
                ...) XIR_PRINTF(6, 7);
 /* order.c: the nodes in an order of execution; marks those that outputs reach. Faults are findings. */
 bool tsm_order(tsm_reader *r);
-static inline uint32_t tsm_input(const tsm_node *n, uint32_t i) { return tsm_u32(n->inputs + 4 * (size_t)i); }
+static inline uint32_t tsm_input(const tsm_node *n, uint32_t i) { return little_u32(n->inputs + 4 * (size_t)i); }
 
 /* ---- value.c: tensors as values, and back ------------------------------------------------------------------------ */
 

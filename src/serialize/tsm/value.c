@@ -2,6 +2,7 @@
  * writer stores integers in 32 bits and reals as FLOAT32, with 64 bits only for what that cannot hold, and lists of
  * pads and crops as rows of two. */
 #include <math.h>
+#include "number.h"
 #include "tsm/tsm.h"
 
 /* ---- the usual writer -------------------------------------------------------------------------------------------- */
@@ -139,7 +140,7 @@ bool tsm_code_of(const xir_type *element, uint8_t *out) {
 
 void tsm_put_word(buffer *out, uint32_t v) {
     uint8_t word[4];
-    tsm_put32(word, v);
+    little_put32(word, v);
     buffer_put(out, word, sizeof word);
 }
 
@@ -244,7 +245,7 @@ void tsm_put_digits(buffer *out, const uint8_t *p, size_t n) {
     }
 }
 
-static int digit_of(char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1; }
+static int digit_of(char c) { return is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1; }
 
 bool tsm_take_digits(xir_str text, buffer *out) {
     for (size_t i = 0; i + 1 < text.size; i += 2) {

@@ -18,10 +18,7 @@ bool zip_fail(zip_archive *z, xir_status code, uint64_t byte, const char *senten
     return false;
 }
 
-bool zip_no_memory(zip_archive *z) {
-    if (!z->status) z->status = diag_memory(z->why);
-    return false;
-}
+bool zip_no_memory(zip_archive *z) { return diag_no_memory(&z->status, z->why); }
 
 /* ---- members --------------------------------------------------------------------------------------------------- */
 
@@ -74,8 +71,8 @@ static uint64_t find_end(const blob *whole) {
     if (whole->size < ZIP_END_SIZE) return other;
     const uint64_t last = whole->size - ZIP_END_SIZE, first = last > UINT16_MAX ? last - UINT16_MAX : 0;
     for (uint64_t at = last + 1; at-- > first;) {
-        if (bytes[at] != 'P' || zip_u32(bytes + at) != ZIP_END) continue;
-        const uint64_t comment = zip_u16(bytes + at + 20);
+        if (bytes[at] != 'P' || little_u32(bytes + at) != ZIP_END) continue;
+        const uint64_t comment = little_u16(bytes + at + 20);
         if (comment == last - at) return at;
         if (comment < last - at && other == XIR_NO_BYTE) other = at;
     }
@@ -89,17 +86,17 @@ static bool is_whole(zip_archive *z, bool whole, uint64_t byte) {
 /* The record of large archives, and the locator that says where it is. */
 static bool read_end64(zip_archive *z, uint64_t locator, ending *end) {
     const uint8_t *l = z->whole->bytes + locator;
-    const uint64_t at = zip_u64(l + 8);
-    if (!is_whole(z, zip_u32(l + 4) == 0 && zip_u32(l + 16) <= 1, locator)) return false;
-    if (!zip_holds(locator, at, ZIP_END64_SIZE) || zip_u32(z->whole->bytes + at) != ZIP_END64)
+    const uint64_t at = little_u64(l + 8);
+    if (!is_whole(z, little_u32(l + 4) == 0 && little_u32(l + 16) <= 1, locator)) return false;
+    if (!zip_holds(locator, at, ZIP_END64_SIZE) || little_u32(z->whole->bytes + at) != ZIP_END64)
         return zip_fail(z, XIR_E_CORRUPT, locator + 8, "the 64-bit record is not at byte %" PRIu64, at);
     const uint8_t *p = z->whole->bytes + at;
-    *end = (ending){ .record = at, .n = zip_u64(p + 32), .size = zip_u64(p + 40), .at = zip_u64(p + 48) };
+    *end = (ending){ .record = at, .n = little_u64(p + 32), .size = little_u64(p + 40), .at = little_u64(p + 48) };
     z->zip64 = true;
-    if (zip_u64(p + 4) < ZIP_END64_SIZE - 12 || !zip_holds(locator, at + 12, zip_u64(p + 4)))
+    if (little_u64(p + 4) < ZIP_END64_SIZE - 12 || !zip_holds(locator, at + 12, little_u64(p + 4)))
         return zip_fail(z, XIR_E_CORRUPT, at + 4, "the 64-bit record takes %" PRIu64 " bytes from %" PRIu64
-                        " on, but its locator is at %" PRIu64, zip_u64(p + 4), at + 12, locator);
-    return is_whole(z, zip_u32(p + 16) == 0 && zip_u32(p + 20) == 0 && zip_u64(p + 24) == end->n, at);
+                        " on, but its locator is at %" PRIu64, little_u64(p + 4), at + 12, locator);
+    return is_whole(z, little_u32(p + 16) == 0 && little_u32(p + 20) == 0 && little_u64(p + 24) == end->n, at);
 }
 
 /* Whether a number of the 32-bit record is all ones or that of the 64-bit record. */
@@ -107,9 +104,9 @@ static bool agrees(uint64_t narrow, uint64_t ones, uint64_t wide) { return narro
 
 static bool read_end(zip_archive *z, uint64_t at, ending *end) {
     const uint8_t *p = z->whole->bytes + at;
-    const uint64_t disk = zip_u16(p + 4), first = zip_u16(p + 6), here = zip_u16(p + 8), n = zip_u16(p + 10),
-                   size = zip_u32(p + 12), begin = zip_u32(p + 16);
-    bool large = at >= ZIP_LOCATOR_SIZE && zip_u32(p - ZIP_LOCATOR_SIZE) == ZIP_LOCATOR;
+    const uint64_t disk = little_u16(p + 4), first = little_u16(p + 6), here = little_u16(p + 8),
+                   n = little_u16(p + 10), size = little_u32(p + 12), begin = little_u32(p + 16);
+    bool large = at >= ZIP_LOCATOR_SIZE && little_u32(p - ZIP_LOCATOR_SIZE) == ZIP_LOCATOR;
     if (!large) {
         *end = (ending){ .record = at, .at = begin, .size = size, .n = n };
         return is_whole(z, disk == 0 && first == 0 && here == n, at);
@@ -141,17 +138,17 @@ static bool same_member(zip_archive *z, const zip_member *entry, const zip_membe
 static bool read_entry(zip_archive *z, uint64_t *at, const ending *dir) {
     const uint64_t end = dir->at + dir->size;
     const uint8_t *p = z->whole->bytes + *at;
-    if (!zip_holds(end, *at, ZIP_CENTRAL_SIZE) || zip_u32(p) != ZIP_CENTRAL)
+    if (!zip_holds(end, *at, ZIP_CENTRAL_SIZE) || little_u32(p) != ZIP_CENTRAL)
         return zip_fail(z, XIR_E_CORRUPT, *at, "expected entry %zu of the directory, which ends at byte %" PRIu64, z->n,
                         end);
-    const size_t name = zip_u16(p + 28), extra = zip_u16(p + 30), comment = zip_u16(p + 32);
+    const size_t name = little_u16(p + 28), extra = little_u16(p + 30), comment = little_u16(p + 32);
     if (!zip_holds(end, *at + ZIP_CENTRAL_SIZE, name + extra + comment))
         return zip_fail(z, XIR_E_CORRUPT, *at, "entry %zu reaches beyond the directory, which ends at byte %" PRIu64,
                         z->n, end);
-    zip_member m = { .name = { (const char *)p + ZIP_CENTRAL_SIZE, name }, .packed = zip_u32(p + 20),
-                     .size = zip_u32(p + 24), .crc = zip_u32(p + 16), .header = zip_u32(p + 42),
-                     .method = (uint16_t)zip_u16(p + 10), .flags = (uint16_t)zip_u16(p + 8) }, local;
-    uint32_t disk = zip_u16(p + 34);
+    zip_member m = { .name = { (const char *)p + ZIP_CENTRAL_SIZE, name }, .packed = little_u32(p + 20),
+                     .size = little_u32(p + 24), .crc = little_u32(p + 16), .header = little_u32(p + 42),
+                     .method = little_u16(p + 10), .flags = little_u16(p + 8) }, local;
+    uint32_t disk = little_u16(p + 34);
     size_t left = 0;
     const uint8_t *block = zip_block64(p + ZIP_CENTRAL_SIZE + name, extra, &left);
     z->zip64 |= block != NULL;
@@ -159,7 +156,7 @@ static bool read_entry(zip_archive *z, uint64_t *at, const ending *dir) {
         bool wide = zip_widen(&block, &left, &m.size) && zip_widen(&block, &left, &m.packed) &&
                     zip_widen(&block, &left, &m.header);
         if (!wide) return zip_fail(z, XIR_E_CORRUPT, *at, "the entry of '%.*s' has no 64-bit sizes", CLIP(m.name));
-        if (disk == UINT16_MAX && left >= 4) disk = zip_u32(block);
+        if (disk == UINT16_MAX && left >= 4) disk = little_u32(block);
     }
     if (!is_whole(z, disk == 0, *at)) return false;
     if (m.flags & ZIP_MASKED)

@@ -5,9 +5,9 @@
 
 const uint8_t *zip_block64(const uint8_t *extra, size_t size, size_t *block_size) {
     while (size >= 4) {
-        size_t n = zip_u16(extra + 2);
+        size_t n = little_u16(extra + 2);
         if (n > size - 4) return NULL;
-        if (zip_u16(extra) == ZIP_BLOCK64) {
+        if (little_u16(extra) == ZIP_BLOCK64) {
             *block_size = n;
             return extra + 4;
         }
@@ -19,17 +19,18 @@ const uint8_t *zip_block64(const uint8_t *extra, size_t size, size_t *block_size
 
 bool zip_read_local(zip_archive *z, uint64_t header, uint64_t end, zip_member *m) {
     const uint8_t *p = z->whole->bytes + header;
-    if (zip_holds(end, header, 4) && zip_u32(p) != ZIP_LOCAL)
+    if (zip_holds(end, header, 4) && little_u32(p) != ZIP_LOCAL)
         return zip_fail(z, XIR_E_CORRUPT, header,
                         "expected the header of a member, found the bytes %02X %02X %02X %02X", p[0], p[1], p[2], p[3]);
     if (!zip_holds(end, header, ZIP_LOCAL_SIZE))
         return zip_fail(z, XIR_E_CORRUPT, header, "the header of a member reaches beyond byte %" PRIu64, end);
-    const size_t name = zip_u16(p + 26), extra = zip_u16(p + 28);
+    const size_t name = little_u16(p + 26), extra = little_u16(p + 28);
     if (!zip_holds(end, header + ZIP_LOCAL_SIZE, name + extra))
         return zip_fail(z, XIR_E_CORRUPT, header, "the name of a member reaches beyond byte %" PRIu64, end);
     *m = (zip_member){ .name = { (const char *)p + ZIP_LOCAL_SIZE, name }, .header = header,
-                       .at = header + ZIP_LOCAL_SIZE + name + extra, .packed = zip_u32(p + 18), .size = zip_u32(p + 22),
-                       .crc = zip_u32(p + 14), .method = (uint16_t)zip_u16(p + 8), .flags = (uint16_t)zip_u16(p + 6) };
+                       .at = header + ZIP_LOCAL_SIZE + name + extra, .packed = little_u32(p + 18),
+                       .size = little_u32(p + 22), .crc = little_u32(p + 14), .method = little_u16(p + 8),
+                       .flags = little_u16(p + 6) };
     size_t left = 0;
     const uint8_t *block = zip_block64(p + ZIP_LOCAL_SIZE + name, extra, &left);
     z->zip64 |= block != NULL;
@@ -41,7 +42,7 @@ bool zip_read_local(zip_archive *z, uint64_t header, uint64_t end, zip_member *m
 /* Whether the members end here: at the end of the file, before up to three bytes, or where the directory begins. */
 static bool is_end(const zip_archive *z, uint64_t at) {
     if (z->whole->size - at < 4) return true;
-    uint32_t sign = zip_u32(z->whole->bytes + at);
+    uint32_t sign = little_u32(z->whole->bytes + at);
     return sign == ZIP_CENTRAL || sign == ZIP_END64;
 }
 

@@ -14,6 +14,7 @@
 #include "blob.h"
 #include "diagnose.h"
 #include "hash.h"
+#include "little.h"
 #include <xir/serialize.h>
 
 enum { ZIP_STORED = 0, ZIP_DEFLATED = 8 };
@@ -97,9 +98,6 @@ enum {
 };
 #define ZIP_WIDE 0xFFFFFFFFu
 
-static inline uint32_t zip_u16(const uint8_t *p) { return (uint32_t)p[0] | (uint32_t)p[1] << 8; }
-static inline uint32_t zip_u32(const uint8_t *p) { return zip_u16(p) | zip_u16(p + 2) << 16; }
-static inline uint64_t zip_u64(const uint8_t *p) { return zip_u32(p) | (uint64_t)zip_u32(p + 4) << 32; }
 
 /* Records the first failure, at a byte of the archive. Returns false. */
 bool zip_fail(zip_archive *z, xir_status code, uint64_t byte, const char *sentence, ...) XIR_PRINTF(4, 5);
@@ -112,7 +110,7 @@ const uint8_t *zip_block64(const uint8_t *extra, size_t size, size_t *block_size
 static inline bool zip_widen(const uint8_t **block, size_t *left, uint64_t *v) {
     if (*v != ZIP_WIDE) return true;
     if (*left < 8) return false;
-    *v = zip_u64(*block);
+    *v = little_u64(*block);
     *block += 8;
     *left -= 8;
     return true;

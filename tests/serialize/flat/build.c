@@ -61,7 +61,7 @@ static void a_table_has_its_largest_fields_first(void **state) {
     assert_int_equal(flat_table_slot(&b, table, 3), table - 4);
     assert_int_equal(flat_table_slot(&b, table, 2), 0);
     assert_int_equal(flat_table_slot(&b, table, 6), 0);
-    assert_int_equal(flat_get32(flat_at(&b, flat_table_slot(&b, table, 4))), 0xA1A2A3A4);
+    assert_int_equal(little_u32(flat_at(&b, flat_table_slot(&b, table, 4))), 0xA1A2A3A4);
     flat_builder_free(&b);
 }
 
@@ -137,7 +137,7 @@ static void everything_is_aligned_and_stays(void **state) {
     for (size_t i = 0; i < THINGS; i++) {
         size_t first = all.size - things[i].at + 4, item = things[i].item;
         assert_int_equal(first % (item == 8 ? 8 : 4), 0);
-        assert_int_equal(flat_get32(all.data + first - 4), things[i].n);
+        assert_int_equal(little_u32(all.data + first - 4), things[i].n);
         assert_memory_equal(flat_at(&b, things[i].at), all.data + first - 4, 4 + things[i].n * item);
         for (size_t k = 0; k < things[i].n * item; k++) assert_int_equal(all.data[first + k], i & 0xFF);
     }
