@@ -99,8 +99,10 @@ XIR_API bool xir_str_equal(xir_str a, xir_str b);
 /* For "did you mean" suggestions. Returns true if `candidate` is a likely correction of the misspelled `word` and
  * closer to it than `*distance`, and then stores its distance there. The distance counts letters that are changed,
  * inserted, left out or swapped with their neighbour. It may be at most a third of the word's letters (but 1 in any
- * word of two or more), and at most three. Texts of more than 48 bytes never match. Start with SIZE_MAX and try all
- * candidates: the last one that returned true is the closest, and of two equally close ones the first. */
+ * word of two or more), and at most three, in texts of up to 48 bytes. A name of up to 256 bytes that has the word as a
+ * part, "/c1/Conv" for "c1", or begins a part with three or more letters of it, "Conv2d" for "conv", is a likely
+ * correction too, at a greater distance; case does not matter there. Start with SIZE_MAX and try all candidates: the
+ * last one that returned true is the closest, and of two equally close ones the first. */
 XIR_API bool xir_str_is_nearer(xir_str word, xir_str candidate, size_t *distance);
 
 /* The result of a call. Zero is success. The others are what a caller can act on; the diagnostics have the sentence

@@ -1,8 +1,9 @@
 /* Corrections for misspelled names: one rule for attributes, operators, passes, options and commands. */
 #include <string.h>
+#include <strings.h>
 #include <xir/base.h>
 
-enum { LONGEST = 48, FARTHEST = 3 };
+enum { LONGEST = 48, LONGEST_WHOLE = 256, FARTHEST = 3 };
 
 /* The number of letters that are changed, inserted, left out or swapped with their neighbour, for texts of at most
  * LONGEST letters. */
@@ -28,13 +29,37 @@ static size_t distance(xir_str a, xir_str b) {
     return last[b.size];
 }
 
+static bool is_of_words(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+/* "c1" of "/c1/Conv", and as a beginning of three letters or more "conv" of "Conv2d". */
+static bool has_part(xir_str word, xir_str whole) {
+    for (size_t i = 0; i + word.size <= whole.size; i++) {
+        if (i && is_of_words(whole.data[i - 1])) continue;
+        const size_t after = i + word.size;
+        if (word.size < 3 && after < whole.size && is_of_words(whole.data[after])) continue;
+        if (strncasecmp(whole.data + i, word.data, word.size) == 0) return true;
+    }
+    return false;
+}
+
+/* SIZE_MAX: no likely correction. Fewer typing errors are likelier than a part, and of parts the shortest whole is. */
+static size_t distance_of(xir_str word, xir_str candidate) {
+    if (word.size <= LONGEST && candidate.size <= LONGEST) {
+        size_t most = word.size / 3;
+        if (most < 1) most = 1;
+        if (most > FARTHEST) most = FARTHEST;
+        const size_t d = distance(word, candidate);
+        if (d <= most && d < word.size) return d;
+    }
+    if (word.size < 2 || candidate.size > LONGEST_WHOLE || !has_part(word, candidate)) return SIZE_MAX;
+    return FARTHEST + 1 + candidate.size - word.size;
+}
+
 bool xir_str_is_nearer(xir_str word, xir_str candidate, size_t *distance_so_far) {
-    size_t most = word.size / 3;
-    if (word.size > LONGEST || candidate.size > LONGEST) return false;
-    if (most < 1) most = 1;
-    if (most > FARTHEST) most = FARTHEST;
-    size_t d = distance(word, candidate);
-    if (d >= *distance_so_far || d > most || d >= word.size) return false;
+    const size_t d = distance_of(word, candidate);
+    if (d >= *distance_so_far) return false;
     *distance_so_far = d;
     return true;
 }

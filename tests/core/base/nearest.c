@@ -2,7 +2,7 @@
 #include "support/net.h"
 
 static const char *const names[] = { "a", "b", "pad_left", "pad_right", "stride_height", "stride_width", "group",
-                                     "groups", "mode", "info", "convert" };
+                                     "groups", "mode", "info", "convert", "/c1/Conv" };
 
 /* The name that a word is taken for; "" for none. */
 static xir_str meant(xir_str word) {
@@ -30,8 +30,13 @@ static void words_are_taken_for_the_nearest_name(void **state) {
         { "pad_rgt",       "pad_right"     },
         { "pad_lxft",      "pad_left"      },
         { "strd_hght",     ""              },   /* four                    */
-        { "conv",          ""              },   /* three of four           */
-        { "in",            ""              },   /* two of two              */
+        { "dede",          ""              },   /* two of four             */
+        { "conv",          "convert"       },   /* a beginning             */
+        { "pad",           "pad_left"      },   /* … of the shortest       */
+        { "Height",        "stride_height" },   /* a part, in any case     */
+        { "eight",         ""              },   /* within a part           */
+        { "c1",            "/c1/Conv"      },
+        { "in",            ""              },   /* a beginning of two      */
         { "mo",            ""              },
         { "c",             ""              },   /* all letters of one      */
         { "",              ""              },
@@ -46,7 +51,7 @@ static void words_are_taken_for_the_nearest_name(void **state) {
 
 static void long_texts_are_far_from_everything(void **state) {
     (void)state;
-    char text[100];
+    char text[300];
     memset(text, 'x', sizeof text);
     size_t distance = SIZE_MAX;
     assert_true(xir_str_is_nearer((xir_str){ text, 48 }, (xir_str){ text, 47 }, &distance));
@@ -55,7 +60,9 @@ static void long_texts_are_far_from_everything(void **state) {
     assert_int_equal(distance, 0);
     distance = SIZE_MAX;
     assert_false(xir_str_is_nearer((xir_str){ text, 49 }, (xir_str){ text, 48 }, &distance));
-    assert_false(xir_str_is_nearer((xir_str){ text, 48 }, (xir_str){ text, 49 }, &distance));
+    assert_false(xir_str_is_nearer((xir_str){ text, 48 }, (xir_str){ text, 257 }, &distance));
+    assert_true(xir_str_is_nearer((xir_str){ text, 48 }, (xir_str){ text, 256 }, &distance));
+    distance = SIZE_MAX;
     assert_false(xir_str_is_nearer((xir_str){ NULL, 0 }, (xir_str){ NULL, 0 }, &distance));
     assert_int_equal(distance, SIZE_MAX);
 }
