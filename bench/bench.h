@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The harness: fresh processes, clocks, generated networks, and the tables of the measured cases. */
 #ifndef XIR_BENCH_H
 #define XIR_BENCH_H

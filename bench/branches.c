@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Networks whose ops are too short for threads, or keep to one: what is gained by computing them side by side. */
 #include "exec.h"
 

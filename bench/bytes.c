@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Networks as bytes in memory, in the formats that have structure and parameters in one file, here without the bytes of
  * parameters: written from a network, read into one, and verified. The written bytes must be read as the network of
  * text.c, and the network that was read must print as its text.

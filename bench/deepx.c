@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* DeepX IR: a trace as front ends send it, read from memory, checked against the executor's definitions, and
  * written. */
 #include "reading.h"

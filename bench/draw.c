@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Pictures of a chain with branches and skips: every tenth op begins a branch, every fifth one adds a value from a few
  * ops before, every twentieth one from far above, up to 2000 ranks. */
 #include "bench.h"

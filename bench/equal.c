@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Networks with many equal parts. A search among equals would make the time a square of the number of ops, so compare
  * the time per op of 1e4 and of 1e6 ops:
  *

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The reference executor: an image of 224 x 224 through all layers of ResNet-50, VGG-19 and MaxViT-T, in double, and
  * products of matrices. It is to be fast enough to prove passes on real networks. */
 #include "exec.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What the networks of the executor's benches have in common. */
 #ifndef XIR_BENCH_EXEC_H
 #define XIR_BENCH_EXEC_H

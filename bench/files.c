@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Large files: opened lazily, which must not depend on their size; and saved, at the speed of the disk. The network
  * is a chain of FILES_OPS operations, four of which have a kernel of some MiB: the height of the kernel is that
  * number, and the padding keeps the size of the images. */

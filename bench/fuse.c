@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A pass that halves a network: Matmul and Add of a constant in turn, each pair of which becomes one Matmul with a
  * bias. All rules of the pass are enabled. And a walk over the same network in which no rule matches. */
 #include "bench.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The verbs of the graph, on the chain that text.c prints: an Input, Conv2d and ReLU in turn, an Output. Everything
  * that the library does on its own is enabled: inference of every type, checks of bounds and references, use lists,
  * ids. */

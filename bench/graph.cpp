@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The chain of graph.c, built through xir.hpp. */
 #include <xir/xir.hpp>
 

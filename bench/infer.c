@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Inference and checks of the operations of real networks: the layers of a ResNet-50, a YOLOv5s and a transformer
  * encoder of 12 layers, one network of all three, repeated until N ops have been visited. Of 100 ops, 19 are
  * convolutions, 19 activations, 18 slices, reshapes and transpositions, 12 element by element on two tensors, 11

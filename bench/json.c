@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The text of a network, in memory, written and read. The written text must be that of text.c, byte for byte, and a
  * network that was read must print the text that it was read from. */
 #include "bench.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The pass layout on networks from formats with channels first: blocks of
  *
  *     Transpose Conv2d Transpose ReLU Add(block's input) Multiply([C,1,1])

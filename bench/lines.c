@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The text that people read: the chain of operations, read from memory and written; the numbers of a payload, and its
  * hexadecimal digits. What was read is written as the same bytes. */
 #include "reading.h"

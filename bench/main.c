@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* xir-bench NAME [--ops N] [--net KIND | --file F] [--runs R] [--alone] [--full]
  *
  * Prints one JSON object a line. The first line is XIR, with NAME as its `bench`. Then, as "NAME/by", come yardsticks

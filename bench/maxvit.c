@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* MaxViT-T (Tu et al., 2022) for images of 224 x 224, as torchvision's maxvit_t: a stem, then four stages whose layers
  * are an inverted residual with squeeze and excitation, attention within windows of 7 x 7, and attention over a grid of
  * 7 x 7. Heads have 32 channels; each pair of places in a window has a bias by its distance. 30.9e6 parameters.

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* One run is one child process. The child sets up, returns free memory to the system, records its size, and does the
  * work between two readings of the clocks; the parent finds the figures in a shared page.
  *

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Buffers of hundreds of megabytes. They are on huge pages, so that forking the process that holds them copies few
  * page-table entries, and a child that reads them takes no page fault. */
 #include "bench.h"

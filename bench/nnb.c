@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* NNB: a chain of many functions, read from memory and written; and a file of 100 MB of weights, opened and written. */
 #include "reading.h"
 

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* ONNX: a graph of many nodes, read from memory and written, and a file of 256 MiB of weights, opened and written. The
  * bytes are written here by hand, in the way of exporters: names of layers, five attributes for a convolution, raw
  * data. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Passes that remove half of a network. It consists of Conv2d and ReLU in turn, in two chains that begin at the input
  * and are made step by step, an op of the one and an op of the other:
  *

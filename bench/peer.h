@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The harness's view of everything it measures: a verb of XIR, a yardstick of the machine, or the same work done by
  * another project's library.
  *

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Benchmarks memory plans without a network. The input is a chain of `ops` buffers; every fourth buffer is used 6 ops
  * later. If XIR_MINIMALLOC names the folder of MiniMalloc's published instances (benchmarks/challenging of
  * github.com/google/minimalloc), these are planned too. A line of stderr for each instance reports the number of

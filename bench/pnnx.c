@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* PNNX: a text of many operators, read from memory; and a text with an archive of 100 MB of weights, opened and
  * written; and the operators of the text, converted both ways. */
 #include "reading.h"

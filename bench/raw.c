@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Parameters from a raw file that is in the page cache, into a network that was read before: one parameter of 1 KiB
  * for every convolution. */
 #include "bench.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The state and the common runs of cases that read foreign files: onnx.c, pnnx.c, nnb.c, tsm.c, deepx.c. */
 #ifndef XIR_BENCH_READING_H
 #define XIR_BENCH_READING_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Regions: convex groups of the ops of a kind, and parts that become one op and come back. The network has two branches
  * that meet; every eighth op is of no kind. */
 #include "bench.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The network that every text bench reads or writes, made without the library: one printing function per kind of
  * object, keys in byte order, nothing between tokens, every value in full at each use, as the original writes it. About
  * 810 bytes an operation.

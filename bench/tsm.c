@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* TSM: many nodes, half of them constants, read from memory and written; and a file of 100 MB of weights, opened,
  * read and written. */
 #include "reading.h"

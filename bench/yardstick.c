@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The best that the machine can do with the same bytes, and the cost of a program written by hand: the figures next
  * to those of XIR. */
 #include "bench.h"

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # Compiler flags, and the functions that give them to XIR's targets.
 
 # These apply to every target of this tree, and not to a project that contains it.

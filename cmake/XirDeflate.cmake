@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # Makes xir::deflate, the library libdeflate, if it is installed. Its CMake package is missing in many distributions.
 
 find_path(XIR_DEFLATE_INCLUDE_DIR libdeflate.h)

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # Headers, both libraries, the program, the documentation, and the three ways to find them: find_package(xir),
 # pkg-config, and a plain -lxir.
 

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # The full text of the licence, which installed trees and wheels carry, is the system's copy. cmake/licence.txt has the
 # identifier, by which Debian names the file.
 

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # Makes xir::msgpack, the C library msgpack-c, if it is installed. The names of its CMake package and of its library
 # depend on its version; the name of its header does not.
 

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # Joins src/draw/page/* to the page that `xir view` writes, and makes a C file of it: the text before the network's data
 # and the text after it. Run as a script: cmake -DFOLDER=… -DOUT=….c -P XirPage.cmake
 #

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # Runs while the tree is installed, on the pages below FOLDER. A link to a public header leads to the installed one, to
 # which UP is the way from the folder of the README. What is linked and not installed (sources, tests, benchmarks) stays
 # as text.

@@ -1,4 +1,7 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # syntax.sh COMPILER…: checks the source that this command compiles, and leaves an empty object. A launcher of CMake's.
 set -eu
 

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The first program: a small network is built, printed, saved, and loaded again.
  *
  *     cc quickstart.c $(pkg-config --cflags --libs xir) -o quickstart && ./quickstart

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The first program in C++17: a small network is built, looked at, changed, saved and loaded again.
  *
  *     c++ -std=c++17 quickstart.cpp $(pkg-config --cflags --libs xir) -o quickstart && ./quickstart

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Scores the answers of a classifier: counts the right ones, and compares them with those of another program.
  *
  *     score ANSWERS.npy LABELS.npy [OTHERS.npy]

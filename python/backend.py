@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 """The build backend of the package (PEP 517): it configures and builds the tree with CMake, and zips what the component
 `wheel` installs: the package, with libxir.so next to its extension. It needs what building.md lists for the library and
 `python3-dev`, and nothing from the network.

@@ -1,4 +1,7 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # build.sh [PRESET [TARGET…]]: installs what PRESET (dev) needs, configures it, and builds it, or only the targets, in
 # build/PRESET. JOBS is the number of parallel jobs; the default is the number of processors.
 set -eu

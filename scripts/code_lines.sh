@@ -1,4 +1,7 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # code_lines.sh FOLDER…: the lines of code in the C files of each folder and of those below it, without blank lines and
 # comments. A line that is part of a text counts.
 set -eu

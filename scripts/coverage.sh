@@ -1,4 +1,7 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # coverage.sh: runs the tests of preset coverage and prints the share of each folder's lines and branches that they
 # execute. build/coverage/gcov/*.gcov marks the lines that are not executed by "#####".
 set -eu

@@ -1,4 +1,7 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # demo.sh: installs what is missing, builds the library and the program, and takes networks through them: one that a
 # program in C builds, a trained one from ONNX to 64 recognised digits and on through each format, and a transformer
 # with an open batch. Each station is a line of a table. build/demo/demo.log has the commands and all that they print.

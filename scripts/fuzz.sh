@@ -1,4 +1,7 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # fuzz.sh [SECONDS [TARGET…]]: runs each fuzz target (all of them) for SECONDS (60). Inputs that reach new code are kept
 # in build/fuzz/tests/corpus/TARGET, and the next run begins with them. An input that crashes is left next to that
 # folder as TARGET-crash-…. tests/fuzz/corpus/TARGET is read, not written. XIR_FUZZ_MB (4096) limits the memory of a

@@ -1,4 +1,7 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # licence.sh [--check] [FOLDER]: gives each source of the tree its two lines of licence and copyright, after a "#!" line
 # if there is one. cmake/licence.txt has the identifier; --check names the sources that differ, and changes nothing.
 set -eu

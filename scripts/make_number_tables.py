@@ -1,4 +1,7 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 """Print src/core/base/number_tables.c, computed with exact integers.
 
     scripts/make_number_tables.py > src/core/base/number_tables.c

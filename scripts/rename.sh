@@ -1,4 +1,7 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # rename.sh FILE…: brings C and C++ sources that were written for an earlier version to this one, in place. What is done
 # is in rename.txt: a name that has another one is replaced; for one that is in another header, that header is included
 # too; for one that is gone, what to do now is printed, with file and line, and the exit code is 1.

@@ -1,4 +1,7 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # seconds.sh BUILD [--budget]: prints the processor seconds of the tests that ran last in BUILD: the sum, and the ten
 # largest. With --budget it fails if a test took more than it may: 8 s, or what tests/slow.txt grants it.
 #

@@ -1,4 +1,7 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # setup.sh [--newest] [NEED…]: installs what is missing on Debian 12. NEED is one or more of
 #
 #   build   compiler, make, cmake, ninja, pkg-config, OpenSSL, msgpack-c, libdeflate, ccache (always included)

@@ -1,4 +1,7 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # skips.sh BUILD: prints what the last run of the tests in BUILD skipped, and fails if tests/skips.txt does not allow
 # one of the skips. A line of BUILD/skips/TEST is "PART REASON".
 set -eu

@@ -1,4 +1,7 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # test.sh [PRESET [CTEST OPTIONS…]]: installs what is missing on Debian 12, builds PRESET (dev) and runs its tests. The
 # exit code is ctest's. With CI in the environment it also fails if a test was skipped that tests/skips.txt does not
 # list.

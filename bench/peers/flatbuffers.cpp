@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The official FlatBuffers library, with the code that its compiler makes of docs/xir.fbs. Its builder gets the
  * numbers of the chain and shares what XIR shares: types, places, targets, and each value among its uses. Its
  * objects (--gen-object-api) are for programs that change what they have read; objects own their parts, so they

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* MLIR: a function of registered TOSA operations, tosa.conv2d and tosa.clamp in turn. Attributes are properties of
  * the operation; types and attributes are uniqued in a context that exists, with its dialects loaded, before the
  * clocks start. One thread. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* msgpack-c, the library in C, used like msgpack-cxx. */
 #include "../peer.h"
 

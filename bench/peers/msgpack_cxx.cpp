@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* msgpack-cxx, on the tree of objects that it makes of XIR's file: 24 bytes a value, 48 for a pair of a map, all in
  * one zone. */
 #include "../peer.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* nlohmann::json, with which Icraft XIR reads and writes its networks. */
 #include "../peer.h"
 

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* libonnx: a ModelProto, on the heap as its own tools make it. Its edges are names, so it has no walk over them, and
  * cannot erase an operation without searching all others. */
 #include "../peer.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* OpenBLAS: products of matrices of doubles. Its sums depend on the processor and on the number of threads. */
 #include "../peer.h"
 

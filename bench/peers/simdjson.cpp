@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* simdjson's DOM: the fastest widely used way to parse JSON. It makes a tape of the text; XIR continues from there
  * to a network with types, edges and use lists. */
 #include "../peer.h"

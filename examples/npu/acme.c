@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A back end in one file: a target, an operation of its own with a kernel, and the pass that puts it into networks.
  * docs/tutorial.md builds it as a plug-in, docs/embedding.md links it with backend.c. */
 #include "acme.h"

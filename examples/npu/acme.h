@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The operation of acme.def, and the description of the back end. */
 #ifndef ACME_H
 #define ACME_H

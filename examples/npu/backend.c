@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The frame of a back end. It loads a model, optimises it for the target of acme.c, proves it, divides it between host
  * and NPU, plans the NPU's memory and prints a program for it. docs/embedding.md walks through it.
  *

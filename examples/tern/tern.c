@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The Tern NPU, a second back end: a target with rules that a network may break, one command for a convolution with all
  * that follows it, its kernel, and the pass that finds it. ternc.c compiles for it in C, ternpp.cpp in C++. */
 #include "tern.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The operation of tern.def, and the description of the Tern NPU. */
 #ifndef TERN_H
 #define TERN_H

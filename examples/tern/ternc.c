@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Compiles a model for the Tern NPU: optimises it, gives the NPU what it runs, plans the memory of each part, prints
  * its commands, makes one op of it, and saves the whole.
  *

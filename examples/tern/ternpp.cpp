@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 // ternpp MODEL: passes, partition, memory and commands of ternc, in C++17.
 #include <xir/xir.hpp>
 #include <cinttypes>

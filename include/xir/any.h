@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Values without a class: tags, undeclared attributes, and the contents of objects of unknown classes. Values are
  * immutable. Integers and reals are distinct kinds. A map's entries are sorted by the bytes of their keys. */
 #ifndef XIR_ANY_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Arrays: numbers outside of networks, as the executor takes and returns them. An array has a tensor type whose dims
  * are all known. Its bytes are those that Params of this type have in a file: row-major, little-endian, without
  * gaps, not aligned in general. Arrays are reference counted and may be shared between threads. They are immutable,

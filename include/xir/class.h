@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Classes describe what an operation, a data type or any other object consists of, as rows that a program can read. An
  * author writes the rows as a .def list (declare.h, define.h). Registering seals them into an xir_class. It answers
  * questions, and every verb (validate, equal, hash, copy, print, encode, decode) works from it. No verb knows anything

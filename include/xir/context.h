@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A context holds what networks share: the allocator, the classes, and the types made through it. Different networks
  * may be built, read and written at the same time on one context. Everything declared here may be called from any
  * thread, except where noted. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Conversion of dialects: what an op of a foreign format becomes in XIR. A dialect describes how a format names,
  * numbers and versions its ops. Its rows describe, op by op and attribute by attribute, what becomes of them; where
  * a row is not enough, its hook makes the ops. The pass "to-xir" converts the ops of every registered dialect, and

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Defines every word of the .def language as empty. A list that is read for only a few words undefines those after this
  * and defines them again. No guard: it is included once per pass; decl_off.h ends the pass. */
 #include <xir/decl_off.h>

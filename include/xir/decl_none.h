@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Defines every attribute word of the .def language as empty, for passes over a list that need only its other words. No
  * guard: it is included once per pass, after decl_off.h. */
 #include <xir/decl_silent.h>

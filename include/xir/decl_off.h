@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Undefines every word of the .def language, so that none leaks into a program. No guard: it is included often. */
 #undef ENUM_OF
 #undef MEMBER

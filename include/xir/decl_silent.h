@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Defines as empty the words of the .def language that declare nothing in C: old names, functions, notes. No guard: it
  * is included once per pass, after decl_off.h. */
 #define ALIAS(key)

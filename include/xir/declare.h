@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Turns a .def list into C declarations. Define XIR_DEFS as the list, then include this file. It may be included again
  * for another list, so it has no guard. For `OP (conv2d, …)` it declares
  *

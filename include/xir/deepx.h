@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* DeepX IR: a check of its texts, for programs that make or examine them. docs/deepx.md describes the files. */
 #ifndef XIR_DEEPX_H
 #define XIR_DEEPX_H

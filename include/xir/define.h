@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Turns a .def list into its class functions. Include it in ONE .c or .cpp file of the program or plug-in, after
  * declare.h, with XIR_DEFS defined as the same list. The functions that rows name have C linkage. */
 #include <math.h>

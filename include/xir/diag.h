@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Diagnostics: sentences with a place. A list belongs to the caller of a piece of work or to a network, never to the
  * context, so findings of different threads do not mix. */
 #ifndef XIR_DIAG_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The differences between two networks: which op of one corresponds to which op of the other, and how the two differ.
  * Ops are matched by name, by id, by content and by their neighbours, not by position; values by the ops that make
  * them, and Params by where they are used. So ids may differ, and the order of keys does not matter. Everything here

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A merged-axis distribution states which elements of some dims, merged in order, are valid: as runs [start, end) of
  * valid or invalid elements. Distributions are immutable objects; a builder is mutable. Memory and time are
  * proportional to the runs, never to the elements. */

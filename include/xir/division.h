@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The parts of a divided network, each a network of its own, in an order in which they can run one after the other. The
  * pass `partition` divides: a group is what has the same number in the tag "xir.group", or a Call for an accelerator
  * (region.h). What is in no group is the host's; it is as few parts as the groups allow.

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Pictures of networks: DOT for Graphviz, SVG, and one HTML page that can be searched, opened and closed. Ops are
  * boxes in layers from top to bottom, an arrow is a value, and ops that belong together are in a group, which is drawn
  * open or as one closed box. Two networks are drawn as one, with what differs marked. Drawing takes linear time and

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Loops over what a network is made of. In all of them `break` and `continue` mean what they mean in a `for`.
  *
  *     XIR_EACH_OP(op, net)

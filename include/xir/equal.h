@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Equality by rules of the caller. xir_network_equal compares everything; xir/diff.h says where two networks differ. */
 #ifndef XIR_EQUAL_H
 #define XIR_EQUAL_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The reference executor defines what a network computes; it is made to be exact, not fast. It checks passes and
  * computes constants. A table has a kernel for each class that it can run; programs and plug-ins add kernels for their
  * own.

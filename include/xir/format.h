@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* File formats of programs and plug-ins: the description of a format, and how to register one with a context. A
  * registered format is read, written, detected and listed like those of the library. docs/writing-a-format.md shows how
  * to write one. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A functor chooses a function by the class of an op: what to emit, what to count, how to lower. It is a table by
  * class, with a fallback by base class, by trait, and one for the rest. Classes of plug-ins take part like any other.
  *

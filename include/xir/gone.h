@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Names of the version before that are elsewhere or gone: one that is used does not compile, and the error says what
  * to use. For one version. scripts/rename.sh makes this file of scripts/rename.txt, and changes sources. */
 #ifndef XIR_GONE_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* For <xir/icraft.h>: its names may be used. scripts/rename.sh makes this file. No guard. */
 #undef xir_build_pow
 #undef xir_distr_all_sections

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What is here because the API of Icraft's XIR has it, member by member, for those who port a back end from it: each
  * call does in one step what others of this library do in one or two. docs/icraft.md says which member of the original
  * is which call. A new program needs none of it, and <xir/xir.h> does not include it.

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What an inference or check function sees of an op: its class, attributes, input types and target, and nothing else.
  * So it is a pure function, and its answers can be cached. Unknown dims are negative; a result that depends on one is
  * XIR_UNKNOWN_DIM. */

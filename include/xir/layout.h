@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Layouts state what each dim of a tensor means. An axis is one of the letters N H W D C I O L, or `*` for any. A
  * lower-case letter is the unit of a tiled axis, followed by the unit's length: NHWC, NCHWc32, OIHWi32o32, N**Cc4. The
  * rank is the number of letters. Layouts are immutable. */

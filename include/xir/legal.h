@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Whether a target runs ops, before anything is changed: for the partition of a network, for a check, or to choose a
  * rewrite. Nothing changes by asking, not even the network's status. Several threads may ask about one network. */
 #ifndef XIR_LEGAL_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Which values exist while an op runs, and how many bytes they take. A value is alive from the op that makes it to the
  * last op that reads it, both included. Results of the network (what its Output op reads) stay alive to the end of the
  * order. What a sub op reads, its parent reads. Params do not count: they exist all the time (xir_liveness_params).

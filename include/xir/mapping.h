@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A mapping says what the values and ops of one network have become in another, or in a second place of the same one.
  * It copies ops, parts and whole networks into networks that exist: to inline a body, to unroll, to gather what belongs
  * together. xir_network_clone makes a new network, and xir_op_clone copies an op in its place. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Memory plans: an offset for every buffer, so that buffers that live at the same time share no bytes, and so that they
  * need few bytes in all. A plan knows nothing of networks; the last section makes buffers of the values of one.
  *

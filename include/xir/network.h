@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A network: operations in execution order, connected by values. It owns everything in it. */
 #ifndef XIR_NETWORK_H
 #define XIR_NETWORK_H

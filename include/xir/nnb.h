@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The functions of NNabla as they are numbered in NNB files, for programs that make or examine such networks. An op of
  * class "nnb::Affine" is a function; docs/nnb.md describes the files. */
 #ifndef XIR_NNB_H

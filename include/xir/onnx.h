@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Graphs inside a file of ONNX: those that nodes have as attributes (the branches of If, the bodies of Loop and Scan),
  * and the bodies of the model's functions. The network of a model keeps them as bytes (docs/onnx.md); these calls
  * read them, as a model is read, and rename what they take from outside. */

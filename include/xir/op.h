@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Operations and values: what a network consists of. An op and its values belong to their network, and their addresses
  * stay valid until it is freed (but see xir_op_set_outputs). One thread may change a network at a time; while none
  * does, any number may read it. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* One call for what a back end does with a network that it has loaded: the library's passes, its own passes after them,
  * the check of the network after every pass, and the proof that all of it computes the same.
  *

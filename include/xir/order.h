@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Questions about what comes before what: in the execution order, on the longest paths (levels), and on every path
  * (dominators). An op depends on the ops that make its inputs and the inputs of its sub ops. What a sub op makes counts
  * as made by the op of the execution order that it is part of. Params, absent inputs and values that no op makes depend

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Params are values with bytes: the constants of a network. Their bytes are reference counted and may be shared,
  * borrowed from the caller or mapped from a file. Before a write, a value gets its own copy. */
 #ifndef XIR_PARAMS_H

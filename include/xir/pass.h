@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Passes: named functions that change a network, and pipelines of them, written as text. docs/passes.md shows what each
  * pass does; docs/writing-a-pass.md shows how to write one. */
 #ifndef XIR_PASS_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Patterns: tables that describe a part of a network, and how to rewrite it. docs/patterns.md shows how to write one.
  *
  * A row of the table stands for a value and says what makes it. If several rows name the same row as their input, they

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Patterns composed at run time. A part is a row of pattern.h whose inputs are other parts; a pattern is made of a part
  * and everything that it leads to, and is matched as one from a table. Parts are immutable and name parts that exist,
  * so they have no cycles; one part may be used in many places and in many patterns. x * sigmoid(x) is

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Where things are placed: compile targets of operations and memory types of values. Both are immutable objects of the
  * context, and files write each as one string. */
 #ifndef XIR_PLACE_H

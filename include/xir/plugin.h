@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Plug-ins: shared objects that add classes of operations, targets, inference, passes, kernels, conversions, dialects
  * and formats to a context at run time. A plug-in is written with the public headers alone, like any program that has
  * its own classes. It is linked with nothing and uses the library of the program that loads it. It exports one

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Proof by example that networks compute the same: the reference executor runs them on the same inputs. A proof checks
  * one network after another. As the watch of a pipeline it checks before the first pass and after every pass that
  * changed something. */

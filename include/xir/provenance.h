@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Provenance: which ops of a network its ops stand for after conversions, passes and rewrites. A recorder is made for
  * a network before it is changed. From then on the library notes by slot what is made from what: where a conversion
  * makes ops for a node, where rules put ops in the place of a match, where one value replaces another. A network

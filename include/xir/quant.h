@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Quantised element types and their arrays of scales and ratios. Arrays are stored as runs of equal items, so a million
  * equal scales cost as much as one. All are immutable. */
 #ifndef XIR_QUANT_H

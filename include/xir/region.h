@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Regions: parts of a network that are treated as one. This header asks whether a set of ops is convex, finds the
  * largest convex groups, and moves a region into one op (outline), back (inline), or into a network of its own
  * (xir_outline_network, xir_extract). A view of the same ops (view.h) tells the border of a region: the values that

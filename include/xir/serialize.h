@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Files. Reading returns a whole network or nothing. Writing replaces the file or leaves the old one. docs/formats.md
  * describes the formats byte by byte. */
 #ifndef XIR_SERIALIZE_H

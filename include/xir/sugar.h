@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Shorthands for building networks by hand. The functions take the cursor first and return the op's only output. After
  * a failure they return NULL, and the network keeps the failure: build on, and ask xir_network_status once.
  *

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Symbols: dims that are not numbers yet but have names, and expressions over them. A symbol belongs to a network and
  * has an interval. Expressions are sums and products of symbols and integers with floor(p/c), ceil(p/c), p//c, max(p,
  * q) and min(p, q): "batch", "2*length + 1", "floor((length + 1)/2)". They are kept in a canonical form, so that equal

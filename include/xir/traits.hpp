@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Makes, of each `OP (id, …)` of the list that XIR_DEFS names, a type `id` that xir::builder and xir::op take as a
  * template argument. Include it in a namespace of the program's own, after <xir/xir.hpp> and after declare.h has
  * declared the list. No guard: it may be included again for another list. */

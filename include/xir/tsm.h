@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Single tensors of TensorStack: the files ".t" of its tests. A file is a packed tensor: a count, then that many
  * tensors (docs/tsm.md). Modules are read and written as networks. */
 #ifndef XIR_TSM_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Data types, immutable and interned: element types (integers, floats, quantised types) and tensor types (element type,
  * dims, layout, valid elements). The structs of all classes of types.def are public for reading. */
 #ifndef XIR_TYPE_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A view is a read-only selection of a network's ops, in execution order, together with the inputs and outputs of that
  * part. It keeps its network alive. An edit of the network makes the view stale: all queries then fail with
  * XIR_E_STALE, until xir_view_renew. xir_view_rewrite (pattern.h) and xir_pipeline_run_view (pass.h) change what lies

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* One walk over everything in a network: ops, the sub ops in their attributes, values and Params. A walk ends when the
  * caller says so. It takes linear time and no stack: sub ops may be nested to any depth. */
 #ifndef XIR_WALK_H

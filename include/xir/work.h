@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* How much an op computes: an estimate from its class, attributes and types, without computing anything. It bounds what
  * the library computes implicitly, and it is a cost model for comparing ops or networks.
  *

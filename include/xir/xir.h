@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* XIR: an intermediate representation for neural networks. A complete program is examples/quickstart.c. */
 #ifndef XIR_XIR_H
 #define XIR_XIR_H

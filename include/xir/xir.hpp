@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* XIR for C++17: handles that free what they own, ranges to walk over, and operations whose attributes are named in a
  * lambda. Header only. It needs neither exceptions nor RTTI: errors are values, as in C, and a network keeps the first
  * failure of a chain of building calls.

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A plug-in with an operation and its kernel for the executor: a function and a row. docs/executor.md explains it. */
 #include <math.h>
 #include <xir/exec.h>

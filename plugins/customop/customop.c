@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A plug-in whose ops have only attributes. Only the hardware knows what they compute, so their output types are
  * set, not inferred, as for HardOp. */
 #include <xir/plugin.h>

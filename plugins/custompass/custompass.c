@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A plug-in with one pass. docs/writing-a-pass.md explains it. */
 #include <xir/plugin.h>
 #include "inverse.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* inverse: a division by constants becomes a multiplication by their inverses.
  *
  *     y = Div(x, [2, 4])      ->      y = Multiply(x, [0.5, 0.25])

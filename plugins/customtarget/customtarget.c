@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A plug-in with a target: a processor of half-precision maps that runs a dozen classes of the library. The rules of
  * its row say which ops; xir check --target halves lists those that break one, and xir_op_try asks about a single op.
  * Inference follows the host and then gives the result its element type. docs/embedding.md walks through it. */

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 """Writes the files that page.py reads into the working folder: model.onnx, whose batch is a symbol, and a.json and
 b.json, which differ in a parameter. The ONNX file is written by the rules of protobuf, without a library for it."""
 

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 import numpy as np, xir
 from xir import F                                       # ops as functions
 

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Arrays of numbers outside of networks, the buffers that Python reads them through, and Params made from buffers. */
 #include <string.h>
 #include "xirpy.h"

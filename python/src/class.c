@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Classes: what a kind of operation consists of, as reflection shows it. */
 #include <math.h>
 #include <stdio.h>

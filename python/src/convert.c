@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Conversions between Python's values and the library's: texts, values without a class, attributes. */
 #include <string.h>
 #include "xirpy.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* DLPack (dmlc/dlpack, versions 0 and 1): arrays for other libraries of tensors. A capsule shares the bytes of an array
  * and holds it. Bytes that nobody may write need version 1, which has a flag for that; an array whose bytes are not
  * aligned to its elements is copied. */

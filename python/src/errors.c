@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Statuses and findings of the library as Python's exceptions. The classes are Python's, in xir/errors.py. */
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Functions that add ops: F.Conv2d(x, weights, stride=2). Python's part, xir/functions.py, makes one for each class,
  * with
  * its signature, its docstring, its shorthands and the layouts of its constants. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Memory: where values are, plans of buffers, and lives of values. xir/memory.py says it in Python's words. */
 #include <string.h>
 #include <xir/memory.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The module xir._xir: its types and functions. What users import is the package xir, which adds what is easier to say
  * in Python. The types and the context are those of the process, so one interpreter has the module, and the same one
  * however often it is imported. */

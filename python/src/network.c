@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Networks: access from several threads, what a network is asked, how it is edited, saved and cloned. */
 #include <string.h>
 #include "xirpy.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Operations: their properties, inputs and outputs, and their attributes, which are found by name. */
 #include <string.h>
 #include "xirpy.h"

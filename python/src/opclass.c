@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Classes of operations written in Python. A class is registered with rows, as one of a plug-in; its inference, check
  * and kernel are shared by all such classes and find their functions by the class. What these get are copies: types and
  * numbers that they may keep. While they run, the networks that existed before are not theirs to change. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Passes in Python. A pass is a function of a network and its options that returns the number of changes. Its
  * declaration lives as long as the context, which is as long as the process. */
 #include <string.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Patterns, and rewriting by functions of Python. xir/patterns.py says what a part is; here its rows become a pattern
  * of the library. Matching and rewriting hold the GIL, since they call Python for every match. */
 #include <string.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Pipelines: passes with watches and a proof. They run without the GIL; functions of the program that they call take it
  * again. */
 #include <time.h>

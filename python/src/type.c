@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Types and other immutable objects. xir/types.py spells and parses their short texts. */
 #include <string.h>
 #include "xirpy.h"

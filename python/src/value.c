@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Values: outputs of ops, and Params, which have bytes. */
 #include <string.h>
 #include "xirpy.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What takes time, without the GIL: loading, saving, inference, checks, runs, differences. pipeline.c has the rest. */
 #include <string.h>
 #include <xir/memory.h>

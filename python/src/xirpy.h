@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What the files of the extension share. Every wrapper is a small object with a pointer into a network. It holds the
  * network's wrapper, so that the pointer stays valid: records of a network keep their addresses until the network is
  * freed. A function that starts from a wrapper asks net_read or net_write, op_read, value_read and the like for the

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 """The extension uses the limited API of Python 3.11 and nothing else of Python."""
 
 import pathlib

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 """Arrays for other libraries: the buffer protocol, DLPack, ml_dtypes; and files that change."""
 
 import ctypes

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 """The blocks of docs/python.md run, one after the other, and that of README.md."""
 
 import re

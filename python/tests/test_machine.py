@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 """Random edits of a network next to a model in plain Python: a list of ops with names, alphas and inputs.
 XIR_PYTHON_EXAMPLES networks get up to XIR_PYTHON_STEPS edits each."""
 

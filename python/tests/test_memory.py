@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 """Rounds of work with networks of their own, which are freed, leave no memory taken."""
 
 import os

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 """python/examples/page.py runs as it is written, over the files of files.py; so do the blocks of docs/python.md for a
 type checker, and the stubs are those of the classes."""
 

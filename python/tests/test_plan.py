@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 """Where values are, plans of networks and of buffers, lives of values."""
 
 import numpy as np

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 """What concerns a whole process: plug-ins, fork, the end of the interpreter, pickles, a wheel."""
 
 import copy

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 """Files, arrays, runs, pipelines, differences, threads."""
 
 import copy

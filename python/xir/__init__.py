@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 """XIR from Python: networks, their operations, values and parameters. docs/python.md shows how to use it."""
 
 from . import errors as _errors

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 """Types of the package for type checkers. F.pyi, the functions of operations, is written by python3 -m xir.stubs."""
 
 import os

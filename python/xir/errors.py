@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 """The exceptions of the package: one class for each status of the library."""
 
 import warnings as _warnings

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 """Operations as functions: F.Conv2d(x, weights, stride=2). They are made from the classes of the library and of the
 plug-ins that are loaded, when they are first used."""
 

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 """Plans of memory: of networks, of buffers, and what they are made from, the lives of values."""
 
 import array

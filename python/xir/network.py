@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 """What is written in Python: context managers, mappings of notes, runs by name, pipelines, tables."""
 
 import collections

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 """Patterns: what a part of a network looks like. `xir.P` is this module:
 
     x = xir.P.any("x")

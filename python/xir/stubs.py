@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 """Writes F.pyi, the stub of the functions of `xir.F` for type checkers, from the classes that are registered:
 
     python3 -m xir.stubs [FILE [PLUGIN…]]

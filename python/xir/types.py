@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 """Short texts of types: "fp32 NHWC [1,416,416,3]"."""
 
 import json

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The window attributes of convolutions, pools and Unfold, in one struct for one, two and three spatial axes.
  *
  * Inference and the executor never see each other, and each computes with windows by its own formulas, so that one

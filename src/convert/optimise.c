@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* xir_optimise: pipeline, watches, proof and provenance in one call. */
 #include <xir/optimise.h>
 #include <xir/provenance.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The dialects that every context has, and registering more. Dialects are registered like passes: after the checks, the
  * prefix, the rows and the dialect's name for the pass to-xir enter the lists of the context together. */
 #include "walk/walk.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The colours of boxes, by what an operation does. Formats have their own names for it, so the words are searched for
  * in the name of the class. */
 #include <ctype.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What is known of an op, line by line. */
 #include <stdio.h>
 #include "out.h"

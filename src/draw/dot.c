@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* DOT: a graph that Graphviz lays out. Open groups are clusters, closed ones are nodes. An edge of several uses between
  * the same boxes is one. */
 #include "make.h"

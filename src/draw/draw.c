@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The public call: it checks the options, makes the picture and calls the writer of the format. */
 #include <string.h>
 #include "picture.h"

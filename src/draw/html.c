@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The page: src/draw/page with the data of a network in it. The data is one JSON document: a table of strings, and
  * columns of numbers, most of them numbers of strings, types, values or groups. page/data.js reads it, and has the
  * names of the columns. Strings and sets of attributes are written last, when all of them are known.

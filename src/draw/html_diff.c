@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What differs between two networks, for the page: how each op differs, and rows of a field and what it has on both
  * sides. The rows of an op are next to each other, sub ops included; those of the network itself come last. */
 #include <inttypes.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The numbers of ops by which the page colours them: their costs. */
 #include <math.h>
 #include <xir/cost.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Tables of texts, and JSON, for the page. */
 #include <math.h>
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The page without the data of a network: cmake/XirPage.cmake makes it from src/draw/page. */
 #ifndef DRAW_HTML_PAGE_H
 #define DRAW_HTML_PAGE_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Statistics of the elements of Params. The bytes are read twice, in pieces: once for the range, once for the bars. */
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Attributes, tags and types as short texts for the page. A long one is cut: the page is for reading. */
 #include <string.h>
 #include "html_out.h"

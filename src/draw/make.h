@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What the steps of making a picture share: memory, and the list of groups before they are a tree. */
 #ifndef DRAW_MAKE_H
 #define DRAW_MAKE_H

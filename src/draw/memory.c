@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Arrays that know their size, which the allocator needs. */
 #include <stdalign.h>
 #include <string.h>

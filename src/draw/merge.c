@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Two networks as one list of ops, for a picture of their differences. An op of both is listed once, in the order of
  * the second network. An op that only the first one has comes after what precedes it there, apart from ops that moved,
  * and after the ops that make its inputs. So an arrow of either network leads back only where the two disagree about

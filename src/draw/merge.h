@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The ops of two networks in one picture: see xir_draw_options.diff. */
 #ifndef DRAW_MERGE_H
 #define DRAW_MERGE_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The ops that are drawn, in execution order, and the edges between them. An op that depends on constants alone comes
  * just before its first user, so that it is in the same groups. An input that no drawn op makes has no edge:
  * Params, absent inputs, and in a broken network values without a maker. With a diff, the ops are those of both

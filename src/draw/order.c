@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The order of the vertices in each rank, so that few lines cross. Every interior is ordered alone, with the same
  * arrays: lines become chains of LINEs; then sweeps down and up put each vertex at the median of its neighbours, and
  * exchange neighbours while that saves crossings. The best order that occurs is kept. In the end vertices get their

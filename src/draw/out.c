@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Text that is written in large pieces. */
 #include "out.h"
 #include <inttypes.h>

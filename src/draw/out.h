@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Text that is written in large pieces. After a refused write nothing more is written, and draw_end reports it. */
 #ifndef DRAW_OUT_H
 #define DRAW_OUT_H

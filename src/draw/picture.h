@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A picture: what DOT, SVG and the page are made of. picture.c makes it in these steps:
  *
  *     nodes.c    the ops that are drawn, in their order, and the edges between them;  merge.c  those of two networks

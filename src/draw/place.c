@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Coordinates. picture.h has the specification: whatever changes here changes there, and in the page. Everything is
  * linear in vertices and segments. */
 #include <string.h>

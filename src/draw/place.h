@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Coordinates of a picture in which some groups are open, by the algorithm that picture.h specifies. */
 #ifndef DRAW_PLACE_H
 #define DRAW_PLACE_H

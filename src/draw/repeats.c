@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Groups of repeated ops. Two ops are alike if their classes, attributes, types and constants are, and their inputs
  * come from the same distance in the execution order, or from the same op. A repeat is a range of nodes in which each
  * is like the one `period` before it, for two periods at least. Hashes only say where to look: what is alike has been

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The notes at the ends of edges that are not drawn as lines. */
 #ifndef DRAW_STUBS_H
 #define DRAW_STUBS_H

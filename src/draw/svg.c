@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* SVG: valid XML without scripts. Boxes of open groups come first, then lines, then the other boxes. An op has the id
  * "n" and its own id, a group the id "g" and its number in the picture. */
 #include "make.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What is written in boxes. Texts of files are made harmless: what does not show as a letter, or changes the direction
  * of text, becomes \xNN, as findings print it. */
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The types of one run. The outputs of an op have the types that inference gives for the actual inputs. So dims that a
  * network leaves open are known during a run, and a kernel can rely on the check of its class for any file. */
 #ifndef EXEC_ACTUAL_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Ops that are computed ahead of their turn. Ops whose loops are too short for threads, or which keep to one thread for
  * another reason, leave the other threads of a run idle. So paths of such ops whose inputs exist are computed at the
  * same time, each path by one thread, when the turn of the first one comes. Results wait until the turn of their op.

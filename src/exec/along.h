@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Lines of a tensor along some neighbouring dims: element k of line i is element along_start(i) + k * after. Lines that
  * begin at consecutive elements are read side by side, so that memory is read in order. */
 #ifndef EXEC_ALONG_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Arrays are immutable once they are returned, so they can share bytes with Params and with each other. */
 #include "array.h"
 #include <math.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* An array is a type of its context, so that it outlives every network, and a blob, as in Params. */
 #ifndef EXEC_ARRAY_H
 #define EXEC_ARRAY_H

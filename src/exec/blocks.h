@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Inputs and outputs as numbers, a block at a time: stored elements become numbers in the processor's caches, and
  * results are stored from there. So no tensor exists as doubles as a whole, and loops over a block are straight ones
  * that compilers vectorise. How a tensor is stored is looked up once a block.

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Inputs that are broadcast to an output. Dims are matched from the last one; a dim of 1, or a missing one, is
  * repeated. Neighbouring dims along which all inputs advance evenly are merged, so rows are as long as possible.
  * Elements of an input are asked for in the order of the output: same shapes are read where they are, one element is

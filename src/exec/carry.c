@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 #include "carry.h"
 
 bool carry_from(xir_kernel *at, carrier *m, size_t input) {

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Elements that are copied from one input to one output: as bytes if both have the same element type with whole bytes,
  * otherwise as numbers, a block at a time. */
 #ifndef EXEC_CARRY_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A convolution of one run: its dims, strides and windows. The kernel is read as taps, each of `in` channels for each
  * of `out` channels; k counts them: the channels of the first tap, then those of the second. Sums run in the order of
  * k. */

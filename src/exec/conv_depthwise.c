@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Convolutions that give each channel a sum of its own, from one input channel. Vectors hold neighbours of the output:
  * channels, or pixels of a row. The sum of each output runs over the taps in order. A cell outside of the image is a 0
  * that is multiplied too, so that the result is the same as by the definition for weights that are not finite. */

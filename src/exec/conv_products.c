@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Convolutions as products of matrices, one for each group. One side has the windows of all images, a pixel of the
  * output each, and is read from the image panel by panel; the other has the kernel. If channels are neighbours in the
  * output, pixels are rows, otherwise columns: so results are stored in lines.

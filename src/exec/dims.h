@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Queries of types for kernels: dims by role, and uint64, the one integer type whose values do not fit int64. */
 #ifndef EXEC_DIMS_H
 #define EXEC_DIMS_H

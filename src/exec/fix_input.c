@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* An input of a network that becomes a constant: its symbols get numbers, Params take its uses, and the Input op has
  * one output less. Everything is checked before the first change. */
 #include <xir/symbols.h>

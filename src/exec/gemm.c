@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The blocks of a product. A processor's second cache holds a block of left panels, its first one a right panel, and
  * its registers a tile of sums. With few rows, threads take columns, and each copies its right panels once. With many,
  * all right panels of some columns are copied first, and threads take blocks of rows.

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Products of matrices: out[i, j] = the sum over k of left[i, k] * right[k, j], in double, k in order. So a sum does
  * not depend on the machine, the number of threads, or the other dims.
  *

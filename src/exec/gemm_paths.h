@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The innermost loops of products, for each instruction set that has its own. All paths give the same bits: a sum adds
  * its products one after the other, in the order of depth, in double. Vectors hold neighbouring sums, never parts of
  * one.

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Partitions the elements of a tensor into groups along some dims: member m of group i is element group_start(i) +
  * group_member(m). Groups are in row-major order of the other dims, members in that of the grouped dims. A reduction
  * turns a group into one number, a normalisation processes one group. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The first k of many items in an order without ties: by number, and where numbers are the same by index. NaN is
  * greater than any number. Only k items exist at a time: a heap whose root is the last one of them. */
 #ifndef EXEC_HEAP_H

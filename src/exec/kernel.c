@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Inputs are converted when a kernel asks for them. Outputs are stored once, at the end, as normalised numbers if the
  * constants of the op are stored for them; so kernels need not handle that. Then all memory is freed. */
 #include "carry.h"

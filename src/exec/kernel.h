@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A kernel's view of the op that it computes. The runner sets the inputs under their declared types, and the output
  * types as far as inference knows them. When the kernel is done, the runner takes the outputs as arrays. */
 #ifndef EXEC_KERNEL_H

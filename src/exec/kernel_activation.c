@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Activations and other functions of one number. The formulas are those of activation.def and math.def, in forms
  * that are accurate for small and large numbers. NaN gives NaN unless a formula says otherwise. */
 #include <math.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Attention: two products of matrices for each head, of queries with keys and of weights with values, some heads or
  * queries at a time. Of the scores of a query the largest is subtracted before exp, so that nothing overflows. */
 #include <math.h>

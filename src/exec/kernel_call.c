@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The kernel of xir::Call: runs the ops of its body as a network runs, and releases arrays after their last use. What
  * the body computes is checked and charged op by op. */
 #include "actual.h"

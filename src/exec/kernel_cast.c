@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Conversions of the element type; the target's layout may also permute the axes. From a real to an integer the
  * fraction is dropped, numbers outside the range become its nearest end, and NaN becomes 0. A narrower integer keeps
  * the lower bits. To bool, everything except 0 is true. */

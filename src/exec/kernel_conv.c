@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Convolutions. Reals are sums of products of matrices (conv_products.c), where each channel is alone sums of its own
  * (conv_depthwise.c); so are integers of few bits, whose sums are exact. Others are computed by the definition.
  *

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Non-maximum suppression: boxes are selected in the order of their scores, of equal scores the first one first, unless
  * they overlap a selected box. */
 #include <math.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Einsum: each element of the output is a sum of products over all letters that the output does not have. Every
  * letter, and every dim of "...", is an index with a stride in each operand; the indices of the output come first. The
  * class has already checked the equation.

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Broadcast functions of two numbers. Integers of any size are computed as integers; sums and products wrap. */
 #include <math.h>
 #include <stdatomic.h>

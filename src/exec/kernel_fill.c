@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Tensors made from shapes and single numbers. Inference has seen the numbers and computed the number of elements. */
 #include "kernels.h"
 #include "spread.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Elements gathered and scattered by index. Every index is checked; one outside its dim is an error that names it.
  * Threads share what is gathered; updates are scattered in order, because the last one of a place counts. */
 #include <inttypes.h>

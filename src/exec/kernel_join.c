@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Inputs joined along a dim of the output. Stack joins along a new dim, in which each input has size 1. A row of the
  * output has a part of each input; threads share the elements of all rows. */
 #include "carry.h"

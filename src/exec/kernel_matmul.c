@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Matrix products, as in NumPy's matmul: dims before the matrices broadcast, a vector is a row on the left and a
  * column on the right. The bias broadcasts to the product. */
 #include "dims.h"

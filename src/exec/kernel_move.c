@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The elements of one input in other places. Inference has computed the shape of the output; kernels map the
  * elements. */
 #include <xir/distr.h>

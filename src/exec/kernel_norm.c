@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Normalisations: each group of elements is shifted and scaled by its statistics. */
 #include <math.h>
 #include "lines.h"

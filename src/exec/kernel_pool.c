@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Pools. A cell outside the input is not an element: it is never the maximum and adds nothing to a mean. A window
  * without elements gives the lowest number, or 0. If an element is NaN, the maximum is NaN, as in PyTorch.
  *

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Numbers as stored integers: by a rule for rounding, or as they are. The rule of ONNX rounds every step to the
  * expressed type, so that ties are those of its definition: the quotient of a real, or of stored numbers the quotient
  * of both scales and the product with it. */

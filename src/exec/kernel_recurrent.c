@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Recurrent networks, step by step, all sequences of a batch at a time. The products of the inputs with W are computed
  * for many steps at once, those of the states with R for each step. A sequence ends at its length: the outputs after it
  * are 0, and the reverse direction starts at its last element. */

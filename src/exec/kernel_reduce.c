@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Reductions: each group of elements becomes one number. Reals are summed in order, in double; integers wrap. */
 #include <math.h>
 #include "along.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Resized images. An output cell is a weighted sum of input cells along each axis: two for linear, four for cubic; and
  * one for nearest, which is copied. Neighbouring elements of the output, a strip, are computed side by side. */
 #include "pick.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Images sampled at grid positions. The taps of a position are those of all channels: neighbouring positions are
  * sampled side by side, or where channels lie next to each other the channels of one. */
 #include "carry.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Elements selected by value: the greatest, the least, the non-zero ones. NaN is greater than any number, as in
  * PyTorch. Of equal elements the first is selected. Elements are read a block at a time. */
 #include "along.h"

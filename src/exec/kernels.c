@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The list of all kernel tables, and their registration. */
 #include "kernels.h"
 #include "actual.h"

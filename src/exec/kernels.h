@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The kernels of the executor by family. Each file of kernels has one table of the classes it supports. A new kernel is
  * a function and a row; a new family is a file and a line in kernels.c. */
 #ifndef EXEC_KERNELS_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 #include "lines.h"
 
 xir_status lines_open_groups(lines *l, xir_kernel *at) {

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Groups of elements as rows of doubles: a function sees some groups at once, each as `size` consecutive numbers, and
  * changes them in place; they are read before and stored after. Groups whose elements are apart are put together from
  * neighbouring groups, so memory is read in order. */

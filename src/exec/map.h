@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Functions of one number, applied to every element. */
 #ifndef EXEC_MAP_H
 #define EXEC_MAP_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Counts the bytes of a run against a limit. The rooms of such a run ask the meter's allocator for memory; what they
  * get is in use until it is freed, also if the caller holds it after the run. So an array that the caller keeps counts,
  * and an array that several values share counts once. Several threads may ask at once. */

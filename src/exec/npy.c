@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Reads and writes .npy files. Elements are converted to little-endian and row-major order while reading. Numbers that
  * NumPy has no type for are written as float32, or as the next wider integer. */
 #include "npy.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* NumPy's .npy format: a magic number, a version, the length of the header, the header (a Python dict of literals),
  * and the elements. */
 #ifndef EXEC_NPY_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Headers of .npy files. The dict is a Python literal with exactly three keys, in any order:
  *     {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
  * Only numbers of 1 to 8 bytes are accepted. Python objects, which are pickles, are refused. */

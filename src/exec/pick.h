@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Ops whose output element at [i, j, …] is the input element at from[0][i] + from[1][j] + …: transpositions, slices,
  * repetitions, shuffles, rotations, paddings. Each dim of the output has a table of offsets; NEW marks an element that
  * is not in the input. */

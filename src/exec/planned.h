@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The memory of a run whose network has addresses: one block with a place for every value that has one. A wrong plan
  * computes wrong numbers in it, as on a device:
  *   - what is in no value's bytes, or no more, is the pattern of a NaN: before an op is computed, that is where its

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The threads of a run. A loop over n items is cut into pieces that threads take in turn; the thread that runs the
  * network takes pieces too. An item must write only what is its own, and must compute the same on any thread: then
  * results have the same bits for any number of threads.

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Arrays of random numbers: the same on every machine for the same seed, within the range that a network's input
  * takes. */
 #include <math.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The remainder of reals. Libraries divide bit by bit: if x is huge and y tiny, that takes some microseconds. Here the
  * mantissas are integers a and b, so that the remainder is a * 2^e mod b, and the power takes a multiplication for each
  * bit of e. */

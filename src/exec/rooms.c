@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 #include "rooms.h"
 
 /* Smaller blocks are cheap. From a page on, an allocator may give pages back between two ops. */

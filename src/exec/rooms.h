@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Memory that a run uses again: fresh pages cost more than filling them, because the system clears them first. Large
  * blocks of kernels and arrays that are no longer needed are kept for the next op that asks for their size. What is
  * kept and what is in use together never exceed the most that was in use at one moment, so a run takes no more memory

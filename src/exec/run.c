@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Runs a network: its ops in execution order. Arrays are released after their last use. */
 #include "actual.h"
 #include "ahead.h"

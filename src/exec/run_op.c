@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Runs one op: checks it, finds its actual types and numbers, charges its work, calls its kernel, and hands out what
  * the kernel made under the types that the network declares. */
 #include "actual.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Loops over the elements or rows of a tensor, by the threads of the run. Each part is computed in the same way by any
  * thread, and writes only what is its own. */
 #ifndef EXEC_SPREAD_H

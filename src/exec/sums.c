@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Sums of products of quantised numbers, as an accumulator of 32 bits has them: the scale of the result is the product
  * of the operands' scales, rounded to float32. They are added as stored numbers minus zero points, without rounding.
  * The product of the scales itself needs 48 bits, so sums above 2^23 would be wrong if they were computed as reals. */

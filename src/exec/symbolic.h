@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The arrays of a network's inputs against its symbolic dims. */
 #ifndef EXEC_SYMBOLIC_H
 #define EXEC_SYMBOLIC_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The input cells of one output cell along one axis, and their weights. */
 #ifndef EXEC_TAPS_H
 #define EXEC_TAPS_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Feature maps and windows that slide over them, for any order of axes. A map has one to three spatial axes. Here it
  * always has three, and missing ones have size 1, so that one implementation handles all.
  *

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The length that a shared object must have, from the ELF header and the program headers: see elf.h. */
 #include <link.h>
 #include <stdbool.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Checks that the file of a shared object is complete. The system's loader maps whatever the headers describe without
  * checking the length of the file; the first access to a missing part raises SIGBUS. */
 #ifndef LIBRARY_ELF_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Makes a context for programs: every layer registers its part. Nothing in the lower layers knows this list. */
 #include "context.h"
 #include "library.h"

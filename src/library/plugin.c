@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Plug-ins: opens a shared object, checks its description, and adds its parts to the context, all or none. Whatever can
  * fail comes first; on failure the shared object is closed again, and nothing in the context points into it. */
 #include <dlfcn.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Whether the addresses of a network's values are sound. Op by op, each value that is made is compared with those that
  * live and overlap it. Values that are in the same bytes by the rows of their classes, and at the same address, are one
  * place: a value that joins it is compared with it once. */

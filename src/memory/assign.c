@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Plans of a network's buffers, and the memory types that follow from them. */
 #include <inttypes.h>
 #include "graph.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The checker: first each buffer alone, then those that live at the same time. */
 #include <xir/memory.h>
 #include <inttypes.h>

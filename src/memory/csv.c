@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Buffers as lines of numbers. The first line says which column is what; the others are read field by field. */
 #include <inttypes.h>
 #include <stdarg.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The tree is a treap: a node's priority is a hash of its number, and is not above that of the node over it. So its
  * depth does not depend on the order of calls, and nothing needs to be balanced. */
 #include "gaps.h"

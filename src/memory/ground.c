@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Each change of a lowest offset or a floor is noted, so that a placement can be taken back. */
 #include "ground.h"
 

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What the placed items of a space leave to those that are still to come. Items are placed with offsets that never
  * decrease, so an item to come is above all placed ones that live together with it, and never below the offset of the
  * latest. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Effort 2. The packing falls into parts that no piece leaves; each is searched by itself for plans that are lower than
  * the best one. Only the highest part counts: so rounds begin with it, and go on to the next one as long as that is
  * higher than what the parts before could be lowered to. Within a round the rankings take turns, and each round has

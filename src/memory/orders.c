@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Effort 1. Each piece of an order goes into the lowest gap, or the smallest, that has room for it among the pieces
  * placed before that live at the same time. An order ends when it cannot become better than the best plan. A better
  * plan is packed again from above and from below, which can only lower it. In a small packing, a piece that ends an

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Moment by moment, a buffer that begins to live is compared with those that live, and then is one of them. One that
  * overlaps another is not added: so without groups the buffers that live share no bytes. */
 #include "overlap.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Buffers become pieces. Starts and ends are sorted by time, and a pass over both numbers the sections: the first end
  * after a start closes a section. Pieces are then sorted into an order that does not depend on that of equal buffers.
  * */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The problem of a plan without what does not matter: pieces in sections. A section is a moment at which as many
  * buffers live as possible, so that the buffers of one section are a subset of no other's; what lives at the same time
  * is in a common section. Sections are numbered in the order of time, and a piece is in a range of them. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Findings about one buffer: their path is its number. */
 #ifndef MEMORY_PLACE_H
 #define MEMORY_PLACE_H

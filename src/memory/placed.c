@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Blocks that end too early are passed over, level by level. Those found are sorted by merging runs. */
 #include "placed.h"
 #include <string.h>

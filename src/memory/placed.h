@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The pieces that a plan has placed so far, and which of them live together with another one. Pieces are numbered by
  * their first section: so those that live together with a piece are between two numbers. Where these are far apart, a
  * tree over all pieces helps: it knows the latest section of those placed in each block of 16, 256 and so on, and

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A block knows the greatest end in it: adding raises it, removing looks at all of the block again. */
 #include "places.h"
 

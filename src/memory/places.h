@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The values of a network that have addresses, and which of them live at a moment. A tree over all of them, in the
  * order of memories and addresses, knows the greatest end in each block of 16, 256 and so on. */
 #ifndef MEMORY_PLACES_H

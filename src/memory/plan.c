@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Plans: the efforts one after the other, until one reaches the bound. */
 #include <xir/memory.h>
 #include <inttypes.h>

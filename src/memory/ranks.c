@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Both change by a walk from a rank to the top, and are asked by one that goes as far up as it must. */
 #include "ranks.h"
 

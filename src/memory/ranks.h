@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Sets of buffers by rank, their place in the order of offsets: those that live at a moment. */
 #ifndef MEMORY_RANKS_H
 #define MEMORY_RANKS_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What an op needs besides its inputs and outputs while it runs. */
 #ifndef MEMORY_SCRATCH_H
 #define MEMORY_SCRATCH_H

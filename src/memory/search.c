@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A search in depth for a plan within a capacity. Items are placed in the order of their offsets, those of one offset
  * by number, and each at the lowest offset that the items below allow: every plan can be pushed down to such a
  * canonical one. A branch ends

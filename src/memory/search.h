@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Whether the items of a space fit into so many bytes. */
 #ifndef MEMORY_SEARCH_H
 #define MEMORY_SEARCH_H

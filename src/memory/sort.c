@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A radix sort, from the lowest byte to the highest. Bytes that all keys have in common are passed over, so that keys
  * which are small numbers take few rounds. Few items are inserted one after the other. */
 #include "sort.h"

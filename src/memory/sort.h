@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Sorting numbers by a key. */
 #ifndef MEMORY_SORT_H
 #define MEMORY_SORT_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Items are pieces in the order of a ranking. Lists of rivals and members are made once for each ranking. */
 #include "space.h"
 #include "sort.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A part of a packing that is searched by itself: the pieces of a range of sections that no piece leaves, as items. The
  * number of an item is its rank: of items that could go to the same offset, the search tries the first one first. */
 #ifndef MEMORY_SPACE_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Effort 0. Section by section, the pieces that begin there are taken from the free memory, the largest first, and
  * those that end there are given back. The same backwards is another plan: pieces that live to the end are then placed
  * first. Fixed pieces are passed over: the others are then moved, all by as much, to where none of them ever is. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Buffers from lives. A value that is the oldest in its bytes makes a buffer, those in the same bytes later join it. */
 #include "values.h"
 #include <inttypes.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The buffers of a network's values. */
 #ifndef MEMORY_VALUES_H
 #define MEMORY_VALUES_H

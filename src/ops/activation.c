@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Element-wise ops with one tensor operand: the output has the type of the input, including tiles and valid
  * elements. */
 #include <inttypes.h>

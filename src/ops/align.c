@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* AlignAxis pads dims, PruneAxis removes the padding. A distribution describes which elements of the padded dims are
  * valid: a box at the start of the merged dims, [0, old) of each dim, stored as runs in row-major order. The array
  * items of a quantised type follow the elements of a resized dim. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Attention. Inputs of rank 3 and rank 4 are both read as [batch, heads, length, size]; for rank 3 the attributes give
  * the number of heads. */
 #include <inttypes.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Axes in attributes: a single axis or a list; negative ones count from the end; each may appear once. */
 #ifndef OPS_AXES_H
 #define OPS_AXES_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Element types and valid elements of broadcast and reduced inputs. Where an input is repeated, summed or taken along a
  * diagonal, no distribution of the output may describe the result; then inference fails. */
 #include <inttypes.h>

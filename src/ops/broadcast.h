@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Outputs of several broadcast or reduced inputs: which input gives layout and element type, and which elements are
  * valid. */
 #ifndef OPS_BROADCAST_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The class xir::Call, which runs a body. Its rule is what everybody who walks a body relies on: an Input, ops that use
  * only what earlier ones make and Params, an Output; and ports that agree with them. Positions in the body are found
  * through a table, so that everything is linear. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Comparisons, logic and selection. */
 #include <inttypes.h>
 #include "elementwise.h"

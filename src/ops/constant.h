@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The values of constant inputs, for the few results that depend on them: shapes, counts, limits. A call has three
  * outcomes: the numbers; "unknown", if the input is computed at run time, has no bytes, too many of them or elements of
  * another kind; or a failure, if the type of the input is wrong. Once a function reads a value, its result is not

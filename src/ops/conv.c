@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Convolutions. The axes of the kernel are found by the letters H, W, I, O, those of the feature map by N, H, W, C. The
  * output has the layout and the element type of the map. If the map is tiled, the unit of the output channels is that
  * of O in the kernel. */

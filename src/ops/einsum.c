@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Einsum. An equation is parsed twice: alone, for errors that no input can fix, and then with the types of the
  * inputs. A letter has one dim, shared by all its occurrences; an occurrence of size 1 broadcasts. Within one term a
  * repeated letter means the diagonal, and its dims must be equal. Time is linear in the length of the text and the

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The arrays of quantised types. Items along a dim follow that dim to the output. An array whose items are all equal
  * can lie along any dim. A single item stays single. */
 #include <inttypes.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The element type of outputs. Quantised types carry scales, ratios and zero points, often one item for each element of
  * an axis; they are right only for the values they were made for. An op whose results are values of its input, or lie
  * between them, keeps the type, and its arrays follow their axis. An op that computes other values refuses a quantised

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Element-wise ops. Operands may be tiled if they have the same layout, because their elements then correspond. */
 #include <inttypes.h>
 #include <stdio.h>

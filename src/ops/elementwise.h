@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Shared rules of element-wise ops, with one operand or with a broadcast pair. */
 #ifndef OPS_ELEMENTWISE_H
 #define OPS_ELEMENTWISE_H

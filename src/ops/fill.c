@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Tensors made from shapes and single numbers. Results that depend on the bytes of a constant are unknown without
  * them. */
 #include <inttypes.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The inputs and outputs of a network. The program sets the types of an Input's outputs. */
 #include "rules.h"
 

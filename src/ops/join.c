@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Tensors joined along an existing dim (Concat) or a new one (Stack): what the inputs must have in common, and the
  * dims. join_type.c joins the other parts of their types. */
 #include <inttypes.h>

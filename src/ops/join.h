@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* How Concat and Stack join their inputs. */
 #ifndef OPS_JOIN_H
 #define OPS_JOIN_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The type of joined tensors. Scales, ratios and zero points are concatenated if they lie along the joined dim, and so
  * are the runs of distributions; those along other dims must be the same in all inputs. */
 #include <inttypes.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Lists of integers that an op takes from its last input instead of an attribute, because they are computed: the shape
  * of a Reshape, the sizes of an Expand, the counts of a Tile, the bounds of a Slice, the amounts of a Pad, the size of
  * a Resize. The input is the port after the first. If it is present, every item of the attribute is -1. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What ops make of short lists of integers whose items may be expressions (items.h): the arithmetic by which exporters
  * compute shapes. Each rule sees the op and the items of its inputs; what no rule covers is unknown. */
 #include <inttypes.h>

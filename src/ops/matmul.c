@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Matrix products, as in NumPy's matmul: leading dims are broadcast; a vector is a row on the left and a column on the
  * right, and that dim is not in the result. */
 #include <inttypes.h>

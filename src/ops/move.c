@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Array items and distributions are moved run by run. If merged dims are sliced, the outer ones are walked element by
  * element, up to 65536 of them. */
 #include <inttypes.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Moves: ops whose output consists of an input's elements in other places. A move gives for each input dim the
  * output dim and, if the dim is not taken whole, which elements are taken in which order. Scales, ratios, zero
  * points and distributions move with the elements. The cost depends on the number of runs, not on the number of

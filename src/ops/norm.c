@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Normalisations. The output has the type of the input, so only dims and per-channel constants are checked. Means and
  * sums skip padding, and padding stays padding. */
 #include <inttypes.h>

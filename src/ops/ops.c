@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The functions of all op classes, and their registration. */
 #include "context.h"
 #include "library.h"

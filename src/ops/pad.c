@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Adds elements before and after each dim. In all modes, negative padding first removes elements; the rest is then
  * padded. */
 #include <inttypes.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Shared rules of ops that pick elements by index. An index may address any element, including padding, so padding
  * along the indexed dims cannot be carried over to the output. */
 #ifndef OPS_PICK_H

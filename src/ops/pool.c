@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Pooling. Channels and batches are independent, so their distributions are kept. A window may contain only padding;
  * its result is then the lowest value, or 0. The number of windows is the same as for convolutions. */
 #include <inttypes.h>

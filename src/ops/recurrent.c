@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Recurrent networks: RNN, GRU, LSTM. They differ in the numbers of gates and activations; LSTM has a second state. */
 #include <inttypes.h>
 #include "axes.h"

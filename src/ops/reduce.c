@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Reductions. A reduced dim becomes 1 or is removed. Layout letters, distributions and quantised arrays of the other
  * dims are kept. Reductions skip padding, so a reduced dim has none. */
 #include <inttypes.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Reshape, Squeeze, Expand, Tile: the same elements in the same order in other dims, and repetitions. */
 #include <inttypes.h>
 #include "axes.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Reshape rules that tiled and untiled tensors share. */
 #ifndef OPS_RESHAPE_H
 #define OPS_RESHAPE_H

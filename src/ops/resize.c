@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Resized images. Batch and channels are kept. Results lie between the input's values, except for cubic
  * interpolation. */
 #include <inttypes.h>

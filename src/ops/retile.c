@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Reshapes from and to tiles, on Buyi and Zhuge. A tiled axis counts as one logical dim, its channels without
  * padding, at the place of its unit. The reshape applies to the logical dims. In the output the first channels are
  * valid and the rest of the last tile is padding. */

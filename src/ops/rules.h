@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Declares the functions that CHECK, INFER, WORK and TAKES rows name, generated from the lists. A new op needs a row
  * and a function, no prototype. */
 #ifndef OPS_RULES_H

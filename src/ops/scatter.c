@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Scatter ops: elements and slices written to indexed places. */
 #include <inttypes.h>
 #include "pick.h"

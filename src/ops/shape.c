@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Sums and products are checked for overflow, because a file may contain any numbers. */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Helpers for check and inference functions: dims by axis letter, window arithmetic, broadcasting. A negative dim is
  * not a number: it is unknown or an expression (symbol.h). Rules copy it as it is; where they compute a result from
  * it, they use the functions of expressions, or the result is -1. A function that takes `at` reports its error and

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Parts of a tensor, and its elements in another order along a dim. */
 #include <inttypes.h>
 #include "graph.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Checks of the kind of elements: XIR_E_TYPE for the wrong kind. Inputs without a type and types of classes unknown to
  * the library pass. need_numbers also accepts quantised types, which stand for numbers. */
 #ifndef OPS_SORT_H

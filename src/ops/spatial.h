@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Shared by convolutions, pools, resizes and im2col: maps with one, two or three spatial axes, named W, H W or D H W,
  * and the attributes for each axis. One implementation handles all three. */
 #ifndef OPS_SPATIAL_H

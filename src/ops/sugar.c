@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Shorthands. Each fills in the structs of the general calls. */
 #include <xir/sugar.h>
 #include <xir/icraft.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Which numbers the inputs of ops take: the functions of TAKES rows. Indices are within their tables, real functions
  * are defined, and ops that move, add to or multiply numbers pass on what later ops take. */
 #include <xir/takes.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Types with tiled channels, as on Buyi and Zhuge: NCHWc32 for maps, OIHWo32i32 for kernels. The upper-case axis counts
  * tiles, the lower-case axis is the unit, and a distribution over both declares which of the tiles * unit elements are
  * valid: `@merged_distr([1, 4]^ZERO:{v:[0, 65), u:[65, 96)})`. An op reads logical dims with read_dims, computes with

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The k greatest or least elements along an axis. */
 #include <inttypes.h>
 #include "graph.h"

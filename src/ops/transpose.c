@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Permutations of axes and of channels, and channels rearranged to rows and columns. */
 #include <inttypes.h>
 #include "graph.h"

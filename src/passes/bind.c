@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* bind: gives symbolic dims numbers, or fewer of them.
  *
  *     x:fp32[batch,length,64] = input()                        x:fp32[4,length,64] = input()

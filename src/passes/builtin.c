@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The passes that every context has, in the order of passes.def, and the rules for registering more. */
 #include "library.h"
 #include "manager/pipeline.h"

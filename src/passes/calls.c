@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* inline and outline: ops in the bodies of calls, and back.
  *
  *     c = Call(x) { a = conv(x), b = relu(a) }    <->    a = conv(x), b = relu(a)

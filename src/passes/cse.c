@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* cse: keeps the first of several equal pure ops.
  *
  *     x = input()                x = input()

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* dce: removes pure ops whose outputs are unused, and then the ops that only they used.
  *
  *     x = input()                  x = input()

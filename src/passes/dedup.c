@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* dedup: keeps the first of several Params that have the same bytes.
  *
  *     a = conv(x, w)   w: 64 KiB             a = conv(x, w)

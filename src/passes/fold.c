@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* fold: computes the ops that depend on constants alone.
  *
  *     x:fp32[1,3,8,8] = input()                 x:fp32[1,3,8,8] = input()

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The pass `fold-batchnorm`: a factor and an addend for each channel, before or after a convolution or a product with a
  * constant matrix, become part of its weights and bias. Exact except for rounding: weights are computed in double and
  * rounded once. If two transposes that undo each other stand between, as a conversion leaves them, they are removed

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* identity: removes ops whose output equals their input.
  *
  *     x:fp32[1,8]NC = input()               x:fp32[1,8]NC = input()

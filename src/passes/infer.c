@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* infer: infers every type again, from the inputs on.
  *
  *     x:fp32[1,224,224,3] = input()            x:fp32[1,224,224,3] = input()

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* merge: makes one op of a run of reshapes, transpositions, slices or concatenations.
  *
  *     a = reshape(x)           b = reshape(x)           a = transpose(x)  1 2 0          b = transpose(x)  2 0 1

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* sort: puts every op after those whose results it reads.
  *
  *     x = input()            x = input()

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 #include "sort_memory.h"
 #include <xir/memory.h>
 #include "class_shares.h"

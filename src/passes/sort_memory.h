@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* An order of the ops in which less memory lives. */
 #ifndef PASSES_SORT_MEMORY_H
 #define PASSES_SORT_MEMORY_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* File names: suffixes, which may have two parts ("pnnx.param"), and the parameter file next to a structure file. */
 #include <errno.h>
 #include <sys/stat.h>

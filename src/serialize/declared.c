@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Formats that programs and plug-ins declare, as rows like the library's. The public structs are filled from the
  * private ones, and the bytes of a file become a blob that Params may keep parts of. */
 #include "file.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A format: how a whole network is read from bytes and written as bytes, and which files lie next to its file. Files,
  * streams, detection and all options are the business of load.c and save.c, which know no format. A new format is one
  * more folder and one row in formats.c. */

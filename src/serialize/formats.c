@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* All formats: one row each, and those that programs and plug-ins register with a context. The content decides the
  * format of a file. The name decides only between formats that fit equally well: names are changed more easily. */
 #include "formats.h"

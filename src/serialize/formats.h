@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Shared by loading and saving: the formats of a context, how to find one, and file names. */
 #ifndef SERIALIZE_FORMATS_H
 #define SERIALIZE_FORMATS_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Loading in any format. Bytes come from a file, from memory or from a stream, into one blob. The format is detected
  * from the first bytes. Its reader makes the network, whose Params keep parts of the blob. If the format has a separate
  * parameter file, the blob has the structure alone and is released, and the parameters come from the file that the

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The original's functions for one format: each calls the general function with the format named, or does the same for
  * the structure of a JSON file alone. */
 #include <xir/icraft.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Parts of networks in any format. */
 #include "codec/given.h"
 #include "formats.h"

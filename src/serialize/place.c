@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Places of findings in a text. A finding about a part of a network has a path, one about bytes has a byte. A format
  * finds the bytes of paths; lines and columns are counted here in one pass over the text. */
 #include <stdlib.h>

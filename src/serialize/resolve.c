@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Ops and targets whose class has become known: what was kept of them without a class is read again, as a file would be
  * read now. */
 #include "codec/any_io.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Saving in any format. The options are checked and the network is validated before a file is created, so a refused
  * network leaves none. The format writes into a temporary file, which then takes the final name atomically. Parameters
  * with a separate file are written first; both files are complete and flushed under temporary names before either is

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Symbolic dims in files. Every format has -1 for them in `shape` and keeps undeclared keys: the texts of the dims of a
  * value are in its key `xir.dims` ("" where `shape` says it), the symbols with their intervals in `xir.symbols` of the
  * network. The keys exist only while a network is written: they are made from the types, and types are made from them

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Saves of two files that ended before both had their names. The record that they leave (journal.h) may come from a
  * stranger, so it does not decide which files are touched: the structure is the one that the caller names, and the
  * parameters are a file that some format writes next to it, or one that the caller names too. */

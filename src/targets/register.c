@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Gives the targets of a new context their rules. */
 #include "library.h"
 #include "targets.h"

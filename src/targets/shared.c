@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Conditions that rules of several targets ask. */
 #include <inttypes.h>
 #include "targets.h"

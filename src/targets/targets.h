@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The rules of the library's targets. A file per target has its table, a row for each thing that its code generator
  * asks of an op; docs/targets.md is printed from the tables. They stand on the public headers alone, as a table of a
  * plug-in would (docs/writing-a-target.md). The sources are the vendor's manuals for SDK 3.33, and networks that its

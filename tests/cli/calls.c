@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* System calls fail anywhere in a program: to be preloaded. Before the program begins, it forks for every call that
  * the program and its library will make, and in the child this one fails: too many files are open, or the disk has an
  * error. Calls of the C library itself are not counted.

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # Every system call of every command fails once: an error that is printed is never followed by exit code 0, and an exit
 # code other than 0 never comes without a word. tests/cli/calls.c, which is preloaded, does it all.
 . "$SRC/tests/cli/lib.sh"

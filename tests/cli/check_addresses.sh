@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # xir check finds values and Params that share bytes while they live, and what is beyond Buyi's on-chip memory.
 . "$SRC/tests/cli/lib.sh"
 

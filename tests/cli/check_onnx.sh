@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # xir check of an ONNX file: nodes are checked by what they would become. Each finding appears once, with the node's
 # place in the graph.
 . "$SRC/tests/cli/lib.sh"

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # xir check of a PNNX text: operators are checked by what they would become. All faults of a file are found in one run,
 # each with its line, and nothing that only follows from another one.
 . "$SRC/tests/cli/lib.sh"

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # xir completion: scripts for three shells, from the tables of commands and options.
 . "$SRC/tests/cli/lib.sh"
 

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # Inputs that the command line makes constants: every command sees the network without them.
 . "$SRC/tests/cli/lib.sh"
 digits=$SRC/examples/models/digits

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # Real files, if XIR_CORPUS names them.
 . "$SRC/tests/cli/lib.sh"
 [ -d "${XIR_CORPUS:-}/icraft" ] || skip "XIR_CORPUS names no folder of real files"

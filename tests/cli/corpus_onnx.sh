@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # Real exports, if XIR_CORPUS names them: no faults are found, and each is converted except its If.
 . "$SRC/tests/cli/lib.sh"
 [ -d "${XIR_CORPUS:-}/onnx" ] || skip "XIR_CORPUS names no folder of real files"

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # DeepX IR: a program is shown, checked, converted and compared, and comes back byte for byte through every format; what
 # is malformed is refused with all its lines.
 . "$SRC/tests/cli/lib.sh"

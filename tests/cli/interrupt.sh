@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # Ctrl-C and other requests to end: xir ends at once, with a message and an exit code of its own, and leaves files
 # unchanged.
 . "$SRC/tests/cli/lib.sh"

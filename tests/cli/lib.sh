@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # Sourced by the tests of the program. Each test is a story in an empty folder: `run CODE WORDS…` runs xir, keeps its
 # output in ./out and ./err, and expects that exit code; `out` and `err` expect a piece of text in them. The first
 # failed check prints everything that is known; the checks after it still run. A failure without a message on stderr is

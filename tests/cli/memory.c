@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Memory runs out anywhere in a program, its libraries and the C library: to be preloaded. Before the program begins,
  * it forks for every allocation that will be made, and the child is refused this one, or this one and all later ones.
  * The result is compared with a run that had memory: the folder XIR_MEMORY/good has its `out`, `err` and `code`, and

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # Memory runs out anywhere in the program, in the library, or in the system's libraries: a message says so, the exit
 # code is 3, no other message blames the file, and an output file is complete or missing. tests/cli/memory.c, which is
 # preloaded, does it all.

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # NNB: a file is shown, checked, converted and compared; it comes back byte for byte, through every format too; and it
 # is written as the source of an array.
 . "$SRC/tests/cli/lib.sh"

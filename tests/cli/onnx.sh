@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # ONNX: read by every command, written again; weights in files next to the model.
 . "$SRC/tests/cli/lib.sh"
 cp "$data/chain.onnx" "$data/external.onnx" .

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # ONNX Runtime computes what xir run does, without optimisations, for models with open dims. It is an npm package, which
 # building and testing do not need: a developer who has it names its folder.
 # npm install --ignore-scripts onnxruntime-node@1.30.0, then XIR_ONNXRUNTIME=…/node_modules/onnxruntime-node

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # xir ops: what classes know about themselves.
 . "$SRC/tests/cli/lib.sh"
 

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # docs/ops.md is what the program prints, and every operation has a formula and describes its outputs.
 . "$SRC/tests/cli/lib.sh"
 

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # xir opt and xir passes: pipelines on the command line, what is written, what a failure keeps.
 . "$SRC/tests/cli/lib.sh"
 small=$data/small.json digits=$SRC/examples/models/digits.onnx

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # xir opt over real exports, if XIR_CORPUS names them: each goes through the default pipeline and is verified; the ONNX
 # ops that are left are counted; the small ones are proven.
 . "$SRC/tests/cli/lib.sh"

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # xir plan prints where each value is, and writes the network with its addresses.
 . "$SRC/tests/cli/lib.sh"
 

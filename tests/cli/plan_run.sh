@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # What a network computes in the memory that it plans is what it computes without, bit for bit.
 . "$SRC/tests/cli/lib.sh"
 

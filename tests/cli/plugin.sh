@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # --plugin: operations that the library does not have, for any command; and files that are not plug-ins.
 . "$SRC/tests/cli/lib.sh"
 modules=$BUILD/tests/plugin flatten=$BUILD/tests/plugin/flatten.so

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # PNNX: a text and its archive are shown, checked, converted and compared; they come back byte for byte, through every
 # format too.
 . "$SRC/tests/cli/lib.sh"

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # Modules of PyTorch: a network of PNNX is written as a program with its archive of weights; Python parses it, and finds
 # the statements that XIR means and no others, whatever the names are. Whether PyTorch computes it: cli_pytorch.
 . "$SRC/tests/cli/lib.sh"

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # A long operation shows its progress on a terminal, in one line that disappears at the end, and nowhere else. The
 # operation here is long because standard input waits until the line is shown, so nothing depends on speed.
 . "$SRC/tests/cli/lib.sh"

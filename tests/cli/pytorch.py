@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 """Modules that XIR writes for recorded networks of PNNX, computed by PyTorch: pytorch.py XIR FOLDER LIST.
 
 Each network of FOLDER/index.tsv is written as a module, as it is and after the default pipeline. The module must give

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # PyTorch computes the modules that XIR writes, and gives what XIR and the recorded runs give. PyTorch is a package that
 # building and testing do not need: XIR_TORCH names an interpreter of Python that has it (Debian's python3-torch 1.13).
 . "$SRC/tests/cli/lib.sh"

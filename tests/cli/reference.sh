@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # One table has all that the program says of its command line: docs/xir.md, --help and the manual page agree.
 . "$SRC/tests/cli/lib.sh"
 

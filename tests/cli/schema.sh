@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # xir schema: descriptions of files for other programs.
 . "$SRC/tests/cli/lib.sh"
 

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # xir stats: what networks cost, for people and for programs.
 . "$SRC/tests/cli/lib.sh"
 has python3 || finish

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # Symbolic dims in the program: info, show and diff print them, opt binds them, run chooses values for them.
 . "$SRC/tests/cli/lib.sh"
 cp "$data/open.json" .

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # xir check --target, legalize and partition over real files, if XIR_CORPUS names them: networks that the vendor's
 # compiler has made break no rule; classifiers and a segmentation run on the target as a whole, in one group.
 . "$SRC/tests/cli/lib.sh"

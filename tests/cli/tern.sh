@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # The Tern NPU of examples/tern, in C and in C++: a model is compiled, proven, and saved with the plan of its memory.
 . "$SRC/tests/cli/lib.sh"
 

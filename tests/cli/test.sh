@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # xir test: cases in files, each a network, what is done with it, and what is expected.
 . "$SRC/tests/cli/lib.sh"
 

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # Texts: every command reads and writes them; JSON and raw come back byte for byte.
 . "$SRC/tests/cli/lib.sh"
 small=$data/small.json

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # xir trace: what passes make of an op, and what an op of the result was made of. xir opt --provenance keeps it in tags.
 . "$SRC/tests/cli/lib.sh"
 cp "$SRC/examples/models/digits.onnx" "$data/small.json" "$data/small.raw" .

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # TSM: a file is shown, checked, converted and compared; it comes back byte for byte, through every format too; faults
 # are refused with their byte.
 . "$SRC/tests/cli/lib.sh"

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # The command line: help, versions, and invalid command lines (2).
 . "$SRC/tests/cli/lib.sh"
 

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # The page of xir view computes the coordinates that the library computes for SVG: the same integers for every box, of
 # one network and of two, with constants and without. Its labels are those of SVG, too, and none is squeezed.
 . "$SRC/tests/cli/lib.sh"

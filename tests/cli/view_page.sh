@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # The page of xir view in a browser, Debian's chromium, with the fonts DejaVu, for pictures. Its driver is of npm:
 # npm install --global --ignore-scripts playwright-core, or XIR_PLAYWRIGHT=…/node_modules/playwright-core
 . "$SRC/tests/cli/lib.sh"

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # The syntax file for Vim: what stands at some places of a text.
 . "$SRC/tests/cli/lib.sh"
 command -v vim >/dev/null 2>&1 || skip "vim is not installed"

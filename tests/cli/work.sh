@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # How much xir computes: a limited amount for constants, and for a run as much as it needs unless an option says
 # otherwise.
 . "$SRC/tests/cli/lib.sh"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A user's program in C. It prints the version of the library that it runs with; EXPECTED is the version that the
  * package promised. */
 #include <xir/xir.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 // A user's program in C++; see main.c.
 #include <xir/xir.h>
 

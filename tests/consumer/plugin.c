@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A user's program that loads a plug-in. It prints the class that was registered, or why there is none. Its exit
  * code is the status. */
 #include <stdio.h>

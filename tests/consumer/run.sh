@@ -1,4 +1,7 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # run.sh BUILD WORK: installs the build tree BUILD into WORK, moves the installed tree, and uses it as a package by
 # find_package and by pkg-config, shared and static, from C and from C++. CMAKE, GENERATOR, MAKE, CC, FLAGS, CONFIG,
 # VERSION, LIBDIR and BINDIR come from tests/CMakeLists.txt.

@@ -1,4 +1,7 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # walk.sh DOC: does what DOC tells its reader to do, in the working directory. A block of C that begins with /* name.c
 # */ is that file. In a console block, a line "$ command" is run, and must succeed unless "$ echo $?" follows. The lines
 # after it are all its output, one stream after the other; "…" stands for any text within a line, and alone for any

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way back from XIR to a dialect: rows read backward, by the first that holds; orders of axes; constants; formulas
  * in terms of simpler ops; what stays, and why. The dialect belongs to the test, as it would to a plug-in. Networks are
  * written as in support/story.h. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Networks of random ops of XIR, with random inputs and attributes, as in a hostile file, go to each format that has a
  * way back, and come from it again: types of any elements, quantised and distributed ones, open dims, numbers of 64
  * bits. Whatever is converted leaves a valid network valid; what is written can be read, and becomes ops of XIR

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Constants of a model that would take too much work are not computed, neither by a check nor by a conversion: a note
  * names the node, and it is not an error. */
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Checks of broken ONNX models. Each model has one fault or several; the findings are these faults and nothing else,
  * each with the node's place, what was expected and what was found. Reading the file itself gives no finding. */
 #include <stdio.h>

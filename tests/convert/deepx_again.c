@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Programs of DeepX become networks of XIR, those programs again, and so on: from the second time on, the networks and
  * the texts are equal, and each computes what the first one did. The passes of the default pipeline keep what a program
  * gives; so do passes over its calls. Programs are those with formulas and, with XIR_CORPUS, those of the corpus. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way to DeepX and back: every case of the executor's tables (tests/exec), and of deepx_back.txt, is an op of XIR.
  * As a network it becomes calls of DeepX, which are written as a text, read and checked, and become ops of XIR again,
  * which compute the same. DEEPX_BACK=1 prints for each class how many cases are converted, without windows and with

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Functions with a body take the places of their calls: what programs with blocks compute, which calls stay, and what a
  * check says of them. */
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Functions of DeepX compute what their formulas give: each function that works by elements on every element type that
  * it is for, and the others on small tensors of every element type with the expected numbers. And what becomes of
  * names, vars, files and drawn numbers. */

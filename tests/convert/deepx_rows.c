@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The table of docs/deepx.md has all functions that the rows convert, with what they become and what comes back as
  * them, and all that they do not convert. */
 #include "convert/row_table.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Memory runs out at every allocation of a conversion of DeepX, of the way back, and of a check: see
  * scarce_dialect.h. */
 #include "convert/scarce_dialect.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The first description of DeepX IR: each of its examples is read, checked, written in the live spelling and in its
  * own, and comes back; its programs compute what they say. */
 #include <stdio.h>

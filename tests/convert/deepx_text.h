@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A network of DeepX as a text has it: the text is written and read. What is not in it, the tensors of its folder and
  * the types of inputs, is given to the network that was read. */
 #ifndef TEST_CONVERT_DEEPX_TEXT_H

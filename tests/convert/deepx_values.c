@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Runs recorded programs of DeepX: each row of the corpus' folder deepx/values is converted by deepx-to-xir and
  * computed; the tensors that exist at its end must be those of the executor, or, where it crashes or is wrong, those of
  * the formula, within the tolerance of the row, before and after the default pipeline. XIR_DEEPX_ONLY names a single

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A dialect that a program registers: toy::. Its op types contain dots, its findings have their own words and
  * places, and it has no versions. Networks are written as in support/story.h. */
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What a network loses on its way to a format is said once. A note counts the names of values and ops that the file
  * does not have; here the file is written and read, and its names are compared with those that the network had. The
  * list that the option `names` asks for says which value of the file is which of the network: both compute the same.

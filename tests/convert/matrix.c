@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Whole networks go to every format and come back, as `xir opt NETWORK OUT` makes the file OUT. OUT is read again and
  * computes the same, or one sentence says what stands in the way. The networks are those of the tree and the exports in
  * XIR_CORPUS/onnx that are not detectors, each as its file, as PNNX and as TensorStack. matrix.txt has the results:

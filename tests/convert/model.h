@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The fixture of tests that make ONNX models: one empty model for each test. */
 #ifndef TEST_CONVERT_MODEL_H
 #define TEST_CONVERT_MODEL_H

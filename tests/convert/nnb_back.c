@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way to NNB and back: every case of the executor's tables (tests/exec), and of nnb_back.txt, is an op of XIR. As a
  * network it becomes functions of NNabla: only those that its C runtime computes, or all that an exporter writes. They
  * are written to a file, read and checked, and become ops of XIR again, which compute the same. Bools and integers are

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A check of NNB finds each fault once, whether the format's own check or the rows find it; and infers the shapes. */
 #include <xir/convert.h>
 #include "support/net.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Files of the corpus' folder nnb: a check finds nothing in any of them, all functions are converted, and every
  * inferred type is the stored one. LeNet reads the digit 5. (In fixed point it cannot: the file scales the image to
  * less than its smallest step.) The functions of zoo_all_v2.nnb have shapes that contradict them; it is only

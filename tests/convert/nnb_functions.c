@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Functions of NNB compute what the same operators of ONNX compute, or several of them, with the same weights and
  * inputs: every function with a row, with all arguments varied, older numbers too. The stored shapes are those that
  * the functions give. What they become in XIR goes back to NNB, as all functions that an exporter writes, and still

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Functions of NNB with arguments and dims as large or as small as a file can say: a check and the conversion end,
  * nothing overflows, and what is not converted has a finding. All numbers of the table are tried with all extremes. */
 #include <xir/convert.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* RNN, LSTM and GRU of NNabla compute what a loop over layers, directions, steps and gates computes, with NNabla's
  * weights, and still do after they went back to NNB; what an op of XIR becomes computes the same as it. */
 #include <math.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The rows of NNB, held against the table of functions: each function has a row, with the arguments of its numbers and
  * the api levels that they come with. And the table of docs/nnb.md has all rows. */
 #include <xir/nnb.h>

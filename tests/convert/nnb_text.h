@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Networks of NNB from short texts, for tests. Variables are words, numbered as they come: "i2,3" an input, "j" one of
  * positive numbers, "k" one of indices 0 to 2, "p" a parameter, "q" a positive one, "o" an output, "t" a variable in
  * between; "-" for no dims. Functions are lines of support/nnb_make.h without the f, separated by ';'. The numbers of

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Runs recorded networks of NNB: each row of the corpus' folder nnb/values is converted by nnb-to-xir and computed; the
  * results must be those of NNabla's C runtime within the tolerance of the row, or, where the row is flagged as a
  * deviation, what NNabla documents (doc0, …), before and after the default pipeline. What differs is listed with the

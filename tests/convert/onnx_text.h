@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Networks of ONNX as text, for tests that compare another format's with them: inputs "a=(1,3)f32 b=(2)i64", weights,
  * nodes "Class inputs outputs attribute=value …", separated by ';', and outputs. Of an attribute [1,2] is a list of
  * integers, 1 an integer, 1.0 a real, anything else a text. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* xir_optimise: what it runs, what it proves and what it says. */
 #include "support/net.h"
 #include "support/passes.h"

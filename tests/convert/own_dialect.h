@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The fixture of tests with a dialect of their own: a context that has it, what is found, and a network, which a test
  * writes as in support/story.h. */
 #ifndef TEST_CONVERT_OWN_DIALECT_H

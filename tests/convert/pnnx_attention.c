@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* nn.MultiheadAttention becomes products of XIR, and these become one operator again, with the same parameters, weights
  * and results: with a mask, with rows at the end of keys and values, with the weights as a second output. What is used
  * elsewhere, or is not the attention that PyTorch computes, stays apart. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way to PNNX and back: every case of the executor's tables (tests/exec), and of pnnx_back.txt, is an op of XIR.
  * As a network it becomes operators of PNNX, and these become ops of XIR again, which compute the same. The class and
  * its attributes are the same again, except for classes that PNNX has in terms of others. XIR_PNNX_BACK=1 prints for

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What XIR's ops become in PNNX, as the lines of its text: formulas that are merged, lists that are computed, attention
  * as a whole. Networks are written as in support/story.h; declared shapes and the lines of inputs and outputs are left
  * out. Each network computes the same after the way back. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Checks of broken PNNX networks. Each has one fault or several; the findings are these faults and nothing else, each
  * with the operator's place, what was expected and what was found. Reading the text itself gives no finding. */
 #include <xir/convert.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The expressions of PNNX: each function computes what its formula here does, on reals, integers, bools and Python's
  * numbers; lists become integers or index tensors. What does not parse, or nests without end, leaves the operator as it
  * is, with the place in the expression. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Files of PNNX's own converter, the corpus' folder pnnx/converter: a check finds nothing wrong in any of them, and
  * after pnnx-to-xir and infer every inferred type agrees with the one that the file declares. XIR_PNNX_ONLY names a
  * file. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Operators of PNNX whose parameters or dims are as large or as small as a file can say: they are not converted, with a
  * finding; nothing overflows, and the work ends. Tuples that contain themselves or nothing are kept or disappear. */
 #include "convert/pnnx_text.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Operators of PNNX compute what the same operators of ONNX compute, with the same weights and inputs; those that ONNX
  * does not have, what a formula gives. */
 #include <math.h>

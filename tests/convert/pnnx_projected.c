@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* nn.LSTM with proj_size: an LSTM whose state is the product of a matrix and o tanh(c). A loop over steps, layers and
  * directions gives the numbers of the network that it is converted to. */
 #include <math.h>

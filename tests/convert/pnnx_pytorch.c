@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Operators of PNNX compute what PyTorch and torchvision computed: the networks and the numbers are in
  * pnnx_pytorch.txt. XIR_PNNX_ONLY names a single case. */
 #include <math.h>

@@ -1,4 +1,7 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 """Writes what PyTorch and torchvision compute into pnnx_pytorch.txt, next to this file. On Debian 12 they are
 python3-torch and python3-torchvision."""
 import pathlib

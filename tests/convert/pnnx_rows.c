@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The table of docs/pnnx.md has all rows of PNNX. */
 #include "convert/row_table.h"
 

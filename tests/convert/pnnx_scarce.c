@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Memory runs out at every allocation of a conversion of PNNX, of one to PNNX, and of a check. */
 #include "convert/pnnx_text.h"
 #include "scarce_dialect.h"

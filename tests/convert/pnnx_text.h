@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Networks of PNNX as text, for tests: inputs "a=(1,3)f32 b=(2)i64", the lines of operators, and the operands that are
  * results, "y z". The weights of operators have numbers that follow from their names. Operands have no declared types
  * unless their lines declare them. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Runs recorded networks of PNNX: each file of the corpus' folder pnnx/values is converted by pnnx-to-xir and computed;
  * the results must be those that PyTorch gave, before and after the default pipeline, and after the way to files of
  * PNNX and back. Inputs and outputs are arrays in an archive NAME.npz, and NAME.2.npz for a second run with other dims.

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The table of rows in the page of a format: all types that the rows convert, with what they become and what comes back
  * as them, and all that they do not convert. Types of the same operation are in one line. */
 #ifndef TEST_CONVERT_ROW_TABLE_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The texts of conversion rows: inputs with orders of axes and weights among the attributes; sets with items, words and
  * inverted bools. A malformed row is refused with a sentence; each part of a sound one is seen in the op that it makes.
  * Networks are written as in support/story.h. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Memory runs out at every allocation of a conversion of ONNX, and of a check. */
 #include "scarce_dialect.h"
 #include "support/onnx_make.h"

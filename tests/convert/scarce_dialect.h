@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The scenarios of a conversion and of a check while memory is short. Each time the call reports it, nothing leaks, and
  * the network stays valid. With memory again, the conversion continues to the same result. */
 #ifndef TEST_CONVERT_SCARCE_DIALECT_H

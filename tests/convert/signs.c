@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The sign of any real, the least ones too, in a format without such an operation: formulas stand for it. */
 #include <xir/exec.h>
 #include <xir/pass.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way back: networks of TensorStack's operators become XIR's, and those TensorStack's again, are written, read and
  * converted once more: they compute the same. What cannot be said stays, with a reason. */
 #include <math.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Modules that TensorStack's front end made of ONNX's operator tests: the corpus' folder tsm/onnxnode has them, under
  * the names of these tests. Each is converted and run on the inputs that ONNX recorded; the results are what ONNX
  * recorded, by the rule of ONNX's own runner. The front end casts to 32 bits, so elements are compared as numbers,

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Operators of TSM compute what the same operators of ONNX compute, or several of them, with the same weights and
  * inputs: every operator with a row, with its parameters varied. */
 #include <math.h>

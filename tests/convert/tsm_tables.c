@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way to TSM and back: every case of the executor's tables (tests/exec), and of tsm_back.txt, is an op of XIR. As a
  * network it becomes operators of TensorStack. These are written to a file, read and checked, and become ops of XIR
  * again, which compute the same. XIR_TSM_BACK=1 prints for each class how many cases are converted, and why the first

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Networks of TSM from short texts, for tests. Inputs are "a=2,3 k=4": of reals, of positive ones if the name begins
  * with p, of 64-bit indices 0 to 2 with k. Nodes are lines of support/tsm_make.h without the n, separated by ';'; their
  * numbers go on after those of the inputs. Results are the nodes whose names begin with y. Constants whose names begin

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Runs recorded networks of TSM: each row of the corpus' folder tsm/values is converted by tsm-to-xir and computed; the
  * results must be those of TenniS within the tolerance of the row, elements and all, before and after the default
  * pipeline. What differs is listed with the reason in tsm_values.txt; a listed row that passes is an error, too.

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* All classes, attributes and element types go to each format and back: each case of the executor's tables with one
  * attribute set to another value, or with other element types. What is written to a file, read and converted back
  * computes the same, or the op stays with a reason. walk.txt has, for each class and format, how many attributes and

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way to a format and back, for each case of the executor's tables (tests/exec) and of a table of the format: the
  * op of the case is a network of XIR. A test converts it, and compares; here is what such tests share. */
 #ifndef TEST_CONVERT_WAY_BACK_H

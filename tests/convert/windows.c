@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Windows of convolutions and pools on the way back: one bound of their numbers for all dialects, and one reason. */
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* local LIBXIR PLUGIN KEY: opens the library as Python opens modules, so that no other object sees its names, and
  * loads a plug-in, which is linked with no library. The class of the plug-in must then exist. */
 #include <dlfcn.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Two networks in one picture: which ops and edges it has, in which order, and how they differ; that it has all edges
  * of both; what DOT, SVG and the page say of it; errors, and scarce memory. */
 #include <xir/diff.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Networks from a text, for the tests of pictures. "in; a/x in; a/y:2 a/x in; b ? a/y.1": the first word is the name of
  * the Input, then each op has a name, perhaps with the number of its outputs, and its inputs: a name, perhaps with the
  * number of an output, or ? for an absent one. A name without the first letter `=` is of an op of the class t::Op, one

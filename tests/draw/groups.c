@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Groups of a picture: by the names of ops, by tags, by repeats; groups that are cut, joined or left out. */
 #include "draw/graph.h"
 

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The page: what is written of a network, that nothing in it ends the data, statistics of Params, errors, and scarce
  * memory. tests/cli/view_layout.sh and view_page.sh run the page itself. */
 #include <float.h>

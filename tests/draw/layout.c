@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The layout of pictures: properties that every picture has, on networks of many shapes and random ones. Every edge is
  * a chain of segments or a stub, segments lead to the next rank, boxes do not overlap, and what is in a group lies in
  * its box. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* DOT and SVG of harmless and hostile networks: what is written, that it is the same every time, errors, and scarce
  * memory. tests/cli/view.sh gives the results to xmllint and Graphviz. */
 #include "draw/graph.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Ops that are computed ahead of their turn: two threads compute two of them at the same time, and nobody notices
  * anything else. Values, their order, findings, limits and answers are those of one thread. */
 #include <pthread.h>

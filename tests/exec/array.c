@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Arrays: their contents, shared bytes, comparison, and the elements of each type as numbers. */
 #include <math.h>
 #include <xir/icraft.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Tensors of several blocks against definitions: every element of a function of numbers is what the op gives for that
  * element alone, in a tensor of one; sums, norms, pools and moves are those of plain loops, bit by bit. Each is
  * computed with 1, 2 and 7 threads. */

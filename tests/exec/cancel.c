@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A cancelled run stops, also in the middle of a kernel, and a run stops before an op that exceeds its work limit. */
 #include <stdio.h>
 #include <xir/exec.h>

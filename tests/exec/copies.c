@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Copies, and loops over whole tensors that threads share, against plain loops: joins, gathers, rotations, windows, and
  * sums that wrap. Each is computed with 1, 2 and 7 threads, which cut short loops too; all give the same bytes. */
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Loops that threads share are cut anywhere: each kernel that has such a loop gives the same bytes on every path with
  * 1, 2 and 7 threads that share short loops too, as on the plain path with loops that are whole. Sizes make last
  * pieces and last vectors of each length. What the kernels compute is the subject of other tests. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Every op that has a kernel, with random inputs, attributes and output types, as in a hostile file, and random bits
  * as elements. A run must do no harm, need little time and memory, and either return arrays of the declared types or
  * report what is wrong. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Runs that are given values: what is known is not computed, nor what only that needed, whether it is known before the
  * run or when its turn comes. */
 #include <stdio.h>

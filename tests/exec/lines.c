@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Ops along lines, and ops on maps, on every path and with 1, 2 and 7 threads, bit by bit: selections and cumulative
  * sums are those of plain loops; an op on a map in any order of its axes gives the elements that it gives in NHWC. */
 #include <math.h>

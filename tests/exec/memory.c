@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The bytes that exist while a network runs, as the executor reports them: in networks that a reader can count, in
  * random ones, and in real ones, always as liveness computes them beforehand. tests/exec/tables.c compares the same for
  * all classes. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A run, and a proof, never take more memory than their limit: they end with a finding before they would. */
 #include <stdlib.h>
 #include <xir/exec.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Networks in normalised numbers compute the same as in floats, each op within one step of its result, and passes keep
  * every element. normalised.txt has the results and refusals of single ops. */
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* .npy files: files written by NumPy are read, written files equal NumPy's byte for byte in the header, and everything
  * else is refused with a position. */
 #include "support/net.h"

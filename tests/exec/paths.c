@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Products and convolutions of floats have the same bits on every path of the processor and for any number of threads:
  * those of sums that are written down here, one product after the other. NaN, infinities, signed zeros and the smallest
  * numbers are among them, and sizes of 0, of 1, of edges, and beyond every block. A NaN may have other bits. */

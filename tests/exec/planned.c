@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Runs in the memory that a network plans: the bits of a right plan are those of a plain run, and what a plan has wrong
  * computes wrong numbers. */
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Random plans. A run in a right one computes the same bits as without. If an offset moved, two were swapped, or a life
  * was cut, the checker finds those that overlap, as a comparison of bytes and moments does, and a run computes other
  * bits. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Products large enough to be split into blocks with edges at any position: integers of 64 bits are computed by the
  * formula, reals and narrow integers by panels. For small integers both are exact, so the results must be equal; and
  * Einsum, which does not use matrix products for wide integers, must give the same as Matmul. Integers of few bits

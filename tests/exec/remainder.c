@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The remainder of reals has the bits of C's fmod, for all pairs of exponents and for the borders. */
 #include <math.h>
 #include <stdio.h>

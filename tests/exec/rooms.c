@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Memory that a run uses again: what is kept and what is in use never exceed the most that was in use at one moment,
  * nothing is lost where memory runs out, and a run of equal layers takes the memory of two. */
 #include <stdio.h>

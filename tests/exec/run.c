@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Runs of ops and networks: checks of inputs, dims that a network leaves open, lifetimes of arrays, findings on
  * failure, and kernels of programs. The tables in tests/exec/ have the results of operations. */
 #include <math.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Runs every table of tests/exec/: results of operations. The format is that of tests/ops/ with the elements of all
  * inputs (support/op_case.h, support/exec_case.h). XIR_EXEC_TABLE=conv in the environment runs only conv.txt. */
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Loops that threads share: each item is computed once, whatever the number of threads, and also where the system
  * refuses to make them; `cancel` is called on the calling thread alone and stops all. */
 #include <pthread.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Random convolutions, transposed ones, pools and im2col compared with their formulas, written as loops over every
  * index: one to three axes, strides, dilations, pads of both signs, groups, padding modes, biases, reals and
  * integers, axes in any order. Numbers are small integers, so that results are exact. */

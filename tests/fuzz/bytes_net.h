@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A network made of any bytes, for fuzz targets: each byte is a choice. Ops are of all classes of XIR and of operators
  * of ONNX, with the attributes, inputs, names and tags that the bytes choose; what the library refuses is left out. So
  * the operations are valid, and the graph as a whole may still have what no ONNX can hold. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Every fuzz target includes this. It declares the entry that libFuzzer or replay.c calls, and must(), which crashes if
  * a promise is broken. */
 #ifndef XIR_TESTS_FUZZ_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* DeepX texts: any bytes are refused with at least one finding, or they are a network that can be validated and copied,
  * and that is written as the same bytes. Through another format too. It can be checked and converted, and what it
  * becomes goes back: what is written then can be read. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Parts of DeepX's texts. The first byte chooses: a type, which comes back as it is printed; a line, which has a place
  * for each of its faults; or blocks, whose lines take the places of
  * calls. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A .shape of DeepX: any bytes are refused with a finding, or they are a shape whose numbers agree. */
 #include <stdlib.h>
 #include <string.h>

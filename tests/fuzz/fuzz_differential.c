@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* All formats hold the same: any JSON that is read is written in every format and read again as the same JSON with
  * the same parameters. Params get bytes if they need few. A format may refuse what is too large for it, or a name
  * that it reserves, and nothing else. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Expressions for dims: any bytes give an error that names a place in them, or an expression whose text is read as the
  * same expression again, in another pool too. */
 #include "context.h"

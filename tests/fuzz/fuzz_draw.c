@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Pictures of any network that can be read as JSON, in every format and with all kinds of groups, alone and next to a
  * copy that has lost an op: they are drawn, twice with the same bytes, and SVG has no byte that XML does not have and
  * no script of the file. */

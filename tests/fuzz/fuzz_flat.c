@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Reading FlatBuffers: any bytes are refused with a finding, or they are a network; its file is read again as a
  * network that prints the same. Any network that was read can be validated, copied and inferred again. */
 #include "network.h"

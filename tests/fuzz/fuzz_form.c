@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* One-string spellings: any bytes give an error that names a place in them, or an object whose text is read as the
  * same object again. */
 #include "context.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A journal of a save: any bytes are refused, or they name two temporary files, in the folder of the target alone. */
 #include <stdlib.h>
 #include <string.h>

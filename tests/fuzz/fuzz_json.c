@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Reading structures: any bytes are refused with a finding, or they are a network, and its text is read again as a
  * network that prints the same. The same network is made from the text through values without a class, a way that
  * recognises no repetitions. Any network that was read can be validated, copied and inferred again. */

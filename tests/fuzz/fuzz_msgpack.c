@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* MessagePack: any bytes are refused with a finding, or they are a network; its file is read again as a network with
  * the same file and the same JSON. If no bytes of parameters are involved, the same network is made through values
  * without a class, a way that recognises no repetitions. msgpack-c agrees on where an item ends. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* NNB: any bytes are refused with one finding, or they are a network that can be validated and copied, and that comes
  * back byte for byte, through another format too. Without what is kept of its file, it is written or refused, and what
  * is written is read and written the same. It can be checked and converted, and what it becomes goes back: as functions

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Reading .npy files: any bytes are refused with a finding, or they give an array whose size is that of its type,
  * and no larger than the bytes; the same every time. */
 #include <xir/xir.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Reading ONNX: any bytes are refused with one finding, or they are a network, which can be validated, copied and
  * converted, and which is unchanged after writing and reading another format, or ONNX if it can hold the network. */
 #include "network.h"

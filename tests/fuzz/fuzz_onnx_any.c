@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Any network, written as ONNX, read and compared: one of a file in any format that the library detects, or one made of
  * the bytes (bytes_net.h).
  *

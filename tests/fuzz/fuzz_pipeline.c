@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Pipelines as text: any bytes give an error with line and column, or a pipeline whose canonical text is read as the
  * same pipeline, and which runs on a small network or fails with a finding. */
 #include <string.h>

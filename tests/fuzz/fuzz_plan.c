@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Planning: any buffers are refused with a finding, or they get a plan that the checker accepts, that is the same every
  * time, and that more effort does not make larger. */
 #include <string.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Reading buffers: any text is refused with a finding at a line, or it gives buffers, the same every time. Those that
  * can be planned have a plan that the checker accepts. */
 #include <string.h>

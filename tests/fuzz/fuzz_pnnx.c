@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* PNNX texts: any bytes are refused with one finding, or they are a network that can be validated, checked, copied
  * and converted, and whose text comes back: what is written is read, and is written the same. Through another format
  * too. It is a module of PyTorch, or is refused as one. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Expressions of PNNX: any bytes are the expression of an operator on tensors of several types, some of open dims. It
  * becomes operations, and the network is valid; or the operator stays, with a finding. The operations become operators
  * again, and these operations: whatever is written can be read. It also becomes Python, or is refused. Blanks end a

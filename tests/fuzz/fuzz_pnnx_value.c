@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Values of PNNX: any text is a value that is printed, and what is printed is the same value again; or a number in it
  * does not fit. Infinities and empty lists are strings and nothing when they are read, as in PNNX. */
 #include <string.h>

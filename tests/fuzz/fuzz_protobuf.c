@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The walk over protobuf against the simplest one that can be written: they give the same fields for any bytes, or a
  * fault at the same place; and the same numbers in fields. */
 #include <string.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Raw files against a reference of a few lines that does no sorting: both must agree, what is loaded must be what the
  * file has at its place, and what is saved again must be the same file.
  *

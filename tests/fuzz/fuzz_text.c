@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Texts: any bytes are refused with findings, or they are a network. Then it is written as a text that is read and
  * written again as the same bytes, and another format has the same file for both; and its ops come back as parts. */
 #include "network.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* TSM: any bytes, as a module or as a container, plain or scrambled, are refused with findings, or they are a network
  * that can be copied, and that comes back byte for byte, through another format too. Without its tags it is written,
  * and what is written is read and written the same. It can be checked and converted, and what it becomes goes back:

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Containers of TensorStack's modules: any bytes after the magic number are refused, or they are a container that comes
  * back; scrambled, they are the same network. */
 #include "network.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Single tensors of TensorStack: any bytes are refused with one finding, or they are arrays that are written as these
  * bytes. */
 #include <string.h>

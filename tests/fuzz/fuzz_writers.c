@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Networks that no reader makes: the bytes choose operators of one dialect, and for ops, values and the network tags
  * and undeclared attributes of the names that the writers look for, with values of any kind, size and depth; and Params
  * of sizes that no memory has, or 4 GiB of zeros. Every writer refuses such a network with a finding or writes it, and

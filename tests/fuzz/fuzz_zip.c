@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Archives: any bytes are refused with one finding, or every member lies in the archive, shares no byte with another,
  * and is found by its name; and the members written again are the same members. */
 #include "zip/zip.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Reading and writing a network by one format, without the search for the format that the public functions begin with;
  * for fuzz targets. */
 #ifndef XIR_TESTS_FUZZ_NETWORK_H

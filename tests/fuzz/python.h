@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A network as a module of PyTorch, for fuzz targets. */
 #ifndef XIR_TESTS_FUZZ_PYTHON_H
 #define XIR_TESTS_FUZZ_PYTHON_H

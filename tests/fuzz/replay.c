@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Runs a fuzz target without libFuzzer: once with the empty input and once with every given file, including the files
  * of folders. The input is in a block of exactly its size, so that a sanitizer detects a read past the end. If the
  * target crashes, the last file is named.

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Data from programs and plug-ins of an older or newer header: structs that begin with their size, declarations,
  * rows of arrays. Each is refused without its size, accepted with the size that is known, and accepted with a larger
  * size as long as the rest is zero. */

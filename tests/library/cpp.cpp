@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* xir.hpp, as a program uses it: built, walked, changed, saved, refused. Each story prints what failed and where. */
 #include <xir/xir.hpp>
 

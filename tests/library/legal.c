@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The rules of Buyi and Zhuge: for each a small network that breaks it and no other, and a legal neighbour. */
 #include <xir/legal.h>
 #include "support/story.h"

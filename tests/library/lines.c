@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A format of a plug-in (tests/plugin/lines.c): a text of a foreign format is read, checked, converted, run and
  * written by the same calls as any other. docs/writing-a-format.md explains the plug-in. */
 #include <xir/xir.h>

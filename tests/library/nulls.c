@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Every public function that takes an op, a value, a type or a network accepts NULL for it: questions return NULL, 0
  * or false, edits and makers return a failure, and nothing ends the program. nulls.awk makes the calls from the
  * headers. Each runs in a process of its own, on a network of its own, so that one that crashes does not hide the

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Memory runs out at every allocation of every scenario: the call reports it, nothing has changed, nothing leaks,
  * and the same call succeeds when there is memory again. The final result is the same as if memory had never run
  * out. */

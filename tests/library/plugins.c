@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Plug-ins: what loading one registers, what is refused and then leaves the context unchanged; ops of unknown
  * classes that become known. */
 #include <elf.h>

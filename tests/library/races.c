@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Plug-ins are loaded while other threads work on the same context. Seven threads build, save and load, infer, run
  * passes, run networks, print and compare, each with its own networks. The eighth loads plug-ins, which register
  * classes, targets, inference of existing classes, kernels, passes and formats. Every result is that of a single

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The examples of the specification that XIR implements, section by section, with the public headers alone. The
  * expected results are those that it prints, except where newer facts differ; each such place says so. */
 #include <setjmp.h>

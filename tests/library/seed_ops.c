@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The examples of the specification's chapter on operations, and the whole network that its first chapter prints. */
 #include "support/net.h"
 #include "support/scratch.h"

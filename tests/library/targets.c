@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Targets as rows: those of the library, of programs, and of a plug-in with inference of its own for each, in every
  * format, with and without the plug-in. */
 #include <pthread.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Threads: different networks on one context, one network read by many threads, classes and types made by all at
  * once. An error shows as a result that differs from that of a single thread, or in ThreadSanitizer. */
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* See count.h. This file is not instrumented; the linker redirects calls of memcpy and similar functions to it
  * (--wrap). */
 #include "linear/count.h"

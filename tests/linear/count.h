@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Counts work: the basic blocks that the library executes, at which the compiler calls a function
  * (-fsanitize-coverage=trace-pc); the words that functions of the C library move, compare or search for it; and the
  * bytes that it requests from its allocator. The counts are the same in every run, whatever else the machine does. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Everything is linear: if a network is twice as large, each call with a network of each shape costs at most 2.4 times
  * as much, in work and in memory (count.h). A cost of n log n is below that, a square is not. Memory grows in steps, so
  * it is compared over two doublings.

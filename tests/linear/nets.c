@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Shapes of networks that are built by calls. */
 #include "linear/shapes.h"
 #include <xir/icraft.h>

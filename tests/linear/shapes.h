@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The ways in which a network can be large: each shape has the size `n` in one way and is small in all others. */
 #ifndef LINEAR_SHAPES_H
 #define LINEAR_SHAPES_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Tables that are searched for each op. That costs little compared with the rest of an op, so these searches are
  * measured alone, in large tables. */
 #include "linear/shapes.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Shapes of files: JSON and MessagePack. Calls cannot build many of these networks. */
 #include "linear/shapes.h"
 #include <stdarg.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Modules of TensorStack that are large in one way each. */
 #include "linear/shapes.h"
 

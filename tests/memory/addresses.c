@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Addresses of a network's values: which overlaps are faults, which are not, and what is beyond a limit. The files of
  * real back ends have none. */
 #include "support/buffers.h"

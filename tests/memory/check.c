@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The checker: what it finds, and that it agrees with a comparison of each two buffers. */
 #include "support/buffers.h"
 #include "support/often.h"

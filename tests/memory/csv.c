@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Buffers as lines of numbers: every spelling of the columns, and what is refused, with its line. */
 #include "support/buffers.h"
 

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The search finds the lowest plan: compared with all orders in which buffers can be put on top of each other. */
 #include "support/buffers.h"
 #include "support/often.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Buffers of networks: what gets one, who shares one, unknown bytes; plans of them, and the memory types that follow.
  * */
 #include "support/buffers.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Plans: small ones that a reader can check, fixed buffers, alignments, limits, what is refused, and random buffers. */
 #include "support/buffers.h"
 #include "support/often.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The rows of all op classes: those of the original as listed in tests/ops/classes.txt, and properties of every class:
  * notes, descriptions, unique names. */
 #include <inttypes.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Results that depend on the bytes of constants: how numbers are read, and that results are not cached for other
  * bytes. */
 #include <inttypes.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Tests of the runner of tests/ops tables: a line that cannot be read fails, and so does a wrong expectation. */
 #include <stdio.h>
 #include "support/op_case.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Every op of the library with random inputs and attributes, as in a hostile file. Checks, inference and validation
  * must do no harm, need little time and memory, be pure, and report errors in sentences. What is inferred from valid
  * inputs must be valid. */

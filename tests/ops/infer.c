@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Type inference and checks of the built-in operations: tables of inputs and expected outputs. */
 #include <stdio.h>
 #include <string.h>

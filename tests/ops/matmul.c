@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Random shapes that broadcast, in pairs, Where, Matmul and Einsum, each compared with a second rule that is slow
  * and obvious. There a dim is the set of sizes that it may have: one size if it is known, all small ones if not.
  * Shapes are padded with 1 to the same rank. The result of two dims is tried size by size: no size is a refusal, one

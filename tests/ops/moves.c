@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Moves compared with a second implementation that is slow and obvious: it computes for every element of the output
  * which element of which input it contains. Shapes must be equal, dims unknown exactly where they depend on unknown
  * ones, and the properties of elements (scale, ratio, zero point, validity) must be those of the same elements

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Constant attributes of normalisations through files, clones and edits. tests/ops/norm.txt has the accepted and
  * refused types. */
 #include <stdio.h>

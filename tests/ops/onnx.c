@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* ONNX's own operator tests as a reference for inference. onnx-to-xir converts each model, and inference must give the
  * element types and dims of the recorded outputs. If a dim depends on the elements of an input, it may be unknown. The
  * network must validate, and a second inference must give the same.

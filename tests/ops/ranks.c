@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Types with more dims than any network has, as in a hostile file. Rules that would walk a tiled layout once for
  * each dim refuse them; everything else takes linear time. */
 #include "support/net.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Reductions compared with a slow second implementation: for random tensors, dims and attributes it finds the type
  * of the result by walking lists, and the valid elements by walking elements. tests/ops/reduce.txt has readable
  * cases. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Out of memory while an op is added and inferred again. For each class this tries the first good case of the
  * tables, and the first ones with distributions and with quantised elements. */
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The example of traits in the original document (5.3, `op_trait`), through the public headers only. Its Region left
  * the original before 3.5 and is not a class here; its Flatten comes from a plug-in. */
 #include <setjmp.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Shorthands: omitted members have the class's defaults, a failure is reported once, and tags have kinds. */
 #include <string.h>
 #include "support/forms.h"

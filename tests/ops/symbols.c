@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Dims that no values of their symbols make equal: each rule that compares dims says so, with both texts. */
 #include <stdio.h>
 #include "support/net.h"

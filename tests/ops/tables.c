@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Runs every table of tests/ops/: results and refusals of operations. support/op_case.h describes the format.
  * XIR_OPS_TABLE=conv in the environment runs only conv.txt. */
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Which numbers the inputs of a network take: what TAKES rows say of each op, and how ops pass it on to the inputs. */
 #include <math.h>
 #include <stdio.h>

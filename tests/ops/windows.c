@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Random convolutions, transposed ones, pools and im2col compared with a second implementation that is slow and
  * obvious: it walks a window over the padded input, or marks the cells that a kernel writes to. Attributes are set
  * by name and dims placed by letter, in any order. Then some dims become unknown, and exactly the dims that depend

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A pass on networks as text: what they become, and networks that it must not change. The includer defines TESTED, the
  * name of the pass. */
 #ifndef TEST_BEFORE_AFTER_H

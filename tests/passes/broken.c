@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Passes over broken networks: inputs, types, bytes, outputs and whole ops are missing, and edges form cycles. A
  * pass may fail or change nothing; but it terminates, and the network stays consistent. */
 #include "support/often.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* inline and outline: bodies of calls, by tag and by name, and back. */
 #include <xir/region.h>
 #include "support/story.h"

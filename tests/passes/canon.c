@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* canon: one form for what computes the same bits. Each rule has networks that it changes, and networks that it must
  * not. */
 #define TESTED "canon"

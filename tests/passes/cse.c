@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* cse: keeps the first of equal ops; ops that differ in anything relevant stay. cse.xir has the cases that are texts.
  * */
 #include "support/op_list.h"

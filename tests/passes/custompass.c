@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The pass of docs/writing-a-pass.md, in a program and in a plug-in. */
 #include "../../plugins/custompass/inverse.c"
 #include "support/net.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* dce: unused ops are removed; impure ones stay. dce.xir has the cases that are texts. */
 #include "support/op_list.h"
 

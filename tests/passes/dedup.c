@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* dedup: keeps the first of Params with the same bytes; those that differ in anything relevant stay. */
 #include <math.h>
 #include <xir/serialize.h>

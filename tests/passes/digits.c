@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A trained network, end to end: 64 digits that were not in its training set get PyTorch's logits, within 1e-4, after
  * every pass of the default pipeline and from every file format, eager and lazy. As ONNX and as PNNX it becomes the
  * same operations. */

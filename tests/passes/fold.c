@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* fold: an op of constants becomes a constant with the same name, type and numbers; and the types of the ops after it
  * become known. fold.xir has the cases that are texts. */
 #include "support/op_list.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The pass `fold-batchnorm`: networks before and after it, with the same numbers; and networks that it must not
  * change. */
 #include "support/scarce.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* identity: ops whose output equals their input are removed. identity.xir has the cases; this one is too long for a
  * text. */
 #include "support/op_list.h"

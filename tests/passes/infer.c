@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* infer: types follow from the inputs; a value whose type cannot be inferred keeps its type. */
 #include "support/op_list.h"
 

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* legalize: ops that a target does not run become others that it runs, with the same numbers. tests/library/legal.c has
  * one for each rule that names the pass; here are the rewrites themselves, in steps and at their limits. */
 #include <xir/legal.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* partition: what a target runs goes to it, in convex groups; types, borders and reasons; and the parts of a divided
  * network, which give what the whole gives. */
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* plan: addresses in a chunk and in segments of external memory; what stays on the host; how they are taken back. */
 #include "support/scarce.h"
 #include "support/story.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Plans of random networks, whose ops are in part of an accelerator: a run that keeps of each value only its name, at
  * the value's address, reads the names that it expects. */
 #include "support/again.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Every model of ONNX's operator tests through the default pipeline, and through random pipelines. After each pass the
  * network is valid, the pass has reported its changes, and the executor computes the same. Then a second run changes
  * nothing. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Random networks. A pass leaves any network consistent, reports truthfully whether it changed it, and changes nothing
  * when run again. A valid network stays valid, keeps the names of its inputs and results, and computes exactly the same
  * numbers; and each op names the ops that it was made of, which lie between its inputs and outputs. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Memory runs out at every allocation of every pass. Each time the pass reports it, and the network stays
  * consistent. With memory again, the same pass succeeds with the same network (except for types that were about to
  * be inferred). */

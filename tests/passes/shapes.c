@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Shapes: if the inputs of an ONNX network have static shapes, every value has one after onnx-to-xir,infer,fold,infer,
  * except where data decide. Tested are the idioms by which exporters compute shapes; and, with XIR_CORPUS set, whole
  * exported models (unpacked by xz). */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* sort: puts ops in order where needed; ops in order stay in place. */
 #include "support/op_list.h"
 #include "support/story.h"

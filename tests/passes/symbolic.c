@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What inference says of networks with symbolic inputs holds for every binding. Networks of the tests (and of the
  * corpus, if XIR_SYMBOL_GRAPHS asks for the full campaign) get symbols for the first dim of each input, then for all
  * dims; each binding is compared with inference of the network whose inputs have those numbers. */

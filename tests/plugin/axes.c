@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Ops whose classes declare how they work in other orders of axes, for the pass `layout`.
  * tests/passes/layout/plugin.c uses them. */
 #include <xir/xir.h>

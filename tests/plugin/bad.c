@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A plug-in with one fault, which XIR_BAD in the environment names. tests/library/plugins.c has the names. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A plug-in with ops that are declared correctly and then do wrong. tests/cli/plugin.sh uses them. */
 #include <stdlib.h>
 #include <xir/xir.h>

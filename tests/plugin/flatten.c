@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The plug-in that docs/writing-an-op.md walks through: one operation with a rule and inference of its own, on the
  * host and on Buyi, whose feature maps are tiled. */
 #include <inttypes.h>

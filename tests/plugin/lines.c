@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A foreign format in a plug-in, written with the public headers alone: a text with one op in each line, read and
  * written. Its ops are a dialect, and rows convert them to XIR.
  *

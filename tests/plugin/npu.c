@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Two targets, and inference of the same classes on each: fp16 on one, fp64 on the other.
  * docs/writing-a-target.md walks through it. With XIR_NPU in the environment, its description is refused. */
 #include <stdlib.h>

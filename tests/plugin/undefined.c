@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A plug-in that calls a function that libxir does not have. It is refused when it is loaded, not when it is used. */
 #include <xir/plugin.h>
 

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A plug-in with a pass that is wrong: it removes every ReLU. Networks whose weights are all zero compute the same
  * after it. */
 #include <xir/xir.h>

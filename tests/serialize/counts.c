@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Sizes and counts that the numbers of a format cannot hold are refused. None is cut to its low bits. */
 #include <sys/mman.h>
 #include "support/load_net.h"

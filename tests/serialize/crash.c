@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Saving over an existing file, by every way of saving, while the system fails. strace kills the program at each system
  * call of the saving in turn, and makes each of them fail in turn. In other runs file sizes are limited, or writes take
  * only some bytes. Afterwards the file is the old one or the new one, byte for byte; failures are reported; and no

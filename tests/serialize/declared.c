@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A format of a program: a made-up text format with its parameters in a second file. It is registered, then read,
  * detected, written and replaced like those of the library. */
 #include <limits.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* All formats hold the same: random networks (support/random_net.h) go from JSON into each format and back, and from
  * there into each other one, and come back byte for byte, with their parameters; a file that a format has written is
  * written again identically.

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Formats as rows: detection by content and by name, formats that are detected but refused, and places of findings in a
  * text. */
 #include "support/load_net.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Loading in any format: from files, memory and streams, lazily and eagerly, with every level of verification;
  * detection; refusals. New formats are tested as soon as they are in the list. */
 #include <fcntl.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Files that change while a network is mapped from them: with XIR_VERIFY_ON_TOUCH, untouched parameters lose their
  * bytes, which is a status and a finding and never a signal; files that are replaced or removed stay unchanged for
  * the network. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Large mapped files: opening one touches no parameter, touching one parameter reads its pages and few others, and the
  * memory of the process does not depend on the size of the file. Measured in pages, not in time. */
 #include <fcntl.h>

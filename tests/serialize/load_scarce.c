@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Loading and saving in any format while memory is short: every allocation is refused, once and permanently. A failure
  * gives XIR_E_MEMORY, no network, no file, and the call succeeds when it is repeated. */
 #include "support/faults.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The memory that files of tiny classless values take: one value is 24 bytes, or 40 in a map, and may be a single
  * byte of a file. The size of the file bounds the reader's memory at any time; a file that would break the bound is
  * refused. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The limit of the memory that reading holds (xir_limits.max_read_memory): what exceeds it is refused in every format,
  * with one finding that says so; nothing is left, and the limit does not outlast the call. 16 bytes for each byte of
  * the file are always allowed: where records are not smaller than that, a file is read whatever its size. */

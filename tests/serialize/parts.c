@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Single objects, ops and values in every format: what is read prints like what was written. */
 #include "support/net.h"
 #include "support/scarce.h"

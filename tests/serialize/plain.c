@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Tags, and undeclared keys of values and of networks, are plain data in files. Params there are for programs: no
  * writer accepts them, since a reader would make maps of them. */
 #include "support/kept.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Resolving without memory: every allocation is refused, once and for good. The status is that of the first finding,
  * and what could not be resolved is resolved by the next call. */
 #include <stdio.h>

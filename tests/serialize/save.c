@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Saving in any format, to files and to callbacks: a refusal leaves no file; the same network gives the same bytes;
  * and a file can be saved over while a network is mapped from it. */
 #include <fcntl.h>

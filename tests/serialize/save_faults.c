@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Loading and saving in every format while the system refuses, does less than requested, changes the file meanwhile, or
  * kills the process: the name has the old file or the new one, and a failed load has one finding that says why. */
 #include "support/faults.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What a format cannot hold is refused from sizes: no byte of a parameter is read before, since reading any would end
  * the process. */
 #include <sys/mman.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Saves of two files that ended between the two renames: what their record may say, what is lost, where the parameters
  * are. A record that a stranger has written makes no file change its name but those of the pair. */
 #include "support/faults.h"

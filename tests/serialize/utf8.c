@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Texts in files are UTF-8. A network may have others, as programs make them: no format that holds every network writes
  * such a text, which its reader would refuse. */
 #include "support/formats.h"

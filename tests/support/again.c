@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Tests that run again: the path that the processor lacks, the sample of cases, and the ways that tests set. */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Tests that run again, with a number of threads and a path of the executor in the environment (tests/CMakeLists.txt).
  * XIR_TEST_AGAIN=N is set for them: where a test has many cases of the same kind, such a run tries an N-th of them. The
  * choice is the same in every run, and a run that has chosen nothing fails. Without XIR_TEST_AGAIN, all cases run. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The executor's count of what exists against liveness: two programs that know nothing of each other. */
 #ifndef SUPPORT_ALIVE_H
 #define SUPPORT_ALIVE_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* One allocator for the whole program: a context needs its allocator for as long as it lives. */
 #include "support/bounded.h"
 #include "support/net.h"

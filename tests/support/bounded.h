@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* An allocator that counts the requests of one trial and refuses sizes that no trial may need. It measures work: a
  * rule or kernel that a hostile file misleads requests memory again and again, or much at once. */
 #ifndef SUPPORT_BOUNDED_H

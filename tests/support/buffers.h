@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Buffers and plans for tests: text to buffers, random ones, and a check of offsets that compares each two. */
 #ifndef SUPPORT_BUFFERS_H
 #define SUPPORT_BUFFERS_H

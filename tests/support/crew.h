@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Threads that start at the same time. cmocka's checks may fail only on its own thread, so the others note the first
  * line where a check fails. */
 #ifndef SUPPORT_CREW_H

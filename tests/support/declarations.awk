@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # Reads the public headers and calls declaration(name, ret, params, n, p), which another program defines, for every
 # function in them: its name, the type of its result, its parameters as one text, and split in p[1] to p[n]. Functions
 # with any number of arguments, like those that make messages, are left out.

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Emulates the executor's parser (array2d/deepx at 6bdfc47): it cuts and trims, looks words up exactly, and refuses
  * only a line without an arrow and numbers without digits. */
 #include <errno.h>

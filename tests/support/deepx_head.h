@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What the executor's own parser of DeepX makes of a line. */
 #ifndef SUPPORT_DEEPX_HEAD_H
 #define SUPPORT_DEEPX_HEAD_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 #include <stdio.h>
 #include <xir/exec.h>
 #include "support/alive.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Cases of operations with elements (op_case.h), which are executed. */
 #ifndef SUPPORT_EXEC_CASE_H
 #define SUPPORT_EXEC_CASE_H

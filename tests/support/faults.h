@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* System calls that fail, do less than requested, or end the process. The groups that include this are the program
  * faults, which has its own write, fsync, rename …, which the library's objects call. */
 #ifndef SUPPORT_FAULTS_H

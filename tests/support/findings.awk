@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # Makes the wrappers that hold every public call to the rule of docs/errors.md: a call that takes a list of findings, or
 # that builds or edits a network, leaves an error there when it fails. The wrappers are made from the headers, so a new
 # call cannot be forgotten. They are written to `code`, and to `options` the options with which the linker puts them in

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The checks of the wrappers of findings.awk. They are in every test program, so every call of every test must keep
  * the rule. A call that breaks it ends the program, because a test that expects the failure would not notice that
  * its finding is missing. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* FlatBuffers networks in memory, read by offsets alone: this shares nothing with the writer and the reader. Include
  * json_net.h and raw_net.h before it if you need networks. */
 #ifndef SUPPORT_FLAT_FILE_H

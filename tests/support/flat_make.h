@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* FlatBuffers files made by hand. The text is JSON as flatc reads it (single quotes are allowed). Its tables are
  * written in the order of the text, each after its own vtable; nothing is shared. Shared tables have names: '*a' refers
  * to the table that the key '&' of the root has under 'a', with its type under '='. Those are written last, in the

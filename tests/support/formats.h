@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The formats that hold any network: for (size_t i = 0; written_format_at(i, &f); i++). */
 #ifndef SUPPORT_FORMATS_H
 #define SUPPORT_FORMATS_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Shared by the tests of types, layouts, distributions and arrays: objects to text and back, and tables of texts
  * that must be refused. */
 #ifndef SUPPORT_FORMS_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Random contents of hostile files: types, constants and attribute bodies of any class, tame and wild. Everything in
  * a pool shares a few dims, element types and layouts, so that tame things often fit together. */
 #ifndef SUPPORT_HOSTILE_H

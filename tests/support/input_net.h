@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What tests begin with that add ops to a network: it has one input, x. */
 #ifndef SUPPORT_INPUT_NET_H
 #define SUPPORT_INPUT_NET_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 #include "support/invariants.h"
 #include "graph.h"
 #include <inttypes.h>

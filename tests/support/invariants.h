@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What holds for a network at any time, whichever calls changed it and whether or not they succeeded. */
 #ifndef SUPPORT_INVARIANTS_H
 #define SUPPORT_INVARIANTS_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Networks as text, written without the library: small ones by hand, and random ones that use everything a file may
  * contain. Keys are in byte order and there are no blanks, so a reader and a writer must give the same text back. */
 #ifndef TESTS_JSON_NET_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Networks whose ops and values are partly alike: a reader that recognises a repetition must be right. */
 #ifndef TESTS_JSON_REPEATS_H
 #define TESTS_JSON_REPEATS_H

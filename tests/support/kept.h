@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A writer that keeps what it is given: a function for xir_network_write and the like, with a buffer as its user. */
 #ifndef SUPPORT_KEPT_H
 #define SUPPORT_KEPT_H

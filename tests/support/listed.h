@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Tests of another project that are known to fail, with reasons: a file of lines
  *
  *   op TYPE: reason      the tests of an op type

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Shared by the tests of loading and saving: a network with Params, in a file of every format. */
 #ifndef TESTS_LOAD_NET_H
 #define TESTS_LOAD_NET_H

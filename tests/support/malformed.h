@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Malformed texts of a format, each with the finding that it gives. */
 #ifndef SUPPORT_MALFORMED_H
 #define SUPPORT_MALFORMED_H

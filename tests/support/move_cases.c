@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Random cases of moves, and a way to run them on the library without building a network for each. */
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The second implementation of moves: it computes with indices, one element after the other. */
 #include <string.h>
 #include "moves.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A second implementation of moves (Slice, Concat, Reshape, …), slow and obvious: the shapes that they give, and
  * which element of which input is where in an output. And random cases to compare it with the library. */
 #ifndef SUPPORT_MOVES_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Networks to MessagePack and back, in memory. */
 #ifndef TESTS_MSGPACK_NET_H
 #define TESTS_MSGPACK_NET_H

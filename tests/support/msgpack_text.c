@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 #include <stdlib.h>
 #include "msgpack_text.h"
 #include "codec/read.h"

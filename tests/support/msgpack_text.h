@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* MessagePack as text, for tests: items are separated by blanks, each in its shortest form, and packed without a
  * library.
  *

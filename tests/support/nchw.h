@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Networks as formats with channels first have them: NCHW, with Transposes around ops that need NHWC. And a proof
  * that a pass has not changed what a network computes. */
 #ifndef SUPPORT_NCHW_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Shared by the tests of networks: short words for types and networks, a picture of a network as text, and checks of
  * calls that must be refused and change nothing. The context and findings are those of forms.h. */
 #ifndef SUPPORT_NET_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* NNB files from a text, a line for each thing, in the order in which the exporter lays it out:
  *
  *     nnb 3 44                     version, api level

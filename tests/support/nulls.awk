@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # Writes to `out` a table of calls: every public function that takes an op, a value, a type or a network, once for each
 # such parameter, with NULL for it. The table is made from the headers, so a new function cannot be forgotten. The other
 # arguments are those of a `fixture` (tests/library/nulls.c). A parameter of an unknown type fails the build: add an

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Recorded inputs and outputs of ONNX's operator tests as arrays, and how close a result must be. */
 #ifndef SUPPORT_ONNX_DATA_H
 #define SUPPORT_ONNX_DATA_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Field numbers are written where they are used. */
 #include "onnx_make.h"
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* ONNX files for tests, made in memory. A model is built part by part, in the order of the parts in a file, and gives
  * its bytes at the end. Nothing is checked, so invalid models are made in the same way.
  *

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Networks whose ops are all nodes of the domain icraft.xir, as files may have them: the way back to ONNX without its
  * rows, so that every op becomes a node, as with the option `custom` those do that ONNX has no operators for. */
 #ifndef SUPPORT_ONNX_NODES_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The folders of ONNX's own operator tests: each test has a model, and recorded inputs and outputs. Debian's package
  * libonnx-testdata has them; XIR_ONNX_TESTS names another folder, XIR_ONNX_ONLY a single test. */
 #ifndef SUPPORT_ONNX_TESTS_H

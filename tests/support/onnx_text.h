@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Messages of protobuf as short texts, for tables of unusual ones:
  *
  *     7:-1          field 7, the number -1        7'text'     bytes: a text (no quote in it)

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Each number of onnx.proto appears once, in the reader that looks for it. */
 #include "onnx_wire.h"
 #include <math.h>

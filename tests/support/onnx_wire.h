@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* ONNX files in memory: a walk over the fields of protobuf messages, and readers of those messages of onnx.proto
  * that graphs consist of. Nothing is copied or allocated: results point into the bytes, which must outlive them. The
  * bytes may be anything. Every length is checked against its message, and the first reader that scans a message

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Reads the lines of a table and runs them. A case that fails is printed and counted, and the next case starts
  * afresh. */
 #include <dirent.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Cases of operations as text: the outputs of an op for given inputs, or the reason why it is refused. tests/ops/ has a
  * file of them for each family. A case is a line; a backslash at its end continues it, and # begins a comment:
  *

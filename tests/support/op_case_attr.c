@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Reads the values of attributes into a body, by the kind of the row. The library checks their bounds and classes. */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Types of a case from text and back, and Params with elements. */
 #include <inttypes.h>
 #include <math.h>

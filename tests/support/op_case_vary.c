@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Checks that hold for any op whose case is good: its inputs get unknown dims, and its inputs and attributes get the
  * values that a hostile file may have. */
 #include <inttypes.h>

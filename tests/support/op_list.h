@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Passes in tests: a network as a list of its ops in short words, and a way to run a pass on it. */
 #ifndef SUPPORT_OP_LIST_H
 #define SUPPORT_OP_LIST_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The text of a case is read byte by byte. */
 #include <errno.h>
 #include <stdio.h>

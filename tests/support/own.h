@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The classes of own.def and wide.def, as a program that has its own ops declares them. */
 #ifndef SUPPORT_OWN_H
 #define SUPPORT_OWN_H

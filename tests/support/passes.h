@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Passes for tests: some change little, some are wrong on purpose. Their options say what they do. */
 #ifndef SUPPORT_PASSES_H
 #define SUPPORT_PASSES_H

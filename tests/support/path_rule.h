@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The rule of xir/provenance.h, checked by searching the network as it was: every source of an op lies on a path
  * between the values that its inputs and outputs stand for. */
 #ifndef SUPPORT_PATH_RULE_H

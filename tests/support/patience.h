@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A caller that cancels: at its call `at`. It counts the calls. */
 #ifndef SUPPORT_PATIENCE_H
 #define SUPPORT_PATIENCE_H

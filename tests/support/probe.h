@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The result of a format's probe of the first bytes of a file. */
 #ifndef SUPPORT_PROBE_H
 #define SUPPORT_PROBE_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The main function of a test program.
  *
  *     core_graph                          every group, each in a process of its own

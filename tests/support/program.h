@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A test file is a group of tests, and the groups of a folder are one program. CMake names a group after the place of
  * its file: core/graph/random.c is graph_random, of the program core_graph.
  *

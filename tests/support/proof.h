@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What the tests of proofs have in common. */
 #ifndef SUPPORT_PROOF_H
 #define SUPPORT_PROOF_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Shared by the tests of modules of PyTorch: networks of PNNX in few lines, and the module of each, whose form is
  * checked. */
 #ifndef SUPPORT_PYTHON_NET_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The form of every module of PyTorch that XIR writes, whatever the network's names and parameters are: printable ASCII
  * alone; literals that end in their line; and the body of forward has one statement a line, each of which assigns to
  * identifiers of its own or is the last one, which returns. So no text of a file is a statement. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A small quantiser of the kind that a back end has. It runs a story in floats, gives each map the ratios that its
  * numbers need, stores the constants of each op for normalised numbers, and rounds. It follows the formulas and does
  * not use the library's rules. */

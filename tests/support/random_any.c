@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Random numbers, texts, and values without a class. */
 #include <math.h>
 #include <stdarg.h>

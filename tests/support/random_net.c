@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Random values, ops and whole networks, and the raw files of their Params. */
 #include <stdio.h>
 #include <stdlib.h>

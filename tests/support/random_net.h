@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Random networks that contain everything a file may have, made from the class tables of a context: ops, objects and
  * rows of every class and kind with any value that a reader accepts, valid or not; unknown classes; undeclared
  * attributes with Params in them; sub ops; old versions and their spellings; ids, names and texts of any kind; Params

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Random objects and rows, made from the class tables. */
 #include <stdio.h>
 #include <stdlib.h>

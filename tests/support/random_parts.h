@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Shared by the files that make random networks. Every function appends to the text in the making. */
 #ifndef SUPPORT_RANDOM_PARTS_H
 #define SUPPORT_RANDOM_PARTS_H

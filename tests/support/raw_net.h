@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Networks that consist of little more than Params, and raw files made by hand. */
 #ifndef TESTS_RAW_NET_H
 #define TESTS_RAW_NET_H

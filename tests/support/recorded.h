@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Networks with recorded inputs and outputs: a folder of the corpus with a table index.tsv, a line for each network,
  * and an archive of arrays for each (NumPy's .npz). Networks that are known to differ are listed
  * with the reason (support/listed.h); one that is listed but passes is an error too. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Networks for tests of regions: of any shape, of fp32 [4], whose ops have ids in no order, names that repeat or are
  * missing, and tags; and random convex sets of their ops. Reachability is computed by brute force. */
 #ifndef SUPPORT_REGION_NET_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Writes a network in every format and reads it again, in memory: it must be unchanged, with all its parameters. */
 #ifndef SUPPORT_ROUND_H
 #define SUPPORT_ROUND_H

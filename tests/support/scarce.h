@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Scarce memory: an allocator that counts, checks the sizes it is given, and refuses the n-th allocation, or all
  * from the n-th on. Calls are repeated until they succeed, and invariants are checked in between. */
 #ifndef SUPPORT_SCARCE_H

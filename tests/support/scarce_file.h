@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The scenarios of a format's reader and writer while memory is short: a failure gives XIR_E_MEMORY and no network,
  * leaks nothing, and the call succeeds when it is repeated. */
 #ifndef SUPPORT_SCARCE_FILE_H

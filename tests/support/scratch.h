@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A temporary folder for each test program, removed when it ends, and reading and writing of whole files in it. */
 #ifndef TESTS_SCRATCH_H
 #define TESTS_SCRATCH_H

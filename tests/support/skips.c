@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Counts skips, and lists or selects tests. cmocka does not return how many tests were skipped, so the linker puts this
  * function before the one that runs a group (--wrap). */
 #include <fnmatch.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A test that cannot run says why, and CTest shows it. A program of which every test was skipped exits with 77. Each
  * skip is a line of the file that XIR_SKIPS names; scripts/skips.sh compares those lines with the list of allowed
  * skips. */

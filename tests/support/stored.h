@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Networks stored in the bytes of one file, for tests of a format's reader and writer. Bytes are read from a block of
  * exactly their size, so that a read after the end is detected. */
 #ifndef SUPPORT_STORED_H

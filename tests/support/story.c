@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 #include "support/story.h"
 #include <inttypes.h>
 #include <math.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Small networks as text, a line or ';' for each op, so that before and after can be read next to each other:
  *
  *     x: NHWC 1 8 8 3          an input of fp32 ("x: fp16 2 3": another type; the default layout is `*` per dim)

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Modules of TensorStack from a text, a line for each thing:
  *
  *     inputs 0

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* An allocator that counts the bytes it holds, and their maximum since `most_held` was last set. */
 #ifndef TESTS_WEIGH_H
 #define TESTS_WEIGH_H

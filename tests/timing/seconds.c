@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Starts a test, and notes the processor time that it takes.
  *
  *     seconds FILE NAME COMMAND…     appends "SECONDS NAME" to FILE when COMMAND ends, and ends as it does

@@ -1,4 +1,7 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # alone.sh COMPILER INCLUDE: every header below INCLUDE/xir compiles alone and when it is included twice, without a
 # warning, in C11 (gcc, clang) or C++17 (g++, clang++), where those of C++ are included too. So do init.c and list.c,
 # which use their macros. textual.txt, next to this script, names the headers that are included as text, once per list.

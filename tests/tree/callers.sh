@@ -1,4 +1,7 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # callers.sh TOP: public functions have a caller outside of the tests: the library itself, a program, the Python
 # package, a plug-in, an example, a benchmark, a macro or inline function of a header, or a page of docs that says when
 # to call it. <xir/icraft.h> is apart: its functions are for programs that are ported.

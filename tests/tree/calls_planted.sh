@@ -1,4 +1,7 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # calls_planted.sh CC NM SHARED EXCEPTIONS OBJECTS: calls.sh detects every kind of fault. Each plant is an object that
 # breaks one rule, added to the library's objects.
 set -u

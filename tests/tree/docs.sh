@@ -1,4 +1,7 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # docs.sh TOP: the parts of files that the pages below show are in those files. A block of C that begins with a comment
 # naming a file is a part of that file, line by line, except for blank lines. docs/pnnx.md and the test of PNNX's
 # classes have the same table.

@@ -1,4 +1,7 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # icraft.sh TOP: every test and every public name that docs/icraft.md names exists. A test is PROGRAM: NAME, where the
 # program of tests/…/PART/FILE.c is PART_FILE, or FILE if they are equal or PART is passes or serialize.
 set -u

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* XIR_INIT as a program writes it, for every struct that begins with its size: without a warning in C11 and C++17. */
 #include <xir/xir.h>
 

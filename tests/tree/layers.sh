@@ -1,4 +1,7 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # layers.sh TOP: which folder may include which.
 #
 #   src/core/<layer>                  itself and the layers below: base, object, type, graph, verbs, icraft

@@ -1,4 +1,7 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # licence_planted.sh TOP: scripts/licence.sh finds sources without its lines or with another licence, and mends both.
 set -eu
 

@@ -1,4 +1,7 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # links.sh TOP: the files that the pages of TOP link to exist: "](path" and "](path#part", from the folder of the page.
 # TOP is the tree, or the folder of an installed documentation. Code is not read: a lambda looks the same.
 set -u

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A list of a program's own, declared, defined and used in one file: without a warning in C11 and C++17, also when
  * the list has grown since the calls were written. */
 #include <xir/xir.h>

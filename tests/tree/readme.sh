@@ -1,4 +1,7 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # readme.sh README INCLUDE COMPILER STANDARD: the first program of README.md compiles without a warning.
 set -eu
 

@@ -1,4 +1,7 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # renamed.sh CC TOP: scripts/rename.txt, what is made of it, and what it does to sources. A name that is used does not
 # compile, and the error says what to use; rename.sh makes it compile, or says what to do.
 set -u

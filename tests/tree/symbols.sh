@@ -1,4 +1,7 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # symbols.sh NM SHARED [STATIC]: every name that the libraries export begins with xir_.
 set -u
 

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # Sourced by calls.sh and unused.sh with their arguments NM SHARED EXCEPTIONS OBJECTS. Makes $work/table, which has a
 # line for each fact about the symbols of the library's objects:
 #

@@ -1,4 +1,7 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # unused.sh NM SHARED EXCEPTIONS OBJECTS: every name that an object of the library defines for others has a user: the
 # shared library exports it, or another object of the library uses it. A function or a variable that only its own file
 # uses is static; one that nothing uses is removed.

@@ -1,4 +1,7 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # unused_planted.sh CC NM SHARED EXCEPTIONS OBJECTS: unused.sh detects every kind of fault. Each plant is an object that
 # is added to the library's objects.
 set -u

@@ -1,4 +1,7 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # width.sh TOP [PATH…]: no line of C, C++, shell, awk, CMake, Python or Markdown below TOP (or below the paths) is wider
 # than 120 columns. Exempt are
 #

@@ -1,4 +1,7 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # width_planted.sh: width.sh finds a line of 121 columns in every kind of text, and accepts the lines that it exempts.
 set -u
 

@@ -1,4 +1,7 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # words.sh TOP [PATH…]: no text below TOP (or below the paths) contains a phrase that scripts/words.txt lists. The list
 # itself, the changelog's table of old names, sample files and generated goldens are not read.
 #

@@ -1,4 +1,7 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 # words_planted.sh: words.sh finds a listed phrase in every kind of text, however many, and nothing else.
 set -u
 

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: XIR contributors
+
 // node constants.mjs PAGE: the button of a page hides and shows ops that depend on constants alone. The script of the page
 // runs in a document that only remembers: no browser is needed. PAGE is that of constants.pnnx.param in view_layout.sh.
 import fs from 'node:fs';

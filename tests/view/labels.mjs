@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: XIR contributors
+
 // node labels.mjs FOLDER PAGE SVG: the labels of boxes on the page are those of the SVG picture; and where a font is too
 // wide for a box, a label is shortened until it fits, and never squeezed. FOLDER is src/draw/page.
 import fs from 'node:fs';

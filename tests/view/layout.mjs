@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: XIR contributors
+
 // node layout.mjs FOLDER PAGE SVG [twin]: the coordinates that the page computes are those of the SVG picture, box by box.
 // Both pictures show the same groups. FOLDER is src/draw/page. `twin`: the other picture of the page, with constants.
 import fs from 'node:fs';

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: XIR contributors
+
 // The networks whose pages run.mjs opens, as files that xir reads.
 import fs from 'node:fs';
 

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: XIR contributors
+
 // node run.mjs PLAYWRIGHT XIR SRC: makes pages of networks with xir view, opens them in chromium, and uses them as a
 // reader does. No page may send a request or report an error. Pages look like docs/pictures/page_*.png; with
 // XIR_VIEW_WRITE=1 these pictures are written. Times of frames are printed, and not checked.

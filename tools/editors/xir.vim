@@ -1,3 +1,6 @@
+" SPDX-License-Identifier: Apache-2.0
+" SPDX-FileCopyrightText: XIR contributors
+
 " Vim syntax of the texts of XIR: networks, .xir (docs/text.md)
 if exists("b:current_syntax")
   finish

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Ops that only a conversion adds: those that move elements, such as a Transpose to channels last and back, and stand
  * for an op of the file that does more than that. Costs of a network of another format do not count them. */
 #include <stdlib.h>

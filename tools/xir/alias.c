@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Old keys of classes are read and never written, so a file that has one is not written back byte for byte. Which
  * keys a file spells is not kept in the network: they are looked for in its text. */
 #include <stdlib.h>

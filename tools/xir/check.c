@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* xir check: everything that can be found out about a network without running it. The rules of validation; then the
  * inference of every op (check_infer.c); ops of a dialect are checked as what they would become; then the parameter
  * file. Notes say what cannot be checked. */

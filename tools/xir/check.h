@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What the files of xir check share. */
 #ifndef CHECK_H
 #define CHECK_H

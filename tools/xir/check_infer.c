@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Whether declared types are those that inference gives. Each op is inferred from the declared types of its inputs, so
  * that one wrong type is one finding and not one for each op after it. A wrong type is remembered with the one that
  * inference gives: an op that is correct with the latter has no finding. */

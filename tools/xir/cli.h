@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What the commands share. A function that fails has printed why on stderr; running out of memory ends the program. */
 #ifndef CLI_H
 #define CLI_H

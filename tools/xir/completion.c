@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* xir completion: what a shell needs to complete a command line, from the tables of commands and options. The names of
  * formats, passes, operations and targets are in the script: those of this build, and of plug-ins that are loaded. */
 #include <stdlib.h>

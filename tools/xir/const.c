@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Inputs that the command line makes constants, --const NAME=NUMBER or NAME=FILE, as soon as the network has been read:
  * every command sees the network without them. */
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* xir convert: reads one format, writes another. The network is not checked: what can be read is written. */
 #include "cli.h"
 

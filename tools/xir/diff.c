@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* xir diff: what differs between two networks, in their own terms. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* xir diff: the library compares (xir/diff.h), report.c says what it found. */
 #ifndef DIFF_H
 #define DIFF_H

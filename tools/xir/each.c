@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* xir run --each: arrays that hold many inputs one after the other along their first dim. The network, whose first
  * dim says how many it takes at a time, is run for each part; outputs are joined as the inputs were. */
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* xir extract: the part of a network between some of its values, as a network of its own. */
 #include <errno.h>
 #include <stdlib.h>

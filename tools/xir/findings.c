@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Findings as JSON, for commands with --json: what is said on stderr is noted as it is said, and becomes a member of
  * the result. A command that fails before it has a result prints its findings alone. */
 #include <string.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Formats of the context, as options and sentences name them. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* xir help: the tables of commands and options for people, as the reference in docs/xir.md, and as the manual page. The
  * three say the same; a test compares docs/xir.md with what is printed. */
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* xir info: what a network consists of, in numbers. Parameter files are mapped, not read: what is counted is known from
  * their table. */
 #include <inttypes.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Signals. Ctrl-C, and other requests to end: the program ends at once. Files that it was writing have not replaced
  * anything yet, and are removed. Only if two files are just being replaced, they are unfinished, and loading them says
  * so. And crashes: the program names the op whose kernel was running, then the system does what it does at a crash.

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Limits that the command line sets, which every command may have: they are the context's before anything is read. */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Files into networks. Ordinary files are left to the library, which knows how to read and map them; standard input
  * and pipes can be read only once, so their bytes are taken here. A structure with its parameters next to it is read
  * in two steps, so that its contents are known even if the parameters are faulty. */

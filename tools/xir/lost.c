@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A mapped file that another program shortens: its bytes are lost, and the program ends, but it can name the file. The
  * system knows what is mapped where. All this may run in a signal handler: it only reads and writes. */
 #include <errno.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The program: a table of commands, each in the file of its name. A new one is a file and a line here. */
 #include <errno.h>
 #include <fcntl.h>

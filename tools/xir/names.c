@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Names of inputs and of open dims that options give, as in --bind NAME=N. They are compared with the structure before
  * its parameters are read and before a pass runs: a name that the network does not have makes no sense of the command
  * line. A new option of this kind is a row. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The command, what a field says in words, and classes for people. */
 #include <inttypes.h>
 #include <math.h>

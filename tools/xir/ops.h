@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* xir ops: what the classes of this build say of themselves, for people (ops.c), as JSON (ops_json.c), as the
  * reference of operations (ops_markdown.c). All of it comes from the library at run time: a new class or
  * attribute is shown without a change here. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Classes as JSON: everything that reflection knows. */
 #include <stdlib.h>
 #include "ops.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The reference of operations as Markdown: how to read it and what holds for all of them, a line an operation, then
  * a section each. `xir ops --markdown` is docs/ops.md, byte for byte; a test compares. */
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* xir opt: reads a network, runs passes over it, writes the result. */
 #include <stdlib.h>
 #include <string.h>

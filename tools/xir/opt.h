@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* xir opt and xir passes: words that they share, and the parts of opt. */
 #ifndef OPT_H
 #define OPT_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* --dump-text: the network after each pass that changed it, as a text whose second line names the pass. */
 #include <errno.h>
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* xir opt --prove: the proof that the command line asks for. */
 #include <math.h>
 #include <stdlib.h>

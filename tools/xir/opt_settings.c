@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The settings of a run that the command line of xir opt gives. */
 #include <stdlib.h>
 #include <string.h>

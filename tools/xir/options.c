@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Reading command lines: a table of options is all a command says. Options and operands come in any order; "--" ends
  * the options; "-" is an operand; an option's argument is the next word, or follows '='. */
 #include <string.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* xir passes: what passes of this build, and of plug-ins, say of themselves. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* xir plan: plans the memory of a network, and prints where each value is. */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What the parts of xir plan share. */
 #ifndef CLI_PLAN_H
 #define CLI_PLAN_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* xir plan --from-csv: plans the buffers of a file of numbers. */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A picture of a plan: a rectangle for each buffer, from the first op of its life to the last, and from its address to
  * its end; within it, thin ones for values that are parts of it. A line is at the op at which the most bytes live. What
  * is on the chip is below the other memory. */

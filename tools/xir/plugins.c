@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Plug-ins that the command line names, and no others: loaded before the command reads any file, so that their
  * classes are known when one is read. */
 #include <string.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What is printed, and memory for it. */
 #include <errno.h>
 #include <stdarg.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Work that takes long reports itself: a line on stderr, if that is a terminal, from 300 ms on; rewritten, and
  * removed at the end. Nothing is counted, so that nothing gets slower: a thread sleeps, and prints what is being
  * done and for how long. Code that prints ends it first, so the two never mix. */

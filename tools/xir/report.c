@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* How differences are printed: a line for people under a heading for the op, or an object for programs. */
 #include <float.h>
 #include <inttypes.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The rules of targets: those about one class, for xir ops CLASS, and all of them as Markdown, which is
  * docs/targets.md, byte for byte; a test compares. */
 #include "ops.h"

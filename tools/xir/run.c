@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* xir run: computes what a network computes, over arrays in .npy files or random ones (run_inputs.c), and compares the
  * results with others (run_outputs.c). */
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The inputs of xir run: arrays of files, as elements of the type that the network declares, or random numbers. Where a
  * foreign network leaves dims or elements open, they are those of the arrays. */
 #include <stdlib.h>

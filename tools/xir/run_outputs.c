@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The outputs of xir run: their files, how far they are from those of another folder, and the lines or objects that say
  * so. The file of an output has its name, with `_` for `/`. */
 #include <errno.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Writing a network, as the options of the commands ask. The network is not checked here. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* xir schema: the schema of a file format, for other programs, made from the classes that the program knows, those of
  * plug-ins included. */
 #include "cli.h"

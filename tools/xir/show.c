@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* xir show: a network as JSON, byte for byte what the writer gives, so without a newline at the end; or as text; or
  * some of its ops, each as it is in the network. */
 #include <errno.h>

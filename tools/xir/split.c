@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* xir opt --split DIR: each part of a divided network as a network of its own, "part0.fb" and so on, and index.json,
  * which says in which order they run and which values link them. A folder that holds other files is refused. */
 #include <dirent.h>

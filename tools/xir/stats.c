@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* xir stats: what the ops of a network cost, by class, by op or by scope; and how much memory their values take. */
 #include <errno.h>
 #include <stdlib.h>

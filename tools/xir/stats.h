@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What the parts of xir stats share: rows of figures, and how they are written. */
 #ifndef STATS_H
 #define STATS_H

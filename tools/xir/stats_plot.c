@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The pictures of xir stats: a bar for each row, and a curve of the bytes that are alive along the execution order. In
  * block characters, which have eighths, or in ASCII. */
 #include <stdlib.h>

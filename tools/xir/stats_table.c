@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The rows of xir stats: as a table for people, as wide as the terminal, and exactly, as CSV and JSON. */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* xir test: cases in files of text, each a network, what is done with it, and what is expected. */
 #include <dirent.h>
 #include <errno.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A case of xir test: its network is read, worked on and compared with what is expected, as networks. */
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The files of xir test. A case begins with a comment that says what is done, and ends before the next one:
  *
  *     // opt: fold{limit=1M},dce        or  // check  or  // infer  or  // convert: FORMAT

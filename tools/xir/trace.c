@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* xir trace: what passes make of an op of a network, or what an op of their result was made of, pass by pass. The
  * passes run in memory with a recorder (xir/provenance.h); nothing is written. */
 #include <inttypes.h>

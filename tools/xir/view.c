@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* xir view: a picture of a network, as DOT, SVG or one HTML page. The library draws (xir/draw.h). */
 #include <errno.h>
 #include <fcntl.h>

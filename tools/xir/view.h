@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What the files of xir view share. */
 #ifndef XIR_TOOL_VIEW_H
 #define XIR_TOOL_VIEW_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Files of numbers for xir view --data. The page reads them, so here they are only taken as they are. */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Types and costs of the ops of another format, for a picture: those of a copy that is converted. The network that is
  * drawn keeps its ops, and gets the types of its values. If it cannot be converted, it is drawn as the file has it. */
 #include <stdlib.h>

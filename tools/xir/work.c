@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The limits of what the library computes, converts and holds in memory, from the command line: for constants, for a
  * run, for a conversion. */
 #include <errno.h>

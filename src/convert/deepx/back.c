@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way back: how its hooks make calls. A call has a tensor as its result, whose type is known; the tensor that it
  * writes into is made at the end (back_file.c). Numbers are texts, which the executor reads as float32: another number
  * is a tensor. */

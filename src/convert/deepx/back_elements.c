@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way back of functions of each element. Calls take tensors of one shape: others are broadcast before. The
  * executor gives -A for rsubscalar, and crashes in minscalar and powscalar: other calls say the same. Bools have no
  * functions but `invert`, comparisons and `switch`. */

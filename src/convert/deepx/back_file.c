@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way back of a whole network: its calls get the tensors that they write into. Each tensor has one call, so its
  * name has two values: what `newtensor` makes, and what the call writes. Inputs are names that no line makes. A tensor
  * without dims has one of 1 there. Names are unique, and legal in a line and as those of files; inputs and results keep

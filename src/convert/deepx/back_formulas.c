@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way back of functions that DeepX does not have, in terms of XIR's that it has: activations and rounding. What
  * every format needs is in the table of simpler classes. */
 #include <math.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way back of operations that move elements. Parts of a dim are picked by a constant of positions; what is added
  * comes from a constant that is joined. */
 #include "deepx/deepx.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way back of reductions and products. A reduction never keeps its dims there, since the executor's crashes then:
  * they come back by `reshape`. A product is that of cblas, of float32 and float64; other elements are multiplied and
  * summed. */

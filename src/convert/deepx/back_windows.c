@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way back of windows, unless {windows=false}: a constant has the places of all cells of all windows, and
  * `indexselect` takes them; then there is a product with the kernel, or a reduction. Rows and columns are one dim for
  * that, and one further cell is the padding. */

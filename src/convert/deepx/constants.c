@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Calls that fill a tensor: with one number, with a series, or with numbers drawn as the executor draws them. */
 #include <math.h>
 #include <string.h>

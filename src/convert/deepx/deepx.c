@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* DeepX as a dialect (docs/deepx.md): which functions only compute, older names, and what hooks ask of a call. */
 #include <math.h>
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Shared by DeepX's rows: their hooks, and what hooks ask of a call. A call writes into a tensor that exists, so the
  * type of its output is declared. What is not a tensor is the text of its parameter, the attribute "arg1" by its
  * number. */

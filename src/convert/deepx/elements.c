@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Functions that compute each element by itself. Tensors have equal shapes: front ends broadcast before. */
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Functions that move elements, repeat or join them; products and reductions. */
 #include "deepx/deepx.h"
 

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Before the calls are converted one by one, blocks take the places of their calls, and what calls do to names becomes
  * edges of the network. The tensor that a call only overwrites is not an input of it. A var is the number that it
  * holds. What is printed or saved is a result. What is loaded is an input of the network, or what the program itself

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The conversion of each function of DeepX: its tensors, its other parameters by their numbers, and the ops that it
  * becomes. The last input of a call may be what the tensor held that it writes into. */
 #include <xir/deepx.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way back: which hook makes calls of an op, by its class. */
 #include "deepx/deepx.h"
 

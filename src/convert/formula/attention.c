@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Attention in terms of products and Softmax: shared by operators of formats that are more than XIR's Attention, and by
  * formats that do not have it. */
 #include <math.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Convolutions at displaced positions: each cell of the kernel has an offset for each output. A GridSample collects the
  * cells of the image that the kernel meets, and a product with the kernel adds them up. */
 #include "formula/formulas.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Functions that several formats have and XIR writes as a few ops: see formulas.h. */
 #include "formula/formulas.h"
 

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Functions that several formats have and XIR writes as a few ops. Each returns its last value, NULL after a
  * failure. */
 #ifndef CONVERT_FORMULAS_H

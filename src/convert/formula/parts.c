@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Parts of axes, products with constant matrices, angles, curves. */
 #include <math.h>
 #include "formula/parts.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Short sequences of ops that rows of several formats need: parts of axes, products, angles. Each returns its last
  * value, NULL after a failure. */
 #ifndef CONVERT_PARTS_H

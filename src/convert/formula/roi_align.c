@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Pools of regions of an image, which an input gives. Each bin of a region has a grid of samples, and each
  * sample lies between four cells. */
 #include <math.h>

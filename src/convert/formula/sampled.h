@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Images that are sampled at computed positions, between their cells, as several formats have them. Each returns its
  * last value, NULL after a failure. */
 #ifndef CONVERT_SAMPLED_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Classes of XIR in terms of simpler ones, for formats that have no operation of their own: shared by all dialects. A
  * formula makes only classes that are simpler, so a chain of them ends. */
 #include <math.h>

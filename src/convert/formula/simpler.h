@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Formulas of XIR's classes in terms of simpler ones (simpler.c), and what hooks of dialects share with them. */
 #ifndef CONVERT_SIMPLER_H
 #define CONVERT_SIMPLER_H

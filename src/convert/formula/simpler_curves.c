@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Formulas of functions that rise in parts: exponents on one side of 0, signs, roundings. */
 #include <math.h>
 #include "formula/parts.h"

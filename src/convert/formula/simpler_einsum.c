@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Einsum as sums, transposes and matrix products: the operands meet two by two, from the left. Of each pair, letters
  * that nothing later needs are summed: those of one operand before, those of both by the product. */
 #include <string.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Images in other sizes, and their windows as columns, in terms of products with matrices, picked cells and slices. */
 #include <math.h>
 #include <string.h>

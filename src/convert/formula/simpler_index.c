@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Positions in several dims, of extremes, running sums, mirrored borders, dims as numbers: in terms of positions in one
  * dim, reductions and arithmetic. */
 #include <math.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Formulas of XIR's activations and normalisations, for formats without operations for them (simpler.c). */
 #include <math.h>
 #include "formula/parts.h"

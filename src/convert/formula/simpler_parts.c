@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Formulas that take an axis apart: what is combined over an axis is combined half by half; indices along an axis are
  * positions in the whole tensor; several matrix products are single ones, or sums of products of elements. */
 #include <math.h>

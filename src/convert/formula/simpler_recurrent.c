@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* RNN, LSTM and GRU as products and activations, step by step: for formats without recurrences. The input's part of all
  * steps is one product. */
 #include "formula/parts.h"

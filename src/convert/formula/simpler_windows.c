@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Windows over one or three dims in terms of windows over two, for formats that have no others: a line is an image of
  * one row; a volume is convolved slice by slice, and pooled over rows and columns first, then over slices. */
 #include <math.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way back of operations that compute each element by itself. Functions of two operands take tensors with the same
  * number of dims, at least one: NNabla's C runtime computes no others. Truth is 1 and 0, and integers are floats, so a
  * Cast from them changes nothing. The runtime has no comparisons: for finite numbers the sign of a difference says the

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Fixed-point values of a file that XIR's ops became. Their Casts to and from floats were made Identity. What these are
  * between takes the fixed-point types itself, unless the C runtime does not compute it so: then they stay. The same
  * holds for fixed-point parameters. */

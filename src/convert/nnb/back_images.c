@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way back of images in other sizes, and at the places of a grid; NNabla has their channels second. What the C
  * runtime does not compute, or NNabla computes in another way, becomes products and slices (simpler_images.c). */
 #include "nnb/nnb.h"

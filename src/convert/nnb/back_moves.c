@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way back of operations that move elements, repeat them, or join tensors. All axes count from the start, and all
  * lists are of all dims, since NNabla's C runtime takes no others. */
 #include <math.h>

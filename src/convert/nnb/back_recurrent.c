@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way back of recurrences: one layer of RNN, LSTM or GRU. NNabla's gates are i f g o and r z n, XIR's i o f g and
  * z r n. A gate has one matrix for input and state, and one bias, but for the last one of GRU. NNabla has no absent
  * states, no backward direction alone, and the batch second. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way back of matrix products, reductions and normalisations. Stored weights of Affine are transposed, while their
  * shape is not. */
 #include <math.h>

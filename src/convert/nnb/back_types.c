@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The types of a file that XIR's ops became. Where XIR has bools and integers, NNabla has floats. The option `weights`
  * chooses the type of parameters, each with the fraction bits that NNabla's exporter gives it. */
 #include <math.h>

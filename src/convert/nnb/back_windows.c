@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way back of convolutions, pools and factors of channels. NNabla has channels second. Its padding is the same on
  * both sides; other padding is a Pad before. */
 #include <math.h>

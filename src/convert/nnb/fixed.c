@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Fixed point (docs/nnb.md): functions compute with the numbers that stored ones stand for. So before the conversion,
  * each fixed-point value gets a Cast to reals in front of the functions that use it, each fixed-point result is the
  * Cast of a real one, and parameters become real constants; signs are +1 and -1. Functions that only move elements of

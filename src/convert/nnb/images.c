@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Images in other sizes, and at the places of a grid. */
 #include <math.h>
 #include "formula/formulas.h"

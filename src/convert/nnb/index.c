@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Functions with indices, which are floats in files; sorting. */
 #include "nnb/nnb.h"
 

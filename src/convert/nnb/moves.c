@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Functions that move elements, repeat them, or join tensors; and constants. */
 #include <math.h>
 #include "nnb/nnb.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* NNB as a dialect (docs/nnb.md): its api level, which functions only compute, and helpers of its hooks. */
 #include <stdio.h>
 #include <string.h>

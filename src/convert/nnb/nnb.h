@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Shared by NNB's rows: their hooks, and operations that several hooks use. A function means what NNabla documents;
  * docs/nnb.md lists where its C runtime computes something else. */
 #ifndef CONVERT_NNB_H

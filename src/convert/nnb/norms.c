@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Normalisations and reductions. */
 #include <math.h>
 #include "nnb/nnb.h"

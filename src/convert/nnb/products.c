@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Matrix products. Stored weights of Affine and its relatives are transposed: their bytes are [out][in], while their
  * shape says (in, out). A weight that a function makes is as its shape says. */
 #include "nnb/nnb.h"

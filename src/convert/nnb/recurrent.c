@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* RNN, LSTM and GRU: an op for each layer. NNabla's gates are i f g o and r z n, XIR's i o f g and z r n. The weights
  * of a gate are [hidden, features + hidden], first those of the input, then those of the state; the first layer has its
  * own tensor, the others share one. A bias has a list for each gate, GRU's one more, for the state's part of n. Dropout

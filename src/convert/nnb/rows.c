@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The conversion of each function of NNabla: its inputs, by NNabla's names, its arguments, and the ops that it becomes.
  * A function has one row, whichever of its numbers a file has: arguments that older numbers do not have are optional,
  * and come with the api level of the first number that has them. Where NNabla and its C runtime differ, the row says

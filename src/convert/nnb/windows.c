@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Convolutions, pools and what enlarges images. XIR's ops have [batch, rows, columns, channels]; NNabla's have any
  * number of dims before base_axis, which become one, and channels first or, with channel_last, last. */
 #include <math.h>

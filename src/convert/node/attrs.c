@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Attributes of a node, and the lists of numbers that hooks make. */
 #include "node/helpers.h"
 #include "support/numbers.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The turn of a node begins; then the ops that are made for it stand between its mark and itself. */
 #include "node/node.h"
 

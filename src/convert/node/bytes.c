@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The bytes that a conversion makes: ops, names and attributes in the arena of the network, types in its pool, lists of
  * the conversion, the bytes of constants, networks of bodies, and the memory that a node needs for itself. The arenas
  * count what they hand out, so no row has to count what it makes. A row asks before it makes something large, and each

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The dims and the inputs from which an unknown value is computed: they decide it. The walk goes back from the value.
  * Where an item is an expression over dims, these are named and the walk ends; at an input of the network, this
  * is named. The walk gives up after some ops, or at an op whose results are drawn at random. */

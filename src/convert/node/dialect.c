@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What the declaration of a dialect says: parts of keys and places, and functions that it may have. */
 #include "node/node.h"
 #include "sized.h"

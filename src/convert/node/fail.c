@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Why a node stays, and findings about it. */
 #include <stdarg.h>
 #include <stdio.h>

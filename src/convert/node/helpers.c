@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Building blocks for the hooks of any dialect: queries about values, findings that several op types share, and common
  * sequences of ops. */
 #include <stdio.h>

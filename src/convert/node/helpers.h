@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Short names for what hooks call most, and queries about values. The common sequences of ops are public: see
  * xir/convert.h. */
 #ifndef CONVERT_HELPERS_H

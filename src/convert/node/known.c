@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Short lists of integers that are known while a network is converted: dims, and what is computed from them. Exporters
  * write much such shape arithmetic. An item that depends on an open dim is an expression or unknown; that does not
  * affect the other items. The rules are those of the classes (items.h); here each list is computed once. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Axes by their letters: where the axes of an order are in a value of XIR, and a value whose axes are in that order. */
 #include <string.h>
 #include "node/node.h"

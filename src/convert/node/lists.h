@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Lists of integers that a foreign op reads from an input and XIR's op from an attribute: shapes, sizes, counts,
  * bounds. What is known while converting becomes the attribute. Otherwise XIR's op takes the list from its last
  * input. */

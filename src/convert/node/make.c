@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The ops and constants that hooks make. An op whose inputs are all constants of few elements is computed at once, if
  * there is an executor. Its result is then Params, and becomes an attribute where XIR's op has one. */
 #include <math.h>

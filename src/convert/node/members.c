@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Trees that are balanced by weight: a subtree has at most three times as many members as its sibling. */
 #include "node/members.h"
 

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The members of a list: a balanced tree that does not change. A list with one member more or less shares all but a
  * path of it, so a loop that collects its results in a list takes n log n steps. */
 #ifndef CONVERT_MEMBERS_H

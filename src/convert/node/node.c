@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A node as a hook sees it: its inputs, constants among them. attrs.c has its attributes, fail.c why it stays. */
 #include <stdio.h>
 #include "node/helpers.h"

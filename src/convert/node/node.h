@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A conversion and its nodes, as hooks of any dialect see them. One walk over the network in execution order: each
  * foreign op is a node. Its row or hook makes XIR's ops before it; then the uses of its outputs move to their outputs,
  * and the node is erased. What is known about values is stored in arrays by op slot, so the walk is linear. row.h has

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Attributes of XIR's ops on the way back, in the kinds that files have: hooks ask for them as they ask for those of a
  * foreign op. */
 #include "node/node.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Transposing. A constant is permuted at once, and once in each order. What is computed gets a Transpose, and so does a
  * constant that is quantised, has elements that are not whole bytes, or would exceed what is left for results. */
 #include "node/node.h"

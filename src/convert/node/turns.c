@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What the way back has replaced, and the values that are others with their axes in another order: what permutes axes
  * back finds the value that it began with. */
 #include "node/node.h"

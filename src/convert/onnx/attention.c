@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Attention, of the standard and of ONNX Runtime (com.microsoft): MultiHeadAttention of given queries, keys and values,
  * and Attention, which computes them from one input. Heads are in the last dim; masks are numbers that are added, keys
  * and values of earlier tokens are put in front. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The pass xir-to-onnx: a network of XIR's ops becomes one of ONNX's operators. The network's tags say the version of
  * the operator set, on which rows and hooks depend. At the end every operator, value and constant has a name. */
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way back to ONNX: ops of XIR become operators of the version that the network's operator set has, 11 to 23. The
  * hooks of rows (rows.c) are in back_*.c, and use what is here. */
 #ifndef CONVERT_ONNX_BACK_H

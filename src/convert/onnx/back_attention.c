@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way back of Attention, which version 23 has an operator for. The standard was corrected after its first edition:
  * a cap comes before the mask, neighbouring heads of queries share a head of keys, and a query that sees no key gets 0,
  * as in XIR. What the operator does not say exactly becomes a formula (formula/attention.c). */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The operators that the way back makes: their inputs and attributes in the form of the network's operator set. */
 #include <stdio.h>
 #include "onnx/back.h"

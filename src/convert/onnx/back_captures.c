@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Nodes that are kept have graphs, which know the values that they take from outside by their names. If such a value
  * has another name now, as in the branch of an If that has become nodes of the network, the graph gets the new one. */
 #include <xir/onnx.h>

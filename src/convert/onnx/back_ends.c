@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The end of the way back, when all ops are nodes: quantised values are the integers that they store, as ONNX has them;
  * and the operator sets say the library's own domain, if there are nodes of it. */
 #include "onnx/back_quantised.h"

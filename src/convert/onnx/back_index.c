@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way back of elements by index. Indices are 32-bit or 64-bit integers in ONNX, lists of positions 64-bit ones. */
 #include "onnx/back.h"
 

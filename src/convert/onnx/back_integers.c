@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way back of operations on quantised numbers that are operations on the integers which they store: without a
  * DequantizeLinear before and a QuantizeLinear after them.
  *

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The elements with which operators compute. What an operator does not take in a version, and what ONNX Runtime has no
  * CPU kernel for, is computed with wider elements between Casts, if some have all numbers. */
 #include "onnx/back.h"

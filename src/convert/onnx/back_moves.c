@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way back of operations that move elements. Lists that XIR's ops have as attributes are inputs: 64-bit
  * integers. */
 #include <math.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What a network needs before it can be a graph of ONNX, in which a value is its name: each name is unique, and what
  * has none gets one. Inputs and results of the network keep theirs. A result is a value of its own that a node
  * makes. Nodes have names too, and no two of them the same. */

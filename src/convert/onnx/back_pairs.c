@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way back of quantised numbers, as pairs: DequantizeLinear before an operator, which computes with reals, and
  * QuantizeLinear after it.
  *

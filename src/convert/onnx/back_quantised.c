@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Quantised types as ONNX has them: scales and zero points as inputs of DequantizeLinear and QuantizeLinear. There is
  * always a zero point: ONNX Runtime 1.20 computes wrong products of signed integers without one, at its default level
  * of optimisation. What these operators do not have in a version is arithmetic in Mul, Add, Div and Cast. */

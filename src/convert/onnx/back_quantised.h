@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Quantised numbers on the way back. In the file a quantised value is the integers that it stores, and between it and
  * operators are views: Identity nodes of a quantised type on one side and of its integers on the other, which are
  * removed at the end. These calls read quantised types and make views, reals and quantised numbers (back_quantised.c).

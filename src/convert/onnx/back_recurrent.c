@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way back of RNN, LSTM and GRU: XIR's are ONNX's but for the batch, which runtimes take second only. */
 #include <math.h>
 #include "onnx/back.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way back of reductions, products and normalisations. */
 #include <math.h>
 #include <stdio.h>

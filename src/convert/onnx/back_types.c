@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Which elements ONNX's operators take, by the version of the operator set, as far as the way back makes them. */
 #include "onnx/back.h"
 #include "onnx/onnx.h"

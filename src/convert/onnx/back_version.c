@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Versions of the operator set. The least one that has operators for an op of XIR: only what a form of the op needs
  * beyond the oldest version counts; where an older version has another form for the same, hooks choose it. And whether
  * an operator that stays in the network is the same in another version. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way back of convolutions of integers, which ONNX's Conv does not take: as reals that have all the sums, and then
  * as integers that wrap as XIR's do. Floats have the sums of 8 bits up to about a thousand products, doubles all others
  * of up to 16 bits. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way back of operations on feature maps: convolutions, pools, resizing, grids. ONNX has the channels second, and
  * kernels with the output channels first. What its padding does not say is a Pad before. */
 #include <math.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* An If whose condition is computed by the network: both branches are computed, and Where picks. This is right where a
  * branch may be computed although it is not picked, and cheap where one of them costs next to nothing:
  *   - each branch has at most 64 ops and results, all ops are XIR's, none has an effect;

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Tensors that have no tensor as input, or only its shape: constants, shapes, ranges, tensors of one number. */
 #include <stdio.h>
 #include "node/lists.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* If and Loop: the branch of a condition that is known, and the rounds of a loop whose end is known, become nodes of
  * the network. */
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Control flow of ONNX: nodes with subgraphs, calls of the model's functions, and lists. */
 #ifndef CONVERT_ONNX_CONTROL_H
 #define CONVERT_ONNX_CONTROL_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way back of ops that ONNX cannot say, with the option `custom`: any op of any class becomes one node, by
  * reflection. See custom.h for its attributes. */
 #include <math.h>

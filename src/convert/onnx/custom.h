@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Ops that ONNX has no operators for, as nodes in a domain of the library's own: custom.c makes such nodes, and
  * custom_read.c makes the ops again. The type of a node is the last part of its class's key. Its attributes are those
  * of the op, by their names, in the kinds that ONNX has for them:

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Attributes of nodes of the library's own domain: each one is checked against what the class declares. */
 #include <math.h>
 #include <xir/serialize.h>

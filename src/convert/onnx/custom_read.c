@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Nodes of the library's own domain become ops of XIR again. The file may be anybody's: every attribute is checked
  * against what the class declares. The declared types count as long as the inputs have the dims that they had, and must
  * agree with what follows from the inputs; else types are inferred. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Reading a node of the library's own domain: custom_attrs.c reads its attributes, custom_read.c makes the op. */
 #ifndef CONVERT_ONNX_CUSTOM_READ_H
 #define CONVERT_ONNX_CUSTOM_READ_H

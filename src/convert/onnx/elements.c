@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Op types that work element by element. */
 #include <math.h>
 #include "formula/formulas.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Functions of the model: a node that names one becomes the nodes of its body. */
 #include <stdio.h>
 #include <xir/onnx.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Nodes with subgraphs that are kept, with their subgraphs as bytes (docs/onnx.md): only the declared types of the
  * subgraphs' outputs are read here, so that the ops after an If have types. */
 #include "onnx/control.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* GroupQueryAttention of ONNX Runtime (com.microsoft): several heads of queries share one of keys and values. Tokens
  * see those before them. The keys of a past are in front of the new ones. How many of them each batch has may be known
  * only in a run: then the new keys follow the last one that counts, and zeros fill the rest of the buffer. Without a

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Elements by index, and ops whose results depend on data. */
 #include "onnx/rows.h"
 

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Determinants, bits of integers, rows written into a cache. */
 #include <math.h>
 #include "onnx/quantised.h"

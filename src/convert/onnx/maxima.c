@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The positions of the maxima of windows, which MaxPool gives as its second output. */
 #include <math.h>
 #include "onnx/rows.h"

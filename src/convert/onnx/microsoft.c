@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Operators of ONNX Runtime (com.microsoft), which its optimiser writes for several of the standard: activations with a
  * bias, products with transposes or an activation. Those of packed weights, quantised tensors, normalisations and
  * attention are in microsoft_*.c. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Normalisations of ONNX Runtime (com.microsoft) with the sum before them, and its embedding of tokens. */
 #include "onnx/rows.h"
 #include "formula/parts.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Operators on quantised tensors of ONNX Runtime (com.microsoft): integers, each with a scale and a zero point, are
  * computed as reals, or as 32-bit integers where ONNX Runtime does that, and rounded to the scale of the output. */
 #include "onnx/quantised.h"

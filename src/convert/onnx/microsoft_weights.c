@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Operators of ONNX Runtime (com.microsoft) with weights of few bits, packed into bytes: each block of elements has a
  * scale and a zero point. */
 #include "onnx/rows.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Op types that move elements: to other dims (see also reshape.c), into parts and blocks. */
 #include <stdio.h>
 #include "node/lists.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* ONNX as a dialect (docs/onnx.md): the words for its nodes, the parts of its keys, and its pure operators. Each node
  * is converted by itself: a node on feature maps gets transposes to channels last and back around it, which the pass
  * layout then moves and cancels.

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The ONNX dialect: onnx.c has its keys and words, rows.c its conversions. */
 #ifndef CONVERT_ONNX_H
 #define CONVERT_ONNX_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Ops that write or read single elements along an axis: they become ScatterND and GatherND, with all coordinates of
  * each element. The coordinates that the op's indices do not give are constants. */
 #include "onnx/rows.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Matrix products, explicit quantisation, losses, recurrent networks. */
 #include "onnx/quantised.h"
 #include "formula/parts.h"

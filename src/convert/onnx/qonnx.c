@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The operators of QONNX, which Brevitas writes, too: numbers of few bits that stay reals in the file. Quant becomes a
  * Quantize to a type of these bits, and a Cast back; FloatQuant a Cast to a type of XIR's, if one has its numbers. The
  * rules are those of qonnx.custom_op.general, versions 1 and 2. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Quantised tensors with a plain form get quantised types: a constant scale of float32, one for all or one for each
  * index of an axis, and a constant zero point of the same dims. What is stored keeps its bytes. An ONNX value of such
  * numbers is a tensor of integers, and stays one: a BitCast stands between it and the quantised value, which the

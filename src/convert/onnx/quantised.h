@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Quantised types for ONNX's quantised tensors: see quantised.c. All calls do nothing after a failure of the node. */
 #ifndef CONVERT_ONNX_QUANTISED_H
 #define CONVERT_ONNX_QUANTISED_H

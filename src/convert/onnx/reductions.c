@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Reductions and normalisations. */
 #include <math.h>
 #include "formula/formulas.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Parts of images: convolutions at displaced positions, pools of regions, grids, blocks that overlap, maxima put back
  * in their places, and cuts around the centre. */
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Resizes whose coordinates, rounding or weights no XIR operation has. Each axis is processed separately: the result is
  * the sum of one, two or four tensors, or of more with antialiasing, each gathered from the input and weighted. Cells
  * and weights are constants. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Reshape and Flatten. An item of a shape is a number, a dim of the input (which 0 keeps), or -1: what remains. Each
  * may be open. Open dims on both sides do not count among the elements. */
 #include "node/lists.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Resizes. ONNX has more kinds of coordinates and rounding than XIR's ops: a Resize that no op computes exactly is
  * built from Gathers (resample.c). */
 #include <math.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Resizes of images whose size is open. XIR's Resize takes the new size from an input; what needs coordinates that are
  * computed while converting is not converted. */
 #include <math.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* RotaryEmbedding, of the standard and of ONNX Runtime: pairs of elements are turned by an angle that grows with the
  * position. */
 #include "onnx/rows.h"

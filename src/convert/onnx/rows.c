@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The conversion of each ONNX op type: its numbers of inputs and outputs, its attributes in all versions 1 to 24,
  * and the ops that it becomes. A row without a hook makes one op of the same inputs, with the attributes of its last
  * column. A node that a hook can't convert exactly stays unchanged. */

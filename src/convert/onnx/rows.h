@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Shared by ONNX's rows: their hooks, and operations that several hooks use. */
 #ifndef CONVERT_ONNX_ROWS_H
 #define CONVERT_ONNX_ROWS_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Scan: its rounds become nodes of the network if the length of what it scans is known. Version 8 has a batch: it scans
  * each member by itself, along axis 1, and begins each with its own states. */
 #include <stdio.h>

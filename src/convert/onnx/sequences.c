@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Sequences and optional values: lists whose members are known while converting. What takes a member of one takes the
  * member itself, so that no list is left. */
 #include <stdio.h>

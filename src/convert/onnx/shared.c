@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Helpers shared by the hooks of ONNX's rows. */
 #include <stdio.h>
 #include "node/lists.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Signals: window functions and mel filter banks, which are constants if their sizes are, and Fourier transforms, which
  * are products with constant matrices. Complex numbers are pairs in a last dim of 2. */
 #include <math.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The type rules of ONNX's operators, versions 1 to 24 of the operator set: a row for every operator of the standard,
  * sorted by name. A node that is not converted gets the types that they give, and the file's declared ones where they
  * give none; a check compares the elements of every node's inputs with them. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The types that ONNX's operators give to their outputs, for nodes that are not converted: what follows them can
  * then be converted. A table (types.c) has a row for every operator of the standard, another (types_microsoft.c) for
  * those of ONNX Runtime; the rules for dims are in types_*.c. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The type rules of ONNX Runtime's operators (com.microsoft), a row for each, sorted by name: those that its optimiser
  * writes, and others whose output is like an input. Channels are the second dim; where an attribute says otherwise, or
  * the operator is of its blocked layout, the declared type counts. */

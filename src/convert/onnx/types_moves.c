@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Dims of operators that move, pick or reduce elements, and of those that work element by element. */
 #include <math.h>
 #include "onnx/types.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Dims of operators that compute sums: windows, products, recurrent networks, signals. */
 #include "onnx/types.h"
 

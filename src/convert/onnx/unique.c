@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Unique: elements, or slices along an axis, are sorted by a stable sort of each column, from the last to the first.
  * Those that differ from the one before begin a group; how many do depends on data. */
 #include "onnx/rows.h"

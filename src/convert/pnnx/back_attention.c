@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way back of nn.MultiheadAttention. XIR has it as products, and by now they are operators: linear layers of query,
  * key and value, each of whose results is taken apart into heads, softmax(q k^T / sqrt(size) + mask) v, which may be
  * one operator already, and a linear layer of the heads side by side. Where nothing else uses what is in between, all

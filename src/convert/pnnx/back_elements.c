@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way back of operations that compute each element by itself. Each becomes a pnnx.Expression of one function; those
  * that only feed another one become part of it at the end (pnnx_finish). */
 #include <math.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way back of what resizes images or exchanges their blocks with channels. */
 #include "pnnx/pnnx.h"
 #include "spec/maps.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way back of elements by positions in several dims, and of constants that are computed. */
 #include <math.h>
 #include "pnnx/pnnx.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Lists of numbers that are computed, on the way back: "[size(@0,0),mul(size(@0,2),2),-1]". What computes a list is
  * followed back to the sizes and numbers that it comes from, through the operators that it has become already, since
  * that is how PNNX writes it. An item that comes from anything else is an element of it. */

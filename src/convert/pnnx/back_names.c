@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Names that PNNX's own reader needs. Each weight is a member of the archive, named by its operator, so an operator
  * with weights but without a name gets one, and so does one whose name an earlier operator has. The name of an input
  * goes to the first input with its operand, so an operator with named inputs has no operand twice. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way back of matrix products, sums over dims, and attention. */
 #include "pnnx/pnnx.h"
 

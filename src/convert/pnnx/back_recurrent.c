@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way back of recurrences: one layer of nn.LSTM, nn.GRU or nn.RNN. XIR's gates are i o f g and z r n, PyTorch's i
  * f g o and r z n; XIR has the directions in dim 1 of the results, PyTorch in the last one. */
 #include <stdio.h>

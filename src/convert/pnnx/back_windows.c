@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way back of convolutions and pools. Attributes are read by the rows' sets; here is what they don't name: the dims
  * of kernels, and ceil_mode, which XIR has as cells after the end. */
 #include <math.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Functions of bits. XIR's And, Or and Xor are of bools, and no class is of bits: integers are taken apart into their
  * bits in one more dim, each 0 or 1, and put together again. */
 #include <math.h>

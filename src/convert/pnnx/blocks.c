@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Operators that exchange blocks of an image with channels: shuffles, windows as columns and back. */
 #include <string.h>
 #include "pnnx/pnnx.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* pnnx.Expression: a formula such as add(mul(@0,2.5),@1), whose operands @N are the op's inputs. It becomes an
  * operation for each function. Numbers are folded while parsing; a dim that is known, size(@0,2), is a number. A list
  * in brackets is a list of integers, or the list of index tensors of an index_put. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Operators whose elements depend on their places: triangles, grids and outer products. */
 #include "pnnx/pnnx.h"
 

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Elements by index, constants, and what PNNX itself makes of them. */
 #include "node/lists.h"
 #include "pnnx/pnnx.h"

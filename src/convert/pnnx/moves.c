@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Operators that take tensors apart, join them, or move their elements along axes. */
 #include <string.h>
 #include "pnnx/pnnx.h"

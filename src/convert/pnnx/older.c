@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Operators of 2021, when PNNX did not have names of its own for all of them: modules by the path of their class in
  * PyTorch ("__torch__.torch.nn.modules.conv.Conv2d"), and functions of TorchScript ("aten::flatten"), whose numbers are
  * operands that prim::Constant and prim::ListConstruct make, and whose lists may be expressions,

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Maxima with their positions: the cells of all windows side by side, [n, windows, cells], of which Max and Argmax give
  * the greatest; a constant table has the position in the image of each cell. */
 #include <math.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* PNNX as a dialect (docs/pnnx.md): the words for its operators, and what the network needs before they are converted:
  * a tuple that is a result of the network becomes its items, and so do the results of one that is taken apart again. */
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Shared by PNNX's rows: their hooks, and operations that several hooks use. Types of operators are PyTorch's names:
  * nn.* are modules with weights as attributes, F.*, torch.* and Tensor.* are functions with tensors as inputs. A hook
  * serves both: the row gives the inputs their positions. */

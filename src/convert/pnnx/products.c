@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Matrix products and attention. */
 #include <math.h>
 #include "pnnx/pnnx.h"

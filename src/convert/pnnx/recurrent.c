@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* nn.LSTM, nn.GRU and nn.RNN: an op for each layer. PyTorch's gates are i f g o and r z n, XIR's i o f g and z r n;
  * each direction's weights become one entry of XIR's W and R, both biases one of B.
  *

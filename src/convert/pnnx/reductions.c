@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Reductions, searches and running sums. */
 #include "pnnx/pnnx.h"
 

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Regions of images, torchvision's: pools of regions, and the best ones of boxes that overlap. */
 #include "pnnx/pnnx.h"
 #include "formula/sampled.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Resizing. Each axis is resized by itself: nearest cells by a Gather, sums of cells (linear, cubic) by a product with
  * a constant matrix, where no op of XIR computes the same. */
 #include <math.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The conversion of each operator type of PNNX: its inputs, by PyTorch's names, its weights, its parameters, and the
  * ops that it becomes. A row without a hook makes one op, with the attributes of its last column. Modules (nn.) and
  * functions (F.) of the same name share a hook. A node that a hook can't convert exactly stays unchanged. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Operators that give a tensor other dims, or its dims another order. */
 #include "node/lists.h"
 #include "pnnx/pnnx.h"

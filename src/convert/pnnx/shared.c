@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Helpers shared by the hooks of PNNX's rows. */
 #include <stdio.h>
 #include "pnnx/pnnx.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Convolutions and pools. XIR's ops have the channels last, so each is made between two transposes; constant kernels
  * are permuted at once. */
 #include <stdio.h>

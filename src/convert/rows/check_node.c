@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Whether a node has the form that its row describes: the attributes, how many inputs and outputs, and whether the
  * version of the operators that the network uses has the op. What no row knows is refused when checking, except in a
  * network of a version beyond those that rows know: there the node is kept. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What a conversion knows about a foreign class, from its row, whose texts are read once for each class. */
 #include "rows/row.h"
 #include "sized.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Ops of a dialect that stand for ops of XIR: their inputs, by the names of their row, their attributes and types. Each
  * is checked by its own row, as if it had been read from a file. */
 #include "number.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Rows: their list, and the ops that rows without a hook make. The rows of dialects, programs and plug-ins are in one
  * list of the context. */
 #include "number.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Rows: their texts, read in both directions, and what they say about a class. Hooks call what is here, and what a node
  * has. */
 #ifndef CONVERT_ROW_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Rows, read backward: from the attributes of XIR's op, each set "name=attribute" makes the attribute, and each set
  * "name=number" is a condition. What no set names must have its default. Orders of axes are those that the row has for
  * the inputs: a kernel HWIO becomes OIHW, and a map that is not in the order is transposed before and after. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The texts of rows: the grammar that xir/convert.h describes. Registering a row checks its texts; a conversion reads
  * those of a row once, when it meets the row's class (classes.c). */
 #include <stdlib.h>

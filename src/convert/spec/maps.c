@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Feature maps: see maps.h. */
 #include "spec/maps.h"
 #include "types.h"

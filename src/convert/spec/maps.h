@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Feature maps in the order of axes of a format, and back in that of the node's op. */
 #ifndef CONVERT_MAPS_H
 #define CONVERT_MAPS_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What formulas and formats share about RNN, LSTM and GRU: reading the op, and its two orders of steps and batch. */
 #include <math.h>
 #include "spec/recurrent.h"

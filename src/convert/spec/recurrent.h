@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* An RNN, LSTM or GRU of XIR as most formats and libraries know them: the usual activations, without lengths, peepholes
  * and other extras. What is not like that is refused. */
 #ifndef CONVERT_RECURRENT_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A reduction or a norm of XIR over some dims of its input. */
 #ifndef CONVERT_REDUCTION_H
 #define CONVERT_REDUCTION_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Windows of foreign convolutions and pools: see windows.h. */
 #include <string.h>
 #include "spec/windows.h"

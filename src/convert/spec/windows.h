@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Windows that slide over the last dims of an input whose channels come second, as convolutions and pools of foreign
  * formats have them; and the corresponding XIR attributes, in both directions. */
 #ifndef CONVERT_WINDOWS_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way back: what its hooks share. An operator of TensorStack has one result; packed tensors have fields. */
 #include "tsm/tsm.h"
 

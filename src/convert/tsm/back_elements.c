@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way back of operations on elements, and of products. */
 #include <math.h>
 #include <xir/array.h>

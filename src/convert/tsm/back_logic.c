@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way back of comparisons and of logic. TensorStack compares for equality alone, and only numbers; the rest follows
  * from the greater of two. A truth is a real 0 or 1 in between, since other formats have no arithmetic of integers.
  * Nothing is less than, greater than or equal to NaN, and so it stays: the greater of NaN and a number is one of them,

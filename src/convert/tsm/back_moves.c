@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way back of operations over dims, and of those that move elements. */
 #include <math.h>
 #include "spec/reduction.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The names of a module: a node has one, for its op and for the value that it makes, and no two nodes have the same.
  * Inputs of the network keep theirs, then its results, then the other values in the order of the ops. A file that was
  * read may have a name twice: its nodes keep it. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way back of operations on maps: windows, factors of channels, other sizes. Maps are NCHW, the only order in which
  * TenniS' pools compute. */
 #include "spec/maps.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What rows cannot say about a node: the dims and elements that a file declares for its result, and, on the way back,
  * whether a file can hold its values. */
 #include "tsm/tsm.h"

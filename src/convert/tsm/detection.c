@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Operators of detectors, as TenniS computes them. */
 #include <math.h>
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Operators that compute each element by itself, and element types. */
 #include <math.h>
 #include "formula/formulas.h"

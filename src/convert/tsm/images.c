@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Resized and sampled images. An operator is a table of cells and weights for each cell of the result: of an axis, or,
  * for a matrix, of both axes as one. Where an operation of XIR computes the same, it is used instead. */
 #include <math.h>

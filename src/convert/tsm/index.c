@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Operators with indices, which count from the end if they are negative. */
 #include <stdio.h>
 #include "tsm/tsm.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Operators that change dims, repeat or join tensors, and constants made from shapes. */
 #include <stdio.h>
 #include "node/lists.h"

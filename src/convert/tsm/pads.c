@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Operators that compute the pads of a pool or a convolution from dims: [4, 2] integers, in the order of the format.
  * They become constants, which pools and convolutions take as attributes. */
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The operators of TensorStack: their inputs and parameters, and what they become. Parameters are read by value,
  * whatever their width: a flag may be an integer, a real an integer. */
 #include "tsm/tsm.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Parts of tensors, and tensors with a border. */
 #include <stdio.h>
 #include "tsm/tsm.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Helpers of TensorStack's hooks: parameters, element types, and short sequences of ops. */
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Shared by TensorStack's rows: their hooks, and operations that several hooks use. An operator computes what TenniS
  * computes; docs/tsm.md lists where that is not what its name says. */
 #ifndef CONVERT_TSM_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Convolutions and pools. Lists of strides, dilations and pads are in the order of the format; kernels are [out, in,
  * rows, columns] in both. */
 #include <float.h>

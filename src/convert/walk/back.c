@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way back: ops of XIR become ops of a dialect. An op's class has candidates, the rows of the dialect that stand
  * for it, in the order of their table; then formulas in terms of simpler classes of XIR (simpler.c), which every
  * dialect shares. The first that can say what the op computes is taken. What a candidate makes of XIR's own (a

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Checks of a network in the operations of a dialect. xir_dialect_check runs the conversion on a copy, which calls
  * those of check_values.c, and those of check_node.c and check_types.c for each node. */
 #include "walk/walk.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Checks of the values of a dialect's network: whether each is made before it is used, and whether names are unique. */
 #include <stdio.h>
 #include "walk/walk.h"

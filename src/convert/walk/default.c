@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The pipeline of `xir opt` without -p; docs/passes.md gives the reasons for the order. Fusing comes before the passes
  * that fold constants into weights: a GELU whose last factor has been folded into the next product is not
  * recognisable any more. */

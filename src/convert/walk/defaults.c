@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Inputs that have a default: a conversion uses the default as a constant where it needs its numbers, or another order
  * of its elements. If nothing takes the input itself any more, a note says so. Formats other than ONNX do not have such
  * inputs: there all of them become constants. */

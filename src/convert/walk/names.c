@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The list of names that a conversion to a format writes if its option `names` asks for one: a line for each value and
  * op, with what it is, the number or name that it has in the format's file, and its name in the network. */
 #include <string.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Nodes with bodies: the branch of an If, the rounds of a Loop, the call of a function. Such a node is opened: copies
  * of a body's ops are put before it, and what the body returns becomes further inputs of the node. The walk goes back
  * to the first of these ops; when it comes to the node again, they have been converted, and the node's hook gives its

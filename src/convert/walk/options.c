@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The options of to-xir that complete types before the conversion: `input-shape` gives dims, and elements, to inputs
  * that the file leaves open; `bind` gives numbers to dims that have only a name in the file. */
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Applies the options of to-xir to a network before the conversion. */
 #ifndef CONVERT_OPTIONS_H
 #define CONVERT_OPTIONS_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The order of a foreign network: a file may have nodes in any order, or in a cycle, which has no order. Depth-first
  * search from ops to the producers of their inputs, with an explicit stack; linear. */
 #include <stdio.h>

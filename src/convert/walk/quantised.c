@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Quantised types in a converted network. Hooks convert each node by itself, so a quantised value becomes real numbers
  * by a Cast, or integers by a BitCast, before each operation. Here, in execution order:
  *

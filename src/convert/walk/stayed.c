@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The nodes that a conversion leaves. Some of them only wait for others: an input has no type, or is not constant,
  * because the node that makes it stays. The report names causes, those that keep most nodes first, and counts. */
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* to-xir: converts a network of a foreign format's ops to XIR's ops, one by one, for any dialect. An op without
  * a counterpart stays. Each dialect gives the pass another name: "onnx-to-xir". */
 #include "walk/walk.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The walk: in execution order, the ops that a row or hook makes replace the node, or the node stays. */
 #include <stdio.h>
 #include "walk/opened.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The walk over a network, in both directions: the order of its nodes, their turns, what replaces them, and what stays.
  * Checking a foreign network is the same walk over a copy: what a hook or XIR's inference rejects becomes a finding
  * about the node. */

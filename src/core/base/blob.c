@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A blob is reference counted, and its bytes never move. An owned blob is a single allocation that begins with its
  * head. A borrowed one stores what to call when its last user is gone. A part lies in another blob, which lives as long
  * as the part. Only owned bytes are ever written, and only by their single user.

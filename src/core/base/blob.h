@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Bytes that several holders share: reference counted, owned or borrowed, whole or part of another blob. */
 #ifndef CORE_BLOB_H
 #define CORE_BLOB_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The part of a context that the lowest layer knows: allocator and limits. Every context begins with it
  * (object/context.h). */
 #ifndef CORE_CONTEXT_BASE_H

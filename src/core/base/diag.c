@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A list of findings: records and texts in an arena, so that they keep their addresses, and an array of pointers to
  * them. One record is inside the list itself. It replaces a finding for which memory runs out, so adding never
  * fails. Findings that come when the list is full are only counted, and their sentences are never made. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Findings inside the library: the functions with which every layer reports what is wrong. */
 #ifndef CORE_DIAGNOSE_H
 #define CORE_DIAGNOSE_H

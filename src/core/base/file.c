@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Reading files, and findings about files. A regular file has the same size as when it was opened, or reading fails. A
  * mapping keeps the path of its file, for findings; if it is watched, it also keeps the descriptor, so that changes of
  * the file are detected. A pipe or device is read up to a limit.

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Files: read whole or mapped, and written so that a crash leaves the old file or the new one. Only paths from the
  * caller are opened. Findings name the path and quote the system's message. */
 #ifndef CORE_FILE_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Writing files. A file appears under its name complete and flushed, or not at all: rename(2) is atomic, fsync(2)
  * before it prevents a name without bytes after a crash, and fsync on the directory makes the new name durable. A
  * killed process leaves at most a file ".xir-….tmp", which the next save of the same file removes. Two files that

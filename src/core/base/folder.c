@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* See folder.h. A killed process leaves at most a folder ".NAME.xir-….tmp". */
 #include <dirent.h>
 #include <errno.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A folder of files that is written as a whole, under a temporary name next to its own. journal.h gives it its name,
  * together with that of the file that it belongs to. It replaces a folder of the same name only if that has no other
  * files than such a writer makes. */

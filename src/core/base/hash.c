@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* See hash.h. A table doubles when it grows, so that the cost per added key is constant. Large tables ask for huge
  * pages, because every access to them is a cache miss. */
 #include "hash.h"

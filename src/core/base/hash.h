@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Hashes, and two growing tables over them: from pointers and from texts to 32-bit numbers. Both use open addressing,
  * are at most half full, and never remove a single key. The caller owns the keys: a text must live as long as the
  * table. A zeroed table with an allocator is empty, and an empty table holds no memory.

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Replacing two files together, and finishing what was left of that. See journal.h. A file or folder and what it
  * replaces exchange their names in one step, so that the first of the two can be taken back if the second cannot be
  * replaced. On a file system without this call the old one is renamed first. */

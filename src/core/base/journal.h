@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Two files that belong together, a structure and its parameters, get their names one after the other. Between the two
  * a record of them is on disk, the journal: "X.xir-save" next to the structure X. So whatever ends the process, X is
  * the old pair, the new pair, or known to be unfinished, and the new pair is still there to be put in place.

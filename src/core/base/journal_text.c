@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The text of a journal. Names are preceded by their lengths, since a name may contain any byte but '/' and 0.
  *
  *     xir unfinished save 1

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Little-endian integers at any address. */
 #ifndef CORE_LITTLE_H
 #define CORE_LITTLE_H

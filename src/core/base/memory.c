@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Arena chunks double from 4 KiB, so that a small network stays small. From 2 MiB on they are aligned to 2 MiB and
  * advised as huge pages: fresh memory costs 0.4 ns per byte through 4 KiB pages and 0.17 through huge ones (2-vCPU
  * Xeon VM), which is most of the cost of building a large network. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* All memory comes from one allocator through these calls. An arena hands out pieces that are freed together; they are
  * 8-aligned and not cleared. */
 #ifndef CORE_MEMORY_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The limit of a thread. Memory that was obtained before the limit began, or on another thread, may be freed while it
  * holds, so that the sum may become negative. */
 #include <inttypes.h>

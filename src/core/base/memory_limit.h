@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A limit of the memory that a task holds: what its thread obtains through memory.h, from whatever allocator, counts
  * until the thread frees it. What exceeds the limit is refused as if memory had run out; diag_memory says why. So no
  * reader has to count what it makes, and every reader is limited, that of a plug-in too. */

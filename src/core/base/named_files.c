@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The kernel resolves such a path in one call, without links and without leaving the folder (openat2). On a kernel
  * without this call, the path is opened folder by folder. Either way the descriptor is checked, not the name. */
 #define _FILE_OFFSET_BITS 64

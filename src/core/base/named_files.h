@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Files that another file names: weights of a model in separate files. Such a path was written by a stranger. It may
  * only lead to a regular file in the folder of the file that names it, or below. It is not absolute, has no "..",
  * and no part of it is a symbolic link. The file has no other name, since a hard link to a file outside looks like

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Corrections for misspelled names: one rule for attributes, operators, passes, options and commands. */
 #include <string.h>
 #include <strings.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Numbers as text, both ways.
  *
  * A double is written digit for digit as nlohmann-json 3.11 writes it, so that files compare equal. A float32 is

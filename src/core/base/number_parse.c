@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Text to numbers.
  *
  * One pass finds the extent of the number and its first 19 significant digits as an integer w, so that the value is w *

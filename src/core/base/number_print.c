@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Numbers to text.
  *
  * Every real is first a decimal, value * 10^exponent; two algorithms find it and one function lays it out. A double

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 #include "range_sums.h"
 
 bool range_sums_open(range_sums *s, const xir_allocator *alloc, size_t n) {

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A number for each position of a range, of which some are made larger at a time: the greatest is known at once. Adding
  * takes O(log n), by a tree whose nodes know what was added to all positions below them. */
 #ifndef CORE_RANGE_SUMS_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Structs that begin with their size: see sized.h. */
 #include <string.h>
 #include "sized.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Structs that begin with their size, `uint32_t size`, set by their maker (XIR_INIT). The library accepts them from
  * callers that were built with an older or a newer header: members that the caller does not know are zero, their
  * default; members that the library does not know must be zero. Declarations of plug-ins, which begin with XIR_ABI, and

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A signal handler may interrupt anything. So the names are in memory that is never moved or freed, and their states
  * are atomic. A slot is filled before it is marked as full. */
 #include "temp_files.h"

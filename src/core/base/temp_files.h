@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Names of the temporary files that saves of this process write, for xir_abandon_saves. */
 #ifndef CORE_TEMP_FILES_H
 #define CORE_TEMP_FILES_H

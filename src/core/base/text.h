@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Texts in sentences, and sentences from formats. */
 #ifndef CORE_TEXT_H
 #define CORE_TEXT_H

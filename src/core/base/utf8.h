@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* UTF-8, strictly as defined. */
 #ifndef SERIALIZE_UTF8_H
 #define SERIALIZE_UTF8_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Attributes are immutable and shared. An op with default attributes points to its class's defaults, and equal bodies
  * of classes without lists are stored once as long as the network remembers them, in a small direct-mapped memo. So
  * most ops of a network own no attributes.

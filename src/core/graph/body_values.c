@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* See body_values.h. */
 #include <stdio.h>
 #include "body_values.h"

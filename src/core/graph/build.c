@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Adding ops. Everything that can fail (checks, inference, memory) comes first; then only stores. This refuses what the
  * original's `addOp` refuses; the network is then unchanged except for a finding. */
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Finding ops and values by name. Two tables, one of ops and one of values, list who got which name. They are built by
  * the first question and kept up to date by whatever names or places, so that a program that never asks never pays.
  * Nothing is ever taken out of a list: records keep their addresses and a record keeps its label until it gets another,

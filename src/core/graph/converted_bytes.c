@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Counts the bytes of a network's Params and texts. They decide how many bytes a conversion of it may make. */
 #include "graph.h"
 #include "hash.h"

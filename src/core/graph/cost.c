@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What ops cost. Multiply-adds and element operations are those of work.c, where the class says them; bytes and
  * parameters follow from the types. */
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Inputs with a default value: Params of a file that declares them as an input, too. Ops compute with them as with any
  * other Params, and no pass computes with their bytes ahead of a run, so that another value can take their place. */
 #include "graph.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Edits of the order and of several ops at once. Everything that an edit needs is checked and obtained first; then it
  * only relinks. */
 #include <inttypes.h>

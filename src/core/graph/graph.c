@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The basic operations of the graph: records, use lists, the execution order. Nothing is checked here, and no rule of
  * networks is known. The caller has obtained everything needed, so linking never fails. */
 #include "provenance.h"

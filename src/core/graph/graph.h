@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The inside of the graph. An op, its input uses and its outputs are one piece of the network's arena, in this order.
  * What a walk reads is at the end of the op, next to the uses. Uses or outputs that an op gets later are apart. What
  * few ops and values have is in a record of its own, op_more or value_more. A value's uses are a doubly linked list

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Ids are sparse 64-bit numbers; two hash tables map them to pointers. The tables are built on first use, so a program
  * that never asks never pays, and are then kept up to date. They are specialised: ids are removed again, and an item
  * contains its id, so that a slot is only a pointer. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Runs a class's check and inference for a target, or the host's if the target has none of its own. An answer is a pure
  * function of class, attributes, target and input types, which are all unique pointers within a network. So a memo can
  * reuse answers: in a network of repeated blocks, few ops are inferred. */

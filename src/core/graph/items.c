@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Walks back over the ops that compute a list. The rules for single ops are those of the classes (ctx->op_items). */
 #include "items.h"
 #include "elements.h"

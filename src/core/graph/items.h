@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Short lists of integers: values of rank 0 or 1, such as the shapes that exporters compute with Shape, Gather, Concat
  * and arithmetic. An item may depend on dims that are open: then it is an expression. */
 #ifndef CORE_ITEMS_H

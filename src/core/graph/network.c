@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Making and freeing networks, their fields, and lookups. Indexes are built on first use, under a lock, because several
  * threads may ask at once. */
 #include <limits.h>

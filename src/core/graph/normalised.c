@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* One rule that uses the class's row, the op's attributes and the types of its inputs and outputs. Anything that the
  * row does not cover is refused. */
 #include "normalised.h"

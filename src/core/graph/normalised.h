@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Ops on maps in normalised numbers. A map whose element type has ratios N contains x / N. A normalised network
  * computes z / Nz from x / Nx, and the constants of its ops contain the ratios: weights are w * Nx / Nz, the bias is
  * b / Nz. What a map stands for must not be multiplied by them. The class's NORMALISED row says which inputs and

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Numbering. An op, its Params inputs, the Params and sub ops of its attributes, and its outputs get ids in this order,
  * which is that of the original. An op may bring ids along, for example from a file: it keeps them, unless they are
  * taken. Room in the tables of ids is reserved first, so that nothing fails halfway. */

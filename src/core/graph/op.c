@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Queries and changes of one op. A failed change leaves the op unchanged, with a finding in its network. */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Attributes by name, for the kinds that most have: a kind is a row, the calls are made of it. */
 #include "graph.h"
 

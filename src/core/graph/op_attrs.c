@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Attributes of an op, all or one by name, declared or not. Sets are shared, so setting an attribute makes a new
  * set; the op keeps the old one until the new one has been checked. Sub ops are added and removed with the set that
  * names them. */

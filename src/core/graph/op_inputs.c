@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The inputs of an op: each is a use in the list of its value. A failed change leaves the op unchanged, with a
  * finding in its network. */
 #include <inttypes.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Positions in the execution order are labels that grow along it, so that "before?" is one comparison. A new label
  * is taken between its neighbours'. If there is no room, the smallest surrounding range that is sparse enough is
  * relabelled evenly (Bender et al., "Two simplified algorithms for maintaining order in a list", 2002). So insertion

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The outputs of an op, which are contiguous in memory. More of them need another array, and all move there; fewer need
  * no memory, so that a caller can undo what it did. Everything is checked and obtained before the first change. */
 #include <inttypes.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Params are a value with a blob. Giving them bytes replaces the blob, so other holders of the old one are not
  * affected. Before a write they get their own blob, unless they have one. The type decides each time whether there
  * are enough bytes: a type that takes none needs no blob, and such Params always count as having data. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Recording. A call that cannot note everything leaves a status that says so; nothing is undone. An origin follows
  * those that it is made of, so a walk over the list meets parents first. Ops that are made for nobody in particular get
  * their origin at the end of the step, from the ops that they serve. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Recording what ops stand for (xir/provenance.h). An *origin* is one state of an op or of Params: the step in which it
  * came to be, and the origins that it was made of, which come before it in one growing list. An op that absorbs another
  * gets a new origin; what was made of it earlier keeps the old one. The calls below are for the few places where ops

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The new ops of a rewriting, one by one. Not each of them does the work of all ops of the match: what moves the second
  * operand of a product has nothing to do with the ops above the first. A new op stands for the replaced ops that depend
  * on what it reads, and on which the value depends that it leads to. Both are sets of at most 64 ops, as bits. New ops

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Adding an op like the latest one of its class. Networks repeat themselves: with the same attributes, target and types
  * of inputs, everything that can fail has been checked and the type of the output is known. So the network keeps, for
  * each class, what the program gave for an op whose output type was remembered. Another such op takes a comparison and

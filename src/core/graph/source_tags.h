@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Tags that readers of foreign formats set and passes use, for every format, with the prefix "source.". Files from the
  * time when ONNX was the only such format have "onnx." instead, which counts if the new tag is missing. */
 #ifndef CORE_SOURCE_TAGS_H

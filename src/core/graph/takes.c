@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Asks classes which numbers the inputs of an op take, and ranges as sets of numbers. The TAKES function sees what
  * inference sees, plus the ranges of the outputs. */
 #include "elements.h"

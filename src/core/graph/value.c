@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Values and their uses: queries, names, replacement. */
 #include <inttypes.h>
 #include <xir/icraft.h>

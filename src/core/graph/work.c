@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Asks a class how much an op computes. The WORK function sees what inference sees, plus the types of the outputs. */
 #include <xir/work.h>
 #include "graph.h"

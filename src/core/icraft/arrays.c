@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Arrays of scales and ratios from other ones. */
 #include <xir/icraft.h>
 #include "types.h"

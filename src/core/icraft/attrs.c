@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Attributes by name, for each kind that op.h has no call for: what they are and what xir_attr calls them is a row, the
  * calls are made of it. */
 #include <xir/icraft.h>

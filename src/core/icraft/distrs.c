@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The sections of a distribution. */
 #include <xir/icraft.h>
 #include "types.h"

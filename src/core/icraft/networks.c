@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Several ops of a network at once, and connecting by position. */
 #include <xir/each.h>
 #include <xir/icraft.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Lists of an op's neighbours and inputs, and what a pass may merge. */
 #include <stdlib.h>
 #include <xir/icraft.h>

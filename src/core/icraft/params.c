@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Params with the memory that they are for, and with aligned bytes. */
 #include <xir/icraft.h>
 #include "graph.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* More ways to pick the ops of a view, and to ask it. */
 #include <inttypes.h>
 #include <xir/icraft.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Values without a class. They are trees of plain structs: the makers borrow, any_copy copies into an arena. */
 #include "hash.h"
 #include "object.h"

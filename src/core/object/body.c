@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The verbs on bodies that report nothing: hash, equality, deep copy, rounding, reading. Each is one switch over the
  * kinds of fields and knows no particular class. */
 #include "hash.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The contents of a body: bounds, enum words, required references and their classes. Every fault is a sentence that
  * names the class, the attribute, what was expected and what was found. */
 #include <inttypes.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Registering classes. Sealed classes are on a stage, where only each other's rows find them, until all classes that
  * are registered together are valid. Then they enter the registry together. A sealed class never changes, except for
  * the inference functions and kernels that are added to it. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Finds the class of a key: in the context's table of keys, and among the classes that are being registered with it.
  * The table only grows; lookups take the context's lock. */
 #include "class_seal.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Reads a LAYOUT row: "SAME, IN_TURN, AXES, axis". A kind, flags, and the form of the attributes that follow. Three
  * tables say which of them can be combined, so that the pass can rely on every row of a class. */
 #include "class_layout.h"

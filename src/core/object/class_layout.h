@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The LAYOUT row of a class: what an op does if its inputs come with their axes in another order. The pass `layout`
  * uses it; declare.h lists the words. */
 #ifndef CORE_CLASS_LAYOUT_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Reads a NORMALISED row: "PRODUCT, weights, bias, cut_scale". A kind, then the names of inputs and attributes. */
 #include "class_normalised.h"
 #include "context.h"

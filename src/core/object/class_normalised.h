@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The NORMALISED row of a class: what an op computes if its maps are in normalised numbers (docs/executor.md).
  * declare.h lists the words; normalised.h answers for an op. */
 #ifndef CORE_CLASS_NORMALISED_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Queries of a sealed class. Nothing here fails or allocates. */
 #include "context.h"
 

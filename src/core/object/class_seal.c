@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Sealing turns a declaration into a class: it sorts the rows into attributes, ports and keys, makes the default body,
  * and refuses contradictions. */
 #include <math.h>

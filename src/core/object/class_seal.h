@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Shared by the three files that make classes: class_find.c finds keys, class_seal.c turns a declaration into a class,
  * class.c registers classes. All calls except class_make_defaults require the context's lock. */
 #ifndef CORE_CLASS_SEAL_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Reads a SHARES row: "OVER, lhs, rhs". A kind, then the names of inputs, then those of the attributes that the kind
  * needs. */
 #include "class_shares.h"

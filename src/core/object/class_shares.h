@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The SHARES row of a class: whose bytes the outputs of an op may have. declare.h lists the words; liveness uses
  * them. */
 #ifndef CORE_CLASS_SHARES_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A context counts its holders: its maker and every network. The last one frees what it owns. */
 #include <dlfcn.h>
 #include <stdarg.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The inside of a context: allocator, class registry, pool of shared objects. The registry is a list that only
  * grows. One lock covers it and everything else, even walks over the list. The hot paths take no lock, because a
  * class that was found stays valid. */

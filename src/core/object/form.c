@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Finds the class of a one-string spelling, and provides the steps with which all spellings are read. A spelling is
  * '@', a name of lower-case letters, digits and '_', and for most classes an argument in parentheses. */
 #include <math.h>

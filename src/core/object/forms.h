@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Reads the one-string spellings. A text may come from a hostile file: every step checks for the end of the text, every
  * number is checked, and a failure names the byte and what was found there. Texts are read in one pass, without
  * recursion. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Tables of functions by class. Setting a function finds the answer for every class at once, so that finding one is a
  * look into an array. Answers for classes that came later, or after a class was given a trait, are found each time. */
 #include <xir/functor.h>

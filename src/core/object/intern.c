@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A pool holds each of its objects once. Its table uses open addressing over the objects' hashes and is at most two
  * thirds full. When an object is first interned, it is deep-copied into the pool with everything it refers to, so a
  * pool refers to nothing outside except classes. The table is specialised: an object contains its hash, so a slot is

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Sealed classes, and the verbs that work on any class through its fields. A body is what a class describes: the
  * attribute struct of an op, or an object with its head. */
 #ifndef CORE_OBJECT_H

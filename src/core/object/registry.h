@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Lists of named items that a context holds and the core does not interpret: passes, conversions, dialects, formats.
  * A list finds its items by a hash of their names; an item may have several names. Only passes leave their list again,
  * or take the place of others. Each kind has rules, which the layer that owns the kind sets before the first item is

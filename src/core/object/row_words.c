@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The words of a row's text, and the finding for a text that is refused. */
 #include "row_words.h"
 #include <stdarg.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The words of a row's text, "SAME, AXIS, axis": LAYOUT, NORMALISED and SHARES rows. */
 #ifndef CORE_ROW_WORDS_H
 #define CORE_ROW_WORDS_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What every rule may ask, for an object or an op, and how it reports what is wrong. */
 #include <stdarg.h>
 #include <stdio.h>

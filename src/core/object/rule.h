@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What a class's own rule sees: CHECK of any class, INFER of an op. The rule of an object sees only class and
  * attributes. */
 #ifndef CORE_RULE_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Scalars are the simplest objects: a bool, an integer, or a real that is stored as float32. */
 #include <math.h>
 #include "context.h"

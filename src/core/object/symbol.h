@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Integers that are not known yet: expressions over named symbols, for dims ("batch", "floor((length + 1)/2)") and for
  * small integer values.
  *

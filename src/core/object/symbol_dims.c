@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Types with symbolic dims. The dims of such a type are followed in memory by the pool that its symbols belong to;
  * other types are as large as ever. Interning such a type in another pool makes its expressions again there; what
  * the other pool cannot have becomes unknown. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Arithmetic of polynomials. Every result is canonical: terms in order, none with the factor 0, parts of floors
  * reduced. What would overflow or have too many terms is unknown. */
 #include "symbol_table.h"

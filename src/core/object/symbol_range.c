@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What values an expression may have, and what follows from that. Bounds are sums over terms; an atom that is not a
  * symbol is also replaced by what bounds it (n - 4*floor(n/4) is from 0 to 3), for a few steps.
  *

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Expressions with something else for their symbols: a number, another interval, the symbol of another pool.
  * Polynomials are walked atom by atom; their weight bounds the walk. */
 #include "symbol_table.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Atoms and polynomials, each once. Both tables use open addressing and are at most half full. Atoms and records are
  * never removed: they are freed with the pool. */
 #include <stdio.h>

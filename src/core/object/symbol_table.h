@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The polynomials and atoms of a pool, between the files symbol_*.c.
  *
  * A polynomial is a sum of terms, a term a number times a product of atoms. An atom is a symbol, floor(p/c) with c > 1,

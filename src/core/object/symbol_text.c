@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Expressions as text. A text may come from a hostile file: it is read in one pass, parentheses are bounded by
  * max_depth and PARSE_DEPTH, and no step makes more of it than its polynomial. */
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Traits with names. A trait is a bit: the library's are the flags of a declaration, those of programs and plug-ins are
  * the other half, in the order of their registration. A context never forgets one. */
 #include <xir/icraft.h>

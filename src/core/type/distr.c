@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A distribution is a list of runs from 0 to its total in which valid and invalid runs alternate: xir_run.m is 1 in a
  * valid run and 0 in an invalid one. A builder keeps its list in this form after every call. So its cost depends on the
  * runs, not on the number of elements, and building is copying. */

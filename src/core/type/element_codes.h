@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Element types of foreign formats, by their codes there: their names, their widths, and the element types of XIR that
  * stand for them. A format has one table, which its reader and its conversion use. */
 #ifndef CORE_ELEMENT_CODES_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The paths of element_loops.h, from one text. FMA is not enabled: there is nothing to fuse. */
 #include "element_loops.h"
 #include <stdlib.h>

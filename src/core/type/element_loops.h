@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Loops over consecutive elements of the formats that nearly all tensors have, for each instruction set. All paths give
  * the same bits: an element is converted by itself, with the same roundings. Elements are stored as the processor
  * stores them; on a big-endian processor there are no loops. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The loops of one path. Before each inclusion are defined:
  *   PATH(name)   a name of this path
  *   PATH_NAME    its name as text

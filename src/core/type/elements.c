@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* See elements.h. Formats of floats are described by their parts, so that one function reads them all and one writes
  * them all. fp32, by far the most common, is a move. */
 #include "elements.h"

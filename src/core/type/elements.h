@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Elements as numbers, in one place for all layers: how the bytes of each element type are read as reals or
  * integers, and how numbers are stored. Bytes need not be aligned. Elements of whole bytes are little-endian; others
  * are packed bit by bit, from the lowest bit of a byte. Reals are rounded once, to the nearest number of the format,

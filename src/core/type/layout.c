@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A layout is its text: letters of N L H W D C I O or '*'. A lower-case letter is followed by its unit, a decimal
  * number from 1 without leading zeros. The functions here walk that text; layouts have few axes. A malformed text is
  * never made into a layout. If a program fills a body with one by hand, the layout ends at the first byte that is

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Memory types: one small object each, usually without attributes. */
 #include <xir/icraft.h>
 #include "forms.h"

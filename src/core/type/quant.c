@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Quantised element types and single numbers. The four quantised classes have different bodies. `parts` is one view of
  * all of them; queries and variants use it. */
 #include <math.h>

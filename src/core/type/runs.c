@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Lists of runs. Neighbouring runs always differ, so each sequence of items has exactly one list, and a million equal
  * items cost as much as one. */
 #include "types.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* One scale as an object of its own: what an item of an array of scales is. A plain scale is a float32. An exponent
  * scale is m * 2^-exp, and its origin is the float32 that it stands for and from which it may differ. */
 #include <math.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Arrays of scales, exponent scales and ratios: a list of runs and an axis. The two classes of scales have the same
  * body, so that a pointer to scales may be to either. The value of a run is the scale or ratio. For an exponent
  * scale it is the origin, the float32 that m * 2^-exp stands for and from which it may differ. */

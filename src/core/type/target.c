@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Targets: one row each, the library's in targets.def, others from programs and plug-ins. A row makes a class of
  * objects. The class contains the target's number in its context (its kind), so that kind, row and inference of an
  * op's target are simple loads. Questions about targets are answered from the row. No other file compares kinds,

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The elements of a tensor as numbers: see elements.h. They are converted by the loops of element_loops.h, those of
  * other widths one by one. Quantised ones are the stored numbers, to which scales and zero points are applied. */
 #include <math.h>

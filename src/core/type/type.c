@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Queries of types never fail. So each of them accepts NULL, a type of a foreign class, and an incomplete body from a
  * broken file. Making a type means filling a body and interning it. */
 #include "symbol.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The rules of a tensor type, and variants with one part changed: a copy of the old body with one changed field,
  * interned in the context. */
 #include <stdio.h>

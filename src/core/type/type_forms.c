@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The spellings of scalar types: @bool, @sint(8), @uint(12), @fp(16), @fp(32), @fp(64), @bf(16), @tf(32),
  * @fpe7m8, @fpe6m9. */
 #include "forms.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The class functions of types.def, and what every context has from the start: its classes, the host and its memory,
  * @fp(32) and the empty array of scales. */
 #include "library.h"

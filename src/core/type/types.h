@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Constructors of layouts, types and their arrays, like the public ones but for any pool; and lists of runs. */
 #ifndef CORE_TYPES_H
 #define CORE_TYPES_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Copies of an op in its own network, and of whole networks. */
 #include "copying.h"
 #include "provenance.h"

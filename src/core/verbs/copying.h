@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Copies of ops in another network, or again in their own: what clone.c and mapping.c share. A copy owns its record,
  * its types and texts; parameter bytes are shared by reference count. An op is copied in two steps: first the op with
  * its outputs, then its inputs, which may be outputs of an op that is copied later. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The walk over two networks, and the queries of its records. */
 #include <inttypes.h>
 #include <math.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Comparing two networks, in three steps: diff_match.c matches ops, diff.c walks both networks, diff_fields.c
  * compares the fields of ops and values. A record is one difference. If memory runs out, `failed` is set; from then
  * on nothing is recorded, and the walk ends at the next op. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Compares elements as numbers: floats within a tolerance, integers exactly, and bytes if they are not numbers.
  * Payloads need not be aligned. */
 #include <math.h>

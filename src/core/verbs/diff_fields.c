@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Compares the fields of two matching things: types part by part, maps key by key, attributes row by row, Params by
  * their properties and, if requested, by their bytes. */
 #include <math.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Matches the ops of two networks, in time near linear in ops and uses. Each step works on what the steps before left
  * over, in this order:
  *

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Divides a network. The copy that the parts are cut out of has the ops of all groups in place. In a second copy each
  * group is one op, so that its order is one of parts: there an op of the host has as its level the number of groups
  * that must have run before it, along the longest path, and so has a group. The ops of the host of one level are a

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Dominators of a graph without cycles: in topological order, the dominator of an op is the nearest common dominator of
  * the ops that it depends on (K. Cooper, T. Harvey, K. Kennedy, "A simple, fast dominance algorithm", 2001). Each op
  * has a jump, so that the way up takes logarithmic time (E. Myers, "An applicative random-access stack", 1983). Ops

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Equality of ops and networks. Within a network operands are the same pointer; between networks they are values with
  * equal properties. */
 #include <xir/equal.h>

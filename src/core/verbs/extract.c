@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Cuts a part out of a network, at values: what the end values need, back to the begin values. Finds the ops that are
  * needed, clones the network, and removes the others from the clone, so that all its other contents are kept. */
 #include <inttypes.h>

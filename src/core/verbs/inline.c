@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Puts the ops of a body in the place of the op that runs it. Types are inferred first; after that nothing fails. */
 #include <inttypes.h>
 #include "body_values.h"

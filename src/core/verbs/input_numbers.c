@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Which numbers the inputs of a network take: one walk from its results to its inputs, in which the TAKES row of each
  * class narrows the ranges of what an op reads. Ranges are kept only for ops of whose outputs something is asked. */
 #include "legal.h"

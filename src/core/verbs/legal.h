@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What a target runs, by the rules of its row. */
 #ifndef CORE_LEGAL_H
 #define CORE_LEGAL_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Whether a target runs the ops of a network. Answers depend on class, attributes and types alone, so ops that have
  * them in common are asked about once: a table remembers what is legal. An op that is not is asked about again, for the
  * sentences. */

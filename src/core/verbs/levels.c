@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Levels: one pass in topological order, then a sort by counting. */
 #include <xir/order.h>
 #include "topological.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Lives of values. One pass over the order notes where each value is made and last read. With views and in-place pairs,
  * a second pass finds the values that are in the bytes of an older one. Then a sum runs along the order: it grows where
  * bytes are taken and shrinks where they are no longer needed. Values are numbered in the order in which they are

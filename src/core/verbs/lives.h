@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What liveness notes of each value. */
 #ifndef CORE_LIVES_H
 #define CORE_LIVES_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Parts in the bytes of their wholes. Each op that joins or divides is tried, the one first that would save most bytes:
  * the sets of its parts go into the set of the whole, unless more bytes would live at the peak. */
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Copying into networks that exist. Entries are only added: an answer that is replaced stays in the list, and the table
  * leads to the newest. What a failed call has added is taken back by entries that say so. */
 #include <xir/icraft.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* See name_dims.h. Only inputs make symbols. What a file says about the dims of other values is compared with what
  * inference finds. */
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Symbols for the open dims of a network of a foreign format. */
 #ifndef CORE_NAME_DIMS_H
 #define CORE_NAME_DIMS_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Moves a convex region into the body of one op. The ops themselves move, so that whatever refers to them stays valid.
  * Everything that can fail comes first, while the order is still the old one; then only links change. */
 #include <inttypes.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Recorders and their steps. A recorder allocates on its own and refers to records of the network, which live in the
  * network's arena as long as the network. */
 #include "provenance.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Questions about provenance. The origins above an origin are walked depth first, each once. Parents have lower numbers
  * than what is made of them, so the way from a source down needs one pass over all origins. */
 #include "provenance_ask.h"

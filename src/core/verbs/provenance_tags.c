@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Provenance in files: lists of ids in the tags of ops and values. A file may say anything: a tag that is not a list of
  * ids is a warning and counts as missing, and ids need not be those of any op that exists. */
 #include "provenance_ask.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What the files about regions share. */
 #ifndef CORE_REGION_H
 #define CORE_REGION_H

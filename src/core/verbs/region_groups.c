@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Convex groups. Each op gets a level, so that along every data edge
  *
  *     level(user) >= level(maker)        if both are of one kind or both of none

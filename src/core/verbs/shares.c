@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The rows read for one op. The parts of a whole are one run of bytes each if all dims before the axis are 1. A tiled
  * axis runs by its tiles, of which all but the last must be full, as inference demands. */
 #include "shares.h"

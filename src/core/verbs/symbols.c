@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The symbols of a network: declaring, listing, making types with them, giving them fewer values. */
 #include "symbols.h"
 #include <stdio.h>

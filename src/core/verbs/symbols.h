@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Walks over the types of a network, for verbs on its symbols and for files. */
 #ifndef CORE_SYMBOLS_H
 #define CORE_SYMBOLS_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Nearly every network is sorted: then one pass over inputs finds that out, and the order is the one of the network.
  * Otherwise ops are taken as soon as all that they depend on has been taken (A. B. Kahn, 1962). */
 #include "topological.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The ops of an execution order in an order in which each comes after all that it depends on (xir/order.h). */
 #ifndef CORE_TOPOLOGICAL_H
 #define CORE_TOPOLOGICAL_H

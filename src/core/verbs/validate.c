@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The check of a network: every op (validate_op.c), the ids, the order, and the ends. It only reads, and adds every
  * finding. The place of a finding ("/ops/17") is only made if there is a finding. */
 #include <inttypes.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The check of an op by itself: its attributes, the types of its inputs and outputs, its target and sub ops. The rules
  * of its class and its target rely on the checks before them. */
 #include <inttypes.h>

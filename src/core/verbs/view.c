@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A view holds its ops in execution order and what it found about them when it was made. So queries are cheap and
  * several threads may ask. It compares the network's epoch, which every edit changes, and holds a reference of the
  * network. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The contents of a view: its ops in execution order, and what was found about them when it was made. view.c makes
  * views and answers queries, view_network.c makes networks of them. */
 #ifndef CORE_VIEW_H

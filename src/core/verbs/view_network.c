@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Makes a network of a view: clones the whole network, so that all its other contents are kept, and removes what is not
  * in the view. */
 #include <inttypes.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Walks over ops, sub ops, values and Params. Sub ops wait on a list of this walk, not on the stack of the machine. */
 #include <xir/walk.h>
 #include "graph.h"

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: XIR contributors
+
 // Ops that depend on constants alone are left out, or drawn. The page of a network with such ops has both pictures, `net`
 // and its twin. Their ops have the same ids; groups and all other numbers are of one picture.
 

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: XIR contributors
+
 // The document that html.c writes: strings, and columns of numbers that name them. Every column of integers holds the
 // differences between neighbours, which are short. Here they become typed arrays, and what follows from them is
 // computed: who uses a value, where an op stands.

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: XIR contributors
+
 // What is selected, and the way there: links like #op=17 and #group=3, back and forward.
 
 const select = (op, g) => {

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: XIR contributors
+
 // Colours by a number of every op: a cost, or the values of a data file. A closed group has the sum of its ops, or for
 // data files the greatest, since a sum of errors means nothing.
 

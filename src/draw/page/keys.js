@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: XIR contributors
+
 // Keys of the canvas and of the whole page, and the list of them.
 
 const KEYS = [

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: XIR contributors
+
 // Coordinates of what is open: the algorithm that src/draw/picture.h specifies, in integers. place.c has it too, and a
 // test compares both. `across` is the direction of a rank, `along` that in which ranks follow each other.
 

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: XIR contributors
+
 // The page begins here.
 
 const AT_FIRST = 300;       // so many boxes are shown at first, if nothing else is said

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: XIR contributors
+
 // Paints what the camera sees. Only ranks in sight are visited, found by bisection. Where a box is smaller than a few
 // pixels, ranks and boxes closer than that are left out, so that a frame takes about the same time at every zoom.
 

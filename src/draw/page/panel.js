@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: XIR contributors
+
 // The panel: everything about what is selected, or about the network.
 
 const opLink = (op) => element('a', { href: opHash(op) }, bdi((signOf(changeOf(op)) + ' ' + opText(op)).trim(), 120));

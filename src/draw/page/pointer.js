@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: XIR contributors
+
 // Mouse, pen and fingers on the canvas.
 
 const pointer = { down: new Map(), moved: false, x: 0, y: 0 };

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: XIR contributors
+
 // Questions about what stands where. A place is (u, v), across and along; on the screen that is (x, y), or (y, x) if the
 // network is drawn from left to right.
 

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: XIR contributors
+
 // Search: words that are all in the name or the class, and words with a key. Marked are all ops found, listed are the
 // first of them.
 

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: XIR contributors
+
 // Texts that come from files are hostile: they only ever become text nodes, and what would be invisible or would turn
 // the line around is shown as its code.
 

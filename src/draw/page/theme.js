@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: XIR contributors
+
 // Colours, light and dark. The style sheet and the canvas use the same ones. Texts have a contrast of 4.5 and more on
 // every ground that they stand on; tests/view/run.mjs computes it.
 

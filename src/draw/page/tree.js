@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: XIR contributors
+
 // The tree of groups and ops beside the canvas: what is on the canvas, for those who read or listen. Only the rows in
 // sight are elements. A row of the list is an op, or ~g for a group.
 

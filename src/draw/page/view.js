@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: XIR contributors
+
 // The camera, and frames: something changes, one frame is asked for, and it paints everything once.
 
 const camera = { x: 0, y: 0, k: 1 };       // the point of the picture in the upper left corner; pixels a unit

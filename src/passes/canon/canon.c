@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The pass `canon`: gives ops that compute the same bits one form, so that other passes and back ends have to know only
  * that one. Each rule lessens a number: ops; then ops of the form that it gives up. So a run ends. */
 #include "canon/canon.h"

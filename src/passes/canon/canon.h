@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Shared by the families of `canon`. Row 0 of each pattern is the input of what remains. */
 #ifndef PASSES_CANON_H
 #define PASSES_CANON_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Bounds of one number: ReLU from 0, otherwise ClampScalar. Their bits are those of minimum(maximum(x, low), high): a
  * NaN stays, and so does -0 between the bounds. */
 #include <math.h>

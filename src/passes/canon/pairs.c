@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Two functions of one number of which one says it all: the second undoes the first, or repeats it. */
 #include "canon/canon.h"
 

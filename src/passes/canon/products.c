@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Quotients and powers of floats that are products to the last bit: by powers of two, and squares. */
 #include <math.h>
 #include "canon/canon.h"

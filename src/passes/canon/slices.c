@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Parts of a dim: bounds as they are, slices that are all parts of a Split, and a Gather that takes a run. */
 #include <stdlib.h>
 #include "canon/canon.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Activations that an exporter took apart. Constants are compared with the precision of the smallest floats. */
 #include "fuse/fuse.h"
 #include <math.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Attention from its parts: Softmax of scaled products of queries and keys, with masks, times values. From Softmax the
  * search goes up: masks, which are added or chosen; then a cap and factors; then the product, with factors of its own
  * and the transposition of the keys. All of this must be used only here, so nothing is computed twice and the number of

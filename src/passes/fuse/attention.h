@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What the files of the family `attention` share: dims and ops, and what was found of an attention. */
 #ifndef PASSES_FUSE_ATTENTION_H
 #define PASSES_FUSE_ATTENTION_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The heads of Attention: query, key and value that are split into heads by Reshape and Transpose, and a result whose
  * heads are put side by side again, need neither: our Attention takes [batch, length, heads * size], too. Query, key
  * and value may also be parts of one tensor, [batch, length, parts * heads * size]: a Split of its last dim makes them,

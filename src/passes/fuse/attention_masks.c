@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Masks of an attention as one mask of our Attention: booleans, which exclude keys, or numbers that are added.
  *
  * A choice of -inf excludes a key, and so does a condition in our Attention. A finite number is only the same where it

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Windows of an open batch. A mask of windows is for each window of one image, and scores are [batch * windows, heads,
  * length, keys]: as long as the batch has no number, no constant has these dims. But windows can be heads: [batch,
  * windows * heads, length, size] has the same elements in the same order, and the mask is [1, windows * heads, length,

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The pass `fuse`: replaces several ops by the one op that they amount to. Values inside a pattern must have no use
  * outside; the remaining op computes the last value, under its name. */
 #include "fuse/fuse.h"

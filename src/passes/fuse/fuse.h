@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Shared by the families of `fuse`: a rule is a pattern and its rewrite. Row 0 of each pattern is the input of the
  * fused op. */
 #ifndef PASSES_FUSE_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* GroupNorm from its parts. Exporters make each group one channel of a Reshape and normalise that:
  *
  *     [N, C, …] -> [N, g, C/g * …], InstanceNorm, -> [N, C, …]

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Ops that only move elements, taken apart by an exporter: Roll as two Slices and a Concat; ChannelShuffle and
  * PixelShuffle as Reshape, Transpose, Reshape. */
 #include <string.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* LayerNorm from its parts: first the bare one, (x - mean) / sqrt(mean((x - mean)^2) + eps), whose difference may be
  * computed twice; then a product with a constant becomes its gamma, and a sum its beta. */
 #include "fuse/root.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A constant that is added to a matrix product becomes its bias. The sum of two computed values stays: it joins two
  * branches. */
 #include "fuse/fuse.h"

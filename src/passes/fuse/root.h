@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Rows that LayerNorm and RMSNorm share: a value divided by sqrt(variance + eps), or multiplied by its reciprocal. The
  * names of the rows have a prefix; `variance` and `data` are rows before them. */
 #ifndef FUSE_ROOT_H

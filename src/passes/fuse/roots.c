@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* RMSNorm from its parts: first the bare one, x / sqrt(mean(x^2) + eps); then a product with a constant becomes its
  * gamma. And norms that are computed in wider floats between two Casts, as exports of half precision have them: a norm
  * computes in wide numbers anyway and rounds its result. */

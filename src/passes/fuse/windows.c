@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Rolls next to windows: a map is rolled and cut into windows, and the windows are joined and rolled back, as Swin does
  * around its attention. Reshape, Transpose and Reshape only move whole rows of the last dim, and so does the Roll. Both
  * together are one permutation of rows, a Gather with constant indices:

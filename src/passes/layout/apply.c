@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Applies the plan to the network: first the ops that work in other orders, then the Transposes between roots and
  * users, then types by inference. A Transpose that still makes a needed order stays the same op. */
 #include "layout/layout.h"

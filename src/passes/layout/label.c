@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The orders of one op: the order of one input, or of the outputs, determines those of all its operands and results. */
 #include "layout/layout.h"
 

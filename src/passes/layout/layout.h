@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The pass `layout`, internals.
  *
  * The root of a value is where a chain of Transposes starts; a value that the chain makes is a view of the root. The

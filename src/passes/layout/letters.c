@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The letters of axes in other orders. Convolutions and related ops find axes by letter, or by position if there are no
  * letters: so a value that replaces another must have the same letters. */
 #include <xir/quant.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The names and tags by which users know values. The tag source.dims, which names the dims of a value as its source
  * does, follows the axes. */
 #include "layout/layout.h"

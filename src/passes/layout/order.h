@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Orders: permutations of at most 8 axes in one word. Axis i of a value transposed by p is axis order_at(p, i) of the
  * original, as in the attribute `dims` of Transpose. Axes after the rank stay in place, so one word is the same order
  * at any rank. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Constants in other orders are new Params, since other ops may use the old ones. They are recorded, so a constant that
  * many ops share is moved once. */
 #include "layout/layout.h"

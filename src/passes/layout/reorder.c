@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Changes ops that work in other orders: the attributes that name axes, and their constants. */
 #include "layout/layout.h"
 

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Reshape in other orders. Dims of the input and the output fall into minimal groups with the same product: the dims of
  * a group are merged, split, or both. If the dims of each group stay together and in sequence, the groups may change
  * places, in the same way on both sides. Dims of 1 belong to no group and may stand anywhere.

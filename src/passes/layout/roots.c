@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Roots, views and users: the network without its Transposes. One walk over the ops puts the facts that the search
  * needs again and again into arrays in execution order, so the search does not touch the network. */
 #include <xir/quant.h>

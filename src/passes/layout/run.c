@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* layout: puts a whole network into one order, channels last.
  *
  *     x = input()            NCHW        x = input()            NCHW

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The cost of Transposes, and the search for cheaper orders.
  *
  * A root costs one Transpose for each order that it is needed in but not stored in. A Transpose next to a convolution,

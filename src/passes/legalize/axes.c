@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Ops that a target runs along some axes only: they are transposed before and after, or other dims are joined; and
  * Transposes and Expands in steps. */
 #include <string.h>

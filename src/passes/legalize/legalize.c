@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* legalize: replaces ops that a target does not run by others that it runs and that compute the same.
  *
  *     y = max_pool(x, 3 x 3, stride 2, pad_right 1)   ->   y = max_pool(x, 3 x 3, stride 2)      strides that divide

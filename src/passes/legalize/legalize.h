@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Shared by the families of `legalize`. A rewrite makes ops before an op that compute its outputs; the driver keeps
  * them only if the target runs all of them, or what further rewrites make of them. */
 #ifndef PASSES_LEGALIZE_H

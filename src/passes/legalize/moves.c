@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Ops that only move or limit elements, as classes that more targets run. */
 #include <string.h>
 #include "legalize/legalize.h"

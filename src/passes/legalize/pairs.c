@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Ops with two operands: ranks, shapes; and LayerNorm, whose factors and addends are operands then. */
 #include <string.h>
 #include "legalize/legalize.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Ops and constants that rewrites are made of. */
 #include "legalize/legalize.h"
 #include "support/numbers.h"

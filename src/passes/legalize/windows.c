@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Convolutions and pools: strides that divide, kernels that are small enough, means over rows and columns, sizes. */
 #include <string.h>
 #include "legalize/legalize.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The files that a run writes for people: the network after each pass, and, if a pass fails, the network before it and
  * the command that repeats the failure. The files are JSON with the parameters' bytes in a file next to them: they may
  * have any size and are readable without a tool. */

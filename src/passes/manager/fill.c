@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Random weights for networks whose weights are all zeros: without them a proof would compare zeros with zeros. */
 #include <xir/prove.h>
 #include <math.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Runs pipelines. Before a pass: is it disabled, and what does it need? After a pass: did it report its changes, is
  * the network valid, and do the watches agree? The first error ends the run and is followed by a command that
  * repeats it. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A run of a pipeline, its dumps and its reproducers. */
 #ifndef PASSES_MANAGER_H
 #define PASSES_MANAGER_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* See open_dims.h. */
 #include "open_dims.h"
 #include <stdlib.h>

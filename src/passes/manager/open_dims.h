@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Numbers for the open dims of a network that is proven: random inputs must agree on the symbols of their dims. */
 #ifndef MANAGER_OPEN_DIMS_H
 #define MANAGER_OPEN_DIMS_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Options of passes. A pipeline keeps a value as text, for printing, and has checked it against the option's row. It is
  * read once for each run of the pass. */
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The interface of a running pass: what it works on, and how it reports findings. */
 #include "manager/pass.h"
 #include <stdarg.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A running pass, as the library sees it. */
 #ifndef PASSES_PASS_H
 #define PASSES_PASS_H

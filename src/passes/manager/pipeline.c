@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Pipelines as text: a recursive-descent parser with one token of lookahead, and a printer of the canonical spelling.
  * Every finding has the line and column of the wrong token. */
 #include "manager/pipeline.h"

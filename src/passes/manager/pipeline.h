@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A parsed pipeline, and running one step of it. */
 #ifndef PASSES_PIPELINE_H
 #define PASSES_PIPELINE_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A proof, between prove.c, prove_first.c and prove_difference.c. */
 #ifndef MANAGER_PROOF_H
 #define MANAGER_PROOF_H

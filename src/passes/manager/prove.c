@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Proof by example. The first network that can be run fixes the inputs and the expected outputs. Every later network
  * is run on the same inputs, and its outputs are compared with the expected ones. If it has ops of a foreign format,
  * a copy is run in which they are XIR's again. Only if outputs differ are all values of the last two networks computed,

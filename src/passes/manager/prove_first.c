@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The first network of a proof: its inputs, given or random, and its outputs, which the later networks must have too.
  * Open dims get numbers; if the network cannot be run on them, others are tried. */
 #include <xir/symbols.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The rules for registering passes, and the lookup of passes. */
 #include "manager/pipeline.h"
 #include "sized.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A report under construction. */
 #ifndef PASSES_REPORT_H
 #define PASSES_REPORT_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What a proof need not compute again. Values have numbers, and two values have the same number only if their arrays
  * have the same type and the same bytes: a hash finds the candidates, and then the bytes are compared. So no collision
  * makes a false proof, and no pass has to be believed. An op of the next network gives what an op of the last one

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The values of the network that a proof has run, for the next one. */
 #ifndef MANAGER_REUSE_H
 #define MANAGER_REUSE_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Passes on a view. They run on a network of its own, made of the view's ops, whose ends are the view's inputs and
  * outputs. Then a mapping copies what they have left into the place of those ops: before the last of them, where all
  * that enters the view has been made. Ops between the first and the last that depend on the view move after the copies.

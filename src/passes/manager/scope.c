@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Settings that are current in a thread: a list in the context, newest first, of all threads. It is short, since a
  * thread adds one item per scope and per running pipeline. */
 #include "manager/manager.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* partition: gives the target what it runs, in convex groups that are as large as they can be.
  *
  *     a = conv(x)                   a = conv(x)        buyi, group 0

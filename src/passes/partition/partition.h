@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Shared by the files of `partition`: which ops go to the target, and in which group. */
 #ifndef PASSES_PARTITION_H
 #define PASSES_PARTITION_H

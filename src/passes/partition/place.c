@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Ops get the target. Where the target infers another type than the host did, the value is cast back for its readers
  * outside; and a value that enters is cast where the ops around it work in other elements by now. */
 #include <xir/sugar.h>

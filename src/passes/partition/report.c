@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Figures of a partition, and what it says. */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Parts of patterns, and patterns of parts. A part is a row with copies of all that it points to, and a number, which
  * is higher than those of its inputs. So the parts that a root leads to, sorted by number, are the rows of a table. A
  * pattern keeps the builder alive, so that a part that is asked for is never another one at the same address. */

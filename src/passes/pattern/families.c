@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 #include "pattern/families.h"
 #include "manager/pass.h"
 #include "pattern/pattern.h"

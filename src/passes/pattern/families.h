@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Passes that are lists of rules: a rule is a pattern and its rewrite. */
 #ifndef PASSES_FAMILIES_H
 #define PASSES_FAMILIES_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Matching: a goal is a row and the value that it must stand for. Goals are solved one after the other, from the root
  * on, and each row is bound once. Where there is a choice (alternatives, commuting inputs, optional ops), the matcher
  * tries the first one with all remaining goals; if that fails, it undoes the bindings and tries the next. Depth and

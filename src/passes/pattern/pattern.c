@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Makes patterns: checks the rows, looks up the classes, and copies everything into one arena. */
 #include "pattern/pattern.h"
 #include "sized.h"

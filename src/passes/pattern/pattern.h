@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A pattern in the form that the matcher uses: classes are looked up, and everything that rows point to is copied. */
 #ifndef PATTERN_PATTERN_H
 #define PATTERN_PATTERN_H

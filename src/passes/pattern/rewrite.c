@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Rewriting, in rounds. The first round visits all ops in order. A rewrite marks the ops that it touched. Soon after,
  * the ops below them go on the list of the next round, as far down as a pattern can reach through inner ops. Marks take
  * a byte per slot. An index by class (rule_index.h) leaves the rules that fit an op. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The rows are made once for a rewriting: first those of the classes that patterns name, then what applies to all
  * classes is added to each of them. An input of the root may be made by anything unless its row is strict. */
 #include "pattern/rule_index.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Which rules can match at an op. Rows by class say which rules an op can be the root of, and which rules allow it as
  * the maker of an input of the root. So three lookups leave only the rules that fit an op and the makers of its first
  * two inputs, for any number of rules, and no pattern is tried on most ops. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Which segment each value is in, and which values share its bytes there.
  *
  * Sets of values that share bytes (liveness.h) are cut where a value of another segment begins: what the host writes

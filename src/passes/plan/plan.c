@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* plan: an address for every value, so that values that live at the same time share no bytes.
  *
  *     x:@hostm = input()            x:@chunk(0@0) = input()

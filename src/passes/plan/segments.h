@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The segments of a planned memory, one after the other: Params, inputs, outputs, maps. Only maps share bytes. A chunk
  * has maps alone. */
 #ifndef PASSES_SEGMENTS_H

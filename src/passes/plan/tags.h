@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The tags of a network that tell where its segments are: "ftmp_segment_addr", "ftmp_segment_bytesize". */
 #ifndef PASSES_PLAN_TAGS_H
 #define PASSES_PLAN_TAGS_H

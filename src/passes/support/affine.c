@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 #include "support/affine.h"
 
 int64_t channel_dim(const xir_type *type) {

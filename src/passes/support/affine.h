@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Ops that multiply each channel by a constant and add another: BatchNorm, and Multiply, Add, Div and DivideScalar with
  * constants along the channels. The constants are read in place; nothing is allocated. */
 #ifndef PASSES_AFFINE_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* See bindings.h. Everything is checked before anything changes. */
 #include "support/bindings.h"
 #include "forms.h"

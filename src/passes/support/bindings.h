@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Bindings of open dims by name, as options of passes: "batch=4;length=8..512". */
 #ifndef SUPPORT_BINDINGS_H
 #define SUPPORT_BINDINGS_H

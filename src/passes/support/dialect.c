@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A dialect is looked up by the part of a class key before the first "::". */
 #include "support/dialect.h"
 

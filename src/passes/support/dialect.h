@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The dialects that a context knows (xir/convert.h), for passes that meet ops of foreign formats. */
 #ifndef PASSES_DIALECT_H
 #define PASSES_DIALECT_H

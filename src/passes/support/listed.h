@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Ops that take a list of integers from their last input instead of an attribute. */
 #ifndef PASSES_LISTED_H
 #define PASSES_LISTED_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Names of values that passes make. */
 #ifndef XIR_SUPPORT_NAMES_H
 #define XIR_SUPPORT_NAMES_H

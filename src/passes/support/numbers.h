@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Reads constants as numbers. */
 #ifndef PASSES_NUMBERS_H
 #define PASSES_NUMBERS_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Constants that a run does not compute because they would take too much work or memory. */
 #ifndef PASSES_SPENT_H
 #define PASSES_SPENT_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The option `target` of a pass: "buyi", "zhuge:330", or a key. */
 #ifndef PASSES_TARGET_OPTION_H
 #define PASSES_TARGET_OPTION_H

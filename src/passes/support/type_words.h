@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A type in a sentence, as people read it. */
 #ifndef XIR_SUPPORT_TYPE_WORDS_H
 #define XIR_SUPPORT_TYPE_WORDS_H

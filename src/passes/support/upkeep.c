@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 #include <xir/ops.h>
 #include "provenance.h"
 #include "support/dialect.h"

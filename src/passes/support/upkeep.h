@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Helpers shared by graph passes: which ops may be removed or merged, and how a value replaces another while the names
  * that users know are preserved. */
 #ifndef PASSES_UPKEEP_H

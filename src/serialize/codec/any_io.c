@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* See any_io.h. */
 #include "codec/any_io.h"
 #include "codec/read.h"

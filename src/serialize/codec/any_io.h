@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Classless values as a format: a source that reads one. The attributes of an op of an unknown class are kept as such a
  * value, and are read from it once the class is registered (resolve.c). */
 #ifndef SERIALIZE_ANY_IO_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What reading and writing share: plans, the names of keys, and the place in a finding. */
 #include "codec/codec.h"
 #include "memory_limit.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* One traversal for every format. The writer (write.c) tells a sink which item comes next; the reader (read.c) asks a
  * source which item is next. Writer and reader know rows, values, ops and networks, but no format. Sinks and sources
  * know one format, but no rows. A new format is one sink and one source.

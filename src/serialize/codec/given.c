@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A caller's write callback: counts the bytes it takes and reports where it stopped. */
 #include "codec/given.h"
 #include "file.h"

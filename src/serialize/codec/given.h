@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A caller's write callback. If it stops, the library adds a finding to the caller's list, as it does when a file
  * cannot be written: no failure is without a finding. */
 #ifndef SERIALIZE_GIVEN_H

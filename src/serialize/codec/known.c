@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The bytes that a sink wrote for objects, by the objects' addresses. */
 #include "codec/known.h"
 

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Objects that a sink has written, with their bytes: an object that comes again is copied from here. */
 #ifndef SERIALIZE_KNOWN_H
 #define SERIALIZE_KNOWN_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Reading objects and rows. An encoding that was read before is not decoded again. A one-string form goes through the
  * parser of its class, once for each text. */
 #include <math.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Reading ops. Ops of one class differ little. A run of members that equals the last op's, byte for byte, is skipped,
  * and its contents are taken from that op. */
 #include "codec/read.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Objects, ops and values alone, as tree formats have them. */
 #include "codec/read.h"
 #include "format.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Reading from a source: classless values, members of maps, reals. Ops and networks are in op.c, value.c and network.c.
  *
  * Recursion is as deep as values are nested, which sources limit. Lists are gathered in the scratch arena and copied

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Shared by the files that read. The section names say which file defines what. */
 #ifndef SERIALIZE_CODEC_READ_H
 #define SERIALIZE_CODEC_READ_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Reading values. A file writes a value in full at each use. The copies are one value, found by v_id, and must be
  * equal. A value may be used before its producer is defined, or have none: an orphan stands for it. */
 #include "codec/read.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Writes networks, ops, values and objects to a sink. Declared rows and undeclared attributes are merged in the order
  * of their keys. A row that the file did not have is left out as long as it holds its default. */
 #include "codec/codec.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The attributes of a call: the text of its types, and the texts of those slots that have no tensors. Calls with the
  * same ones share them. */
 #include "deepx/reader.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A call of a block and the block's head: what the call gives for each parameter, and the sizes of the dims that the
  * head names. What the network does not know of a tensor is not checked. */
 #include <stdio.h>

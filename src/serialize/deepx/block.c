@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The documented blocks: a definition with a body, over several lines.
  *
  *     deepxir mean(A: tensor<?1x?2xf32>, axis: list<i32>) -> (m: tensor<?1xf32>) {

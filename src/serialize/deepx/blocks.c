@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The blocks of a network, read from its tag and checked by themselves: see blocks.h. */
 #include <stdio.h>
 #include "deepx/blocks.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The functions with a body that a network has: what their heads say, their lines, and how a call of one becomes its
  * lines. A block may be used if its lines write each of its return slots and none of its parameters, use what they or
  * the head have made, and if it does not call itself. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A call becomes an op. What its tensors held before are inputs after its own, and what it writes are outputs. */
 #include "deepx/reader.h"
 

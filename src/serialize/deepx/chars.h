@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What each byte is in a text of DeepX. Classes of bytes are bits of a table, so that a line is read without asking for
  * each character in turn. */
 #ifndef SERIALIZE_DEEPX_CHARS_H

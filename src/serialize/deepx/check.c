@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The check of a program, as the executor takes it: each call chooses a definition by its name, author, counts and
  * types; then what calls do to tensors. Definitions are checked against each other. */
 #include <inttypes.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* DeepX IR as a format: a text with an instruction a line. */
 #include <xir/deepx.h>
 #include "context.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Shared by the files that read and write DeepX IR: a text with an instruction a line.
  *
  *     newtensor (vector<int32>:[3 4]) -> (tensor<float32>:a) // created_at=1744724799.06

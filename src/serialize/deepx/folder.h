@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The folder next to a program with its tensors: X.data next to X.ir. A tensor is two files in it:
  *
  *     w.shape    dtype: float32        w.data    its elements, row-major, little-endian

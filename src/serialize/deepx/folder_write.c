@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Writing the folder of a program: a .shape and a .data of each tensor that a call reads. All tensors are checked
  * before the first file is written. */
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Blocks in the place of their calls: a call becomes the lines of the block, with what the call gives in place of the
  * names of the head. A tensor that a block makes for itself gets a name of its own. A call that does not fit its block
  * stays, and so do all calls once the lines have taken most of the bytes that a conversion may make. Blocks in blocks

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The functions that the executor has on a processor, as it lists them, and what they say of a slot without a type. On
  * a graphics card they are the same but for the names of some parameters, the precisions of a few, and one author. */
 #include "deepx/deepx.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* One instruction: a name, parameters, an arrow, return slots, metadata. Brackets and quotes hold a parameter together,
  * and an arrow, a comma or "//" within them is part of it. */
 #include <stdio.h>

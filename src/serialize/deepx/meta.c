@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Metadata: words "key=value" after "//". The executor knows six keys; others are kept. */
 #include "deepx/deepx.h"
 

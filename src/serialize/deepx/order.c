@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The order of inputs and results. A text has none of its own: inputs come as calls use them, and all tensors that
  * exist at the end are results, as calls make them. Where the network is another one, two words in the metadata of the
  * first call say it, "xir.inputs=x,z" and "xir.outputs=y,a": other inputs follow these, other tensors are not results.

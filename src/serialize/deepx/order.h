@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The order of inputs and results, which a text says in words of its first call: see order.c. */
 #ifndef SERIALIZE_DEEPX_ORDER_H
 #define SERIALIZE_DEEPX_ORDER_H

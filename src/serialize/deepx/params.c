@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The tensors of a program that are in the folder next to it. The files of all calls are read before the first call
  * gets its tensor. */
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Lines that are alike. A trace repeats few lines, each time with other names, values and times:
  *
  *     mulscalar (tensor<float32>:t1, var<float32>:2) -> (tensor<float32>:t1) // author=miaobyte  created_at=17447.07

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Places in a text: the line of a call or definition, and in it the parameter or the return slot that a path names. Op
  * 0 has no line, each other op one. An input of a call is one of its tensors, in order; those after its own are what
  * its return slots held. A line with many findings is read once. */

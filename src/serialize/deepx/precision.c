@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Types as words and as bits. */
 #include "deepx/precision.h"
 #include "elements.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Lines as they are written. A spelling is how a line is put together; the texts of values are kept. */
 #include <stdio.h>
 #include "deepx/folder.h"

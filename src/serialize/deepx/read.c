@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A text becomes a network: a call is an op, a tensor's content after each call that writes it is a value. Values of
  * one name follow each other: the return slot of a call is its former value, an input, and its next value, an output. A
  * name that no line makes is an input of the network; which ones these are is known only at the end, and then the text

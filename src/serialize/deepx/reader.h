@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Shared by the files that make a network of a text: read.c has the whole text, call.c a call, attributes.c what a call
  * has besides tensors. */
 #ifndef SERIALIZE_DEEPX_READER_H

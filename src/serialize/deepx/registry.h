@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The definitions that calls are checked against, found by the name of their function. */
 #ifndef SERIALIZE_DEEPX_REGISTRY_H
 #define SERIALIZE_DEEPX_REGISTRY_H

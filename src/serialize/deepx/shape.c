@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A .shape: the type of a tensor whose elements are in another file. It is YAML with five keys, each once: "key:
  * value", and lists of integers as lines "- 3" or as "[3, 4]". Nothing else of YAML is read. The strides and the size
  * must be those that follow from the dims. */

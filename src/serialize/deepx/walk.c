@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A whole text, line by line. A line is a call or a definition: a definition names its parameters, and says of which
  * types they may be. What fits both is taken as the lines before it are. */
 #include "deepx/pattern.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Writing a text: a call a line. What a tag keeps of the file that the network came from is written again if it still
  * stands for the same. */
 #include "deepx/order.h"

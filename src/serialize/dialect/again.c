@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Ops of nodes that are like earlier ones: only their names are new. An op, its inputs and outputs, and all that
  * belongs to them lie together, so that a walk of the network meets them at once. */
 #include "dialect/dialect.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The names in scope are a list with a hash table over it. When a graph has been walked, its names are removed from the
  * end of the list, so nested graphs cost no more than their contents. The captures of one node become one list without
  * duplicates in the same way. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Beginning and finishing, growing lists, and tags. */
 #include <stdio.h>
 #include "dialect/dialect.h"

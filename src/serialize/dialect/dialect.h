@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Builds the network of a foreign model, whatever its format: opaque ops in file order, their attributes unchanged,
  * values found by name or number, weights as parts of the file. Nothing is converted here: that is the job of a pass.
  *

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The ends of a network: one op of all inputs, which comes first and has id 0, and one of all outputs, which is
  * last. */
 #include <assert.h>

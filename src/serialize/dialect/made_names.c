@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* See made_names.h. */
 #include "dialect/made_names.h"
 #include "number.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Names that a writer makes, for values whose own name is missing or taken. A value has the same name wherever the file
  * mentions it. */
 #ifndef SERIALIZE_DIALECT_MADE_NAMES_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The names of a network's values. Open addressing: a name is looked up by a hash with a seed that differs from run to
  * run, so that no file can be made to fill one slot; a look-up usually costs one comparison. Most look-ups are of new
  * names: a byte of each slot is enough to see that, and the bytes of a million slots fit into a cache. A name refers to

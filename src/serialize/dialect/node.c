@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Nodes. A node becomes one op of an opaque class: its type, its inputs and outputs, and its attributes unchanged. */
 #include "dialect/dialect.h"
 

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Ops that a foreign format does not have, described in one sentence for its writer. */
 #include <stdio.h>
 #include "dialect/others.h"

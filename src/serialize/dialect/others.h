@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Ops that a foreign format does not have. */
 #ifndef SERIALIZE_DIALECT_OTHERS_H
 #define SERIALIZE_DIALECT_OTHERS_H

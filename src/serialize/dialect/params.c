@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Weights: parts of the file, or of files that it names, and the Params that own them. Making a part touches no byte: a
  * mapping is read when and where the data is used. */
 #include <stdio.h>

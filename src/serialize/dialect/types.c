@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Types of values. A tensor with elements that XIR has is a tensor type with a layout of `*`. Named dims are unknown in
  * the type; their names are in the tag source.dims. */
 #include "dialect/dialect.h"

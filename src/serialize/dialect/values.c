@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The value that a name or a number refers to. A use before the definition makes a value without a producer; the
  * definition then takes over its uses and its id. A value that is still undefined at the end stays, for a check to
  * find. */

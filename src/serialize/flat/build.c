@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The builder. Blocks grow by doubling. A block that is not filled down to its first byte is just shorter in the
  * file. */
 #include "flat/build.h"

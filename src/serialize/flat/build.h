@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Builds FlatBuffers tables back to front. A position is the distance from the end of the output to the first byte of
  * an item. It is known at once and never changes, and a later item has a larger one; offsets in the file only lead
  * forward, so they are differences of positions. Position 0 means none. The output lies in a few blocks that are filled

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* FlatBuffers as a format. */
 #include "flat/build.h"
 #include "flat/flat.h"

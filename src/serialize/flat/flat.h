@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Shared by the FlatBuffers files. */
 #ifndef SERIALIZE_FLAT_FLAT_H
 #define SERIALIZE_FLAT_FLAT_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The schema as flatc reads it. */
 #include <stdio.h>
 #include <xir/serialize.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Reading a network: the file is verified, then read table by table. Last, Params get their bytes, without copying
  * any. */
 #include "flat/read.h"

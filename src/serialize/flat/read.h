@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Shared by the files that read FlatBuffers. The file has been verified: no offset, length or tag is checked again. Ops
  * and values of the file go through the functions that the other formats use (codec/read.h), which build the network.
  *

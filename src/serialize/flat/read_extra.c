@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* JSON in texts of FlatBuffers: classless maps, and the `extra` of tables, which has what slots cannot hold. A key of
  * `extra` that names a row sets the row; null says that the file it came from did not have the row. */
 #include "flat/read.h"

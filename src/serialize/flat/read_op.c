@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Reading values and ops. The table of a value is met where the value is defined and again at each use: it is
  * remembered. Other writers may embed a copy at each use: copies are found by v_id. */
 #include "flat/read.h"

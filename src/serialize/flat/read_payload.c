@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Bytes in the file for Params: whose they are, and their order in a raw file. None are copied. */
 #include "flat/read.h"
 

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Reading objects whose tables are not their rows: layouts, distributions, arrays, floats. */
 #include "flat/read.h"
 #include "types.h"

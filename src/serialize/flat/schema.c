@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The tables of the schema: the original's 149, and one of XIR's after them. In the order of the original's
  * ObjectRef_box union, 44 of them are named here, and the operations are inserted between them by their tags. A table
  * whose fields are the rows of its class is only named; the others list their fields. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The FlatBuffers schema as tables in memory, made from the classes. The code that writes, reads, verifies or prints
  * walks these tables and knows no class. The rows of a class take slots in their order, followed by the base fields
  * of an op. A reference to a family of classes takes two slots: the union's tag and the offset. The few classes

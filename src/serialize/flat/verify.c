@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The verifier. It walks the tables of the schema from the root and checks every offset, length, text and tag once, so
  * that the reader need not. Bytes of parameters are not touched, only counted.
  *

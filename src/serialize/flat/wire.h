@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The bytes of FlatBuffers: little-endian scalars at any address, offsets relative to their own place, tables whose
  * vtable says where their fields are. Nothing is checked here: see verify.c. */
 #ifndef SERIALIZE_FLAT_WIRE_H

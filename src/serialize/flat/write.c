@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A network as a FlatBuffers file: the structure, built in memory, followed by the payloads, written from where they
  * are.
  *

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Shared by the files that write FlatBuffers. A referenced item is written before its first use, and once: objects are
  * remembered by their address, since a network has each once; values by their producer; texts by their bytes. Whatever
  * a slot cannot hold goes into the table's `extra`, as JSON. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* JSON in slots: maps, and whatever a table's other slots cannot hold. One sink writes all of it. What it remembers of
  * objects stays valid; what it remembers of values is dropped after each text. */
 #include "flat/write.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Objects, rows and vectors in tables. The contents of a slot are written before its table; an object that was written
  * before is only referred to. */
 #include <math.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Values and ops. A value is written before the first op that has it as an output or an input, and then referred to. */
 #include "flat/write.h"
 

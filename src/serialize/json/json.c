@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The public functions for JSON. Each connects a sink or a source to the codec. */
 #include "codec/given.h"
 #include "format.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* JSON as XIR reads and writes it: RFC 8259 in strict UTF-8, written byte for byte as nlohmann::json::dump does. */
 #ifndef SERIALIZE_JSON_H
 #define SERIALIZE_JSON_H

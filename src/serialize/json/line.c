@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* One line for an op or a value, for logs and debuggers. It says what a reader needs at a glance; xir_op_print says
  * everything. */
 #include <stdlib.h>

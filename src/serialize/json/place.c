@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Finds where in a JSON text the values are that JSON pointers name: one walk over the text, which enters only values
  * that some pointer leads into and skips the rest. The pointers are sorted with '/' below every other byte, so that all
  * pointers into one value are neighbours. A reader has accepted the text; if it has changed since and is malformed, the

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The JSON source: a cursor in the text itself. A map or list is entered without moving, so that the byte before a
  * member is '{' (or '[') for the first member and ',' for the others. A key that is the expected one costs one compare.
  *

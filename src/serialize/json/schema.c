@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The JSON Schema (draft 2020-12) of network files, made from the classes of a context. Whatever both the reader and
  * validation accept, the schema accepts, unless an attribute without a default is left out. Undeclared keys and unknown
  * classes are allowed where the reader keeps them. docs/formats.md lists what a schema cannot express.

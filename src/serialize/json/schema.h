@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Shared by the two files that write the JSON Schema of networks. A definition is "class:KEY", the map of one class;
  * "any:KEY", whatever may stand where that class is expected; or a word of docs/formats.md. */
 #ifndef SERIALIZE_JSON_SCHEMA_H

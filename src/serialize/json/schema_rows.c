@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The JSON Schema of classes: the rows of a class, and what may stand where a class is expected. The rules are those of
  * codec/object.c, and of check.c for bounds and null. */
 #include "forms.h"

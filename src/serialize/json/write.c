@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The JSON sink. Every value is followed by a comma, which the end of its list or map removes: so no code asks whether
  * an item is the first. The text of an object is kept and copied when the object comes again. */
 #include <math.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The format as a whole. In a file the network's map has two more keys than in JSON: the bytes of its Params, and the
  * order in which a raw file's table has them, if that differs. The keys may stand anywhere in the map: their places are
  * recorded, and read once the network is complete. */

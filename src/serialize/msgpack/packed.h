@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* MessagePack as XIR reads and writes it: the codec's events and questions, implemented with msgpack-c. */
 #ifndef SERIALIZE_MSGPACK_PACKED_H
 #define SERIALIZE_MSGPACK_PACKED_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The MessagePack source: a cursor in the bytes. The input has been scanned, so every announced item exists. A list or
  * map is entered without moving; the step to its first member passes its head. The cursor counts the members left, and
  * keeps the counts of the enclosing lists and maps. Keys are compared in place. Texts and bytes stay in place, those of

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The MessagePack sink. msgpack-c packs everything into XIR's buffer; baked keys, and objects and values that were
  * written before, are copied from there. No byte depends on the depth, so an item has the same bytes wherever it
  * stands. Its height is remembered with it, since the nesting limit applies to copies too. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Each list or map announces items, and each item takes at least one byte. So the items still owed to all open lists
  * and maps never outnumber the bytes left; where they would, the file is refused, before anybody allocates memory for
  * them. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The grammar of MessagePack: what a first byte announces, and a scan of a whole input before any of it is read. */
 #ifndef SERIALIZE_MSGPACK_SCAN_H
 #define SERIALIZE_MSGPACK_SCAN_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Checks of variables: their types and shapes, their data, and the buffers that they share. The runtime checks none of
  * this: it reads and writes whatever memory the numbers lead to. */
 #include <stdarg.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Shared by the files that check a network of functions of NNabla. Findings name functions and variables by the numbers
  * that they have in the file: "/functions/3/argument/pad", "/variables/12". */
 #ifndef SERIALIZE_NNB_CHECK_H

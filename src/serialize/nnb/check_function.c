@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Checks of functions: whether the number is known and what the file's api level has, whether the ends are as many as
  * the table says, whether all arguments are there and in their ranges, and whether the fixed-point types are ones that
  * the runtime can compute with. */

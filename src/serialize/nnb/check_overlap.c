@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Parameters that functions write: running statistics. If the data of such a parameter overlaps that of another one,
  * the runtime changes both. Data that is only read may be shared. */
 #include <stdlib.h>

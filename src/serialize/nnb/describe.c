@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What a file says of one value and of one op. */
 #include "nnb/nnb.h"
 #include <math.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The table of functions (functions.def), and what follows from a row: where each argument is in a record. */
 #include "nnb/nnb.h"
 

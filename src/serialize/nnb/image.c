@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The layout of a file, as today's exporter of NNabla writes it: inputs, outputs, buffers; of each variable its shape,
  * its data, its record; the list of variables; of each function its inputs, outputs, lists and record; the list of
  * functions. Each block has an entry of the index, and begins at a multiple of 4 bytes. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A network as a file describes it: variables and functions by number. The numbers are those of the file that the
  * network came from, as long as its values still have the names that say them (v12); otherwise they are given again, in
  * the order in which functions refer to values. */

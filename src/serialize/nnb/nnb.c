@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* NNB as a format: a file has no magic number, but its header must add up to its size. And the same file as the source
  * of an array, which is only written. */
 #include "nnb/nnb.h"

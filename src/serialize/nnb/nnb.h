@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Shared by the files that read and write NNB, the file of NNabla's C runtime. A microcontroller casts it in place:
  *
  *     header       56 bytes: version, api level, five lists, number of index entries, size of the data

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Buffers of variables: two may share one if no function needs both. A variable is needed from the function that makes
  * it to the last that uses it; an input of the network from the beginning, an output to the end.
  *

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A whole file: header, index, lists, then variables and functions. Refused is what has no meaning: lengths that do not
  * add up, pointers beyond the index, blocks beyond the data. Everything else is read, for a check to find.
  *

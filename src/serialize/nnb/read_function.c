@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Functions: a record of 20 bytes, then arguments whose kinds follow from the number. A record may end before its last
  * arguments: the exporter writes some without (trap 6 of docs/nnb.md), and where a record ends only the next block
  * says. The arguments of a number that is not in the table are kept as bytes. */

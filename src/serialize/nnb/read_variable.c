@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Variables: a record of 20 bytes, a shape, and of a parameter its data, which the network keeps in place. Fixed-point
  * types are quantised types with a scale of 2^-fp_pos; a sign is an unsigned integer of one bit, 1 for +1, 0 for -1.
  *

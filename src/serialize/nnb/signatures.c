@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The rows that one network uses, taken apart once; and the number of an op that does not say its own. */
 #include "nnb/nnb.h"
 

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A file as the source of an array in C11, aligned as the runtime needs it. A comment says what is inside. */
 #include <stdarg.h>
 #include "nnb/nnb.h"

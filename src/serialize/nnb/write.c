@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Writing: an unchanged network as its file was, others as today's exporter of NNabla lays them out (image.c). */
 #include "nnb/nnb.h"
 

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Nodes that are like earlier ones, as nearly all are: names of ASCII, an op type that is known, attributes of the same
  * bytes as those of the last node of the type, and nothing else. They are read in one pass, which stops at the first
  * byte that it does not expect; then the node is read in the ordinary way (node.c), which finds what is wrong with it,

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Attributes, each kept as the file has it: numbers, texts, tensors as Params, lists of these. What XIR has no kind for
  * becomes a map of one key that names it: "onnx.graph" (its bytes, as Params), "onnx.sparse_tensor", "onnx.type",
  * "onnx.ref". Reals that JSON cannot write (inf, nan) become Params of float32, and a text that is not UTF-8 becomes

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The values that a subgraph takes from outside: captures of the node that contains it. */
 #include "onnx/read.h"
 

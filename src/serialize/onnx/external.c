@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Tensors in other files: reads where they are, and takes those parts of the files. */
 #include "onnx/external.h"
 

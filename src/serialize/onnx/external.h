@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Tensors whose elements are in other files. named_files.h finds and opens those files by its rules. */
 #ifndef SERIALIZE_ONNX_EXTERNAL_H
 #define SERIALIZE_ONNX_EXTERNAL_H

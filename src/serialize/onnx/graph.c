@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* GraphProto: first its fields are located, in any order, and initializers are read. The others are read in the order
  * that needs least: inputs, nodes in file order, outputs, declared types. Values are found by name. A name that is used
  * before its definition becomes a value without a producer. The definition replaces it; without one it stays. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Graphs and functions that the network of a model keeps as bytes (xir/onnx.h): each is read as a model of its own. */
 #include <xir/onnx.h>
 #include "number.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What a network needs only to be written as ONNX again. */
 #include "name_dims.h"
 #include "onnx/read.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* ONNX as a format. */
 #include "onnx/read.h"
 #include "onnx/write.h"

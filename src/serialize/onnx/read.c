@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A model: the fields of ModelProto become tags of the network, its graph becomes the network (graph.c). */
 #include "onnx/read.h"
 #include "utf8.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Shared by the files that read ONNX. A model is read in one pass over its bytes, in place; weights in the graph become
  * parts of the file. The bytes are hostile: the walk checks the wire format (wire.h), and the reader of each message
  * checks its meaning.

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* New names for the values that a graph takes from outside (xir/onnx.h): the bytes are copied, and each use of such a
  * value gets its new name. A graph inside defines names of its own, which hide those outside of it. */
 #include <xir/onnx.h>

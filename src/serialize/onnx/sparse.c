@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* SparseTensorProto. An initializer becomes the dense tensor that it stands for, with a mark, so that computing with it
  * needs no special case; an attribute keeps its three parts. The size of all dense tensors is limited relative to their
  * file. */

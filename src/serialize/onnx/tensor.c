@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* TensorProto to Params. Elements that the file stores as in memory (raw_data, packed floats) stay in place: the Params
  * keep a part of the file. Others are converted: varints, fields that are not packed, texts.
  *

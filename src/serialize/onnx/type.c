@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Types. A tensor with elements that XIR has becomes a tensor type with a layout of `*`; an unknown or symbolic dim is
  * -1, and symbols go into a tag. Everything else has no type, but a description in a tag. */
 #include "number.h"

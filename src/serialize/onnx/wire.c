@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The rarer steps of a walk, and faults. */
 #include "onnx/wire.h"
 

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The wire format of protobuf: a message is a sequence of fields, each a number and a payload. A walk steps over them
  * in memory and copies nothing. Every key, number and length is checked against the end of its message before it is
  * used, so a walk cannot leave its bytes, whatever they are; after the first fault it is at its end.

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Writing a model: ModelProto, from the tags of the network and its graph. */
 #include "diagnose.h"
 #include "onnx/write.h"

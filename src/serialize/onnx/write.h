@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Shared by the files that write ONNX. A model is written in two passes, by the same functions: the first validates it
  * and records the size of every message, in the order in which messages begin; the second one puts the
  * bytes out. So the two cannot disagree, and no message is ever held. */

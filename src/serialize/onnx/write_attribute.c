@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Attributes, in the order of their names, or of the file where that matters. The kind of each follows from its value;
  * where it does not, the tag onnx.attribute_kinds has it. */
 #include "number.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What comes from tags and attributes need not be what the reader has put there: texts are UTF-8, and messages that are
  * kept as bytes are such that the reader takes them again. Each is checked once, in the first walk. */
 #include <stdio.h>

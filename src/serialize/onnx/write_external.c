@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Elements in a file of their own, next to the model. Each tensor begins at a multiple of 4096, so that a mapping can
  * be used as it is. The file is put out by a walk of the model that puts out nothing else. */
 #include "number.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* GraphProto: ops are nodes, in their order; the op of all inputs and the op of all outputs are lists of values. */
 #include "onnx/write.h"
 

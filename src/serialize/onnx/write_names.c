@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What a network must satisfy before it can be a graph of ONNX. A value is found by its name there, so names must
  * differ: one that is missing or taken is replaced by "xir_0", "xir_1", …. */
 #include <xir/order.h>

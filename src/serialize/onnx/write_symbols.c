@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Dims. A dim is a number, a name, or nothing. The name is what the file said (the tag source.dims) as long as it still
  * means the dim; otherwise a symbol's name, or the text of an expression.
  *

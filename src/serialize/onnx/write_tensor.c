@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Constants. Elements are raw, as in memory; only texts have a field of their own. */
 #include "onnx/write.h"
 

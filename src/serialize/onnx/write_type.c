@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Types. A tensor type of XIR is a tensor of its elements and dims; the letters of its layout are left out. What XIR
  * has no type for is in the tag onnx.type, as text: "seq(tensor(float))", "tensor(string)[2,N,?]". */
 #include "codec/codec.h"

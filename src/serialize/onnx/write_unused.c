@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Initializers that nothing uses, and what is said about values that do not exist: tags have the messages. They are
  * written as long as no value has got such a name. */
 #include <stdio.h>

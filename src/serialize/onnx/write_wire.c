@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The bytes of a model on their way out, and failures. */
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The archive of weights next to a text: a member OP.KEY for each weight. */
 #include "file.h"
 #include "pnnx/pnnx.h"

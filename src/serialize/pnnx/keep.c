@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What a file says differently from how it would be written becomes tags, so that it comes back as it was: the items of
  * an op, the lines of inputs and outputs, wrong counts. A tag has the text, and a checksum of what would be written
  * instead; once the op changes, that differs, and the tag no longer counts. Files of today's converter need no tags, so

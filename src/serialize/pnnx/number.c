@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Numbers of PNNX as text. A float gets the digits of C's %e or %g if they read back as the same float, and two or
  * three more otherwise; exponents have no plus sign and no leading zeros. */
 #include <math.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Parameters of a line, which become attributes: keys and values that are texts. Layers repeat the parameters of
  * others, which are then not read again. */
 #include "number.h"

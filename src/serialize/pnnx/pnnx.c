@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* PNNX as a format: a text, and an archive of weights next to it. */
 #include "number.h"
 #include "pnnx/pnnx.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Shared by the files that read and write PNNX: a text with an operator a line, and next to it an archive of weights
  * (zip/zip.h).
  *

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Operators as they are written: the order of items and the spelling of values are those of PNNX's own code. */
 #include <stdio.h>
 #include "pnnx/pnnx.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A whole text: two lines of numbers, then a line for each operator. The counts of the second line are not trusted:
  * there are files with wrong ones. Inputs are made first, wherever their lines are, so that the network has one op of
  * all inputs at its beginning. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Shapes with element types: "(1,3,224,224)f32". A dim of an operand may be unknown, "?", or have a name, "%batch". */
 #include "pnnx/pnnx.h"
 

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Values as PNNX reads and prints them. */
 #include "diagnose.h"
 #include "number.h"

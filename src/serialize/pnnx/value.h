@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Texts of PNNX: numbers and values. A value is what its text looks like, so printing and reading must agree with PNNX
  * digit for digit. Nothing here uses the locale. */
 #ifndef SERIALIZE_PNNX_VALUE_H

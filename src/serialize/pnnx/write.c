@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Writing a text: byte for byte as PNNX's converter writes it. Types and names take at least 24 columns. What a tag
  * keeps of the file that the network came from is written again if it still stands for the same (keep.c). */
 #include "dialect/others.h"

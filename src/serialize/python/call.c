@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Operators as their rows say: the arguments in the order of the function, then keywords, and for a module its
  * construction in __init__. After an argument that is left out, the others are keywords too. */
 #include "python/python.h"

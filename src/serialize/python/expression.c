@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* pnnx.Expression: a formula such as add(mul(@0,2.5),size(@1,0)), as Python's operators and PyTorch's functions. What a
  * term is decides how: an operation of two numbers is Python's, any other one PyTorch's. The formula is parsed into a
  * tree; where that is high, its lower parts become statements before it, since Python's parser bounds nesting. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Parts of tensors as Python's subscripts: slices, selections and lists of positions. */
 #include <stdio.h>
 #include "python/python.h"

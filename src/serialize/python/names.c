@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Names and values of a network as Python's tokens. An identifier begins with a prefix, so none is a keyword, a name of
  * Python or PyTorch, or a member of nn.Module. A literal is ASCII, so it can't end early, hide characters or change the
  * direction of a line. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The Python of each operator type of PNNX: PyTorch's function or module of the same name, with its parameters. A type
  * without a row is refused, so no text of a file is ever called. The notation is in python.h. */
 #include "python/python.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A module of PyTorch as a format, which is only written: modules and weights in __init__, operators in forward, and a
  * function that computes it. Its weights are in an archive as PNNX has it: net.py loads net.pnnx.bin. */
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Shared by the files that write a network of PNNX's operators as a module of PyTorch (docs/pnnx.md). Nothing of the
  * network becomes Python's text unchecked:
  *

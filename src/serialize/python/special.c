@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Operators whose call differs from their parameters: what PNNX makes itself, modules with several inputs or results,
  * and parameters that PyTorch has in another form. */
 #include <stdio.h>

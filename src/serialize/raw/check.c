@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Nothing in a raw file is trusted before it is checked: the ids must be exactly the network's, each once; the payloads
  * must tile the rest of the file without gap or overlap. The file cannot make this allocate much memory, and no Params
  * is touched. */

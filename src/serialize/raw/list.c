@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The list of a network's Params in the order of a walk, with the size of each; orders of the list; and findings about
  * raw files. */
 #include "raw/list.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Shared by checking, loading and saving raw files: a list of the network's Params with their places in a file, and the
  * origin of loaded Params. */
 #ifndef SERIALIZE_RAW_LIST_H

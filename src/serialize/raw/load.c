@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Loading Params from a raw file: eagerly into one block of memory, or lazily from a mapping. The table is read, never
  * mapped, so that only payloads depend on the file staying unchanged. */
 #include <xir/icraft.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* libcrypto may refuse MD5, and it allocates by itself: both are normal results here.
  *
  * The first use starts libcrypto, which takes thousands of allocations, and fetches MD5, which the process then keeps.

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Incremental MD5, by libcrypto. It protects against accidents, not against attackers. */
 #ifndef SERIALIZE_MD5_H
 #define SERIALIZE_MD5_H

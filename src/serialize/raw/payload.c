@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Payloads in a file that also has the structure: which there are, in which orders, and the size and digest of the raw
  * file that they would make. */
 #include "format.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The bytes of Params inside a file that also has the structure. The order of the payloads, and of the table that a raw
  * file would have, belong to the network. Such a file keeps both, so that a raw file written later equals the one that
  * was read. */

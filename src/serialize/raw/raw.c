@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The raw file: the bytes of a network's Params.
  *
  *     0          12 bytes   A5 "ICRAFT_RAW" A5

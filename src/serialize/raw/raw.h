@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The raw file as the companion of a structure file: the functions of a format's row, and what the writer of the
  * structure must know about it. */
 #ifndef SERIALIZE_RAW_H

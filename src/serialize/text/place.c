@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The places of parts of a network in a text: /ops/3/inputs/1 is an item in the parentheses of the fourth line of an
  * op. Lines are walked as a reader does, without checking them: the text has been read before. */
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Reading a network line by line, and parts. A wrong line is reported; reading goes on at the next line that begins at
  * the margin. What such a line would have made counts as made, so that no other line is blamed for it. */
 #include "raw/payload.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The lines of the network itself: .name "x" .framework ONNX "13" … Several may stand in one line, each once. What a
  * text does not mention is as in a new network; .absent has the keys that the file lacked. */
 #include "symbol.h"

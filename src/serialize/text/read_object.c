@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Objects: types in words, one-string forms, aliases, classes with members. What is expected says what a bare word
  * means: a layout, a type, or the name of a class before its braces. */
 #include <stdio.h>

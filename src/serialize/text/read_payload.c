@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The bytes of Params in the text: numbers, one number for all, or hexadecimal digits. They are gathered in one buffer,
  * of which the Params get parts when the text has been read. */
 #include <math.h>

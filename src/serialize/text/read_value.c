@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Values by their labels. A label may be used before the line that makes it: until then a value without a producer
  * stands for it. Params are declared where they are used first, and so are values that no op makes. */
 #include <stdio.h>

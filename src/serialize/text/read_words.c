@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The words of the text, and the source: a cursor in the text itself. s->left counts open brackets. Texts and numbers
  * are those of JSON. */
 #include <math.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Reading the text. Lines are read here; what is inside of braces goes through the traversal that all formats share,
  * with this source. The reader is at a place in the text; within brackets, line ends are blanks. A line that is wrong
  * is reported, and reading goes on at the next one, so that all faults are found in one run. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The walk before writing: which names belong to one value, which objects occur more than once, and, if no ids are
  * written, the ids that a reader will give. Then the aliases: objects of more than ALIAS_LEAST bytes that occur twice,
  * named by a hash of their text, so that the name is the same in every file. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The text as a format. */
 #include "raw/raw.h"
 #include "text/text_format.h"

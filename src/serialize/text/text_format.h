@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The text as a format: see docs/text.md. */
 #ifndef SERIALIZE_TEXT_FORMAT_H
 #define SERIALIZE_TEXT_FORMAT_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The letters and words of the text, for both directions. A NAME has letters, digits and _ . / - and :, which is not
  * its last letter; two slashes end it, since they begin a comment. Digits alone are a number, never a NAME. */
 #ifndef SERIALIZE_TEXT_WORDS_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Writing a network: the header, the aliases, the ops; and parts of networks. */
 #include <stdio.h>
 #include "raw/payload.h"

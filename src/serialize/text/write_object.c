@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Objects and classless values. Types are written as people write them, "fp32 NHWC [1,8,8,3]", objects with a
  * one-string form in that form, others as the name of their class and the members that differ from their defaults. */
 #include <math.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* An op is a line. A line that is too wide, or has many labels, is broken inside of its brackets. */
 #include "number.h"
 #include "text/writer.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The bytes of Params: as numbers if these are read back as the same bytes, otherwise as hexadecimal digits. */
 #include <math.h>
 #include "elements.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Values: as results, which are made here, and as inputs. Params are declared where they are used first. */
 #include "number.h"
 #include "text/writer.h"

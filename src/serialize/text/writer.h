@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Writing the text. The lines of ops and values are the writer's own; what is inside of braces (attributes, tags,
  * objects) goes through the traversal that all formats share, into this sink. */
 #ifndef SERIALIZE_TEXT_WRITER_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The container of SeetaFace, ".csta": a magic number and a tree of pieces, in which the module is at /backbone/tsm, as
  * bytes or as the name of a file, "@file@net.tsm". Released ones are scrambled: the word "fast", then the container, of
  * which each block of 16 bytes is combined with the sum of a known key.

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Reading the stream: no length or count is trusted before it is compared with the bytes that are left. */
 #include "tsm/tsm.h"
 #include "utf8.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Nodes. An operator becomes an op with its parameters as attributes; a <param> an input of the network with the
  * declared type; a <const> Params. What the usual writer would store differently is in the tag TSM_TAG_PARAMS:
  *

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* An order of execution: each node after its inputs, otherwise in the order of the file. Nodes of a file are in any
  * order. */
 #include "tsm/tsm.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A module as a network: the scan (scan.c) lists what is wrong, the order (order.c) is that of execution, and nodes
  * become ops, Params and inputs (node.c). */
 #include "tsm/tsm.h"

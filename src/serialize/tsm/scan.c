@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The whole stream once, before anything is made. What does not let the next field be found (a cut, a count beyond the
  * end, an unknown type) ends the scan; every other fault is a finding with the node's number and name, and the scan
  * goes on, so that one run lists them all. A module with a fault is not read. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A single packed tensor as arrays, and back. */
 #include <xir/tsm.h>
 #include "file.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* TSM as a format: its magic number follows a word that nobody reads. A container begins with the same number, or with
  * the scrambled one. */
 #include "tsm/tsm.h"

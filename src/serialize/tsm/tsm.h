@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Shared by the files that read and write TSM, the module of TensorStack (docs/tsm.md). A module is one stream without
  * offsets or padding, little-endian:
  *

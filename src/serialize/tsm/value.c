@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Tensors as values, and back. A scalar is a number, a text a text, everything else a flat list of numbers. The usual
  * writer stores integers in 32 bits and reals as FLOAT32, with 64 bits only for what that cannot hold, and lists of
  * pads and crops as rows of two. */

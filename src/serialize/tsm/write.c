@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Writing a module, alone or in a container. Two passes over the nodes: validate, then write. Those of a
  * container are walked once more before, for its size. */
 #include <stdarg.h>

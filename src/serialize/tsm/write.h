@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What the parts of the writer share: the nodes of the file, where bytes go, the first failure. */
 #ifndef SERIALIZE_TSM_WRITE_H
 #define SERIALIZE_TSM_WRITE_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* One node of a module that is written: its parameters, sorted by name, with types as the usual writer chooses them,
  * and the numbers of its inputs. Tags say where the file of an unchanged network was different. */
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The nodes of a module that is written: ops in the order of execution, with the constants that each is the first to
  * use; their numbers, and their names. Tags say where the file of an unchanged network was different. */
 #include "dialect/others.h"

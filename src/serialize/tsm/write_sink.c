@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Where the bytes of a module go: to the caller, perhaps scrambled, or they are counted. */
 #include "tsm/write.h"
 

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Opening an archive: the record at its end leads to the directory, whose entries lead to the members. The last record
  * counts, whatever the bytes before it look like. */
 #include <inttypes.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The content of a member: its bytes in the archive, or what they inflate to. */
 #include <inttypes.h>
 #include <libdeflate.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Headers of members, and archives without a directory, for example because their end is missing: the members lie one
  * after the other from the first byte on, and each header has the sizes. */
 #include <inttypes.h>

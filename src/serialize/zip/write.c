@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Writing an archive. Headers hold what is known before a member is written, so an archive can go into a stream. */
 #include <libdeflate.h>
 #include "zip/zip.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Archives: named members, one after the other, and at the end a directory of them. Here they hold the weights of a
  * network, so members are usually stored, and their bytes are used where they lie in the file.
  *

@@ -1,4 +1,7 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 """Writes bert.onnx: an encoder layer as BERT has it, of four dims, with random weights. Its inputs index tables (words,
 token types, places), and a mask leaves words out. Needs nothing but Python."""
 import random

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 """Writes net.csta: a module of TensorStack, a ReLU, in a scrambled container. Nothing here is shared with the library:
 `unscramble` is written from the description of the files alone, and checks what was made."""
 import struct

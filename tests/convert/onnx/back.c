@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The way to ONNX and back: every case of the executor's tables (tests/exec), and of onnx/back.txt, is an op of XIR. As
  * a network it becomes operators of ONNX, of several versions of the operator set, in which ONNX's own rules find no
  * fault. They become ops of XIR again, which compute the same. ONNX_BACK=1 prints for each class how many cases are

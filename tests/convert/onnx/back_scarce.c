@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Memory runs out at every allocation of a conversion to ONNX: of a network in which some ops stay, and of one that is
  * converted whole, so that everything in it gets a name. The call reports it, the network stays valid, and with memory
  * again the conversion goes on to the same operators. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Graphs of nodes that are kept know values from outside by their names: the names follow when these values get other
  * ones, and xir_onnx_rename_captures gives them. */
 #include <xir/onnx.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Operators, one at a time, against an implementation that is not XIR's: each line of cases/cases.txt is a model, and
  * cases/recorded.txt has what ONNX Runtime computes with it, all optimisations off (cases/onnxruntime.mjs made it).
  * Each is converted strictly, checked without a finding, and run, after the conversion alone, with quantised types and

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Small ONNX models as lines of text, for tests with many of them (cases/NAME.txt):
  *
  *     name | opset=N | values | nodes | outputs [| …]

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Memory runs out at every allocation of the conversion of single operators: those of cases/cases.txt whose conversions
  * make lists and constants of their own. The call reports it, and the conversion goes on to the same result. */
 #include "cases.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The type rules of ONNX Runtime's operators, for nodes that are not converted: they give each model of
  * cases/cases.txt with one such node the elements and the dims that its conversion gives, and known ones where the
  * inputs have known dims. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A conversion has a limit of bytes (max_converted): a node that would take more bytes than are left stays, with a
  * note, and smaller ones after it are converted. */
 #include <xir/convert.h>

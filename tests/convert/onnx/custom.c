@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Ops as nodes in the domain icraft.xir: every case of the executor's tables, and ops of every class with default and
  * random attributes, go to a file of ONNX and come back as the same ops. Then files in which such nodes are wrong. */
 #include <math.h>

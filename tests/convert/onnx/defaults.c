@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Inputs with a default: Params that an ONNX file declares as an input, too. They stay inputs through conversions, no
  * pass computes with their bytes, and a value of its own can take the place of one. */
 #include <xir/exec.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Networks with open dims, as PyTorch's exporters write them (dynamic/make.py), are converted without numbers for the
  * dims, and compute for each choice of dims what the network computes whose dims were given before the conversion.
  * What the models compute is what ONNX Runtime recorded (dynamic/onnxruntime.mjs), for the models as they are and for

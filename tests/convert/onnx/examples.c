@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* onnx-to-xir by example: ONNX nodes, and the ops that they become. Each model is made in memory, read like a file, and
  * converted; the result is written as in support/story.h, by the names of ops. ONNX's operator tests check that it
  * computes the same. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Control flow of ONNX while a network is converted: names, places, limits, and what is left of nodes that are kept.
  * What it computes is compared in cases.c. */
 #include <xir/convert.h>

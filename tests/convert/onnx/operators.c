@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Runs ONNX's own operator tests: each model is read, converted by onnx-to-xir and computed by the executor. The result
  * must be what ONNX recorded, within the tolerances of ONNX's own runner: |a - b| <= 1e-7 + 1e-3 * |b|. So conversion
  * and kernels check each other. The same is repeated after each pass, and after the default pipeline: they must not

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Quantised types of converted ONNX files: which values have them, that constants are the bytes of the file, that every
  * format keeps them, and that no other pass or conversion loses them. The numbers are in cases.c. */
 #include <xir/pass.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The types of nodes that are not converted: ONNX's own rules, so that what follows is converted, and the report about
  * such nodes. The rules are compared with what ONNX recorded for each of its operator tests, also of operators that are
  * converted. */

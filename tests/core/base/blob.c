@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Blobs: bytes with an owner, and parts of them, which keep the whole alive. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Findings: what a list keeps, how it prints, and what happens when memory runs out. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Files of the operating system: they are read unchanged or not at all, and replaced as a whole or not at all. Every
  * system call that the library makes is tested with failing, doing less than requested, and being the last call of
  * the process (support/faults.h). */

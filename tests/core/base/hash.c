@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Hashes and the two tables that use them: growth, keys whose hashes end alike, refused allocations. */
 #include <stdio.h>
 #include "support/scarce.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The limit of the memory that a thread holds: what counts, what is refused, and what findings say. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Files that a file names: each is opened once and keeps its contents. A refusal says why. Running out of memory
  * leaves nothing open. The paths that lead elsewhere are tested in onnx_external. */
 #include <sys/stat.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* xir_str_is_nearer: which of several names a misspelled one may mean. */
 #include "support/net.h"
 

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Numbers as text. number_oracle.cpp compares the same functions with independent ones on millions of values; this
  * file has the cases with names, and the properties of every value. */
 

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Compares number.h with independent implementations on seeded values: number_put_real with
  * nlohmann::json::dump, number_put_f32 with std::to_chars (shortest), number_parse and
  * number_parse_f32 with std::from_chars.

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Texts in messages: cut between characters, and findings from formats. */
 #include "support/net.h"
 #include "text.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Attributes by name, for each kind of attribute: set, got, compared, printed; one at a time and several at once. */
 #include "support/net.h"
 #include "support/own.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Attributes that a program gives: one pass over the rows of a class makes what is stored, and finds what separate
  * steps find, in their order and words. */
 #include <math.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Real attributes that a program sets: doubles in networks of versions before 3.30, rounded to float32 from 3.30 on. */
 #include "support/net.h"
 #include "support/scratch.h"

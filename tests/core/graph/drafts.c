@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Ops that are created by the name of their class, and get attributes, inputs and outputs one by one. */
 #include "support/input_net.h"
 #include <xir/icraft.h>

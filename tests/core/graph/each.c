@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The loops of each.h, and texts and findings as programs print them. */
 #include <stdio.h>
 #include "support/net.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Edits: inputs, uses, order, removing and replacing. After each edit the uses match the inputs exactly, in both
  * directions. */
 #include <stdio.h>

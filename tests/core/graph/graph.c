@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Building: ids as the original assigns them, refused calls that change nothing, types given or inferred, and
  * findings that name the place of the call. */
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Inferring a whole network again: the effect of an edit reaches the ops after it and no others. */
 #include <stdio.h>
 #include <xir/icraft.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Values that are made before the op that makes them, or in another network. */
 #include <stdio.h>
 #include <xir/icraft.h>

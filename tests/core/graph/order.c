@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The execution order against a plain array: random insertions, moves and erasures; which op comes first, and at
  * which position. */
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Params: values with bytes that may be copied, borrowed, or shared by clones, and that only their sole owner writes
  * to. */
 #include <math.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Params when memory runs out: after a refused allocation they have their old bytes. */
 #include <setjmp.h>
 #include <stdarg.h>

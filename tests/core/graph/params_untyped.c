@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Params without a type, as dialects have them. They have as many bytes as they were given, are kept by every
  * format, share an offset if they have no bytes, and a program cannot make them, fill them, or give them other
  * bytes. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Long chains of random edits. After each step every invariant holds, the number of ops is the one that the results
  * imply, and a refused call has changed nothing. */
 #include <inttypes.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* An op, the uses of its inputs and its outputs are one piece of memory. It is small, since what few ops have is apart.
  * Ops that get it keep everything else. */
 #include <stdio.h>

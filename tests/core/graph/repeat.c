@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* An op that is like the latest one of its class is added without checking it again. What makes it differ is seen all
  * the same: values, attributes, types, targets, places, the version of the network and functions of inference. */
 #include "support/input_net.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Tags of source frameworks: one key for each, and an old key that files may still have. */
 #include "source_tags.h"
 #include "support/net.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Values without a class: equality, maps, copies. */
 #include <math.h>
 #include <setjmp.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Classes and their objects: what a class answers, what registration refuses, which objects are made and which are
  * refused. */
 #include <math.h>

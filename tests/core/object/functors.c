@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Functions by class and by trait, and traits that programs and plug-ins define. */
 #include <stdio.h>
 #include <xir/icraft.h>

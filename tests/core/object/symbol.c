@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Expressions over symbols: canonical texts, proofs, bounds; and random ones, whose values are computed a second time
  * with plain numbers. */
 #include <setjmp.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Distributions: the example of the original, the builder against an array of booleans, texts. */
 #include <stdio.h>
 #include <xir/icraft.h>

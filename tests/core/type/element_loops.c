@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The loops over many elements, on each path of this processor, against the functions of one element: every format, all
  * numbers of the narrow ones, and doubles of every kind. Bits must be the same, those of NaN included. */
 #include <float.h>

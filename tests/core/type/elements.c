@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Elements as numbers: each format against a slow formula, in both directions. The floats of 16 bits and TF32 are
  * tested with all their numbers and all points halfway between two. */
 #include <float.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Layouts: the examples of the original, what is refused and where, and random ones. */
 #include <stdio.h>
 #include <xir/icraft.h>

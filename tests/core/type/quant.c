@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Arrays of scales and ratios, quantised types, scalars: the samples of the original, texts, random ones with counts
  * from one to 2^63 - 1. */
 #include <math.h>

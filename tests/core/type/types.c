@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Targets, memory types, scalar and tensor types: the samples of the original, texts, the questions that tensors
  * answer, the rules of validation, and every spelling in the files of the corpus. */
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The class xir::Call: its body is copied, typed and asked like other ops, a wrong one is an error with its place, and
  * none is nested deeper than files may be. */
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Copies and equality: a cloned network does not depend on its source; the three senses of "the same". */
 #include <stdio.h>
 #include <xir/icraft.h>

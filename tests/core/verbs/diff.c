@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Comparing networks: which ops match, what differs and where, and the differences of elements. The tests of the
  * program (cli/diff.sh) have the printed form. */
 #include <math.h>

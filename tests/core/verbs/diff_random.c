@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Exchanged names in random networks, in which every other op has the class, attributes and types of another one: how
  * many names look exchanged follows from the pairs whose names were exchanged, and from nothing else. */
 #include <stdio.h>

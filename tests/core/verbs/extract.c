@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Networks cut at values: what is in the part, and that it computes what the whole does. XIR_REGIONS is how many random
  * networks are tried. */
 #include <stdlib.h>

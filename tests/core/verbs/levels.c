@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What comes before what: levels and dominators by hand, against slow definitions in random networks whose order is
  * shuffled, in long chains, and in what is broken. */
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Lives of values, bytes alive at each op, the peak: in networks that a reader can count by hand; what is shared and
  * what is not; and what is refused. The executor's own count is compared in tests/exec/memory.c. */
 #include <stdlib.h>

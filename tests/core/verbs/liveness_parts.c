@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Parts in the bytes of their wholes: which are, where they are in them, and which are not. */
 #include "support/story.h"
 

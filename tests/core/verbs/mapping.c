@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Copies of ops, views and networks in networks that exist: what the inputs are, what is shared, what is refused; and
  * equality by rules of the caller. */
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Symbols for the open dims of inputs: which names are symbols, which are expressions, and what has no name. */
 #include <stdio.h>
 #include "support/net.h"

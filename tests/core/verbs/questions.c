@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Liveness, levels, dominators, walks and regions of networks that contain everything a file may have: cycles, absent
  * inputs, unknown classes and dims, sub ops in sub ops, values that no op makes. Whatever is answered is consistent,
  * and what is refused changes nothing. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Regions: which sets of ops are convex, into which groups the ops of a kind fall, and that a region becomes one op and
  * comes back without a trace. XIR_REGIONS is how many random networks are tried. */
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Regions when memory runs out: what fails changes nothing, and succeeds when it is repeated. */
 #include <stdlib.h>
 #include <xir/exec.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Symbolic dims in networks: declaring, types, copies, files, binding. And random graphs: what inference says of their
  * dims holds for every binding. */
 #include <stdio.h>

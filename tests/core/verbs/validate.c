@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The rules of networks, each broken alone: the status that is returned and the place that is named. */
 #include <stdio.h>
 #include <xir/icraft.h>

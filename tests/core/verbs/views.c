@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Views: which ops they select, which values enter and leave, when they are stale, and networks made from them. */
 #include <stdio.h>
 #include <string.h>

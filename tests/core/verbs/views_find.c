@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Walking a view and finding in it: neighbours, values by id, names that ops outside have too; views that are made
  * valid again after edits; and what a view cannot answer. */
 #include <stdio.h>

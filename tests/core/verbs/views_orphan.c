@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Views of networks with what only files have: values that no op makes, which are inputs, and undeclared keys. */
 #include "support/net.h"
 #include <xir/icraft.h>

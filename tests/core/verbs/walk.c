@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Walks: what is visited and in which order, each thing once; how a walk ends early or passes something over; sub ops
  * nested deeper than any stack. */
 #include "support/story.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Attention from its parts: what exporters write, in all the orders in which they write it, and what only looks like
  * it. Stories are as in story.h, with two short words: T0213 is a Transpose in that order, R2,-1,4 a Reshape to those
  * dims. In expectations % is a value without a name. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Attention in networks with open dims: what is fused while batch and lengths are symbols computes the same with any
  * numbers, and what is equal only by chance is not fused. */
 #include "support/story.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What PyTorch's exporter takes apart, in small networks of the same structure as the real ones: after the default
  * pipeline each group is one op again, and almost no Transposes are left between the ops. */
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The pass `fuse`: networks before and after it, and networks that it must not change. */
 #define TESTED "fuse"
 #include "passes/before_after.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The pass `fuse` puts ops together again that exporters take apart: norms, activations, and ops that move elements. */
 #define TESTED "fuse"
 #include "passes/before_after.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* layout on real networks: digits.onnx, which belongs to the project, and those of XIR_CORPUS/onnx. Afterwards the
  * convolutional networks have no NCHW inside, and every value has its expected shape. */
 #include <stdio.h>

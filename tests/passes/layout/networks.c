@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* layout: whole networks, before and after. Each begins in NCHW with Transposes around every convolution, and ends in
  * NHWC. */
 #include "support/nchw.h"

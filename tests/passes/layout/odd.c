@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* layout: unusual networks. What it does not understand stays unchanged, and the rest stays correct. */
 #include <stdio.h>
 #include "support/nchw.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* layout: ops of a plug-in between two convolutions. A class with a LAYOUT row joins the region; any other class splits
  * it. */
 #include "support/nchw.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* layout: random networks of all classes with a row and some without, with Transposes anywhere. Their results stay the
  * same, a second run of the pass changes nothing, and the number of Transposes never grows. */
 #include "support/nchw.h"

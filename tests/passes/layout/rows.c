@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* layout: each class with its input in another order. Every story is a convolution, the op, and another convolution;
  * or, where the op's results are not maps, the results themselves. The op must work without a Transpose between,
  * with its axes at their new positions, and compute the same. */

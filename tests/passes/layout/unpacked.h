@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Models of XIR_CORPUS/onnx, which are packed by xz. */
 #ifndef TEST_LAYOUT_UNPACKED_H
 #define TEST_LAYOUT_UNPACKED_H

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Running pipelines: which passes run, the checks after a pass, dumps and reproducers; and running out of memory is an
  * error like any other. */
 #include <pthread.h>

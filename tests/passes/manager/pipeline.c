@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Pipelines as text: parsing, canonical printing, and the findings for malformed ones, each with its place. */
 #include <stdio.h>
 #include "support/net.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Proof by example: what is compared, when, and the findings for a difference. */
 #include <math.h>
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Which ops a proof takes for the same: ops with a body, ops that read values inside of their sub ops, ops with lists
  * of Params, and ops whose outputs have declared types. Whatever may compute something else is computed again. */
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Passes on a view: they see it as a network, what they leave takes its place, and all else stays as it was. */
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Pipelines of pass objects, settings that are current in a thread, and passes that are overridden and removed. */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Patterns composed from parts: they match as tables do, parts are used again and again, and what cannot be composed is
  * refused with the first failure. */
 #include <pthread.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Patterns: what a row matches, which alternative is found, and which tables are refused. */
 #include <pthread.h>
 #include <string.h>

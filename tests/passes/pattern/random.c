@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Random patterns on random networks: the matcher finds what exhaustive search finds. The search tries every
  * combination of answers to the choices of the rows (which alternative, which order, present or absent), and for
  * each combination goes down from the root once. */

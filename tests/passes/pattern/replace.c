@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Replacing several outputs of a match: which uses move, what is erased, what must move after the new op, and
  * replacements that are refused. */
 #include <string.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Rewriting: it terminates, in linear time, and has a limit; and what callbacks may do to the network meanwhile. */
 #include <string.h>
 #include "support/scarce.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Search and rewriting in a view: all ops of a match lie in it, new ops join it, and what lies outside stays. */
 #include <string.h>
 #include "support/often.h"

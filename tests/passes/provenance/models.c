@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* After the default pipeline, the ops of real networks name their sources, and keep the rule about paths: digits.onnx,
  * exported networks with open dims, those of XIR_CORPUS/onnx, and some of the other formats there. */
 #include <glob.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What ops stand for after passes, edits and copies; tags, and files whose tags make no sense; the end of memory. */
 #include <inttypes.h>
 #include <stdio.h>

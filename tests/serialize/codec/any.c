@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Classless values as one more format: reading those of a network's text gives the network; an op of an unknown class
  * gets its attributes from them when the class becomes known. */
 #include "codec/any_io.h"

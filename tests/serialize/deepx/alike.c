@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What a line is read as does not depend on lines before it that are alike: each of these lines follows each of them,
  * with other tensors, and has the same findings at the same places and becomes the same op as when it stands alone. */
 #include "support/net.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Malformed DeepX IR: each text is refused with its status, its line and column, and its message; all errors of a text
  * are found in one run. Texts that the executor would take for something else are read with a warning. Every text
  * truncated at every byte, and with every byte changed, is refused or is a network that comes back. */

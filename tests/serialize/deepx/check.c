@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Checks of programs of DeepX: which definition a call gets, as the executor chooses, and what calls do to tensors. All
  * findings of a text are in one run, in the order of the lines; a text without any has none. */
 #include <xir/deepx.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The reader and the executor's own parser, which an emulation stands for (support/deepx_head.h): the emulation gives
  * the recorded verdicts, line by line. Where the parser reads a line otherwise than the reader, the reader refuses the
  * line or warns of it, unless the row of docs/deepx.md says that it is silent; where both agree, it says nothing. */

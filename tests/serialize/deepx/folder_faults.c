@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A program is saved with the folder of its tensors while the system refuses, or kills the process: text and folder are
  * both the old ones or both the new ones, or loading says that the save is unfinished. Nothing temporary is left, and
  * one finding says why. */

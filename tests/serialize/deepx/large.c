@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Texts of DeepX that are large in one way each: a line, its parameters, the versions of one name, brackets and types
  * in each other. They come back, or are refused with the place. */
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The order of inputs and results: where the network's is not that of the calls, words in the metadata of the first
  * call say it, and are read again. */
 #include "support/kept.h"

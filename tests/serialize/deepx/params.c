@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The folder next to a program with its tensors: what is found by the last part of a path is the tensor of the call,
  * read or mapped. A .shape that is malformed, lies, or does not fit is refused with its place; nothing outside of the
  * folder is opened. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* DeepX IR that is read and written comes back byte for byte, also through every other format, and so does every file
  * of the corpus; after a change only what changed is another. Values of one name follow each other, and types follow
  * from what the calls do. */

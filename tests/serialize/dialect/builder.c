@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The builder of networks of foreign models, without a format: short programs of its calls, and the networks that they
  * make.
  *

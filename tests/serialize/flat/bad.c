@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Malformed FlatBuffers files: each is refused with its status, its byte, its place in the network and a message. Files
  * are made by hand and then spoiled at places that have names (support/flat_make.h). */
 #include <stdio.h>

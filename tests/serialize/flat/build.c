@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The builder of FlatBuffers tables: bytes by hand, alignment of random items, limits, memory. */
 #include <sys/mman.h>
 #include "flat/build.h"

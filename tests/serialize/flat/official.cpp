@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Compares XIR's verifier with the one that flatc generates from docs/xir.fbs, on damaged files that XIR wrote. That
  * one accepts what XIR accepts. It accepts more: it does not know newer tags, and ignores bytes that no field uses.
  *

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Debian's flatc reads the files that XIR writes: the JSON that it prints has everything that XIR's has, field by field
  * (oracle.py), and XIR reads the file that flatc makes of its JSON as the same network. The networks are the goldens,
  * random ones, every class of operations, and those of XIR_CORPUS if it is set. Without flatc or python3 the test is

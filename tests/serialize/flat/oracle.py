@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 """Compares networks in XIR's JSON with what flatc makes of XIR's FlatBuffers files.
 
     oracle.py SCHEMA XIR THEIRS [AGAIN]

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The verifier that flatc generates from docs/xir.fbs accepts what XIR writes, and its accessors read it correctly. It
  * also accepts every damaged file that XIR accepts. Everything that JSON can express is written so that it accepts it,
  * and is read back as the same.

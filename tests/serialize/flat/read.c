@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Reading FlatBuffers: the meaning of files made by hand, as the JSON that the network prints. */
 #include <stdio.h>
 #include "support/flat_make.h"

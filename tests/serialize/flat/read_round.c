@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* A network written as FlatBuffers and read again is unchanged: its JSON and its raw file are the same bytes. A file
  * that is truncated or changed anywhere is refused with one finding, or is a network for which the same holds. */
 #include "support/probe.h"

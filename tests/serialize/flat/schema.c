@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The FlatBuffers schema: the printed one equals docs/xir.fbs, which fixes slots and tags; classes of programs do not
  * change it. The numbers checked here show that it agrees with the original's schema. */
 #include "flat/schema.h"

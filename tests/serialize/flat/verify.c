@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Small FlatBuffers files that expand: contents that are shared, overlap, or are met in several ways. The verifier and
  * the reader take time and memory linear in the file; here it is enough that they end. */
 #include "support/probe.h"

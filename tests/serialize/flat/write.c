@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* FlatBuffers files as they are written: a small one byte by byte, slots checked by hand, contents that slots cannot
  * hold, every class of operations. */
 #include "support/json_net.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* FlatBuffers files of networks with parameters: places of payloads, orders, sizes, limits, refused memory, a write
  * callback that stops. And a network made by a program, slot by slot. */
 #include <sys/mman.h>

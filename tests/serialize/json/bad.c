@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Malformed networks: each is refused with its status, its place and a message, and leaves nothing. A grave accent
  * marks the byte; it is not part of the text. Rules that `validate` checks are not tested here. */
 #include "json/json.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Valid JSON of networks: it is read and written back byte for byte, whatever wrote it and in whatever form; the
  * networks, ops and types of the original's documentation print as they do there. */
 #include <math.h>

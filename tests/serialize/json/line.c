@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* One line for an op or a value. */
 #include "support/net.h"
 #include "support/scarce.h"

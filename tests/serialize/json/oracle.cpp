@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Compares XIR's JSON with that of nlohmann, which wrote the original's files: both accept the same random and damaged
  * texts, and print the accepted ones alike.
  *

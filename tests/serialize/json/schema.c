@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The JSON Schema of network files, tested with Python's jsonschema: it accepts what the reader and validation both
  * accept (cases of every operation, goldens, real files, classes of a program), and refuses faults at the right place.
  * Without that package only the library's own part is tested. */

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 """schema.py SCHEMA CASES N [FILE...]: validates networks with a JSON Schema. See schema.c for the form of a case; files must be valid."""
 import json
 import sys

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The grammar of JSON, without networks: what RFC 8259 allows is read, and written as nlohmann::json writes it; what it
  * forbids is refused at the wrong byte. With XIR_CORPUS set, all of JSONTestSuite too. */
 #include <dirent.h>

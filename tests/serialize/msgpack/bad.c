@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Malformed MessagePack: refused with the status, the byte and the path of the fault, without memory beyond the file's
  * size, wherever it is truncated or changed. The same code as for JSON refuses wrong attributes. */
 #include "support/msgpack_net.h"

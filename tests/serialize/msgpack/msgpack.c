@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Valid MessagePack of networks: what JSON can hold comes back byte for byte; a file uses the shortest forms, and is
  * read from any forms. tests/golden/msgpack has the bytes of a file. Parameters are in params.c. */
 #include <math.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* MessagePack of ops of every class, with bodies of any kind. */
 #include "support/hostile.h"
 #undef FP32   /* json_net.h defines another one */

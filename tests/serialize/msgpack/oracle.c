@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* MessagePack against Python's msgpack: Python reads what XIR writes and finds what JSON and raw have, and XIR reads
  * what Python writes. Without that package the test is skipped. */
 #include <sys/wait.h>

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 """oracle.py FOLDER N: networks 0 … N-1 in FOLDER, each X.json, X.imodel, and X.raw if there are parameters. Checks with
 a stock reader that X.imodel has what the other two have. Writes X.other.imodel, the same network as another writer may
 write it: keys in another order, every real in 64 bits, infinities as reals. Needs Debian's python3-msgpack; without it

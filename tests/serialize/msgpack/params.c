@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Parameters in MessagePack: payloads and both their orders come back as they were in the raw file, wherever in the map
  * they are; reading only the structure does not touch their bytes. */
 #include <sys/mman.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Malformed NNB: each file is refused with its status, its byte and its message. Every file truncated at every byte,
  * and with every byte changed, is refused or is a network that comes back. Faults that leave a meaning are read:
  * docs/nnb.md lists them. */

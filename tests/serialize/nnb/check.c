@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Findings of a check of NNB: all faults of a file in one run, each with its function, argument or variable. */
 #include "support/load_net.h"
 #include "support/nnb_make.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* NNB files that are read and written come back byte for byte, whatever their layout, through every other format too.
  * A network that was changed is written as the exporter lays it out. Each trap of docs/nnb.md has its test. */
 #include <glob.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Memory runs out at every allocation of reading and of writing NNB: see support/scarce_file.h. */
 #include "support/nnb_make.h"
 #include "support/scarce_file.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Nodes that are like earlier ones are read by a shorter way. Each model here is read twice: as it is, and with a field
  * that nobody knows at the beginning of each node, which the shorter way leaves to the ordinary one. Both give the same
  * network, or the same finding at the same node: for random nodes, and for each byte of repeated nodes that is changed

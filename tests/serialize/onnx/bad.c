@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Malformed ONNX files: refused with the status, the byte and the path of the fault, and without a network, wherever
  * they are truncated or changed. Files that decode are read, even if they are broken: see read.c. */
 #include "support/net.h"

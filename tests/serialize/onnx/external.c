@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Weights in files next to the model: which files are read, and attempts of a hostile path to reach other files,
  * none of which succeeds. Each attack is made twice: against the kernel's own rules, and against those that XIR
  * follows folder by folder. */

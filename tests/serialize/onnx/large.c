@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Files of more than 2 GiB and 4 GiB, which other readers of protobuf refuse: holes, so that they take no disk. One of
  * 3 GiB is written again: a model that others can read, and its elements in a file next to it. */
 #include <fcntl.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* What XIR writes, checked by protobuf's own decoder and by ONNX's own checker: every model of ONNX's tests and of this
  * tree is read and written unchanged. The decoder then finds the same message, and the checker accepts it if it
  * accepted the model before. Where a message may say one thing in two ways, both are brought into one form: numbers of

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* ONNX files that decode: where their parts are in the network. Everything goes through every other format and comes
  * back the same. For refused files see bad.c, for files next to the model external.c. */
 #include <dirent.h>

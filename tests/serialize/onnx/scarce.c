@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Reading and writing ONNX while memory is short: every allocation is refused, once and permanently. A failure gives
  * XIR_E_MEMORY and no network, leaks nothing, and the call succeeds when it is repeated. */
 #include "support/scarce.h"

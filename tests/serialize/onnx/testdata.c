@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Every model of ONNX's own tests and of XIR_CORPUS/onnx is read: it has as many nodes, inputs and weights as
  * another walk over the bytes finds (support/onnx_wire.h), with the same names and elements. Written and read
  * again it is the same network, with the same ids. ONNX's tests are those

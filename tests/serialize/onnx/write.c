@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Writing ONNX: models whose fields are in the order of the writer come back byte for byte, other files as the same
  * network; and what ONNX cannot hold is refused. */
 #include <sys/mman.h>

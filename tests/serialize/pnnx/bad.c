@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Malformed PNNX: each text, and each archive that does not fit its text, is refused with its status, its line and its
  * message. Every text truncated at every byte, and with every byte changed, is refused or is a network that comes back.
  * Broken graphs are not malformed: they are read, and a check finds the faults in all their lines. */

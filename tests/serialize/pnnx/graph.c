@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Everything that PNNX's own classes can do, done with XIR: a test for each member that the table in docs/pnnx.md names
  * a counterpart of. tests/tree/docs.sh compares the two tables. */
 #include "support/load_net.h"

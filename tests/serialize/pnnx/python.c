@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Operators as statements of a module of PyTorch: those of each form, with parameters and operands of all kinds. The
  * test cli_pytorch computes such modules. */
 #include "support/python_net.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Modules of PyTorch from hostile networks: names and texts stay names and texts; what Python or PyTorch would not
  * understand is refused, with the operator; and a refused module leaves the old files. */
 #include "support/python_net.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* PNNX files that are read and written come back byte for byte, text and archive; older ones word by word. So do they
  * through every other format, lazily, and after a change only what changed is another. */
 #include <glob.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Memory runs out at every allocation of reading and of writing PNNX: see support/scarce_file.h. */
 #include "support/scarce_file.h"
 #include "zip/zip.h"

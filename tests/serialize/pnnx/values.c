@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Values of PNNX: what a text is, and how it is printed again. The expectations are those of PNNX's own code, except
  * where that gives up. */
 #include "support/net.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Malformed raw files: each is refused with its status, its byte and its message, however it is loaded, and the network
  * keeps the bytes that it had. */
 #include <math.h>

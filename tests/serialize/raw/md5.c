@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* libcrypto, which allocates by itself, and MD5: memory that was short for a moment is not a refusal, nor does it
  * prevent MD5 afterwards; a libcrypto that refuses MD5 is reported. The program starts itself again for this, because
  * what libcrypto keeps from one use would hide what happens at the first. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Valid raw files: what is loaded is what was saved, lazily or not, and an unchanged network saves the same bytes. */
 #include <fcntl.h>
 #include <math.h>

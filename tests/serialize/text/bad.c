@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Texts that are refused: every fault of a text is found, at its place, and with what was perhaps meant. A grave accent
  * marks each place; it is not part of the text. */
 #include "support/forms.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The examples of docs/text.md: each block is read, and written again as the same bytes. */
 #include "support/forms.h"
 #include "support/net.h"

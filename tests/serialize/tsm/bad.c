@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Malformed modules of TensorStack: each file is refused with its status, its byte and its message. Faults that let the
  * next field be found are all listed in one run. A file truncated at any byte is refused; one with any byte changed is
  * refused, or is a module that comes back. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Checks of operators: numbers of inputs, missing, unknown and wrong parameters, each at its place, all in one run.
  * Widths do not matter, and operators of the user are only noted. */
 #include <xir/convert.h>

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Containers of modules: plain or scrambled, they come back byte for byte; a module may be in a file that the container
  * names. Malformed ones are refused with their byte. */
 #include <unistd.h>

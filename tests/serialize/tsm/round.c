@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Modules of TensorStack that are read and written come back byte for byte, whichever writer made them, through every
  * other format too. Networks that were built or changed are written in one form. */
 #include <glob.h>

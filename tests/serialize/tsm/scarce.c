@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Memory runs out at every allocation of reading and of writing modules of TensorStack: see support/scarce_file.h. */
 #include "support/scarce_file.h"
 #include "support/tsm_make.h"

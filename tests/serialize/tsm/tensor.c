@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Single tensors of TensorStack as arrays: what is written is read again, and each fault has its byte. */
 #include <xir/tsm.h>
 #include "support/kept.h"

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Malformed archives: each is refused with its status, its byte and its message, when it is opened or when a member is
  * taken. Every archive truncated at every byte, and with every byte changed, is refused or still has the content that
  * its checksums promise. */

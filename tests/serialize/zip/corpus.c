@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Archives of libzip's tests in XIR_CORPUS/zip: whether each is opened, how many members it has, and how many of them
  * are read; and the first refusal, of the archive or of a member. What differs from libzip is on purpose: an archive
  * whose header and directory contradict each other has no meaning that all readers share. */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Archives are written byte for byte as expected, in both forms, and read in all forms that writers of zip use. */
 #include <setjmp.h>
 #include <stdarg.h>

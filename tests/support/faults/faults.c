@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* The system calls of the program faults: they fail, do less than requested, or end the process (support/faults.h). */
 #include <errno.h>
 #include <fcntl.h>

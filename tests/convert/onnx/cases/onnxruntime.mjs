@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: XIR contributors
+
 /* What ONNX Runtime computes with the models of cases.txt, all optimisations off: writes recorded.txt. FOLDER is that
  * of the npm package (npm install --ignore-scripts onnxruntime-node@1.30.0).
  *

@@ -1,4 +1,7 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
 """Makes the models of this folder: small networks with open dims, in the nodes that PyTorch's exporters write.
 
     python3 make.py FOLDER

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: XIR contributors
+
 /* What ONNX Runtime makes of the models of this folder, and what it computes with them: an implementation that is not
  * XIR's. FOLDER is that of the npm package (npm install --ignore-scripts onnxruntime-node@1.30.0).
  *
