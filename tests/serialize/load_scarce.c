@@ -36,7 +36,7 @@ static void check_and_free(want *w, xir_network *net) {
 static void saving_and_loading_files(want *w) {
     begin(w);
     const char *path = load_path("scarce", &tried);
-    const xir_save_options how = XIR_INIT(xir_save_options, .unchecked = true);
+    const xir_save_options how = XIR_INIT(xir_save_options, .unchecked = true, .flags = load_flags(&tried));
     TRY(w, xir_network_save(w->net, path, &how, w->why));
     assert_int_equal(scratch_count_in(scratch_folder), load_is_pair(&tried) ? 2 : 1);
     if (load_is_pair(&tried)) {

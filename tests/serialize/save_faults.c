@@ -58,7 +58,8 @@ static void finish(const xir_format_info *f) {
 }
 
 static xir_status save_in(xir_network *net, const xir_format_info *f, xir_diags *findings) {
-    return xir_network_save(net, in_folder(f), &XIR_INIT(xir_save_options, .unchecked = true), findings);
+    return xir_network_save(net, in_folder(f), &XIR_INIT(xir_save_options, .unchecked = true, .flags = load_flags(f)),
+                            findings);
 }
 
 /* An undisturbed save that does not wait for the disk. */
