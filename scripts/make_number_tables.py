@@ -91,6 +91,9 @@ def rows(cells, per_row, label):
 
 def text():
     out = ["""\
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
 /* Powers of ten, as the text of numbers needs them.  scripts/make_number_tables.py printed this
  * file from exact integers and `--check` compares; nothing here is edited by hand. */
 

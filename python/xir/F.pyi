@@ -1,6 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
-# SPDX-FileCopyrightText: XIR contributors
-
 """The functions of xir.F: one for each class of operations. Written by python3 -m xir.stubs."""
 
 from typing import Any, Literal, Sequence

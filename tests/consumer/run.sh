@@ -102,7 +102,8 @@ follow() {
     done <commands
 }
 cp "$top/examples/models/digits.onnx" "$work/net.onnx"
-follow writing-a-pass.md pass custompass "$top"/plugins/custompass/*.[ch] "$work/net.onnx"
+follow writing-a-pass.md pass custompass "$top"/plugins/custompass/*.[ch] "$top"/plugins/custompass/*.xir \
+    "$work/net.onnx"
 follow writing-an-op.md plugin flatten "$here/../plugin/flatten.c" "$here/../plugin/flatten.def"
 if [ -e "$prefix/$LIBDIR/xir/customop.so" ] && [ -x "$prefix/$BINDIR/xir" ]; then
     xir ops --plugin "$prefix/$LIBDIR/xir/customop.so" DetPostZG | grep -q valid_chn

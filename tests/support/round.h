@@ -26,7 +26,7 @@ static inline void round_one(xir_network *net, const char *format, const char *w
     xir_network *was = xir_network_clone(net);
     const xir_save_options options = XIR_INIT(xir_save_options, .format = format, .unchecked = true);
     xir_status status = xir_network_write(net, round_keep, &file, &options, why);
-    bool pair = strcmp(format, "json") == 0;
+    bool pair = !xir_save_keeps_inside(net, &options);
     if (!status && pair) status = xir_raw_write(net, round_keep, &raw, why);
     xir_network *again = status ? NULL : xir_network_read(ctx, file.data, file.size, XIR_STR("again"),
                                                           &XIR_INIT(xir_load_options, .format = format,
