@@ -20,6 +20,9 @@ message='function message(name, to, note) {
 }'
 
 if [ "${1:-}" = --headers ]; then
+    licence=$(sed -n '2s|^#|/*|p; 3s|^#\(.*\)| *\1 */|p' "$0")
+    printf '%s\n\n' "$licence" >"$2/gone.h"
+    printf '%s\n\n' "$licence" >"$2/gone_off.h"
     rows | awk "$message"'
     {
         note = $0
@@ -35,14 +38,14 @@ if [ "${1:-}" = --headers ]; then
         print "#define XIR_GONE_(text)  XIR_GONE2_(GCC error text)"
         print "#define XIR_GONE2_(text) _Pragma(#text)\n"
         printf "%s\n#ifndef XIR_ICRAFT_H\n%s#endif\n\n#endif\n", gone, moved
-    }' >"$2/gone.h"
+    }' >>"$2/gone.h"
     rows | awk '
     BEGIN { print "/* For <xir/icraft.h>: its names may be used. scripts/rename.sh makes this file. No guard. */" }
-    $2 == "<xir/icraft.h>" { print "#undef " $1 }' >"$2/gone_off.h"
+    $2 == "<xir/icraft.h>" { print "#undef " $1 }' >>"$2/gone_off.h"
     exit
 fi
 
-[ $# -gt 0 ] || { sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p;}' "$0"; exit 2; }
+[ $# -gt 0 ] || { sed -n '5,/^set/{/^set/d;s/^# \{0,1\}//;p;}' "$0"; exit 2; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 rows >"$work/rows"
