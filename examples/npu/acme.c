@@ -25,8 +25,8 @@ static bool is_map(xir_infer *at) {
 static bool is_known(xir_infer *at) { return !xir_type_has_unknown_dim(xir_infer_output(at, 0)); }
 
 static const xir_target_rule rules[] = {
-    { NULL, is_map,   "maps of fp32 with channels last (NHWC)", "run the pass layout{to=nhwc}"     },
-    { NULL, is_known, "dims that are known",                    "bind them: xir opt --input-shape" },
+    { .holds = is_map,   .needs = "maps of fp32 with channels last (NHWC)", .mend = "run the pass layout{to=nhwc}"     },
+    { .holds = is_known, .needs = "dims that are known",                    .mend = "bind them: xir opt --input-shape" },
     { .cls = xir_conv2d_class     },
     { .cls = xir_relu_class       },
     { .cls = xir_max_pool2d_class },

@@ -33,14 +33,15 @@ static bool has_no_dilation(xir_infer *at) {
     return a->dilation_width == 1 && a->dilation_height == 1 && a->padding_mode == XIR_PADDING_ZEROS;
 }
 
+#define RULE(of, condition, what, how) { .cls = of, .holds = condition, .needs = what, .mend = how }
 static const xir_target_rule rules[] = {
-    { NULL,                is_map,           "maps of fp32, NHWC",            "run layout{to=nhwc}"   },
-    { NULL,                is_known,         "known dims",                    "bind them"             },
-    { NULL,                is_batch1,        "batch 1",                       "bind batch=1"          },
-    { xir_tern_conv_class, has_small_kernel, "kernels up to 11x11",           "leave it on the host"  },
-    { xir_tern_conv_class, has_const_kernel, "constant kernels",              "fold"                  },
-    { xir_conv2d_class,    has_no_dilation,  "no dilation, zeros as padding", "leave it on the host"  },
-    { xir_conv2d_class,    has_const_kernel, "constant kernels",              "fold"                  },
+    RULE(NULL,                is_map,           "maps of fp32, NHWC",            "run layout{to=nhwc}"),
+    RULE(NULL,                is_known,         "known dims",                    "bind them"),
+    RULE(NULL,                is_batch1,        "batch 1",                       "bind batch=1"),
+    RULE(xir_tern_conv_class, has_small_kernel, "kernels up to 11x11",           "leave it on the host"),
+    RULE(xir_tern_conv_class, has_const_kernel, "constant kernels",              "fold"),
+    RULE(xir_conv2d_class,    has_no_dilation,  "no dilation, zeros as padding", "leave it on the host"),
+    RULE(xir_conv2d_class,    has_const_kernel, "constant kernels",              "fold"),
     { .cls = xir_relu_class       },
     { .cls = xir_add_class        },
     { .cls = xir_max_pool2d_class },

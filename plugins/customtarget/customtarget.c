@@ -78,19 +78,20 @@ static bool along_the_last_dim(xir_infer *at) {
     return softmax->axis < 0 || softmax->axis + 1 == (int64_t)xir_type_rank(xir_infer_input(at, 0));
 }
 
-#define RUNS(id) { .cls = xir_##id##_class }
+#define RULE(of, condition, what, how) { .cls = of, .holds = condition, .needs = what, .mend = how }
+#define RUNS(id)                       { .cls = xir_##id##_class }
 static const xir_target_rule rules[] = {
-    { NULL,                 in_floats,          "inputs of floats of at most 32 bits", "cast them"                    },
-    { NULL,                 of_four_dims,       "results of at most 4 dims",           "join dims with Reshape"       },
-    { NULL,                 of_known_dims,      "dims that are known",                 "bind them: --input-shape"     },
-    { xir_conv2d_class,     kernel_is_constant, "a kernel that is a constant",         NULL                           },
-    { xir_conv2d_class,     kernel_is_small,    "a kernel of at most 7 x 7",           "split it"                     },
-    { xir_conv2d_class,     steps_are_small,    "steps of at most 4",                  NULL                           },
-    { xir_conv2d_class,     is_not_dilated,     "a kernel without dilation",           "fill it with zeros"           },
-    { xir_max_pool2d_class, greatest_of_few,    "windows of at most 8 x 8",            "pool twice"                   },
-    { xir_avg_pool2d_class, mean_of_few,        "windows of at most 8 x 8",            "pool twice"                   },
-    { xir_softmax_class,    along_the_last_dim, "the last dim as axis",                "transpose before and after"   },
-    { xir_matmul_class,     kernel_is_constant, "a second matrix that is a constant",  NULL                           },
+    RULE(NULL,                 in_floats,          "inputs of floats of at most 32 bits", "cast them"),
+    RULE(NULL,                 of_four_dims,       "results of at most 4 dims",           "join dims with Reshape"),
+    RULE(NULL,                 of_known_dims,      "dims that are known",                 "bind them: --input-shape"),
+    RULE(xir_conv2d_class,     kernel_is_constant, "a kernel that is a constant",         NULL),
+    RULE(xir_conv2d_class,     kernel_is_small,    "a kernel of at most 7 x 7",           "split it"),
+    RULE(xir_conv2d_class,     steps_are_small,    "steps of at most 4",                  NULL),
+    RULE(xir_conv2d_class,     is_not_dilated,     "a kernel without dilation",           "fill it with zeros"),
+    RULE(xir_max_pool2d_class, greatest_of_few,    "windows of at most 8 x 8",            "pool twice"),
+    RULE(xir_avg_pool2d_class, mean_of_few,        "windows of at most 8 x 8",            "pool twice"),
+    RULE(xir_softmax_class,    along_the_last_dim, "the last dim as axis",                "transpose before and after"),
+    RULE(xir_matmul_class,     kernel_is_constant, "a second matrix that is a constant",  NULL),
     RUNS(relu), RUNS(sigmoid), RUNS(tanh), RUNS(add), RUNS(multiply), RUNS(concat), RUNS(reshape),
 };
 
