@@ -99,7 +99,7 @@ result "$ops, proven: $(said '.*difference of an output is \([^ ]*\).*')"
 station "digits.fb, run on images"
 result "$(answers digits.fb image= --lazy)"
 
-station "digits.fb, in the memory of a plan"
+station "digits.fb, at addresses in a device's memory"
 run xir plan digits.fb planned.fb --how memory=etm
 bytes=$(said '.*; \([0-9]* bytes\) from .*')
 run xir check planned.fb
@@ -110,10 +110,6 @@ run xir convert digits.fb digits.json
 run xir run digits.json --lazy --each --input image="$models/digits_inputs.npy" --compare answers_digits.fb \
     --tolerance 0
 result "the same answers to the last bit"
-
-station "digits.fb -> addresses in a device's memory"
-run xir plan digits.fb planned.fb --how memory=etm
-result "$(said '.*; \([0-9]* bytes\) from.*'), $(said '.*at most \([0-9]*\) alive') of them alive at once"
 
 station "digits.fb -> ops of an accelerator"
 run xir opt digits.fb buyi.fb --passes "legalize{target=buyi},partition{target=buyi}" --prove --split parts
