@@ -113,7 +113,7 @@ bool text_unknown_class(text_reader *r, source *s, const char *at, xir_str key, 
 bool text_plain_map(text_reader *r, source *s, xir_map *out);
 
 /* ---- read_value.c ---- */
-enum { NO_LABEL = UINT32_MAX };
+#define NO_LABEL UINT32_MAX
 /* "%x#3 as "y" in @hostm {…}": a value that is made here. */
 bool text_result(text_reader *r, source *s, uint32_t *label, value_in *in);
 bool text_input(text_reader *r, source *s, uint32_t *label);
