@@ -30,7 +30,8 @@ static void say_near_class(text_reader *r, xir_str key, bool ops, char *out, siz
         if (cls->is_op == ops && xir_str_is_nearer(key, cls->key, &distance)) meant = cls->key;
     }
     const xir_str word = text_class_word(meant);
-    snprintf(out, room, word.size ? ": perhaps %.*s is meant" : "", CLIP(word));
+    *out = '\0';
+    if (word.size) snprintf(out, room, ": perhaps %.*s is meant", CLIP(word));
 }
 
 bool text_unknown_class(text_reader *r, source *s, const char *at, xir_str key, bool ops) {

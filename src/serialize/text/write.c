@@ -257,8 +257,10 @@ xir_status text_write_part(const format_part *part, const format_writing *how) {
     switch (part->kind) {
     case PART_OBJECT: text_put_object(&w, part->it, w.ctx->types[CLASS_type]); break;
     case PART_OP:     text_put_op(&w, part->it, 0); break;
-    case PART_VALUE:  if (value_is_params(part->it)) text_put_params(&w, part->it); else text_put_input(&w,
-        part->it); break;
+    case PART_VALUE:
+        if (value_is_params(part->it)) text_put_params(&w, part->it);
+        else text_put_input(&w, part->it);
+        break;
     }
     flush(&w, 0);
     const xir_status status = w.sink.status ? explain(&w, how->why) : XIR_OK;
