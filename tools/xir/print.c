@@ -233,8 +233,10 @@ static bool is_in_text(const xir_diag *d) {
 static void point(const xir_diag *d) {
     enum { SHOWN = 160 };
     if (!is_in_text(d)) return;
-    char *name = strndup(d->file.data, d->file.size);
-    FILE *in = name ? fopen(name, "rb") : NULL;
+    char *name = take(d->file.size + 1, 1);      /* the name has no zero at its end */
+    memcpy(name, d->file.data, d->file.size);
+    name[d->file.size] = '\0';
+    FILE *in = fopen(name, "rb");
     char line[SHOWN + 1];
     const size_t before = d->column - 1 < SHOWN / 2 ? d->column - 1 : SHOWN / 2;
     if (in && fseek(in, (long)(d->byte - before), SEEK_SET) == 0) {
