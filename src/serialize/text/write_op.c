@@ -8,7 +8,7 @@
 /* ---- line breaks ----------------------------------------------------------------------------------------------- */
 
 static void pad(buffer *out, size_t blanks) {
-    if (!buffer_reserve(out, blanks)) return;
+    if (!blanks || !buffer_reserve(out, blanks)) return;
     memset(out->data + out->size, ' ', blanks);
     out->size += blanks;
 }
