@@ -94,8 +94,8 @@ static int show_ops(const loaded *l) {
 static int run(int n, char **operands) {
     (void)n;
     loaded l = { 0 };
-    xir_diags *why = new_diags();
     if (as_text && compact) return complain(MISUSED, "--text and --compact contradict each other");
+    xir_diags *why = new_diags();
     /* JSON is the same without parameter bytes, so they are only read if they are named. */
     int code = as_text ? load(&l, operands[0], load_args.lazy ? XIR_LOAD_LAZY : 0)
                        : load_structure(&l, operands[0], load_args.from, why);
