@@ -14,7 +14,6 @@
 
 enum { N = 320, STEPS = 3, TRIES = 5 };
 static const double MOST = 2.4;
-static const double MOST_BYTES = 6.25;   /* of two doublings: a table may be at another point of its growth */
 
 /* A cost below this at 4 N is not compared. An arena's next chunk may be one MiB; 4 N squared is more. */
 enum { FEW_BLOCKS = 20000, FEW_BYTES = 3 << 19 };
@@ -284,7 +283,7 @@ static bool compare(const char *shape, const costs *at, bool last) {
             good &= grows_linearly(shape, b->call, "blocks", a->spent.blocks, b->spent.blocks, FEW_BLOCKS, MOST, last);
         }
         const cost *a = &at[0].all[i], *b = &at[STEPS - 1].all[i];
-        good &= grows_linearly(shape, b->call, "bytes", a->spent.bytes, b->spent.bytes, FEW_BYTES, MOST_BYTES, last);
+        good &= grows_linearly(shape, b->call, "bytes", a->spent.bytes, b->spent.bytes, FEW_BYTES, MOST * MOST, last);
     }
     if (good || last) measured += at[STEPS - 1].n;
     return good;
