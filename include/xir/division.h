@@ -25,11 +25,12 @@ typedef struct xir_division_part {
 } xir_division_part;
 
 /* Divides a network, which is unchanged. Bytes of Params are shared. NULL with a finding: XIR_E_INVALID for a group
- * that is not convex, or depends on another one that depends on it; XIR_E_MISSING, XIR_E_MEMORY. Linear in the network
- * and, for each part, in the network again. */
+ * that is not convex, or depends on another one that depends on it; XIR_E_MISSING, XIR_E_MEMORY. The parts take memory
+ * linear in the network. Time is linear in the network for each part: many small parts take the product of both. */
 XIR_API xir_division *xir_division_new(const xir_network *net, xir_diags *why);
 XIR_API void       xir_division_free(xir_division *parts);   /* accepts NULL */
 
+/* Returns the number of parts, in the order in which they run; 0 for NULL. */
 XIR_API size_t     xir_division_count(const xir_division *parts);
 /* Fills `out`. XIR_E_BOUNDS past the last part, XIR_E_ABI. */
 XIR_API xir_status xir_division_at(const xir_division *parts, size_t i, xir_division_part *out);

@@ -181,13 +181,21 @@ static void spread_levels(dividing *d) {
 
 /* ---- parts ------------------------------------------------------------------------------------------------------ */
 
+/* The network of some ops of the whole. It is cut out of a copy, which has room for all ops: a copy of what is left has
+ * room for these alone. NULL with a finding in the whole, or without memory. */
+static xir_network *cut_out(xir_network *whole, xir_op *const *ops, size_t n) {
+    xir_network *roomy = xir_outline_network(whole, ops, n), *net = roomy ? xir_network_clone(roomy) : NULL;
+    xir_network_free(roomy);
+    return net;
+}
+
 static xir_status cut(dividing *d, xir_op **ops) {
     xir_division *parts = d->parts;
     for (size_t i = 0, n; i < d->n; i += n) {
         n = take_ops(d, i, true, ops);
         if (!mem_reserve(&parts->alloc, (void **)&parts->items, &parts->room, parts->n + 1, sizeof *parts->items))
             return diag_memory(d->why);
-        xir_network *net = xir_outline_network(parts->whole, ops, n);
+        xir_network *net = cut_out(parts->whole, ops, n);
         if (!net) {
             const xir_diag *said = xir_diags_at(xir_network_diags(parts->whole), 0);
             if (!said || said->code == XIR_E_MEMORY) return diag_memory(d->why);
