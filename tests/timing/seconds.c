@@ -3,10 +3,12 @@
 
 /* Starts a test, and notes the processor time that it takes.
  *
- *     seconds FILE NAME COMMAND…     appends "SECONDS NAME" to FILE when COMMAND ends, and ends as it does
- *     seconds                        prints the processor time of a loop that is the same everywhere
+ *     seconds FILE NAME COMMAND…     appends a line to FILE when COMMAND ends, and ends as it does
  *
- * The time is that of COMMAND and of the processes that it waited for. scripts/seconds.sh reads FILE. */
+ * The line is "USER SYSTEM NAME LOOP START": the seconds of COMMAND and of the processes that it waited for, outside
+ * and inside of the kernel; and what two things take that are the same everywhere, a loop, and the start of a process
+ * that touches a megabyte. They show how fast processor and kernel are at this moment, with all that runs.
+ * scripts/seconds.sh reads FILE. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -19,26 +21,53 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ROUNDS = 150 * 1000 * 1000 };
+enum { ROUNDS = 3 * 1000 * 1000, TOUCHED = 1 << 20 };
 
-static double seconds_of(int who) {
+typedef struct seconds { double user, system; } seconds;
+
+static seconds seconds_of(int who) {
     struct rusage u;
     getrusage(who, &u);
-    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+    return (seconds){ (double)u.ru_utime.tv_sec + (double)u.ru_utime.tv_usec / 1e6,
+                      (double)u.ru_stime.tv_sec + (double)u.ru_stime.tv_usec / 1e6 };
 }
 
 /* Steps that depend on each other: a compiler cannot leave any out, and a processor cannot overlap them. */
-static int time_a_loop(void) {
+static double time_a_loop(void) {
+    const double before = seconds_of(RUSAGE_SELF).user;
+    volatile uint64_t end;
     uint64_t z = 1;
     for (int i = 0; i < ROUNDS; i++) z = (z ^ z >> 27) * 0x3C79AC492BA7B653u + 1;
-    printf("%.3f\n", seconds_of(RUSAGE_SELF));
-    return z == 0;
+    end = z;
+    (void)end;
+    return seconds_of(RUSAGE_SELF).user - before;
+}
+
+/* Only this program's own child is counted: the test has been waited for, and its time is taken off. */
+static double time_a_start(const char *self) {
+    const seconds before = seconds_of(RUSAGE_CHILDREN);   /* the kernel splits small times badly: both together */
+    const pid_t child = fork();
+    if (child == 0) {
+        execl(self, self, "touch", (char *)NULL);
+        _exit(127);
+    }
+    if (child > 0) (void)waitpid(child, NULL, 0);
+    const seconds after = seconds_of(RUSAGE_CHILDREN);
+    return after.user + after.system - before.user - before.system;
+}
+
+static int touch(void) {
+    volatile char *pages = malloc(TOUCHED);
+    for (size_t i = 0; pages && i < TOUCHED; i += 4096) pages[i] = 1;
+    return !pages;
 }
 
 /* One write, so that lines of tests that end together do not mix. */
-static void note(const char *file, const char *name) {
+static void note(const char *self, const char *file, const char *name) {
     char line[512];
-    int n = snprintf(line, sizeof line, "%.3f %s\n", seconds_of(RUSAGE_CHILDREN), name);
+    const seconds took = seconds_of(RUSAGE_CHILDREN);
+    int n = snprintf(line, sizeof line, "%.3f %.3f %s %.6f %.6f\n", took.user, took.system, name, time_a_loop(),
+                     time_a_start(self));
     int out = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (out < 0 || n < 0 || n >= (int)sizeof line || write(out, line, (size_t)n) != n)
         fprintf(stderr, "seconds: cannot write %s: %s\n", file, strerror(errno));
@@ -46,9 +75,9 @@ static void note(const char *file, const char *name) {
 }
 
 int main(int argc, char **argv) {
-    if (argc == 1) return time_a_loop();
+    if (argc == 2 && strcmp(argv[1], "touch") == 0) return touch();
     if (argc < 4) {
-        fprintf(stderr, "usage: %s [FILE NAME COMMAND…]\n", argv[0]);
+        fprintf(stderr, "usage: %s FILE NAME COMMAND…\n", argv[0]);
         return 2;
     }
     pid_t child = fork();
@@ -63,7 +92,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "seconds: %s\n", strerror(errno));
         return 127;
     }
-    note(argv[1], argv[2]);
+    note(argv[0], argv[1], argv[2]);
     if (WIFSIGNALED(status)) {
         fprintf(stderr, "seconds: %s: %s\n", argv[2], strsignal(WTERMSIG(status)));
         setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
