@@ -155,6 +155,16 @@ void progress_end(void);
 /* "writing OUT"; nothing if that is the terminal itself. */
 void progress_writing(const char *out);
 
+/* ---- files that the program writes itself ---------------------------------------------------------- */
+
+/* Fills a file. Returns the exit code; what stdio refuses is found afterwards. */
+typedef int fill_fn(const void *user, FILE *file);
+/* Writes a file, which then is complete or as it was: it is replaced, and so is the file that a symbolic link leads to.
+ * Anything else, such as a pipe, is written to. Returns the exit code, after a sentence if it is not DONE. */
+int write_whole(const char *out, fill_fn *fill, const void *user);
+/* Fills a file with a text. */
+fill_fn write_bytes;
+
 /* ---- files that others shorten ------------------------------------------------------------------- */
 
 /* If a mapped file has become shorter and its bytes are read, the program names it and ends: REFUSED. */

@@ -100,9 +100,7 @@ static int write_index(const char *dir, const xir_division *parts) {
     json_close(&j, '}');
     text_put(&j.t, "\n");
     char *path = join(dir, "/index.json");
-    FILE *file = fopen(path, "wb");
-    const bool written = file && fwrite(j.t.data, 1, j.t.size, file) == j.t.size;
-    const int code = (file && fclose(file) != 0) || !written ? complain_of(REFUSED, path, "%s", strerror(errno)) : DONE;
+    const int code = write_whole(path, write_bytes, &j.t);
     text_free(&j.t);
     free(path);
     return code;

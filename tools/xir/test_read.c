@@ -153,15 +153,9 @@ void test_free(test_file *f) {
 
 /* ---- new expectations -------------------------------------------------------------------------------------- */
 
-bool test_write(const test_file *f) {
-    char *part = join(f->path, ".part");
-    FILE *out = fopen(part, "wb");
+static int fill(const void *user, FILE *out) {
+    const test_file *f = user;
     const char *from = f->bytes;
-    if (!out) {
-        complain_of(REFUSED, part, "%s", strerror(errno));
-        free(part);
-        return false;
-    }
     for (size_t i = 0; i < f->n; i++) {
         const test_case *t = &f->cases[i];
         if (!t->now.size) continue;
@@ -171,10 +165,7 @@ bool test_write(const test_file *f) {
         from = t->end;
     }
     fwrite(from, 1, (size_t)(f->bytes + f->size - from), out);
-    bool good = !ferror(out);
-    good = fclose(out) == 0 && good && rename(part, f->path) == 0;
-    if (!good) complain_of(REFUSED, f->path, "it cannot be written");
-    if (!good) remove(part);
-    free(part);
-    return good;
+    return DONE;
 }
+
+bool test_write(const test_file *f) { return write_whole(f->path, fill, f) == DONE; }

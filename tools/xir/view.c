@@ -3,11 +3,9 @@
 
 /* xir view: a picture of a network, as DOT, SVG or one HTML page. The library draws (xir/draw.h). */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include "view.h"
 
 static bool        to_dot, to_svg, to_html, left_to_right, no_values, constants;
@@ -127,78 +125,17 @@ static int draw(const loaded *l, xir_draw_format format, const xir_draw_options 
     return code;
 }
 
-/* Into a file, which is closed. */
-static int draw_into(const loaded *l, const char *out, FILE *file, xir_draw_format format,
-                     const xir_draw_options *how) {
-    int code = draw(l, format, how, file);
-    const bool failed = ferror(file) != 0;
-    if ((fclose(file) != 0 || failed) && !code) code = complain_of(REFUSED, out, "cannot be written");
-    return code;
+typedef struct picture { const loaded *l; xir_draw_format format; const xir_draw_options *how; } picture;
+
+static int fill(const void *user, FILE *file) {
+    const picture *p = user;
+    return draw(p->l, p->format, p->how, file);
 }
 
-/* A new file in the folder of the target, with the mode of the file that it is to replace. NULL with errno. */
-static FILE *open_part(const char *target, const struct stat *old, char **part) {
-    enum { TRIES = 100, ROOM = 64 };
-    const char *slash = strrchr(target, '/');
-    const size_t folder = slash ? (size_t)(slash - target) + 1 : 0;
-    char *path = take(folder + ROOM, 1);
-    int fd = -1;
-    memcpy(path, target, folder);
-    errno = EEXIST;
-    for (unsigned i = 0; fd < 0 && errno == EEXIST && i < TRIES; i++) {
-        snprintf(path + folder, ROOM, ".xir-%ld-%u.part", (long)getpid(), i);
-        fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, old ? 0600 : 0666);
-    }
-    if (fd >= 0 && old) (void)fchmod(fd, old->st_mode & 0777);   /* if it may not, the file stays private */
-    FILE *file = fd >= 0 ? fdopen(fd, "wb") : NULL;
-    if (file) {
-        *part = path;
-        note_part(path);
-        return file;
-    }
-    const int why = errno;
-    if (fd >= 0) {
-        close(fd);
-        unlink(path);
-    }
-    free(path);
-    errno = why;
-    return NULL;
-}
-
-/* Replaces the target when the picture is complete. After a failure nothing is left. */
-static int draw_anew(const loaded *l, const char *out, const char *target, const struct stat *old,
-                     xir_draw_format format, const xir_draw_options *how) {
-    char *part = NULL;
-    FILE *file = open_part(target, old, &part);
-    if (!file) return complain_of(REFUSED, out, "cannot be written: %s", strerror(errno));
-    int code = draw_into(l, out, file, format, how);
-    if (!code && rename(part, target) != 0)
-        code = complain_of(REFUSED, out, "cannot be replaced: %s", strerror(errno));
-    note_part(NULL);
-    if (code) unlink(part);
-    free(part);
-    return code;
-}
-
-/* A file is replaced; of a symbolic link, the file that it leads to. Anything else is written to: a pipe, or an open
- * file without a name. */
 static int draw_to(const loaded *l, const char *out, xir_draw_format format, const xir_draw_options *how) {
-    struct stat old, found;
     if (strcmp(out, "-") == 0) return draw(l, format, how, stdout);
     progress_writing(out);
-    const bool there = stat(out, &old) == 0;
-    if (!there && lstat(out, &found) == 0)
-        return complain_of(REFUSED, out, "cannot be written: the link leads nowhere");
-    char *target = there ? realpath(out, NULL) : join(out, "");
-    const bool named = !there || (S_ISREG(old.st_mode) && target && stat(target, &found) == 0 &&
-                                  found.st_dev == old.st_dev && found.st_ino == old.st_ino);
-    FILE *file = named ? NULL : fopen(out, "wb");
-    const int code = named ? draw_anew(l, out, target, there ? &old : NULL, format, how) :
-                     file  ? draw_into(l, out, file, format, how) :
-                     complain_of(REFUSED, out, "cannot be written: %s", strerror(errno));
-    free(target);
-    return code;
+    return write_whole(out, fill, &(picture){ l, format, how });
 }
 
 static int run(int n, char **operands) {
