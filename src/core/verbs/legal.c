@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <xir/legal.h>
+#include "hash.h"
 #include "legal.h"
 #include "validate.h"
 
@@ -20,27 +21,42 @@ static bool names_class(const xir_target_rule *rule, const xir_class *cls) {
     return (cls->traits & rule->traits) == rule->traits;
 }
 
-/* What the rules say of a class as a whole. */
-typedef struct class_verdict {
-    const xir_target_rule *excludes;   /* NULL: none does */
-    bool runs, compiled;
-} class_verdict;
-
-static class_verdict check_class(const xir_target_row *row, const xir_class *cls) {
-    class_verdict v = { 0 };
+static class_rules look_up(const xir_target_row *row, const xir_class *cls) {
+    class_rules r = { .cls = cls, .row = row };
     bool some = false;
     for (size_t i = 0; i < row->n_rules; i++) {
         const xir_target_rule *rule = &row->rules[i];
-        if (!names_classes(rule)) continue;
-        const bool excludes = rule->flags & XIR_RULE_EXCLUDES;
-        some |= !excludes;
-        if (!names_class(rule, cls)) continue;
-        if (excludes) v.excludes = rule;
-        else v.runs = true;
-        v.compiled |= (rule->flags & XIR_RULE_COMPILED) != 0;
+        const bool names = names_classes(rule), excludes = rule->flags & XIR_RULE_EXCLUDES;
+        some |= names && !excludes;
+        if (names && !names_class(rule, cls)) continue;
+        if (i < RULE_BITS) r.about[i / 64] |= UINT64_C(1) << (i % 64);
+        if (!names) continue;
+        if (excludes) r.excludes = rule;
+        else r.runs = true;
+        r.compiled |= (rule->flags & XIR_RULE_COMPILED) != 0;
     }
-    v.runs = !v.excludes && (v.runs || !some);
-    return v;
+    r.runs = !r.excludes && (r.runs || !some);
+    return r;
+}
+
+/* From the memo, or into `own`. */
+static const class_rules *rules_about(rules_memo *memo, const xir_target_row *row, const xir_class *cls,
+                                      class_rules *own) {
+    enum { PLACES = sizeof memo->of / sizeof *memo->of };
+    class_rules *known = memo ? &memo->of[hash_pointer(cls) % PLACES] : own;
+    if (!memo || known->cls != cls || known->row != row) *known = look_up(row, cls);
+    return known;
+}
+
+/* The next rule about the class, from `i` on; the number of rules without one. */
+static size_t next_about(const class_rules *r, size_t i) {
+    const size_t n = r->row->n_rules;
+    for (; i < n && i < RULE_BITS; i = (i / 64 + 1) * 64) {
+        const uint64_t left = r->about[i / 64] >> (i % 64);
+        if (left) return i + (size_t)__builtin_ctzll(left);
+    }
+    while (i < n && names_classes(&r->row->rules[i]) && !names_class(&r->row->rules[i], r->cls)) i++;
+    return i;
 }
 
 /* "what was found: the target needs this; this would mend it". `rule` is NULL for a class that no rule names. */
@@ -71,18 +87,19 @@ static void ask(xir_infer *at, const xir_target_row *row, const xir_target_rule 
     if (at->found) say_broken(at, row, rule);
 }
 
-xir_status rules_check(xir_infer *at, bool typed, bool *noted) {
+xir_status rules_check(xir_infer *at, rules_memo *memo, bool typed, bool *noted) {
     const xir_target_row *row = xir_target_row_of(at->target);
-    const class_verdict v = check_class(row, at->cls);
+    class_rules own;
+    const class_rules *r = rules_about(memo, row, at->cls, &own);
     const uint64_t skipped = typed ? 0 : XIR_RULE_TYPES;
     rule_finding found = { "", "" };
-    xir_status status = v.runs ? XIR_OK : XIR_E_UNSUPPORTED;
+    xir_status status = r->runs ? XIR_OK : XIR_E_UNSUPPORTED;
     at->found = at->why ? &found : NULL;
-    if (status && at->found) say_broken(at, row, v.excludes);
-    for (size_t i = 0; i < row->n_rules && v.runs && !v.compiled; i++) {
+    if (status && at->found) say_broken(at, row, r->excludes);
+    const size_t n = r->runs && !r->compiled ? row->n_rules : 0;
+    for (size_t i = n ? next_about(r, 0) : 0; i < n; i = next_about(r, i + 1)) {
         const xir_target_rule *rule = &row->rules[i];
-        if (!rule->holds || rule->flags & skipped) continue;
-        if (!names_classes(rule) || names_class(rule, at->cls)) ask(at, row, rule, &status, noted);
+        if (rule->holds && !(rule->flags & skipped)) ask(at, row, rule, &status, noted);
     }
     at->found = NULL;
     return status;
@@ -130,7 +147,9 @@ static xir_status try_alone(const trial *t, const xir_op *op, xir_str path, bool
     const bool calls = is_call(cls);
     if (op->flags & OP_ERASED) return diag_fail(t->why, XIR_E_INVALID, path, "the op is erased");
     if (op->flags & OP_DRAFT) return diag_fail(t->why, XIR_E_MISSING, path, "the op is a draft: complete it first");
-    if (cls->opaque && has_rules(t->target) && check_class(xir_target_row_of(t->target), cls).compiled) return XIR_OK;
+    class_rules own;
+    if (cls->opaque && has_rules(t->target) &&
+        rules_about(t->memo, xir_target_row_of(t->target), cls, &own)->compiled) return XIR_OK;
     if (cls->opaque) {
         return diag_fail(t->why, XIR_E_UNKNOWN, path, "%.*s is not known here: no target can be asked about it",
                          CLIP_TO(cls->key, 200));
@@ -143,7 +162,7 @@ static xir_status try_alone(const trial *t, const xir_op *op, xir_str path, bool
     xir_status status = infer_there(&at, op, t->why);
     at.why = t->why;
     at.status = XIR_OK;
-    if (!status && has_rules(t->target) && !calls) status = rules_check(&at, t->typed, noted);
+    if (!status && has_rules(t->target) && !calls) status = rules_check(&at, t->memo, t->typed, noted);
     if (at.read_values) *noted = true;   /* not to be remembered */
     infer_end(&at);
     return status;

@@ -17,9 +17,24 @@ static inline bool is_call(const xir_class *cls) { return xir_str_equal(cls->key
 static inline bool has_strict_rules(const xir_target *target) {
     return has_rules(target) && !(xir_target_row_of(target)->flags & XIR_TARGET_ADVISES);
 }
+
+/* What the rules of a row mean for a class. */
+enum { RULE_BITS = 512 };
+typedef struct class_rules {
+    const xir_class       *cls;                     /* NULL: nothing is known yet              */
+    const xir_target_row  *row;
+    const xir_target_rule *excludes;                /* the rule that excludes it; NULL: none   */
+    bool                   runs, compiled;
+    uint64_t               about[RULE_BITS / 64];   /* a bit for each of the first rules: the rule is about the class */
+} class_rules;
+
+/* Networks have few classes: what was found about one is kept, in a place that its address gives. */
+typedef struct rules_memo { class_rules of[128]; } rules_memo;
+
 /* XIR_E_UNSUPPORTED, with a finding for each rule that the op breaks, if the target does not run it. The question has
- * the types of the outputs; `typed` asks rules about element types, too. *noted becomes true for a note. */
-xir_status rules_check(xir_infer *at, bool typed, bool *noted);
+ * the types of the outputs; `typed` asks rules about element types, too. *noted becomes true for a note. `memo` may be
+ * NULL. */
+xir_status rules_check(xir_infer *at, rules_memo *memo, bool typed, bool *noted);
 /* Whether an input or output of the op has a quantised type. */
 bool       op_is_quantised(const xir_op *op);
 
@@ -29,6 +44,7 @@ typedef struct trial {
     object_pool      *pool;
     bool              typed;
     xir_diags        *why;
+    rules_memo       *memo;    /* may be NULL */
 } trial;
 /* Asks about an op and, of a call, the ops of its body; `path` is its place. *noted becomes true if the answer is more
  * than the status, or depends on more than types and attributes. Does not say that memory ran out. */

@@ -25,6 +25,7 @@ typedef struct asking {
     xir_try_options    how;
     trial              t;
     object_pool        pool;
+    rules_memo         memo;
     question          *legal;
     size_t             room;       /* of the table                  */
     bool               own;        /* only ops that have the target */
@@ -125,7 +126,7 @@ xir_status xir_network_try(const xir_network *net, const xir_target *target, con
     if (!a.legal) return diag_memory(why);
     memset((void *)a.legal, 0, a.room * sizeof *a.legal);
     pool_init_reader(&a.pool, &net->pool);
-    a.t = (trial){ .target = target, .pool = &a.pool, .typed = a.how.typed, .why = why };
+    a.t = (trial){ .target = target, .pool = &a.pool, .typed = a.how.typed, .why = why, .memo = &a.memo };
     look(&a);
     ask_all(&a);
     pool_free(&a.pool);

@@ -191,7 +191,8 @@ static void end_memo(checker *c, const xir_allocator *alloc) {
 
 xir_status xir_network_validate(const xir_network *net, xir_diags *why) {
     if (!net) return diag_null(why, "network");
-    checker c = { .net = net };
+    rules_memo rules = { 0 };
+    checker c = { .net = net, .rules = &rules };
     pool_init_reader(&c.pool, &net->pool);
     start_memo(&c, &net->alloc, net->n_ops);
     start_ids(&c.op_ids, &net->alloc, net->next_op_id, net->n_ops);

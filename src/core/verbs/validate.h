@@ -7,6 +7,7 @@
 #define VERBS_VALIDATE_H
 
 #include "graph.h"
+#include "legal.h"
 
 /* The ids met so far: one bit each if ids are dense, as they are in files; otherwise the tables are used. */
 typedef struct id_set {
@@ -22,6 +23,7 @@ typedef struct checker {
     const void       **good;            /* attributes, types and their parts without faults of their own */
     /* questions to which a class's own rule has answered XIR_OK; NULL: not remembered */
     infer_memo        *ruled;
+    rules_memo        *rules;           /* what is known of classes; may be NULL                       */
     id_set             op_ids, value_ids;
 } checker;
 

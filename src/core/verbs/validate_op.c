@@ -248,7 +248,7 @@ static xir_status check_legal(checker *c, const xir_op *op, xir_str path, xir_di
     xir_status status = XIR_OK;
     for (uint32_t i = 0; i < op->n_outputs && !status; i++) status = infer_see_output(&at, op_outputs(op)[i].type);
     bool noted = false;
-    if (!status) status = rules_check(&at, op_is_quantised(op), &noted);
+    if (!status) status = rules_check(&at, c->rules, op_is_quantised(op), &noted);
     infer_end(&at);
     return status;
 }
