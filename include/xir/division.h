@@ -25,8 +25,8 @@ typedef struct xir_division_part {
 } xir_division_part;
 
 /* Divides a network, which is unchanged. Bytes of Params are shared. NULL with a finding: XIR_E_INVALID for a group
- * that is not convex, or depends on another one that depends on it; XIR_E_MISSING, XIR_E_MEMORY. The parts take memory
- * linear in the network. Time is linear in the network for each part: many small parts take the product of both. */
+ * that is not convex, or depends on another one that depends on it; XIR_E_MISSING, XIR_E_MEMORY. Time and memory are
+ * linear in the network, but for a bit of each op that is cleared once for each part. */
 XIR_API xir_division *xir_division_new(const xir_network *net, xir_diags *why);
 XIR_API void       xir_division_free(xir_division *parts);   /* accepts NULL */
 

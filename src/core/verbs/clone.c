@@ -129,19 +129,6 @@ xir_op *xir_op_clone(const xir_op *op) {
 
 /* ---- a whole network --------------------------------------------------------------------------------------- */
 
-static bool copy_fields(copying *c, const xir_network *from) {
-    for (int i = 0; i < XIR_TEXT_COUNT; i++) {
-        if (xir_network_set_text(c->to, (xir_network_text)i, from->text[i])) return false;
-    }
-    c->to->params_bytes = from->params_bytes;
-    if (xir_network_set_ai_target(c->to, from->ai_target)) return false;
-    c->to->ai_target_new = from->ai_target_new;
-    c->to->absent = from->absent;
-    c->to->tags = copy_map(c, from->tags);
-    c->to->extra = copy_map(c, from->extra);
-    return !c->failed;
-}
-
 static bool copy_network(copying *c, const xir_network *from) {
     if (!copy_fields(c, from)) return false;
     for (const xir_op *op = from->first; op; op = op->next) {
@@ -160,9 +147,8 @@ static bool copy_network(copying *c, const xir_network *from) {
 
 xir_network *xir_network_clone(const xir_network *net) {
     if (!net) return NULL;
-    copying c = { .to = network_new(net->ctx) };
+    copying c = { .to = network_new(net->ctx), .ids = true };
     if (!c.to) return NULL;
-    c.to->next_temp_id = net->next_temp_id;   /* copies of values that no op makes keep theirs */
     size_t ops = ((size_t)net->n_slots + 1) * sizeof *c.ops, values = ((size_t)net->n_params + 1) * sizeof *c.params;
     c.ops = mem_new(&net->alloc, ops);
     c.params = mem_new(&net->alloc, values);

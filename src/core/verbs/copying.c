@@ -14,8 +14,8 @@ static bool remember_op(copying *c, const xir_op *op, xir_op *copy) {
     return true;
 }
 
-/* An id is kept in a copy of the whole network; a negative one is temporary and not set. */
-static bool keeps_id(const copying *c, int64_t id) { return !c->map && !c->is_value && id >= 0; }
+/* A negative id is temporary and not set. */
+static bool keeps_id(const copying *c, int64_t id) { return c->ids && id >= 0; }
 
 /* ---- what is known by its address ------------------------------------------------------------------------------ */
 
@@ -76,14 +76,14 @@ static xir_value *new_params(copying *c, const xir_value *v) {
     xir_value *copy = params_make(c->to, type);
     if (!copy || !remember_params(c, v, copy) || !copy_more(c, value_more_of(v), copy)) return NULL;
     params *to = value_more_of(copy)->params;
-    if (!c->map && !c->is_value) {   /* places in the file */
+    if (c->ids) {
         to->raw_index = from->raw_index;
         to->table_index = from->table_index;
     }
     to->allow_no_data = from->allow_no_data;
     to->data = from->data;
     if (to->data) blob_retain(to->data);
-    if (c->params && v->id < 0) copy->id = v->id;   /* a whole clone is equal, Params that only tags name too */
+    if (c->ids && v->id < 0) copy->id = v->id;   /* a whole clone is equal, Params that only tags name too */
     return keeps_id(c, v->id) && !value_set_id(copy, v->id) ? NULL : copy;
 }
 
@@ -132,20 +132,21 @@ xir_value *xir_value_clone(const xir_value *v, xir_network *to) {
         net_fail(to, XIR_E_INVALID, "the value to copy is of an erased op, or has become an output");
         return NULL;
     }
-    copying c = { .to = to, .is_value = true, .depth = 1 };
+    copying c = { .to = to, .depth = 1 };
     xir_value *copy = value_is_params(v) ? new_params(&c, v) : new_loose(&c, v);
     copying_end(&c);
     if (!copy) net_no_memory(to);
     return copy;
 }
 
-/* A value that no op of the whole network makes: it has no op, or its op is not placed. */
+/* A value that no copied op makes: it has no op, its op is not placed, or only a sub op of a part uses it. */
 static xir_value *copy_loose(copying *c, const xir_value *v) {
-    xir_value *copy = known_value(c, v);
+    xir_value *copy = c->map ? NULL : known_value(c, v);
     if (copy) return copy;
     copy = new_loose(c, v);
     if (copy && v->id < 0) copy->id = v->id;   /* temporary ids tell such values apart when networks are compared */
-    return copy && (v->id < 0 || value_set_id(copy, v->id)) && remember_value(c, v, copy) ? copy : NULL;
+    if (!copy || (v->id >= 0 && !value_set_id(copy, v->id))) return NULL;
+    return (c->map ? mapping_add_value(c->map, v, copy) : remember_value(c, v, copy)) ? copy : NULL;
 }
 
 /* What an input of a copy is. */
@@ -154,8 +155,9 @@ static xir_value *copy_value(copying *c, const xir_value *v) {
     xir_value *copy = NULL;
     if (c->map) {
         if (mapping_value(c->map, v, &copy)) return copy;
-        net_fail(c->to, XIR_E_MISSING, "value %" PRId64 " '%.*s' is not mapped", v->id,
-                 CLIP_TO(xir_value_name(v), 100));
+        if (c->ids) copy = copy_loose(c, v);
+        else net_fail(c->to, XIR_E_MISSING, "value %" PRId64 " '%.*s' is not mapped", v->id,
+                      CLIP_TO(xir_value_name(v), 100));
     } else {
         const xir_op *maker = value_op(v) ? known_op(c, value_op(v)) : NULL;
         copy = maker ? &op_outputs(maker)[xir_value_index(v)] : copy_loose(c, v);
@@ -249,16 +251,17 @@ static const xir_target *copy_target(copying *c, const xir_op *op) {
          : (const xir_target *)net_intern(c->to, (const xir_object *)op_target(op));
 }
 
+bool copy_value_to(copying *c, const xir_value *v, xir_value *to) {
+    to->type = net_type(c->to, v->type);
+    return (to->type || !v->type) && (!value_more_of(v) || copy_more(c, value_more_of(v), to)) &&
+           (!keeps_id(c, v->id) || value_set_id(to, v->id));
+}
+
 static bool copy_outputs(copying *c, const xir_op *op, xir_op *copy) {
-    xir_value *values = op_outputs(copy);
-    for (uint32_t i = 0; i < op->n_outputs; i++) {
-        const xir_value *v = &op_outputs(op)[i];
-        values[i].type = net_type(c->to, v->type);
-        if (v->type && !values[i].type) return false;
-        if (value_more_of(v) && !copy_more(c, value_more_of(v), &values[i])) return false;
-        if (keeps_id(c, v->id) && !value_set_id(&values[i], v->id)) return false;
-    }
-    return true;
+    bool copied = true;
+    for (uint32_t i = 0; i < op->n_outputs && copied; i++)
+        copied = copy_value_to(c, &op_outputs(op)[i], &op_outputs(copy)[i]);
+    return copied;
 }
 
 xir_op *copy_op(copying *c, const xir_op *op) {
@@ -292,5 +295,21 @@ bool copy_inputs(copying *c, const xir_op *op) {
         const xir_ops *children = body_at(op->attrs, f);
         for (size_t j = 0; j < children->size; j++) copy_inputs(c, children->data[j]);
     }
+    return !c->failed;
+}
+
+/* ---- the rest of a network ------------------------------------------------------------------------------------- */
+
+bool copy_fields(copying *c, const xir_network *from) {
+    for (int i = 0; i < XIR_TEXT_COUNT; i++) {
+        if (xir_network_set_text(c->to, (xir_network_text)i, from->text[i])) return false;
+    }
+    c->to->params_bytes = from->params_bytes;
+    if (xir_network_set_ai_target(c->to, from->ai_target)) return false;
+    c->to->ai_target_new = from->ai_target_new;
+    c->to->absent = from->absent;
+    c->to->next_temp_id = from->next_temp_id;   /* copies of values that no op makes keep theirs */
+    c->to->tags = copy_map(c, from->tags);
+    c->to->extra = copy_map(c, from->extra);
     return !c->failed;
 }

@@ -18,12 +18,12 @@ enum { ATTRS_PAIRS = 16 };
 typedef struct copying {
     xir_network *to;
     bool         failed;   /* without memory, or with a finding in `to`; the copies are of no use then */
-    /* Of a whole network, where the copies also have the ids of their originals. */
+    bool         ids;      /* the copies have the ids of their originals, and Params their places in the file */
+    /* Of a whole network. */
     xir_op     **ops;      /* copies by slot                */
     xir_value  **params;   /* copies by number              */
-    /* Of a part: then these are NULL, and the mapping knows what has been copied. */
+    /* Of a part: then these are NULL, and the mapping knows what has been copied. Of one value this is NULL too. */
     struct xir_mapping *map;
-    bool         is_value; /* of a single value, without its id: all of these are NULL */
     /* Copies that are found by the address of the original. Of a whole network: the values that none of its ops makes.
      * Otherwise: Params that others name in their tags, as long as the outermost is not complete. Most often there is
      * none, and nothing is allocated. */
@@ -36,6 +36,11 @@ typedef struct copying {
 
 void           copying_end(copying *c);
 
+/* Copies what a network has besides its ops; false on failure. */
+bool           copy_fields(copying *c, const xir_network *from);
+/* Gives `to` the type, the name, the tags, the memory type, and, where ids are kept, the id of a value; false on
+ * failure. */
+bool           copy_value_to(copying *c, const xir_value *v, xir_value *to);
 /* The copy of an op, not in the order yet, and without inputs; NULL on failure. */
 xir_op        *copy_op(copying *c, const xir_op *op);
 /* Gives the copies of an op and of its sub ops their inputs; false on failure. */

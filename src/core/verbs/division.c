@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Divides a network. The copy that the parts are cut out of has the ops of all groups in place. In a second copy each
+/* Divides a network. The copy that the parts are taken from has the ops of all groups in place. In a second copy each
  * group is one op, so that its order is one of parts: there an op of the host has as its level the number of groups
  * that must have run before it, along the longest path, and so has a group. The ops of the host of one level are a
  * part. Whatever leaves it goes through a group and comes back at a higher level, so it is convex. */
@@ -12,6 +12,7 @@
 #include "graph.h"
 #include "legal.h"
 #include "sized.h"
+#include "view.h"
 
 #define GROUP_TAG "xir.group"
 
@@ -181,11 +182,12 @@ static void spread_levels(dividing *d) {
 
 /* ---- parts ------------------------------------------------------------------------------------------------------ */
 
-/* The network of some ops of the whole. It is cut out of a copy, which has room for all ops: a copy of what is left has
- * room for these alone. NULL with a finding in the whole, or without memory. */
-static xir_network *cut_out(xir_network *whole, xir_op *const *ops, size_t n) {
-    xir_network *roomy = xir_outline_network(whole, ops, n), *net = roomy ? xir_network_clone(roomy) : NULL;
-    xir_network_free(roomy);
+/* The network of the ops of a part: nobody asks again whether it is convex. NULL with a finding in the whole, or
+ * without memory. */
+static xir_network *network_of(xir_network *whole, xir_op *const *ops, size_t n) {
+    xir_view *view = xir_view_ops(whole, ops, n);
+    xir_network *net = view ? view_network(view) : NULL;
+    xir_view_free(view);
     return net;
 }
 
@@ -195,7 +197,7 @@ static xir_status cut(dividing *d, xir_op **ops) {
         n = take_ops(d, i, true, ops);
         if (!mem_reserve(&parts->alloc, (void **)&parts->items, &parts->room, parts->n + 1, sizeof *parts->items))
             return diag_memory(d->why);
-        xir_network *net = cut_out(parts->whole, ops, n);
+        xir_network *net = network_of(parts->whole, ops, n);
         if (!net) {
             const xir_diag *said = xir_diags_at(xir_network_diags(parts->whole), 0);
             if (!said || said->code == XIR_E_MEMORY) return diag_memory(d->why);

@@ -159,6 +159,25 @@ static bool take_over(xir_op *to, xir_op *from) {
     return op_set_own_target(to, op_target(from)) && !xir_network_remove(from->net, from) && op_set_id(to, id);
 }
 
+/* Gives `to` the properties of `from`: id, name, tags, memory type, and uses. A value that had no op may have no id:
+ * then `to` gets a new one. False without memory. */
+static bool move_value(xir_value *to, xir_value *from) {
+    int64_t id = from->id;
+    if (value_more_of(from)) {
+        value_more *more = value_need_more(to);
+        if (!more) return false;
+        more->name = value_more_of(from)->name;
+        more->tags = value_more_of(from)->tags;
+        more->extra = value_more_of(from)->extra;
+        more->mtype = value_more_of(from)->mtype;
+    }
+    xir_value_replace(from, to);
+    ids_forget_value(from);
+    xir_network *net = value_net(to);
+    from->id = net->next_temp_id--;
+    return value_set_id(to, id < 0 ? net->next_value_id : id);
+}
+
 static bool make_input(extracting *x, const xir_value **values, const xir_type **types) {
     const size_t n = coming(x, values);
     for (size_t i = 0; i < n; i++) types[i] = copy_of(x, values[i])->type;
@@ -166,7 +185,7 @@ static bool make_input(extracting *x, const xir_value **values, const xir_type *
     if (!x->input) return false;
     op_link(x->input, x->copy->first);
     for (size_t i = 0; i < n; i++)
-        if (!view_move_value(&op_outputs(x->input)[i], copy_of(x, values[i]))) return false;
+        if (!move_value(&op_outputs(x->input)[i], copy_of(x, values[i]))) return false;
     const xir_op *old = xir_network_input_op(x->net);
     return !old || take_over(x->input, x->copies[old->slot]);
 }

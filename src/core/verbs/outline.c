@@ -8,6 +8,7 @@
 #include "provenance.h"
 #include "region.h"
 #include "sized.h"
+#include "view.h"
 
 #define OPTIONS_STRUCT SIZED(xir_outline_options, target)
 
@@ -508,7 +509,7 @@ xir_network *xir_outline_network(xir_network *net, xir_op *const *ops, size_t n)
         return NULL;
     }
     xir_view *view = xir_view_ops(net, ops, n);
-    xir_network *own = view ? xir_view_to_network(view) : NULL;
+    xir_network *own = view ? view_network(view) : NULL;
     xir_view_free(view);
     return own;
 }

@@ -62,13 +62,12 @@ xir_status view_check(const xir_view *view, xir_diags *why);
  * unchanged. */
 xir_status view_remake(xir_view *view, xir_op *const *ops, size_t n);
 
-/* ---- for networks that are cut out of a clone (view_network.c) ---- */
+/* ---- networks of their own (view_network.c) ---- */
 
+/* Makes a network of a view that is up to date and convex. NULL without memory, with a finding in its network. */
+xir_network *view_network(const xir_view *view);
 /* Makes an Input or Output that is not in the order yet. NULL without memory. */
 xir_op *view_make_end(xir_network *net, const xir_class *cls, const xir_type *const *types, size_t n_types,
                       size_t n_inputs);
-/* Gives `to` the properties of `from`: id, name, tags, memory type, and uses. A value that had no op may have no id:
- * then `to` gets a new one. False without memory. */
-bool view_move_value(xir_value *to, xir_value *from);
 
 #endif

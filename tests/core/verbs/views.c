@@ -373,9 +373,9 @@ static void a_part_becomes_a_network(void **state) {
 static void a_part_that_is_not_convex_is_refused(void **state) {
     (void)state;
     static const struct { int64_t ids[4]; size_t n; const char *part; } refused[] = {
-        { { 1, 2, 4 }, 3, "out from op 1 'conv' to op 3 'right', and back in from op 3 'right' to op 4 'sum'" },
-        { { 1, 5 },    2, "out from op 1 'conv' to op 3 'right', and back in from op 4 'sum' to op 5 'last'" },
-        { { 0, 6 },    2, "and back in from op 2 'left' to op 6" },
+        { { 1, 2, 4 }, 3, "op 1 'conv', op 3 'right', op 4 'sum'" },
+        { { 1, 5 },    2, "op 1 'conv', op 3 'right', op 4 'sum', op 5 'last'" },
+        { { 0, 6 },    2, "op 2 'left', op 6" },
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         xir_view *view = xir_view_ids(net, refused[i].ids, refused[i].n);

@@ -275,7 +275,7 @@ static void views_that_passes_cannot_get_are_refused(void **state) {
     xir_view *view = xir_view_ops(net, (xir_op *const[]){ story_op(net, "a"), story_op(net, "b") }, 2);
     char *before = picture(net);
     assert_int_equal(run("fuse", view), XIR_E_INVALID);
-    check_finding(XIR_E_INVALID, "the view is not convex: a way leads out from op 1 'a' to op 2 'u'");
+    check_finding(XIR_E_INVALID, "the region is not convex: a path leads out of it and back in: op 1 'a', op 2 'u'");
     assert_int_equal(xir_network_status(net), XIR_OK);
     char *after = picture(net);
     assert_string_equal(after, before);
@@ -337,7 +337,7 @@ static void any_view_of_any_network(void **state) {
         }
         xir_view *view = xir_view_if(net, pick, in);
         xir_status status = run(passes[chance(COUNT(passes))], view);
-        if (status == XIR_E_INVALID) check_finding(XIR_E_INVALID, "the view is not convex");
+        if (status == XIR_E_INVALID) check_finding(XIR_E_INVALID, "the region is not convex");
         else if (status) {
             xir_diags_print(why, stderr);
             fail_msg("case %d", i);
