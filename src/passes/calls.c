@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <xir/ops.h>
 #include <xir/region.h>
+#include "calls.h"
 #include "hash.h"
 #include "support/upkeep.h"
 
@@ -20,9 +21,9 @@ static bool is_meant(const xir_op *op, xir_str name) {
 }
 
 /* What comes out of a body follows the op before the call: calls in it are met next. */
-static xir_status run_inline(xir_pass *at) {
-    const xir_str name = xir_pass_text(at, "name");
+xir_status inline_calls(xir_pass *at, xir_str name, size_t *n) {
     xir_op *op = at->net->first;
+    *n = 0;
     while (op) {
         xir_op *before = op->prev;
         if (!is_meant(op, name)) {
@@ -33,9 +34,15 @@ static xir_status run_inline(xir_pass *at) {
         if (status == XIR_E_MEMORY) return pass_no_memory(at);
         if (status) return xir_pass_fail(at, status, op, "the call cannot be inlined");
         xir_pass_changed(at, 1);
+        ++*n;
         op = before ? before->next : at->net->first;
     }
     return XIR_OK;
+}
+
+static xir_status run_inline(xir_pass *at) {
+    size_t n;
+    return inline_calls(at, xir_pass_text(at, "name"), &n);
 }
 
 static const xir_pass_option inline_options[] = {

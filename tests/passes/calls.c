@@ -57,6 +57,30 @@ static void nested_calls_are_inlined(void **state) {
     xir_network_free(net);
 }
 
+/* Formats have no ops with a body. */
+static void conversions_inline_calls(void **state) {
+    (void)state;
+    static const struct { const char *pass, *note; } ways[] = {
+        { "xir-to-onnx",  "2 calls are inlined: ONNX has no calls"  },
+        { "xir-to-pnnx",  "2 calls are inlined: PNNX has no calls"  },
+        { "xir-to-nnb",   "2 calls are inlined: NNB has no calls"   },
+        { "xir-to-tsm",   "2 calls are inlined: TSM has no calls"   },
+        { "xir-to-deepx", "2 calls are inlined: DeepX has no calls" },
+    };
+    for (size_t i = 0; i < COUNT(ways); i++) {
+        xir_network *net = story_net(TEXT);
+        run_pass(net, "outline", "by=name");
+        xir_diags_clear(why);
+        DOES(xir_pass_run(net, ways[i].pass, NULL, NULL, why));
+        assert_int_equal(calls_of(net), 0);
+        const xir_op *first = xir_op_next(xir_network_first(net));
+        assert_true(xir_class_is_opaque(xir_op_class(first)));
+        const xir_str said = xir_diags_at(why, 0)->message;
+        assert_non_null(memmem(said.data, said.size, ways[i].note, strlen(ways[i].note)));
+        xir_network_free(net);
+    }
+}
+
 static void groups_make_calls(void **state) {
     (void)state;
     xir_network *net = story_net("x: 2 3; a = Sigmoid x; e = Erf a; b = Tanh e; out b");
@@ -91,6 +115,7 @@ GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_make_calls),
         cmocka_unit_test(nested_calls_are_inlined),
+        cmocka_unit_test(conversions_inline_calls),
         cmocka_unit_test(groups_make_calls),
         cmocka_unit_test(every_allocation_may_fail),
     };

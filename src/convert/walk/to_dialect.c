@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include "walk/lost.h"
 #include "walk/walk.h"
+#include "calls.h"
 #include "manager/pass.h"
 
 const xir_pass_option xir_dialect_pass_options[1] = { XIR_DIALECT_STRICT };
@@ -40,8 +41,19 @@ xir_status convert_need_static(xir_pass *pass, const char *because) {
     return XIR_OK;
 }
 
+/* No format that XIR writes has an op with a body of ops. */
+static xir_status open_calls(xir_pass *at, const conversion *c) {
+    size_t n;
+    const xir_status status = inline_calls(at, XIR_STR(""), &n);
+    if (status || !n) return status;
+    return xir_diags_add(at->why, XIR_NOTE, XIR_OK, XIR_STR(""), "%s%zu call%s inlined: %s has no calls", c->prefix, n,
+                         n == 1 ? " is" : "s are", c->back.to->name);
+}
+
 static xir_status run(xir_pass *at, conversion *c) {
-    xir_status status = lost_begin(c->back.lost, c) ? convert_begin_back(c->back.to, at) : diag_memory(at->why);
+    xir_status status = open_calls(at, c);
+    if (status) return status;
+    status = lost_begin(c->back.lost, c) ? convert_begin_back(c->back.to, at) : diag_memory(at->why);
     if (!status) status = back_begin(c) ? conversion_run(c) : diag_memory(at->why);
     if (status || !is_whole(c)) return status;
     status = convert_end_back(c->back.to, at);

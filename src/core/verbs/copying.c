@@ -43,6 +43,8 @@ void copying_end(copying *c) {
     c->n_made = c->made_room = 0;
 }
 
+static const xir_map *copy_map(copying *c, const xir_map *from);
+
 /* ---- values ---------------------------------------------------------------------------------------------------- */
 
 static bool copy_more(copying *c, const value_more *from, xir_value *to) {
@@ -180,7 +182,7 @@ static void remap_any(copying *c, xir_any *any) {
     }
 }
 
-const xir_map *copy_map(copying *c, const xir_map *from) {
+static const xir_map *copy_map(copying *c, const xir_map *from) {
     if (!from) return NULL;
     xir_any map = { .kind = XIR_ANY_MAP, .as.map = *from }, copy;
     xir_map *to = arena_take(&c->to->arena, sizeof *to);

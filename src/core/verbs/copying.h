@@ -47,7 +47,6 @@ xir_op        *copy_op(copying *c, const xir_op *op);
 bool           copy_inputs(copying *c, const xir_op *op);
 /* The copy of Params, made once; NULL on failure, or if the mapping leaves them out. */
 xir_value     *copy_params(copying *c, const xir_value *params);
-const xir_map *copy_map(copying *c, const xir_map *from);
 
 /* ---- what a mapping knows (mapping.c) -------------------------------------------------------------------------- */
 

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
+/* What the pass inline and conversions share. */
+#ifndef PASSES_CALLS_H
+#define PASSES_CALLS_H
+
+#include "manager/pass.h"
+
+/* Puts the ops in the bodies of calls in the places of the calls, also of calls in a body; those of one name, or all if
+ * it is empty. `*n` becomes their number. On failure some calls are inlined. */
+xir_status inline_calls(xir_pass *at, xir_str name, size_t *n);
+
+#endif
