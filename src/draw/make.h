@@ -45,6 +45,8 @@ uint32_t *draw_edges_to(const picture *p);
 
 /* The steps. They return false without memory. */
 xir_status draw_find_nodes(picture *p, xir_diags *why);
+void       draw_find_calls(const picture *p, draw_spans *spans);
+/* Scopes end at the borders of calls. */
 void       draw_find_scopes(const picture *p, draw_spans *spans);
 void       draw_find_tags(const picture *p, draw_spans *spans);
 /* Groups that neither cut nor cross the spans that were found before. */

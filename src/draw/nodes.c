@@ -4,10 +4,14 @@
 /* The ops that are drawn, in execution order, and the edges between them. An op that depends on constants alone comes
  * just before its first user, so that it is in the same groups. An input that no drawn op makes has no edge:
  * Params, absent inputs, and in a broken network values without a maker. With a diff, the ops are those of both
- * networks, as merge.c lists them, and the edges are those of both. */
+ * networks, as merge.c lists them, and the edges are those of both.
+ *
+ * A call is not drawn, but the ops in its body are, without Input and Output: edges lead through its border. With a
+ * diff or a selected op a call is drawn as an op. */
+#include <xir/ops.h>
 #include "merge.h"
 
-enum { MOST = 1 << 28 };
+enum { MOST = 1 << 28, MOST_BORDERS = 256 };   /* a value may pass so many borders of calls */
 
 /* ---- the ops of one network, or of two --------------------------------------------------------------------------- */
 
@@ -19,6 +23,7 @@ typedef struct finding {
     uint8_t           *chosen[2];  /* by slot; NULL: all ops are drawn                                         */
     const xir_op     **queue;      /* the chosen ops                                                           */
     size_t             n;
+    size_t             n_ops;      /* how many may be drawn                                                    */
     const xir_op     **was;        /* of nodes before they are sorted; NULL without a diff                     */
 } finding;
 
@@ -27,8 +32,45 @@ static uint32_t *index_of(const finding *f, const xir_op *op) {
     return &f->index[is_of_second(f, op)][xir_op_slot(op)];
 }
 
-static size_t op_count(const finding *f) {
-    return (size_t)xir_network_op_count(f->first) + (f->second ? xir_network_op_count(f->second) : 0);
+/* ---- calls ------------------------------------------------------------------------------------------------------- */
+
+/* The body of a call that is opened: an Input, ops, and an Output. Empty for other ops. */
+static xir_ops body_of(const finding *f, const xir_op *op) {
+    xir_attr body;
+    const xir_ops none = { NULL, 0 };
+    if (f->second || f->p->how.select || !xir_op_is(op, xir_call_op_class())) return none;
+    if (xir_op_get(op, XIR_STR("body"), &body) || body.is_null || body.as.ops.size < 2) return none;
+    const xir_op *first = body.as.ops.data[0], *last = body.as.ops.data[body.as.ops.size - 1];
+    return xir_op_is(first, xir_input_class()) && xir_op_is(last, xir_output_class()) ? body.as.ops : none;
+}
+
+/* Counts the ops that are drawn for one, and lists them unless `ops` is NULL. */
+static size_t list_op(const finding *f, const xir_op *op, const xir_op **ops) {
+    const xir_ops body = body_of(f, op);
+    size_t n = 0;
+    if (!body.size && ops) *ops = op;
+    if (!body.size) return 1;
+    for (size_t i = 1; i + 1 < body.size; i++) n += list_op(f, body.data[i], ops ? ops + n : NULL);
+    return n;
+}
+
+static size_t count_ops(const finding *f) {
+    size_t n = f->second ? (size_t)xir_network_op_count(f->second) : 0;
+    for (const xir_op *op = xir_network_first(f->first); op; op = xir_op_next(op)) n += list_op(f, op, NULL);
+    return n;
+}
+
+/* The output of a drawn op that an input is, or what it is instead. */
+static const xir_value *drawn_value(const finding *f, const xir_op *user, size_t input) {
+    const xir_value *v = xir_op_input(user, (int64_t)input);
+    for (int i = 0; v && i < MOST_BORDERS; i++) {
+        const xir_op *maker = xir_value_op(v), *call = maker ? xir_op_parent(maker) : NULL;
+        const xir_ops inside = maker ? body_of(f, maker) : (xir_ops){ NULL, 0 };
+        const bool enters = call && body_of(f, call).size && body_of(f, call).data[0] == maker;
+        if (!inside.size && !enters) return v;
+        v = xir_op_input(enters ? call : inside.data[inside.size - 1], (int64_t)xir_value_index(v));
+    }
+    return NULL;
 }
 
 /* ---- which ops --------------------------------------------------------------------------------------------------- */
@@ -63,7 +105,7 @@ static bool choose_all(finding *f) {
     if (!p->how.select) return true;
     f->chosen[0] = draw_new(p->alloc, xir_network_slot_count(f->first), sizeof **f->chosen);
     if (f->second) f->chosen[1] = draw_new(p->alloc, xir_network_slot_count(f->second), sizeof **f->chosen);
-    f->queue = draw_new(p->alloc, op_count(f), sizeof *f->queue);
+    f->queue = draw_new(p->alloc, f->n_ops, sizeof *f->queue);
     if (!f->chosen[0] || !f->queue || (f->second && !f->chosen[1])) return false;
     choose(f, p->how.select);
     size_t done = 0;
@@ -87,7 +129,8 @@ static bool list_ops(finding *f, const xir_op **ops, size_t *n) {
     *n = 0;
     if (f->second && !draw_merge(p, ops, f->was, &all)) return false;
     if (!f->second)
-        for (const xir_op *op = xir_network_first(f->first); op; op = xir_op_next(op)) ops[all++] = op;
+        for (const xir_op *op = xir_network_first(f->first); op; op = xir_op_next(op))
+            all += list_op(f, op, ops + all);
     for (size_t i = 0; i < all; i++) {
         if (!is_chosen(f, ops[i])) continue;
         ops[*n] = ops[i];
@@ -103,7 +146,7 @@ static bool list_ops(finding *f, const xir_op **ops, size_t *n) {
 static bool depends_on_constants(const finding *f, const draw_node *nodes, uint32_t i, const xir_op *op) {
     if (xir_class_traits(xir_op_class(op)) & (XIR_TRAIT_SOURCE | XIR_TRAIT_SINK)) return false;
     for (size_t k = 0; k < xir_op_input_count(op); k++) {
-        const xir_value *v = xir_op_input(op, (int64_t)k);
+        const xir_value *v = drawn_value(f, op, k);
         const xir_op *maker = v ? xir_value_op(v) : NULL;
         const uint32_t at = maker ? *index_of(f, maker) : 0;
         if (maker && !(at && at - 1 < i && nodes[at - 1].constant)) return false;
@@ -219,7 +262,7 @@ static void number_values(finding *f, uint32_t n) {
 
 static bool add_nodes(finding *f) {
     picture *p = f->p;
-    const size_t most = op_count(f);
+    const size_t most = f->n_ops;
     size_t n = 0;
     const xir_op **ops = draw_new(p->alloc, most, sizeof *ops);
     if (f->second) f->was = draw_new(p->alloc, most, sizeof *f->was);
@@ -290,7 +333,7 @@ typedef struct linking {
 /* Of an input; false if no drawn op makes it. */
 static bool edge_of(const finding *f, const xir_op *op, size_t input, uint32_t to, draw_edge *out) {
     const picture *p = f->p;
-    const xir_value *v = xir_op_input(op, (int64_t)input);
+    const xir_value *v = drawn_value(f, op, input);
     const xir_op *maker = v ? xir_value_op(v) : NULL;
     const uint32_t from = maker ? *index_of(f, maker) : 0;
     if (!from) return false;
@@ -378,7 +421,8 @@ static xir_status too_large(xir_diags *why) {
 
 xir_status draw_find_nodes(picture *p, xir_diags *why) {
     finding f = { .p = p, .first = p->net, .second = xir_diff_b(p->how.diff) };
-    if (op_count(&f) >= MOST) return too_large(why);
+    f.n_ops = count_ops(&f);
+    if (f.n_ops >= MOST) return too_large(why);
     f.index[0] = draw_new(p->alloc, (size_t)xir_network_slot_count(f.first) + 1, sizeof **f.index);
     if (f.second) f.index[1] = draw_new(p->alloc, (size_t)xir_network_slot_count(f.second) + 1, sizeof **f.index);
     const bool made = f.index[0] && (!f.second || f.index[1]) && choose_all(&f) && add_nodes(&f);

@@ -8,6 +8,7 @@
 static bool find_groups(picture *p) {
     draw_spans spans = { .alloc = p->alloc };
     draw_span_add(&spans, (draw_span){ .end = (uint32_t)p->n_nodes, .reason = DRAW_OF_NETWORK });
+    draw_find_calls(p, &spans);
     const xir_draw_group by = p->how.group;
     if (by == XIR_DRAW_BOTH || by == XIR_DRAW_SCOPE) draw_find_scopes(p, &spans);
     if (by == XIR_DRAW_BOTH || by == XIR_DRAW_REPEAT) draw_find_repeats(p, &spans);

@@ -155,6 +155,7 @@ typedef struct draw_segment {
 
 typedef enum draw_reason {
     DRAW_OF_NETWORK,
+    DRAW_OF_CALL,                /* `label` is its name, or "Call"                                    */
     DRAW_OF_SCOPE,               /* `label` is a part of names                                        */
     DRAW_OF_TAG,                 /* `label` is the value of the tag                                   */
     DRAW_OF_REPEATS,             /* `number` copies of one block, its children                        */

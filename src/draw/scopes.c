@@ -1,11 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Groups by the names of ops, and by a tag. Both are runs of the execution order: a scope that continues after other
+/* Groups by calls, by the names of ops, and by a tag. All are runs of the execution order: a scope that continues after other
  * ops is another group. An op without a name is in the scopes that both the named op before it and the one after it
  * have. */
 #include <string.h>
 #include "make.h"
+
+/* ---- calls ------------------------------------------------------------------------------------------------------- */
+
+/* An op in a call is drawn if the call is opened. The calls of an op, the outermost first; returns how many. */
+static size_t calls_of(const xir_op *op, const xir_op *calls[DRAW_DEEP]) {
+    size_t n = 0;
+    for (const xir_op *call = xir_op_parent(op); call; call = xir_op_parent(call)) n++;
+    const size_t most = n < DRAW_DEEP ? n : DRAW_DEEP;
+    for (const xir_op *call = xir_op_parent(op); call; call = xir_op_parent(call))
+        if (--n < DRAW_DEEP) calls[n] = call;
+    return most;
+}
+
+void draw_find_calls(const picture *p, draw_spans *spans) {
+    const xir_op *open[DRAW_DEEP], *calls[DRAW_DEEP];
+    size_t span[DRAW_DEEP], depth = 0;
+    for (size_t i = 0; i < p->n_nodes && !spans->failed; i++) {
+        const size_t n = calls_of(p->nodes[i].op, calls);
+        size_t same = 0;
+        while (same < n && same < depth && open[same] == calls[same]) same++;
+        for (depth = same; depth < n; depth++) {
+            const xir_str name = xir_op_name(calls[depth]);
+            open[depth] = calls[depth];
+            span[depth] = draw_span_add(spans, (draw_span){ .begin = (uint32_t)i, .reason = DRAW_OF_CALL,
+                                                            .label = name.size ? name : XIR_STR("Call") });
+        }
+        for (size_t k = 0; k < depth && !spans->failed; k++) spans->items[span[k]].end = (uint32_t)i + 1;
+    }
+}
 
 /* ---- scopes ------------------------------------------------------------------------------------------------------ */
 
@@ -67,7 +96,12 @@ void draw_find_scopes(const picture *p, draw_spans *spans) {
     size_t entered = p->n_nodes;       /* whose scopes are open; n_nodes: none */
     for (size_t i = 0, user = 0; i < p->n_nodes && !spans->failed; i++) {
         if (user < i) user = i;
-        while (user + 1 < p->n_nodes && p->nodes[user].constant) user++;
+        const xir_op *call = xir_op_parent(p->nodes[i].op);
+        while (user + 1 < p->n_nodes && p->nodes[user].constant && xir_op_parent(p->nodes[user + 1].op) == call) user++;
+        if (i && xir_op_parent(p->nodes[i - 1].op) != call) {
+            close_to(&s, 0, end);
+            entered = p->n_nodes;
+        }
         const xir_str name = xir_op_name(p->nodes[user].op);
         if (!name.size) continue;
         if (user != entered) enter(&s, name, user, i, end);

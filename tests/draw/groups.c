@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Groups of a picture: by the names of ops, by tags, by repeats; groups that are cut, joined or left out. */
+/* Groups of a picture: by calls, by the names of ops, by tags, by repeats; groups that are cut, joined or left out. */
+#include <xir/region.h>
 #include "draw/graph.h"
 
 /* "a[1-3 b[2-3]] block x2[4-9 ...]": title, first and last node, then the inner groups. */
@@ -73,6 +74,47 @@ static void groups_are_found(void **state) {
         picture_free(&p);
         xir_network_free(g.net);
     }
+}
+
+static xir_op *call_of(graph *g, size_t from, size_t n, const char *name) {
+    xir_op *call = xir_outline(g->net, g->ops + from, n, &XIR_INIT(xir_outline_options, .name = xir_str_of(name)));
+    assert_non_null(call);
+    return call;
+}
+
+/* What is in a call is drawn, and scopes end at its border. */
+static void calls_are_groups(void **state) {
+    (void)state;
+    graph g = graph_of("in; a/w in; a/x a/w; a/y a/x; a/z a/y a/x; b a/z");
+    xir_op *inner = call_of(&g, 3, 2, "f");
+    assert_non_null(xir_outline(g.net, (xir_op *[]){ g.ops[2], inner }, 2, NULL));
+    picture p = draw_of(g.net, (xir_draw_options){ .group = XIR_DRAW_SCOPE });
+    assert_string_equal(tree(&p), "Call[2-4 f[3-4 a[3-4]]]");
+    static const uint32_t edges[][2] = { { 0, 1 }, { 1, 2 }, { 2, 3 }, { 3, 4 }, { 2, 4 }, { 4, 5 } };
+    assert_int_equal(p.n_nodes, 6);
+    assert_int_equal(p.n_edges, COUNT(edges));
+    for (size_t i = 0; i < COUNT(edges); i++) {
+        assert_int_equal(p.edges[i].from, edges[i][0]);
+        assert_int_equal(p.edges[i].to, edges[i][1]);
+    }
+    picture_free(&p);
+    p = draw_of(g.net, (xir_draw_options){ .select = g.ops[1], .hops = 1 });   /* around an op, a call is one */
+    assert_int_equal(p.n_nodes, 3);
+    picture_free(&p);
+    xir_network_free(g.net);
+}
+
+/* A body without an Input and an Output is that of a broken file. */
+static void a_broken_call_is_drawn_as_an_op(void **state) {
+    (void)state;
+    graph g = graph_of("in; a in; b a; c b");
+    xir_op *call = call_of(&g, 1, 2, "f");
+    DOES(xir_op_set(call, XIR_STR("body"), &(xir_attr){ .kind = XIR_KIND_OPS }));
+    picture p = draw_of(g.net, (xir_draw_options){ .depth = 0 });
+    assert_int_equal(p.n_nodes, 3);
+    assert_ptr_equal(p.nodes[1].op, call);
+    picture_free(&p);
+    xir_network_free(g.net);
 }
 
 static void tags_make_groups(void **state) {
@@ -217,6 +259,8 @@ static void deep_scopes(void **state) {
 GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(groups_are_found),
+        cmocka_unit_test(calls_are_groups),
+        cmocka_unit_test(a_broken_call_is_drawn_as_an_op),
         cmocka_unit_test(tags_make_groups),
         cmocka_unit_test(constants_are_folded_into_their_users),
         cmocka_unit_test(a_name_loses_only_what_the_titles_say),
