@@ -4,7 +4,8 @@
 /* Which values exist while an op runs, and how many bytes they take. A value is alive from the op that makes it to the
  * last op that reads it, both included. Results of the network (what its Output op reads) stay alive to the end of the
  * order. What a sub op reads, its parent reads. Params do not count: they exist all the time (xir_liveness_params).
- * What sub ops make does not count either: while an xir::Call runs, the values of its body exist besides.
+ * While an xir::Call runs, the values of its body that are alive together count, too, each with bytes of its own; they
+ * have no lives here. What other sub ops make does not count.
  *
  *     xir_liveness *l = xir_liveness_new(net, NULL, why);
  *     xir_live_peak peak = XIR_INIT(xir_live_peak);
@@ -105,9 +106,10 @@ XIR_API size_t        xir_liveness_op_count(const xir_liveness *l);
 XIR_API const xir_op *xir_liveness_op_at(const xir_liveness *l, int64_t position);
 XIR_API int64_t       xir_liveness_position(const xir_liveness *l, const xir_op *op);
 
-/* The bytes that are alive while the op at a position runs: those of its inputs, of its outputs, and of all values that
- * are made before and read after it. xir_liveness_unknown_at counts the values among them whose bytes are unknown, so
- * that the sum lacks them. Both are 0 past the ends. */
+/* The bytes that are alive while the op at a position runs: those of its inputs, of its outputs, of its body if it is a
+ * call, and of all values that are made before and read after it. xir_liveness_unknown_at counts the values among them
+ * whose bytes are unknown, so that the sum lacks them; values in a body are not among those. Both are 0 past the
+ * ends. */
 XIR_API uint64_t xir_liveness_bytes_at(const xir_liveness *l, int64_t position);
 XIR_API size_t   xir_liveness_unknown_at(const xir_liveness *l, int64_t position);
 

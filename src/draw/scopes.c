@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Groups by calls, by the names of ops, and by a tag. All are runs of the execution order: a scope that continues after other
- * ops is another group. An op without a name is in the scopes that both the named op before it and the one after it
- * have. */
+/* Groups by calls, by the names of ops, and by a tag. All are runs of the execution order: a scope that continues after
+ * other ops is another group. An op without a name is in the scopes that both the named op before it and the one after
+ * it have. */
 #include <string.h>
 #include "make.h"
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <xir/liveness.h>
 #include <xir/walk.h>
+#include "legal.h"
 #include "lives.h"
 #include "shares.h"
 #include "sized.h"
@@ -116,6 +117,8 @@ static xir_status place(maker *m, const xir_op *op, const xir_op *output) {
     m->l->ops[m->at] = op;
     m->keeps = op == output;
     m->l->place[op->slot] = (uint32_t)m->at + 1;
+    m->l->bytes[m->at] = 0;
+    if (is_call(op->cls) && !lives_inside(m->l, op, &m->l->bytes[m->at])) return diag_memory(m->why);
     return add(m, op);
 }
 
@@ -209,19 +212,6 @@ static void share(xir_liveness *l, const xir_liveness_options *how) {
 
 /* ---- the sum ----------------------------------------------------------------------------------------------------- */
 
-/* A sum of 64-bit numbers, which are also taken away again. */
-typedef struct wide { uint64_t low, high; } wide;
-
-static void wide_add(wide *sum, uint64_t n) {
-    sum->low += n;
-    sum->high += sum->low < n;
-}
-
-static void wide_take(wide *sum, uint64_t n) {
-    sum->high -= sum->low < n;
-    sum->low -= n;
-}
-
 /* `ends` has room for a list of bases for each position. */
 static void sum_up(xir_liveness *l, uint32_t *ends) {
     wide sum = { 0 };
@@ -236,7 +226,9 @@ static void sum_up(xir_liveness *l, uint32_t *ends) {
             it->next = ends[it->end];
             ends[it->end] = born;
         }
-        l->bytes[at] = sum.high ? UINT64_MAX : sum.low;
+        wide now = sum;
+        wide_add(&now, l->bytes[at]);
+        l->bytes[at] = now.high ? UINT64_MAX : now.low;
         if (l->unknown) l->unknown[at] = unknown;
         if (l->bytes[at] > l->bytes[l->peak]) l->peak = at;
         for (uint32_t i = ends[at]; i != NONE; i = l->lives[i].next) {

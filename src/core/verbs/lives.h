@@ -28,6 +28,19 @@ typedef struct life_part {
     uint32_t over;      /* of a base: the last position at which a value is written over another; 0: none is  */
 } life_part;
 
+/* A sum of 64-bit numbers, which are also taken away again. */
+typedef struct wide { uint64_t low, high; } wide;
+
+static inline void wide_add(wide *sum, uint64_t n) {
+    sum->low += n;
+    sum->high += sum->low < n;
+}
+
+static inline void wide_take(wide *sum, uint64_t n) {
+    sum->high -= sum->low < n;
+    sum->low -= n;
+}
+
 struct xir_liveness {
     const xir_network *net;
     const xir_op     **ops;        /* by position                                                    */
@@ -37,7 +50,7 @@ struct xir_liveness {
     life              *lives;
     life_part         *parts;      /* by value; NULL: parts do not share                             */
     size_t             n, room;
-    uint64_t          *bytes;      /* by position                                                    */
+    uint64_t          *bytes;      /* by position; before they are summed up, what a body takes       */
     uint32_t          *unknown;    /* by position; NULL: all 0                                       */
     uint64_t           n_unknown;
     size_t             peak;
@@ -45,6 +58,9 @@ struct xir_liveness {
 
 /* The number of a value, NONE if no op of the order makes it. */
 uint32_t lives_number(const xir_liveness *l, const xir_value *v);
+
+/* Fills in the most bytes that values in the body of a call take at the same time. False without memory. */
+bool lives_inside(const xir_liveness *l, const xir_op *call, uint64_t *most);
 
 /* Joins parts with their wholes, and sums up again. False without memory. */
 bool lives_share_parts(xir_liveness *l, const xir_liveness_options *how);

@@ -4,6 +4,7 @@
 /* Lives of values, bytes alive at each op, the peak: in networks that a reader can count by hand; what is shared and
  * what is not; and what is refused. The executor's own count is compared in tests/exec/memory.c. */
 #include <stdlib.h>
+#include <xir/region.h>
 #include "support/often.h"
 #include "support/story.h"
 
@@ -576,8 +577,30 @@ static void random_networks_agree_with_a_slow_count(void **state) {
     }
 }
 
+/* The values of a body are alive together as far as its ops read them: here b and e, then e and the body's of the call
+ * inside. What enters and leaves is counted once. */
+static void a_body_is_counted_while_its_call_runs(void **state) {
+    (void)state;
+    xir_network *net = story_net("x: 2 3; a = ReLU x; b = ReLU a; e = ReLU a; f = ReLU b; g = ReLU f; h = Add g e; out h");
+    xir_op *ops[8];
+    size_t n = 0;
+    XIR_EACH_OP(op, net) ops[n++] = op;
+    xir_op *inner = xir_outline(net, (xir_op *[]){ ops[4], ops[5] }, 2, NULL);
+    assert_non_null(inner);
+    xir_liveness *l = live(net, false, false);
+    CHECK_BYTES(l, "24 48 48 72 96 72 24");   /* in `inner` b, e, f and g */
+    xir_liveness_free(l);
+    assert_non_null(xir_outline(net, (xir_op *[]){ ops[2], ops[3], inner, ops[6] }, 4, NULL));
+    l = live(net, false, false);
+    CHECK_BYTES(l, "24 48 144 24");            /* a and h; and b, e, g, and f in the call inside */
+    assert_int_equal(peak_of(l).position, 2);
+    xir_liveness_free(l);
+    xir_network_free(net);
+}
+
 GROUP {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_body_is_counted_while_its_call_runs),
         cmocka_unit_test(a_value_lives_from_its_op_to_its_last_reader),
         cmocka_unit_test(an_unused_value_lives_for_one_op),
         cmocka_unit_test(results_live_to_the_end),
