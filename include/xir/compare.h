@@ -20,7 +20,9 @@
  * them; 2 and 3 do if their ops have the same class, and it is a bad one. The inputs of the networks are not compared.
  *
  * An element is compared with the element at the same place, also where one network has its axes in another order: by
- * the letters of the layouts, otherwise because channels were moved to the end; axes of length 1 do not count.
+ * the letters of the layouts, otherwise because channels were moved to the end; axes of length 1 do not count. What a
+ * reshape makes of such a value, and what follows it, may keep that order of elements although its dims do not show it:
+ * a pair that is bad otherwise is compared so, too.
  * Quantised elements are the reals that they stand for. */
 #ifndef XIR_COMPARE_H
 #define XIR_COMPARE_H
@@ -76,8 +78,8 @@ typedef struct xir_compare_options {
      * with the arrays of the folder, as the device did. */
     bool        alone;
     /* NULL, or a folder in place of the second network: for a value it has NAME.npy, ID.npy, NAME.bin or ID.bin, the
-     * first of these that exists. NAME is the name of the value, with _ for /, ID its id; a .bin has the bytes of the
-     * value's type. Values without a file are not compared. Copied. */
+     * first of these that exists. NAME is the name of the value, with _ for /, ID its id; an output without a name is
+     * output_N.npy, too. A .bin has the bytes of the value's type. Values without a file are not compared. Copied. */
     const char *folder;
     bool      (*cancel)(void *user);     /* these are as in xir_run_options, for each of the networks */
     void       *user;

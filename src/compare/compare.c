@@ -63,7 +63,8 @@ static xir_status list_pairs(xir_compare *c, xir_diags *why) {
     c->n_pairs = n;
     c->pairs = compare_new(c->alloc, n, sizeof *c->pairs);
     c->sums = compare_new(c->alloc, n, sizeof *c->sums);
-    if (!c->pairs || !c->sums) return compare_no_memory(why);
+    c->orders = compare_new(c->alloc, n, sizeof *c->orders);
+    if (!c->pairs || !c->sums || !c->orders) return compare_no_memory(why);
     n = 0;
     for (size_t i = 0; i < c->a.n; i++) {
         if (!is_paired(c, i)) continue;
@@ -113,6 +114,7 @@ void xir_compare_free(xir_compare *c) {
     const xir_allocator *alloc = c->alloc;
     compare_drop(alloc, c->pairs, c->n_pairs, sizeof *c->pairs);
     compare_drop(alloc, c->sums, c->n_pairs, sizeof *c->sums);
+    compare_drop(alloc, c->orders, c->n_pairs, sizeof *c->orders);
     compare_close_folder(c);
     compare_close_side(&c->a, alloc);
     compare_close_side(&c->b, alloc);

@@ -38,6 +38,15 @@ typedef struct compare_sums {
     size_t n[FIGURES];
 } compare_sums;
 
+/* An order of elements that is not row-major in the value's own dims: an array of these dims, with its axes in this
+ * order, has its elements where the first network has them. */
+enum { MOST_AXES = 16, MOST_KEPT_AXES = 8 };
+typedef struct compare_order {
+    unsigned char rank;            /* 0: the order is known from the types alone, or not kept */
+    unsigned char axes[MOST_KEPT_AXES];
+    int64_t       dims[MOST_KEPT_AXES];
+} compare_order;
+
 struct xir_compare {
     xir_context         *ctx;
     const xir_allocator *alloc;
@@ -45,7 +54,8 @@ struct xir_compare {
     compare_side         a, b;
     compare_folder       folder;
     xir_compare_pair    *pairs;
-    compare_sums        *sums;     /* by pair */
+    compare_sums        *sums;     /* by pair, and so are */
+    compare_order       *orders;   /* the orders in which values of the second side were found */
     size_t               n_pairs, samples;
 };
 
@@ -92,10 +102,21 @@ typedef enum compare_places {
 } compare_places;
 
 compare_places compare_places_of(const xir_type *from, const xir_type *to);
+/* The same for an array of a file: letters do not count. */
+compare_places compare_places_of_file(const xir_type *from, const xir_type *to);
+/* The order in which channels were moved to the last axis, or from there, whatever else the dims allow; false if they
+ * do not allow that. */
+bool           compare_other_order(const xir_type *from, const xir_type *to, bool last, compare_order *order);
 /* Sets *out to the array with its elements in the order of another type, for the caller to free; to NULL if nobody can
- * say which that is. */
+ * say which that is. `order` gets the order that it had, if that is another one. */
 xir_status     compare_follow(const xir_compare *c, const xir_array *array, const xir_type *to, xir_array **out,
+                              compare_order *order, xir_diags *why);
+/* The elements of a flat array that are in an order, in that of the first network; and back. *out is NULL if the array
+ * does not have as many. */
+xir_status     compare_unfold(const xir_compare *c, const xir_array *array, const compare_order *order, xir_array **out,
                               xir_diags *why);
+xir_status     compare_fold(const xir_compare *c, const xir_array *array, const compare_order *order, xir_array **out,
+                            xir_diags *why);
 /* The same, and with the dims and elements of that type. */
 xir_status     compare_fit(const xir_compare *c, const xir_array *array, const xir_type *to, xir_array **out,
                            xir_diags *why);
@@ -111,6 +132,7 @@ typedef struct compare_measure {
 /* Measures two arrays of as many elements each, in the same order. */
 xir_status compare_measure_pair(const xir_compare *c, const xir_array *expected, const xir_array *found,
                                 compare_measure *out, xir_diags *why);
+bool       compare_is_bad(const xir_compare *c, const compare_measure *m);
 /* Adds a sample to a pair. The second is for a sample of another shape. */
 void       compare_note(xir_compare *c, size_t pair, const compare_measure *m);
 void       compare_note_shape(xir_compare *c, size_t pair);

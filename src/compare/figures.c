@@ -197,6 +197,10 @@ static double *figure(xir_compare_figures *g, size_t i) {
 /* Of cosines and dB less is worse. */
 static bool is_worse(size_t i, double a, double b) { return i == 2 || i == 3 ? a < b : a > b; }
 
+bool compare_is_bad(const xir_compare *c, const compare_measure *m) {
+    return c->how.by_snr ? m->figures.snr < c->how.least_snr : m->differ != 0;
+}
+
 void compare_note(xir_compare *c, size_t pair, const compare_measure *m) {
     xir_compare_pair *p = &c->pairs[pair];
     compare_sums *s = &c->sums[pair];
@@ -216,7 +220,7 @@ void compare_note(xir_compare *c, size_t pair, const compare_measure *m) {
         *figure(&p->mean, i) = s->n[i] ? s->sum[i] / (double)s->n[i] : v;
     }
     p->samples++;
-    p->bad = p->bad || (c->how.by_snr ? now.snr < c->how.least_snr : m->differ != 0);
+    p->bad = p->bad || compare_is_bad(c, m);
 }
 
 void compare_note_shape(xir_compare *c, size_t pair) {

@@ -72,7 +72,7 @@ static uint32_t find_file(const compare_folder *f, const char *stem, const char 
 enum { MOST_NAME = 4096 };   /* no file has a longer name */
 
 static uint32_t file_for(const compare_folder *f, const xir_value *v) {
-    const xir_str name = xir_value_name(v);
+    const xir_str own = xir_value_name(v), name = own.size || xir_value_index(v) ? own : xir_op_name(xir_value_op(v));
     char stem[MOST_NAME] = "", id[24], path[MOST_NAME + 8];
     snprintf(id, sizeof id, "%" PRId64, xir_value_id(v));
     for (size_t i = 0; i < name.size && name.size < sizeof stem; i++) {
@@ -88,6 +88,24 @@ static uint32_t file_for(const compare_folder *f, const xir_value *v) {
     return NO_NUMBER;
 }
 
+static void take_file(xir_compare *c, uint32_t value, uint32_t file) {
+    c->folder.file_of[value] = file;
+    if (file != NO_NUMBER) c->folder.taken[file] = true;
+}
+
+/* Outputs of the network without a name are called by their position. */
+static void find_outputs(xir_compare *c) {
+    const xir_op *out = xir_network_output_op(c->a.net);
+    for (size_t i = 0; out && i < xir_op_input_count(out); i++) {
+        const xir_value *v = xir_op_input(out, (int64_t)i);
+        const uint32_t k = v && !xir_value_name(v).size ? compare_number(&c->a, v) : NO_NUMBER;
+        char stem[40], path[48];
+        snprintf(stem, sizeof stem, "output_%zu", i);
+        if (k != NO_NUMBER && c->folder.file_of[k] == NO_NUMBER)
+            take_file(c, k, find_file(&c->folder, stem, "npy", path, sizeof path));
+    }
+}
+
 xir_status compare_open_folder(xir_compare *c, xir_diags *why) {
     compare_folder *f = &c->folder;
     f->path = copy_of(c->alloc, c->how.folder);
@@ -98,10 +116,8 @@ xir_status compare_open_folder(xir_compare *c, xir_diags *why) {
     if (status) return status;
     f->taken = compare_new(c->alloc, f->n, sizeof *f->taken);
     if (!f->taken) return compare_no_memory(why);
-    for (size_t i = 0; i < c->a.n; i++) {
-        f->file_of[i] = file_for(f, c->a.values[i]);
-        if (f->file_of[i] != NO_NUMBER) f->taken[f->file_of[i]] = true;
-    }
+    for (uint32_t i = 0; i < c->a.n; i++) take_file(c, i, file_for(f, c->a.values[i]));
+    find_outputs(c);
     return XIR_OK;
 }
 
@@ -152,7 +168,7 @@ static xir_status take_stored(const xir_compare *c, const xir_type *type, xir_ar
     const xir_type *element = xir_type_element(type), *dumped = xir_array_type(*array);
     if (!xir_type_is_quantized(element) || !xir_type_equal(xir_type_storage(element), xir_type_element(dumped)))
         return XIR_OK;
-    if (compare_places_of(dumped, type) != PLACES_SAME) return XIR_OK;
+    if (compare_places_of_file(dumped, type) != PLACES_SAME) return XIR_OK;
     size_t size;
     const void *bytes = xir_array_data(*array, &size);
     uint64_t expected;

@@ -6,8 +6,6 @@
  * op: so scales follow their axis, and numbers are rounded as everywhere. */
 #include "comparison.h"
 
-enum { MOST_AXES = 16 };
-
 /* ---- places ------------------------------------------------------------------------------------------------------ */
 
 static bool dims_fit(int64_t x, int64_t y) { return x < 0 || y < 0 || x == y; }
@@ -86,11 +84,17 @@ static bool is_same_order(size_t rank, const int64_t *axes) {
     return true;
 }
 
-/* As the last resort dims alone tell: nothing else fits. */
-static compare_places places(const xir_type *from, const xir_type *to, int64_t axes[MOST_AXES]) {
+static bool is_movable(const xir_type *from, const xir_type *to) {
     const size_t rank = xir_type_rank(to);
-    const bool movable = rank == xir_type_rank(from) && rank > 2 && rank <= MOST_AXES;
+    return rank == xir_type_rank(from) && rank > 2 && rank <= MOST_AXES;
+}
+
+/* As the last resort dims alone tell: nothing else fits. Arrays of files have no letters, which says nothing. */
+static compare_places places(const xir_type *from, const xir_type *to, bool is_file, int64_t axes[MOST_AXES]) {
+    const size_t rank = xir_type_rank(to);
+    const bool movable = is_movable(from, to);
     if (!xir_type_as_tensor(from) || !xir_type_as_tensor(to)) return from == to ? PLACES_SAME : PLACES_NONE;
+    if (is_file && are_in_order(from, to)) return PLACES_SAME;
     if (movable && axes_by_letters(from, to, axes)) {
         if (!axes_fit(from, to, axes)) return PLACES_NONE;
         return is_same_order(rank, axes) ? PLACES_SAME : PLACES_MOVED;
@@ -113,7 +117,32 @@ static compare_places places(const xir_type *from, const xir_type *to, int64_t a
 
 compare_places compare_places_of(const xir_type *from, const xir_type *to) {
     int64_t axes[MOST_AXES];
-    return from && to ? places(from, to, axes) : PLACES_SAME;
+    return from && to ? places(from, to, false, axes) : PLACES_SAME;
+}
+
+compare_places compare_places_of_file(const xir_type *from, const xir_type *to) {
+    int64_t axes[MOST_AXES];
+    return places(from, to, true, axes);
+}
+
+static void keep_order(const xir_type *from, const int64_t *axes, compare_order *order) {
+    const size_t rank = xir_type_rank(from);
+    *order = (compare_order){ 0 };
+    if (rank > MOST_KEPT_AXES) return;
+    order->rank = (unsigned char)rank;
+    for (size_t i = 0; i < rank; i++) {
+        order->axes[i] = (unsigned char)axes[i];
+        order->dims[i] = dim(from, i);
+    }
+}
+
+bool compare_other_order(const xir_type *from, const xir_type *to, bool last, compare_order *order) {
+    int64_t axes[MOST_AXES];
+    if (!is_movable(from, to)) return false;
+    if (last) axes_moved_last(xir_type_rank(to), axes);
+    else axes_moved_first(xir_type_rank(to), axes);
+    keep_order(from, axes, order);
+    return order->rank && axes_fit(from, to, axes);
 }
 
 /* ---- arrays ------------------------------------------------------------------------------------------------------ */
@@ -141,37 +170,79 @@ static xir_status run_op(const xir_compare *c, const xir_array *array, const int
 }
 
 xir_status compare_follow(const xir_compare *c, const xir_array *array, const xir_type *to, xir_array **out,
-                          xir_diags *why) {
+                          compare_order *order, xir_diags *why) {
     int64_t axes[MOST_AXES];
     *out = NULL;
-    const compare_places where = places(xir_array_type(array), to, axes);
+    *order = (compare_order){ 0 };
+    const compare_places where = places(xir_array_type(array), to, c->folder.path != NULL, axes);
+    if (where == PLACES_MOVED) keep_order(xir_array_type(array), axes, order);
     if (where == PLACES_MOVED) return run_op(c, array, axes, NULL, out, why);
     if (where == PLACES_SAME) *out = xir_array_retain((xir_array *)(uintptr_t)array);
     return XIR_OK;
 }
 
-/* The same bytes under the dims of a type that knows them all. */
-static xir_status reshape(const xir_compare *c, xir_array **array, const xir_type *to, xir_diags *why) {
-    const xir_tensor_type *tensor = xir_type_as_tensor(to);
-    const xir_type *type = xir_type_tensor(c->ctx, xir_type_element(xir_array_type(*array)), NULL, tensor->shape.data,
-                                           tensor->shape.size);
+/* The same bytes under other dims. */
+static xir_status reshape(const xir_compare *c, const xir_array *array, const int64_t *dims, size_t rank,
+                          xir_array **out, xir_diags *why) {
+    const xir_type *type = xir_type_tensor(c->ctx, xir_type_element(xir_array_type(array)), NULL, dims, rank);
     size_t size;
-    const void *bytes = xir_array_data(*array, &size);
-    xir_array *now = type ? xir_array_copy(c->ctx, type, bytes, size, why) : NULL;
-    if (!now) return type ? XIR_E_BOUNDS : compare_no_memory(why);
-    xir_array_free(*array);
-    *array = now;
-    return XIR_OK;
+    const void *bytes = xir_array_data(array, &size);
+    *out = type ? xir_array_copy(c->ctx, type, bytes, size, why) : NULL;
+    return *out ? XIR_OK : type ? XIR_E_MEMORY : compare_no_memory(why);
+}
+
+/* Whether an array has as many elements as an order, and one scale, which has no axis to follow. */
+static bool has_order(const xir_array *array, const compare_order *order) {
+    int64_t n = 1;
+    for (size_t i = 0; i < order->rank; i++) n *= order->dims[i];
+    const xir_type *element = xir_type_element(xir_array_type(array));
+    return order->rank && (size_t)n == xir_array_count(array) && xir_scales_count(xir_type_scale(element)) < 2 &&
+           xir_type_zero_points(element).size < 2;
+}
+
+static xir_status reorder(const xir_compare *c, const xir_array *array, const int64_t *dims, const int64_t *axes,
+                          size_t rank, xir_array **out, xir_diags *why) {
+    xir_array *folded;
+    xir_status status = reshape(c, array, dims, rank, &folded, why);
+    if (!status) status = run_op(c, folded, axes, NULL, out, why);
+    xir_array_free(folded);
+    return status;
+}
+
+xir_status compare_unfold(const xir_compare *c, const xir_array *array, const compare_order *order, xir_array **out,
+                          xir_diags *why) {
+    int64_t axes[MOST_KEPT_AXES];
+    *out = NULL;
+    for (size_t i = 0; i < order->rank; i++) axes[i] = order->axes[i];
+    return has_order(array, order) ? reorder(c, array, order->dims, axes, order->rank, out, why) : XIR_OK;
+}
+
+xir_status compare_fold(const xir_compare *c, const xir_array *array, const compare_order *order, xir_array **out,
+                        xir_diags *why) {
+    int64_t axes[MOST_KEPT_AXES], dims[MOST_KEPT_AXES];
+    *out = NULL;
+    for (size_t i = 0; i < order->rank; i++) {
+        axes[order->axes[i]] = (int64_t)i;
+        dims[i] = order->dims[order->axes[i]];
+    }
+    return has_order(array, order) ? reorder(c, array, dims, axes, order->rank, out, why) : XIR_OK;
 }
 
 xir_status compare_fit(const xir_compare *c, const xir_array *array, const xir_type *to, xir_array **out,
                        xir_diags *why) {
-    xir_status status = compare_follow(c, array, to, out, why);
+    compare_order order;
+    xir_status status = compare_follow(c, array, to, out, &order, why);
     if (status || !*out) return status;
     bool same_dims = xir_type_rank(xir_array_type(*out)) == xir_type_rank(to);
     for (size_t i = 0; same_dims && i < xir_type_rank(to); i++)
         same_dims = dims_fit(dim(xir_array_type(*out), i), dim(to, i));
-    if (!same_dims && !xir_type_has_unknown_dim(to)) status = reshape(c, out, to, why);
+    if (!same_dims && !xir_type_has_unknown_dim(to)) {
+        const xir_tensor_type *tensor = xir_type_as_tensor(to);
+        xir_array *now;
+        status = reshape(c, *out, tensor->shape.data, tensor->shape.size, &now, why);
+        xir_array_free(*out);
+        *out = now;
+    }
     const xir_type *element = xir_type_element(to);
     if (!status && !xir_type_equal(element, xir_type_element(xir_array_type(*out)))) {
         xir_array *now = NULL;

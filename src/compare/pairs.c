@@ -242,6 +242,24 @@ static bool all_joined(const compare_side *side) {
     return true;
 }
 
+/* Whether two ops read the same values, as far as it is known what their inputs stand for; in any order, since one of
+ * them may be wrong. A value that only one of them reads does not count if the other one has an input of its own. */
+static bool read_the_same(const xir_compare *c, const xir_op *a, const xir_op *b) {
+    bool lacks = false;
+    for (size_t i = 0; i < xir_op_input_count(a); i++) {
+        const xir_value *v = xir_op_input(a, (int64_t)i);
+        const uint32_t k = v ? compare_number(&c->a, v) : NO_NUMBER;
+        const uint32_t other = k != NO_NUMBER ? c->a.partner[k] : NO_NUMBER;
+        if (other != NO_NUMBER && !xir_op_input_index(b, c->b.values[other], NULL, 0)) lacks = true;
+    }
+    for (size_t i = 0; i < xir_op_input_count(b) && lacks; i++) {
+        const xir_value *v = xir_op_input(b, (int64_t)i);
+        const uint32_t k = v ? compare_number(&c->b, v) : NO_NUMBER;
+        if (k != NO_NUMBER && is_free(&c->b, k)) return true;
+    }
+    return !lacks;
+}
+
 static xir_status join_matches(xir_compare *c, xir_diags *why) {
     if (all_joined(&c->a) || all_joined(&c->b)) return XIR_OK;
     const xir_diff_options how = XIR_INIT(xir_diff_options, .match_only = true);
@@ -250,7 +268,7 @@ static xir_status join_matches(xir_compare *c, xir_diags *why) {
     for (uint32_t i = 0; i < c->a.n; i++) {
         const xir_value *v = c->a.values[i];
         const xir_op *other = is_free(&c->a, i) ? xir_diff_in_b(diff, xir_value_op(v)) : NULL;
-        if (!other || xir_op_class(other) != class_of(v)) continue;
+        if (!other || xir_op_class(other) != class_of(v) || !read_the_same(c, xir_value_op(v), other)) continue;
         const xir_value *w = xir_op_output(other, (int64_t)xir_value_index(v));
         const uint32_t k = w ? compare_number(&c->b, w) : NO_NUMBER;
         if (k != NO_NUMBER && is_free(&c->b, k)) join(c, i, k, XIR_COMPARE_BY_MATCH);

@@ -20,13 +20,62 @@ static uint32_t pair_of(const compare_side *side, const xir_op *op, size_t i) {
     return side->pair[compare_number(side, xir_op_output(op, (int64_t)i))];
 }
 
+/* The pair of the value that an input is made from, by ops of one input each. */
+static uint32_t pair_before(const compare_side *side, const xir_value *v) {
+    for (size_t steps = 0; v && steps < 8; steps++) {
+        const uint32_t k = compare_number(side, v);
+        if (k == NO_NUMBER || side->pair[k] != NO_NUMBER) return k == NO_NUMBER ? k : side->pair[k];
+        v = xir_op_input(xir_value_op(v), 0);
+    }
+    return NO_NUMBER;
+}
+
+/* Compares a pair in another order, which is its order if it is good then: *done. */
+static xir_status try_order(stepping *s, uint32_t pair, const xir_array *expected, const xir_array *found,
+                            const compare_order *order, compare_measure *m, bool *done) {
+    compare_measure other;
+    xir_array *there = NULL;
+    xir_status status = compare_unfold(s->c, found, order, &there, s->why);
+    if (!status && there) status = compare_measure_pair(s->c, expected, there, &other, s->why);
+    *done = !status && there && !compare_is_bad(s->c, &other);
+    xir_array_free(there);
+    if (!*done) return status;
+    *m = other;
+    s->c->orders[pair] = *order;
+    return XIR_OK;
+}
+
+/* A reshape does not show that its input had another order, and neither do the ops after it. So if a pair is bad in the
+ * order of its types, it is compared in the order in which an input of its op was found. A file does not say at all
+ * where its channels are. */
+static xir_status try_orders(stepping *s, uint32_t pair, const xir_array *expected, const xir_array *found,
+                             compare_measure *m) {
+    const compare_side *side = s->c->b.net ? &s->c->b : &s->c->a;
+    const xir_compare_pair *p = &s->c->pairs[pair];
+    const xir_op *op = xir_value_op(p->b ? p->b : p->a);
+    xir_status status = XIR_OK;
+    bool done = false;
+    for (size_t i = 0; i < xir_op_input_count(op) && !status && !done; i++) {
+        const uint32_t before = pair_before(side, xir_op_input(op, (int64_t)i));
+        if (before != NO_NUMBER && s->c->orders[before].rank)
+            status = try_order(s, pair, expected, found, &s->c->orders[before], m, &done);
+    }
+    for (int last = 0; last < 2 && s->c->folder.path && !status && !done; last++) {
+        compare_order order;
+        if (compare_other_order(xir_array_type(found), xir_array_type(expected), last, &order))
+            status = try_order(s, pair, expected, found, &order, m, &done);
+    }
+    return status;
+}
+
 /* Compares what was found for a pair with what was expected. */
 static xir_status compare_arrays(stepping *s, uint32_t pair, const xir_array *expected, const xir_array *found) {
     xir_array *there = NULL;
     compare_measure m;
-    xir_status status = compare_follow(s->c, found, xir_array_type(expected), &there, s->why);
+    xir_status status = compare_follow(s->c, found, xir_array_type(expected), &there, &s->c->orders[pair], s->why);
     if (!status && there && xir_array_count(there) == xir_array_count(expected)) {
         status = compare_measure_pair(s->c, expected, there, &m, s->why);
+        if (!status && there == found && compare_is_bad(s->c, &m)) status = try_orders(s, pair, expected, found, &m);
         if (!status) compare_note(s->c, pair, &m);
     } else if (!status) {
         compare_note_shape(s->c, pair);
@@ -35,10 +84,15 @@ static xir_status compare_arrays(stepping *s, uint32_t pair, const xir_array *ex
     return status;
 }
 
-/* Puts an array in the place of a value; one that has no places there changes nothing. */
-static xir_status exchange(stepping *s, xir_run_state *run, const xir_value *value, const xir_array *with) {
-    xir_array *there = NULL;
-    xir_status status = compare_fit(s->c, with, xir_value_type(value), &there, s->why);
+/* Puts an array in the place of a value of a pair; one that has no places there changes nothing. With `inner` the value
+ * has another order than its dims show. */
+static xir_status exchange(stepping *s, xir_run_state *run, const xir_value *value, const xir_array *with,
+                           const compare_order *inner) {
+    xir_array *there = NULL, *folded = NULL;
+    xir_status status = inner->rank && compare_places_of(xir_array_type(with), xir_value_type(value)) == PLACES_SAME
+                      ? compare_fold(s->c, with, inner, &folded, s->why) : XIR_OK;
+    if (!status) status = compare_fit(s->c, folded ? folded : with, xir_value_type(value), &there, s->why);
+    xir_array_free(folded);
     if (!status && there) status = xir_run_set(run, value, there, s->why);
     xir_array_free(there);
     return status;
@@ -74,7 +128,7 @@ static xir_status meet(stepping *s, const xir_op *op, size_t i) {
     xir_array *found = xir_run_value(s->b, value, s->why);
     status = found ? compare_arrays(s, pair, expected, found) : XIR_E_MEMORY;
     xir_array_free(found);
-    if (!status && s->c->how.alone) status = exchange(s, s->b, value, expected);
+    if (!status && s->c->how.alone) status = exchange(s, s->b, value, expected, &s->c->orders[pair]);
     xir_array_free(expected);
     return status;
 }
@@ -91,6 +145,15 @@ static xir_status run_both(stepping *s) {
 
 /* ---- a network and a folder -------------------------------------------------------------------------------------- */
 
+/* The first network goes on with what was found. */
+static xir_status take_found(stepping *s, const xir_value *value, const xir_array *found, const compare_order *inner) {
+    xir_array *unfolded = NULL;
+    xir_status status = inner->rank ? compare_unfold(s->c, found, inner, &unfolded, s->why) : XIR_OK;
+    if (!status) status = exchange(s, s->a, value, unfolded ? unfolded : found, &(compare_order){ 0 });
+    xir_array_free(unfolded);
+    return status;
+}
+
 static xir_status look_up(stepping *s, const xir_op *op, size_t i) {
     const compare_side *side = &s->c->a;
     const xir_value *value = xir_op_output(op, (int64_t)i);
@@ -104,7 +167,7 @@ static xir_status look_up(stepping *s, const xir_op *op, size_t i) {
     }
     xir_array *expected = status ? NULL : xir_run_value(s->a, value, s->why);
     if (!status) status = expected ? compare_arrays(s, pair, expected, found) : XIR_E_MEMORY;
-    if (!status && s->c->how.alone) status = exchange(s, s->a, value, found);
+    if (!status && s->c->how.alone) status = take_found(s, value, found, &s->c->orders[pair]);
     xir_array_free(expected);
     xir_array_free(found);
     return status;

@@ -155,6 +155,23 @@ bool reduce_cut_ends(reducing *r) {
 
 /* ---- runs of ops ------------------------------------------------------------------------------------------------- */
 
+/* Whether what each op reads has the type that it had: where nothing infers, another type would be an error that nobody
+ * sees. The ops after the bypass are those of the list that are left. */
+static bool reads_the_same_types(const xir_network *was, const op_list *now) {
+    size_t i = 0;
+    for (const xir_op *op = xir_network_first(was); op; op = xir_op_next(op)) {
+        if (is_border(was, op)) continue;
+        const xir_op *copy = now->ops[i++];
+        if (xir_op_is_erased(copy)) continue;
+        for (size_t k = 0; k < xir_op_input_count(op); k++) {
+            const xir_value *a = xir_op_input(op, (int64_t)k), *b = xir_op_input(copy, (int64_t)k);
+            if (!a != !b || (a && xir_value_type(a) != xir_value_type(b) &&
+                             !xir_type_equal(xir_value_type(a), xir_value_type(b)))) return false;
+        }
+    }
+    return true;
+}
+
 static xir_network *bypass(reducing *r, size_t first, size_t end) {
     xir_network *net = reduce_clone(r);
     op_list list;
@@ -163,7 +180,8 @@ static xir_network *bypass(reducing *r, size_t first, size_t end) {
         xir_network_free(net);
         return NULL;
     }
-    const xir_status status = xir_network_bypass(net, list.ops + first, end - first);
+    xir_status status = xir_network_bypass(net, list.ops + first, end - first);
+    if (!status && r->is_dialect && !reads_the_same_types(r->best, &list)) status = XIR_E_TYPE;
     reduce_drop(r, (void *)list.ops, xir_network_op_count(r->best), sizeof *list.ops);
     return reduce_settle(r, net, status);
 }

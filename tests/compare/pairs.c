@@ -94,14 +94,15 @@ static void values_without_a_common_name_follow_their_neighbours(void **state) {
 
 static void another_shape_is_a_bad_pair_of_ops_of_one_class(void **state) {
     (void)state;
-    CHECK_PAIRS("x: fp32 2 4; a = Neg x; r = Reshape a [dims=8]; s = Sum r [axis=0]; out s",
-                "x: fp32 2 4; a = Neg x; r = Reshape a [dims=4,2]; s = Sum r [axis=0]; out s", NULL, "a=a r?r s?s");
+    CHECK_PAIRS("x: fp32 2 4; a = Neg x; r = Reshape a [shape=4,2 layout=@layout(**)]; s = Sum r [dim=0]; out s",
+                "x: fp32 2 4; a = Neg x; r = Reshape a [shape=2,2,2 layout=@layout(***)]; s = Sum r [dim=0]; out s",
+                NULL, "a=a r?r s?s");
 }
 
 static void axes_of_length_one_and_flat_values_do_not_matter(void **state) {
     (void)state;
-    CHECK_PAIRS("x: fp32 2 4; a = Neg x; r = Reshape a [dims=8]; out r",
-                "x: fp32 2 4; a = Neg x; r = Reshape a [dims=1,2,4,1]; out r", NULL, "a=a r=r");
+    CHECK_PAIRS("x: fp32 2 4; a = Neg x; r = Reshape a [shape=8 layout=@layout(*)]; out r",
+                "x: fp32 2 4; a = Neg x; r = Reshape a [shape=1,2,4,1 layout=@layout(****)]; out r", NULL, "a=a r=r");
 }
 
 static void elements_follow_their_axes(void **state) {
@@ -117,10 +118,20 @@ static void elements_follow_their_axes(void **state) {
 
 static void a_wrong_order_of_axes_is_bad(void **state) {
     (void)state;
-    CHECK_PAIRS("x: NCHW 1 4 4 4; a = Transpose x [dims=0,2,3,1]; b = Neg a; out b",
-                "x: NCHW 1 4 4 4; a = Transpose x [dims=0,3,2,1]; b = Neg a; out b", NULL, "a=a b=b");
-    CHECK_PAIRS("x: fp32 1 4 4 4; a = Transpose x [dims=0,2,3,1]; b = Neg a; out b",
-                "x: fp32 1 4 4 4; a = Transpose x [dims=0,3,2,1]; b = Neg a; out b", NULL, "a!a b!b");
+    CHECK_PAIRS("x: NCHW 1 4 4 4; a = Transpose x [dims=0,2,3,1 layout=@layout(NHWC)]; b = Neg a; out b",
+                "x: NCHW 1 4 4 4; a = Transpose x [dims=0,3,2,1 layout=@layout(NWHC)]; b = Neg a; out b", NULL, "a=a b=b");
+    CHECK_PAIRS("x: fp32 1 4 4 4; a = Transpose x [dims=0,2,3,1 layout=@layout(****)]; b = Neg a; out b",
+                "x: fp32 1 4 4 4; a = Transpose x [dims=0,3,2,1 layout=@layout(****)]; b = Neg a; out b", NULL, "a!a b!b");
+}
+
+static void a_reshape_keeps_the_order_of_its_input(void **state) {
+    (void)state;
+    static const char a[] = "x: NCHW 1 3 2 4; a = Neg x; r = Reshape a [shape=1,24 layout=@layout(**)]; b = Abs r; "
+                            "s = Sum b [dim=1]; out s",
+                      b[] = "x: NHWC 1 2 4 3; a = Neg x; r = Reshape a [shape=1,24 layout=@layout(**)]; b = Abs r; "
+                            "s = Sum b [dim=1]; out s";
+    CHECK_PAIRS(a, b, NULL, "a=a r=r b=b s=s");
+    CHECK_PAIRS(a, b, &XIR_INIT(xir_compare_options, .alone = true), "a=a r=r b=b s=s");
 }
 
 static void alone_each_op_answers_for_itself(void **state) {
@@ -265,6 +276,7 @@ GROUP {
         cmocka_unit_test(axes_of_length_one_and_flat_values_do_not_matter),
         cmocka_unit_test(elements_follow_their_axes),
         cmocka_unit_test(a_wrong_order_of_axes_is_bad),
+        cmocka_unit_test(a_reshape_keeps_the_order_of_its_input),
         cmocka_unit_test(alone_each_op_answers_for_itself),
         cmocka_unit_test(tolerances_say_what_is_bad),
         cmocka_unit_test(provenance_comes_before_names),

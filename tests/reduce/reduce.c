@@ -129,16 +129,17 @@ static void what_the_fault_needs_is_kept(void **state) {
 
 /* A chain of `n` ops with branches that join again; the one at `at` is an Exp. */
 static xir_network *long_net(size_t n, size_t at) {
-    static const char *const kinds[] = { "Neg", "Abs", "Sign", "Floor", "Tanh", "Ceil" };
+    static const char *const kinds[] = { "icraft::xir::Neg", "icraft::xir::Abs", "xir::Sign", "xir::Floor",
+                                        "icraft::xir::Tanh", "xir::Ceil" };
     xir_network *net = xir_network_new(ctx, "long", XIR_FRAMEWORK_ONNX, "");
     xir_value *v[4] = { xir_input(XIR_AT(net), "x", FP32("*", 4)) };
     for (size_t i = 0; i < n; i++) {
-        char key[40];
         const bool joins = i > 4 && i % 5 == 0 && i != at;
-        snprintf(key, sizeof key, "icraft::xir::%s", i == at ? "Exp" : joins ? "Add" : kinds[chance(6)]);
+        const char *key = i == at ? "xir::Exp" : joins ? "icraft::xir::Maximum" : kinds[chance(6)];
         const xir_op_desc desc = { .size = sizeof desc, .cls = xir_class_find(ctx, xir_str_of(key)), .id = XIR_NO_ID,
                                    .inputs = (xir_value *const[]){ v[0], v[3] }, .n_inputs = joins ? 2 : 1 };
         xir_op *op = xir_network_add(net, &desc);
+        if (!op) xir_diags_print(xir_network_diags(net), stderr);
         assert_non_null(op);
         memmove(v + 1, v, 3 * sizeof *v);
         v[0] = xir_op_output(op, 0);

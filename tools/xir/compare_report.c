@@ -14,10 +14,17 @@ enum { MOST_NAME = 80 };   /* bytes of a name, a sentence or an attribute that a
 
 /* ---- naming things -------------------------------------------------------------------------------------------- */
 
+/* As xir extract takes it: the name, OP or OP:n, #ID. */
 static void put_name(text *t, const xir_value *v) {
-    const xir_str name = xir_value_name(v);
-    if (name.size) text_add(t, name.data, name.size);
-    else text_printf(t, "#%" PRId64, xir_value_id(v));
+    const xir_str name = xir_value_name(v), op = xir_value_op(v) ? xir_op_name(xir_value_op(v)) : (xir_str){ 0 };
+    if (name.size) {
+        text_add(t, name.data, name.size);
+    } else if (op.size) {
+        text_add(t, op.data, op.size);
+        if (xir_value_index(v)) text_printf(t, ":%zu", xir_value_index(v));
+    } else {
+        text_printf(t, "#%" PRId64, xir_value_id(v));
+    }
 }
 
 static void put_op(text *t, const xir_op *op) {
