@@ -16,14 +16,15 @@
  *      it. What one network says about its sources are values of the other, if that says nothing itself.
  *   2. values of one name
  *   3. the outputs of ops that xir_diff matches
- * A value is in one pair at most. If the elements of two values cannot be at the same places, 1 does not make a pair of
- * them; 2 and 3 do if their ops have the same class, and it is a bad one. The inputs of the networks are not compared.
+ *   4. outputs of the networks at the same position, if neither stands for another output: a pair more
+ * Otherwise a value is in one pair at most. If the elements of two values cannot be at the same places, 1 does not make
+ * a pair of them; 2 and 3 do if their ops have the same class, and it is a bad one. The inputs of the networks are not
+ * compared.
  *
  * An element is compared with the element at the same place, also where one network has its axes in another order: by
  * the letters of the layouts, otherwise because channels were moved to the end; axes of length 1 do not count. What a
  * reshape makes of such a value, and what follows it, may keep that order of elements although its dims do not show it:
- * a pair that is bad otherwise is compared so, too.
- * Quantised elements are the reals that they stand for. */
+ * a pair that is bad otherwise is compared so, too. Quantised elements are the reals that they stand for. */
 #ifndef XIR_COMPARE_H
 #define XIR_COMPARE_H
 
@@ -49,7 +50,8 @@ typedef enum xir_compare_by {
     XIR_COMPARE_BY_SOURCE,   /* provenance                       */
     XIR_COMPARE_BY_NAME,
     XIR_COMPARE_BY_MATCH,    /* xir_diff matches their ops       */
-    XIR_COMPARE_BY_FILE      /* the folder has an array of it    */
+    XIR_COMPARE_BY_FILE,     /* the folder has an array of it    */
+    XIR_COMPARE_BY_POSITION  /* outputs of the networks at one position, of which 1 to 3 say something else */
 } xir_compare_by;
 
 /* A pair, after all runs so far. */
@@ -112,8 +114,8 @@ XIR_API void         xir_compare_free(xir_compare *c);
  * counts. */
 XIR_API xir_status xir_compare_run(xir_compare *c, const xir_array *const *inputs, size_t n_inputs, xir_diags *why);
 
-/* The pairs, in the execution order of the first network; NULL past the end. They live as long as `c`, and each run
- * changes them. The second returns the first bad one, NULL if none is bad. */
+/* The pairs, in the execution order of the first network, those of 4 last; NULL past the end. They live as long as `c`,
+ * and each run changes them. The second returns the first bad one, NULL if none is bad. */
 XIR_API size_t                  xir_compare_count(const xir_compare *c);
 XIR_API const xir_compare_pair *xir_compare_at(const xir_compare *c, size_t i);
 XIR_API const xir_compare_pair *xir_compare_first_bad(const xir_compare *c);

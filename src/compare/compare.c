@@ -57,8 +57,39 @@ static bool is_paired(const xir_compare *c, size_t i) {
     return k != NO_NUMBER && !compare_is_input(&c->b, c->b.values[k]);
 }
 
+static const xir_value *output_at(const compare_side *side, size_t i) {
+    return xir_op_input(xir_network_output_op(side->net), (int64_t)i);
+}
+
+static size_t count_outputs(const compare_side *side) {
+    const xir_op *out = side->net ? xir_network_output_op(side->net) : NULL;
+    return out ? xir_op_input_count(out) : 0;
+}
+
+/* Whether a value that an op computes has a partner that is an output, or is itself none of these. */
+static bool is_settled(const compare_side *side, const compare_side *other, const xir_value *v) {
+    const uint32_t k = v ? compare_number(side, v) : NO_NUMBER;
+    if (k == NO_NUMBER || compare_is_input(side, v)) return true;
+    for (size_t i = 0; i < count_outputs(other) && side->partner[k] != NO_NUMBER; i++)
+        if (output_at(other, i) == other->values[side->partner[k]]) return true;
+    return false;
+}
+
+/* Adds the pairs of outputs at the same position that are not found otherwise; without room it counts them. */
+static size_t add_outputs(const xir_compare *c, xir_compare_pair *out) {
+    const size_t n = count_outputs(&c->a);
+    size_t added = 0;
+    for (size_t i = 0; i < n && n == count_outputs(&c->b); i++) {
+        const xir_value *a = output_at(&c->a, i), *b = output_at(&c->b, i);
+        if (is_settled(&c->a, &c->b, a) || is_settled(&c->b, &c->a, b)) continue;
+        if (out) out[added] = (xir_compare_pair){ .a = a, .b = b, .same_shape = true, .by = XIR_COMPARE_BY_POSITION };
+        added++;
+    }
+    return added;
+}
+
 static xir_status list_pairs(xir_compare *c, xir_diags *why) {
-    size_t n = 0;
+    size_t n = add_outputs(c, NULL);
     for (size_t i = 0; i < c->a.n; i++) n += is_paired(c, i);
     c->n_pairs = n;
     c->pairs = compare_new(c->alloc, n, sizeof *c->pairs);
@@ -76,7 +107,8 @@ static xir_status list_pairs(xir_compare *c, xir_diags *why) {
             .by = c->folder.path ? XIR_COMPARE_BY_FILE : (xir_compare_by)c->a.by[i],
         };
     }
-    if (n) return XIR_OK;
+    (void)add_outputs(c, c->pairs + n);
+    if (c->n_pairs) return XIR_OK;
     return refuse(why, XIR_E_INVALID, c->folder.path ? "the folder has no file for a value of the network"
                                                      : "no value of one network stands for one of the other");
 }

@@ -133,6 +133,22 @@ static xir_status meet(stepping *s, const xir_op *op, size_t i) {
     return status;
 }
 
+/* Outputs exist until the end of both runs. */
+static xir_status compare_outputs(stepping *s) {
+    xir_status status = XIR_OK;
+    for (size_t i = 0; i < s->c->n_pairs && !status; i++) {
+        const xir_compare_pair *p = &s->c->pairs[i];
+        if (p->by != XIR_COMPARE_BY_POSITION) continue;
+        while (!status && !s->a_ended) status = step_first(s);
+        xir_array *expected = status ? NULL : xir_run_value(s->a, p->a, s->why);
+        xir_array *found = expected ? xir_run_value(s->b, p->b, s->why) : NULL;
+        if (!status) status = found ? compare_arrays(s, (uint32_t)i, expected, found) : XIR_E_MEMORY;
+        xir_array_free(expected);
+        xir_array_free(found);
+    }
+    return status;
+}
+
 static xir_status run_both(stepping *s) {
     const xir_op *op = NULL;
     xir_status status;
@@ -140,7 +156,7 @@ static xir_status run_both(stepping *s) {
         status = xir_run_step(s->b, &op, s->why);
         for (size_t i = 0; !status && op && i < xir_op_output_count(op); i++) status = meet(s, op, i);
     } while (!status && op);
-    return status;
+    return status ? status : compare_outputs(s);
 }
 
 /* ---- a network and a folder -------------------------------------------------------------------------------------- */

@@ -69,13 +69,18 @@ static void ports_free(ports *p) {
     free(p->values);
 }
 
-/* Without --input, an input that the folder has is what the device got. */
-static int take_dumped(const xir_compare *c, ports *in, xir_diags *why) {
+/* Without --input, the inputs are those of the folder: what the device got. Others are random only if --seed says so:
+ * then the device got these. */
+static int take_dumped(const xir_compare *c, const char *folder, ports *in, xir_diags *why) {
     int code = DONE;
-    for (size_t i = 0; i < in->n && !code && !input_words.n; i++) {
+    for (size_t i = 0; folder && i < in->n && !code && !input_words.n; i++) {
         code = exit_of(xir_compare_array(c, in->values[i], &in->arrays[i], why));
         if (!code && in->arrays[i]) code = recast(&in->arrays[i], xir_value_type(in->values[i]), why);
         if (!code && in->arrays[i]) in->types[i] = xir_array_type(in->arrays[i]);
+        const xir_str name = xir_value_name(in->values[i]);
+        if (!code && !in->arrays[i] && !seed_word)
+            code = complain_of(MISUSED, folder, "there is no array for the input '%.*s': --input names one, or --seed "
+                               "gives random numbers", XIR_ARG(name));
     }
     return code;
 }
@@ -208,7 +213,7 @@ static int compare(loaded *a, loaded *b, compared *what, xir_compare_options *ho
     if (!code) progress_begin("comparing", a->name);
     xir_compare *c = code ? NULL : xir_compare_new(a->net, b->net, how, why);
     if (!code && !c) code = code_of(why);
-    if (!code) code = take_dumped(c, &in, why);
+    if (!code) code = take_dumped(c, how->folder, &in, why);
     if (!code) code = inputs_draw(a->net, &in, seed, &limits, why);
     if (!code) code = run_samples(c, &in, why);
     progress_end();
@@ -270,7 +275,7 @@ static const option options[] = {
     BIND_OPTION,
     { "each", NULL, WORD_NONE, &run_args.each,
       "inputs hold many samples along their first dim: run each; the table has the worst and the mean" },
-    { "seed", "N", WORD_TEXT, &seed_word, "without inputs: the seed of the random ones (0)" },
+    { "seed", "N", WORD_TEXT, &seed_word, "without inputs: the seed of the random ones (0; with a folder, its arrays)" },
     { "alone", NULL, WORD_NONE, &alone,
       "after each pair B goes on with A's value, so a pair shows its own error; with a folder, A goes on with B's" },
     { "tolerance", "T", WORD_TEXT, &tolerance_word,
@@ -295,8 +300,8 @@ const command compare_command = {
                "expected, B is found. Of the first bad value the ops that make it are printed, their attributes side by "
                "side. Values are recognised by the tags of xir opt --provenance, by name, and by the ops around them; "
                "B may have its axes in another order or be quantised. B may be a folder with NAME.npy, ID.npy, NAME.bin "
-               "or ID.bin for some values of A; / in a name is _. Without --input the inputs are those of the folder, "
-               "or random as in xir run. A network of another framework's operations is converted first.",
+               "or ID.bin for some values of A; / in a name is _. Without --input the inputs are those of the folder; "
+               "of two networks they are random, as in xir run. A network of another framework's operations is converted first.",
     .faulty = "a value differs, or a network is invalid or cannot be computed",
     .options = options, .least = 2, .most = 2, .run = run,
 };

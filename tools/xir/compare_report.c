@@ -327,7 +327,7 @@ static void json_op(json_out *j, const char *name, const xir_op *op) {
 }
 
 static void json_pair(json_out *j, const char *name, const xir_compare_pair *p, bool each) {
-    static const char *const by[] = { "source", "name", "match", "file" };
+    static const char *const by[] = { "source", "name", "match", "file", "position" };
     json_open(j, name, '{');
     json_str(j, "value", xir_value_name(p->a));
     json_int(j, "v_id_a", xir_value_id(p->a));
