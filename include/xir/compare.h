@@ -136,9 +136,10 @@ typedef struct xir_compare_state {
 /* Fills `out`. XIR_E_ABI. */
 XIR_API xir_status xir_compare_state_of(const xir_compare *c, xir_compare_state *out, xir_diags *why);
 
-/* Sets *out to the array that the folder has for a value of the first network, an input too, for the caller to free; to
- * NULL if it has none. XIR_E_MISSING if `c` is NULL, XIR_E_IO, XIR_E_BOUNDS for a .bin of another size than the value,
- * what xir_array_load_npy refuses, XIR_E_MEMORY. */
+/* Sets *out to the array that the folder has for a value of the first network, an input too, for the caller to free;
+ * to NULL if it has none. Its elements are those of the value, in the value's order, if its dims allow that;
+ * otherwise it stays as the file has it. XIR_E_MISSING if `c` is NULL, XIR_E_IO, XIR_E_BOUNDS for a .bin of another
+ * size than the value, what xir_array_load_npy refuses, XIR_E_MEMORY. */
 XIR_API xir_status xir_compare_array(const xir_compare *c, const xir_value *value, xir_array **out, xir_diags *why);
 /* The files of the folder that no value has, in the order of their names; NULL past the end. They live as long as
  * `c`. */

@@ -44,6 +44,8 @@ typedef struct xir_reduce_options {
     void    *user;
     size_t   jobs;         /* how many networks are asked about at once; 0: 1. The result does not depend on it */
     size_t   max_runs;     /* how many networks are asked about at most; 0: no limit                            */
+    bool     parts;        /* only parts are tried, whose ops, values and names are those of the first network: 1, and
+                              of 2 what makes inputs. For faults that a comparison with something else shows */
 } xir_reduce_options;
 
 typedef struct xir_reduce_state {

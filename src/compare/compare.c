@@ -170,7 +170,12 @@ xir_status xir_compare_array(const xir_compare *c, const xir_value *value, xir_a
     if (!c) return refuse(why, XIR_E_MISSING, "expected a comparison, found NULL");
     const uint32_t i = value ? compare_number(&c->a, value) : NO_NUMBER;
     if (i == NO_NUMBER || !c->folder.path || c->folder.file_of[i] == NO_NUMBER) return XIR_OK;
-    return compare_read_file(c, i, out, why);
+    xir_array *read, *there = NULL;
+    xir_status status = compare_read_file(c, i, &read, why);
+    if (!status) status = compare_fit(c, read, xir_value_type(value), &there, why);
+    if (there || status) xir_array_free(read);
+    *out = there ? there : status ? NULL : read;
+    return status;
 }
 
 const char *xir_compare_file_alone(const xir_compare *c, size_t i) {

@@ -191,7 +191,8 @@ static xir_network *without_run(reducing *r, size_t i, const void *arg) {
     const size_t length = *(const size_t *)arg, n = count_ops(r), first = i / 2 * length;
     const size_t end = first + length < n ? first + length : n;
     if (first >= n || end - first == n) return NULL;
-    return i % 2 ? bypass(r, first, end) : cut_out(r, first, end, false);
+    if (i % 2) return r->how.parts ? NULL : bypass(r, first, end);
+    return cut_out(r, first, end, false);
 }
 
 /* Removes runs of one length as long as that helps; where one was removed, another one stands. */

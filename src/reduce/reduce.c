@@ -109,11 +109,12 @@ static void reduce_all(reducing *r) {
     for (bool helped = true; helped && !reduce_ends(r);) {
         helped = reduce_remove_ops(r);
         helped = reduce_outputs(r) || helped;
+        if (r->how.parts) continue;
         helped = reduce_dims(r) || helped;
         helped = reduce_attributes(r) || helped;
         helped = reduce_params(r) || helped;
     }
-    (void)reduce_notes(r);
+    if (!r->how.parts) (void)reduce_notes(r);
 }
 
 /* ---- the call ---------------------------------------------------------------------------------------------------- */
@@ -127,7 +128,7 @@ static xir_status refuse(xir_diags *why, xir_status status, const char *sentence
 static xir_status take_options(xir_reduce_options *how, const xir_reduce_options *given, xir_diags *why) {
     *how = XIR_INIT(xir_reduce_options);
     if (!given) return refuse(why, XIR_E_MISSING, "expected options, found NULL");
-    if (given->size < offsetof(xir_reduce_options, max_runs) + sizeof given->max_runs || given->size > MOST_SIZE)
+    if (given->size < offsetof(xir_reduce_options, parts) + sizeof given->parts || given->size > MOST_SIZE)
         return xir_diags_add(why, XIR_ERROR, XIR_E_ABI, XIR_STR(""), "xir_reduce_options has a size of %u bytes: "
                              "make it with XIR_INIT(xir_reduce_options)", given->size);
     for (size_t i = sizeof *how; i < given->size; i++) {

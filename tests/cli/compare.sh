@@ -75,7 +75,7 @@ run 2 compare small.json small.json --sort size; err "--sort takes"
 run 2 compare small.json small.json --tolerance -1; err "--tolerance takes"
 run 2 compare small.json small.json --seed x; err "--seed takes"
 run 2 compare small.json small.json --input nobody=x.npy; err "nobody"
-run 1 compare small.json digits.fb; err "no value of one network stands for one of the other"
+run 1 compare small.json digits.fb; err "input 0 'image' of the network: expected"
 run 3 compare small.json nothing.json; err "nothing.json"
 run 1 compare small.json small.json --max-work 10; err "steps"
 finish

@@ -127,6 +127,18 @@ static void what_the_fault_needs_is_kept(void **state) {
     xir_network_free(small);
 }
 
+static void a_part_has_the_ops_of_the_network(void **state) {
+    (void)state;
+    asked a = { .text = "Add|beta=3" };
+    xir_network *net = story_net("x: fp32 1 64; a = Neg x; b = Add a x [beta=3]; c = Abs b; d = Tanh b; out c d");
+    const xir_reduce_options how = XIR_INIT(xir_reduce_options, .ask = ask, .user = &a, .parts = true);
+    xir_network *small = xir_reduce(net, &how, NULL, why);
+    assert_non_null(small);
+    CHECK_STORY(small, "b = Add a x [beta=3]; out b");
+    xir_network_free(small);
+    xir_network_free(net);
+}
+
 /* A chain of `n` ops with branches that join again; the one at `at` is an Exp. */
 static xir_network *long_net(size_t n, size_t at) {
     static const char *const kinds[] = { "icraft::xir::Neg", "icraft::xir::Abs", "xir::Sign", "xir::Floor",
@@ -248,6 +260,7 @@ GROUP {
         cmocka_unit_test(ops_that_a_fault_needs_together_stay),
         cmocka_unit_test(dims_and_attributes_and_weights_shrink),
         cmocka_unit_test(what_the_fault_needs_is_kept),
+        cmocka_unit_test(a_part_has_the_ops_of_the_network),
         cmocka_unit_test(few_runs_find_one_op_of_many),
         cmocka_unit_test(a_limit_and_a_stop_keep_the_best_so_far),
         cmocka_unit_test(what_is_not_interesting_is_not_reduced),

@@ -75,7 +75,6 @@ static int take_dumped(const xir_compare *c, const char *folder, ports *in, xir_
     int code = DONE;
     for (size_t i = 0; folder && i < in->n && !code && !input_words.n; i++) {
         code = exit_of(xir_compare_array(c, in->values[i], &in->arrays[i], why));
-        if (!code && in->arrays[i]) code = recast(&in->arrays[i], xir_value_type(in->values[i]), why);
         if (!code && in->arrays[i]) in->types[i] = xir_array_type(in->arrays[i]);
         const xir_str name = xir_value_name(in->values[i]);
         if (!code && !in->arrays[i] && !seed_word)

@@ -89,6 +89,7 @@ static int read_line(xir_reduce_options *how) {
     if (!code) code = read_count("max-runs", runs_word, SIZE_MAX / 2, &how->max_runs);
     if (code) return code;
     q.fails = !check_word;
+    how->parts = differs_word != NULL;
     q.command = check_word ? join(check_word, "") : fails_word ? own_command(fails_word, NULL)
                                                                : own_command(differs_word, "compare");
     return DONE;
