@@ -55,7 +55,7 @@ run 3 compare small.json nowhere; err nowhere
 
 # The bytes of a value, without a header; one byte less, and one more.
 mkdir bytes; tail -c 1024 dump/conv1.npy >bytes/conv1.bin
-run 0 compare small.json bytes --seed 0; quiet; out "1 pairs, 0 bad"
+run 0 compare small.json bytes --seed 0; quiet; out "1 pair, 0 bad"
 tail -c 1023 dump/conv1.npy >bytes/conv1.bin
 run 1 compare small.json bytes --seed 0; err "bytes/conv1.bin: expected the 1024 bytes of the value, found 1023"
 tail -c 1025 dump/conv1.npy >bytes/conv1.bin; run 1 compare small.json bytes --seed 0; err "found 1025"

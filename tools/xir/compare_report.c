@@ -114,7 +114,7 @@ static void print_table(const compared *what, const xir_compare_state *state) {
     printf("%11s %9s %9s %8s %10s  value\n", "largest", "relative", "cosine", "SNR dB", "saturated");
     for (size_t i = 0; i < n; i++) print_pair(what, xir_compare_at(what->c, places[i].at));
     free(places);
-    printf("%zu pairs, %zu bad", n, state->bad);
+    printf("%zu pair%s, %zu bad", n, n == 1 ? "" : "s", state->bad);
     if (what->each) printf(", %zu samples", state->samples);
     printf("; %zu value%s of A and %zu %s of B in no pair\n", state->alone_a, state->alone_a == 1 ? "" : "s",
            state->alone_b, xir_compare_at(what->c, 0)->by == XIR_COMPARE_BY_FILE ? "files" : "values");
