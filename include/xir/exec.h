@@ -89,6 +89,37 @@ XIR_API xir_status xir_network_run(const xir_network *net, const xir_array *cons
                                    xir_array **outputs,
                                    size_t n_outputs, const xir_run_options *options, xir_diags *why);
 
+/* A run that the caller steps, op by op, to look at values and to exchange them. `net` and `options` are as for
+ * xir_network_run, and so is what it computes, but for this: with several threads no op is computed before its turn.
+ * The run keeps the inputs; the network must not change before it is freed. One thread at a time may use a run, several
+ * threads may step runs of one network.
+ *
+ *     xir_run_state *run = xir_run_new(net, inputs, n, NULL, why);
+ *     const xir_op *op;
+ *     xir_status status = run ? XIR_OK : XIR_E_INVALID;
+ *     while (!status && !(status = xir_run_step(run, &op, why)) && op) look_at_outputs(run, op);
+ *     xir_run_free(run);
+ *
+ * The first returns NULL with a finding, for what xir_network_run refuses before it computes. The last accepts NULL. */
+typedef struct xir_run_state xir_run_state;
+XIR_API xir_run_state *xir_run_new(const xir_network *net, const xir_array *const *inputs, size_t n_inputs,
+                                   const xir_run_options *options, xir_diags *why);
+XIR_API void           xir_run_free(xir_run_state *run);
+/* Computes the next op of the execution order and sets *op to it, or to NULL if all have had their turn: the Input op
+ * and the Output op have one, too. `op` may be NULL. Returns the statuses of xir_network_run; after a failure each
+ * later step returns the same. */
+XIR_API xir_status xir_run_step(xir_run_state *run, const xir_op **op, xir_diags *why);
+/* Returns the array of a value, for the caller to free: of Params, of what the last step has read or made, of what
+ * later ops read, and once the Output op has had its turn of the outputs of the network. NULL with a finding:
+ * XIR_E_MISSING for a value that is not computed yet or not kept any more, or Params without bytes; XIR_E_MEMORY. */
+XIR_API xir_array *xir_run_value(xir_run_state *run, const xir_value *value, xir_diags *why);
+/* Puts another array in the place of a value's, for the ops that have not had their turn. The run retains it.
+ *   XIR_E_MISSING      the value does not exist at this step, or an argument is NULL
+ *   XIR_E_TYPE, XIR_E_BOUNDS   the array does not have the element type, or the dims, of the value
+ *   XIR_E_UNSUPPORTED  the options of the run set `arena` or `memory`
+ *   XIR_E_MEMORY */
+XIR_API xir_status xir_run_set(xir_run_state *run, const xir_value *value, const xir_array *array, xir_diags *why);
+
 /* Runs one operation. If `inputs` is NULL, all its inputs must be Params with bytes. A NULL item stands for the op's
  * own Params in that position, or for an absent input. Fills one array for each output of the op. Attributes and
  * inputs are checked first, so any op is safe to run. Of the options it takes `threads`, `cancel`, `max_work` and

@@ -56,5 +56,7 @@
 #include <xir/prove.h>
 #include <xir/optimise.h>
 #include <xir/draw.h>
+#include <xir/compare.h>
+#include <xir/reduce.h>
 
 #endif

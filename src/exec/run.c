@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Runs a network: its ops in execution order. Arrays are released after their last use. */
-#include "actual.h"
-#include "ahead.h"
+/* Runs a network, op by op in execution order. What an op has made and read exists until the next step begins; then
+ * arrays are released whose last use it was. */
+#include "run.h"
 #include <stdio.h>
 #include <xir/walk.h>
-#include "planned.h"
+#include "actual.h"
 #include "sized.h"
 #include "symbolic.h"
 #include "types.h"
@@ -36,42 +36,13 @@ const xir_op *xir_network_first_unrunnable(const xir_network *net) {
 /* What becomes of an op: decided before the run, if values are known. */
 enum { COMPUTED, KNOWN, IDLE };   /* IDLE: only ops that are KNOWN or IDLE use it */
 
-/* One entry for each value that an op produces, in the order of slots. */
-typedef struct running running;
-struct running {
-    xir_array *array;    /* NULL: not computed yet, or already released                                  */
-    size_t     uses;     /* remaining uses                                                               */
-    running   *base;     /* the oldest value in the same bytes; NULL: they are those of Params           */
-    size_t     sharers;  /* of a base: how many values in its bytes exist                                */
-};
-
-typedef struct runner {
-    const xir_network     *net;
-    const xir_run_options *options;
-    xir_diags             *why;
-    size_t                *first;     /* the first value of the op in each slot    */
-    unsigned char         *fates;     /* of the op in each slot; NULL: all are COMPUTED */
-    running               *values;
-    size_t                 n_values;
-    const xir_array      **inputs;    /* storage for the op with the most inputs   */
-    xir_array            **outputs;
-    size_t                 n_inputs, n_outputs;
-    budget                 within;
-    rooms                  rooms;     /* memory of values and kernels that is used again */
-    ahead                  ahead;     /* ops that are computed before their turn         */
-    planned                planned;   /* the memory of the network's plan, if it is used */
-    xir_run_memory         memory;    /* only counted if somebody asks             */
-} runner;
-
-static running *running_of(const runner *r, const xir_value *value) {
+running *running_of(const runner *r, const xir_value *value) {
     const xir_op *op = value_op(value);
     if (!op || op->net != r->net || !(op->flags & OP_PLACED)) return NULL;
     return &r->values[r->first[op->slot] + (size_t)(value - op_outputs(op))];
 }
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
-
-static bool is_counted(const runner *r) { return r->options->memory != NULL; }
 
 static uint64_t bytes_of(const xir_array *array) { return array->data ? array->data->size : 0; }
 
@@ -101,13 +72,13 @@ static running *base_of(const runner *r, const xir_op *op, running *it) {
 }
 
 static void report_memory(const runner *r, const xir_op *op) {
-    if (is_counted(r)) r->options->memory(r->options->user, op, &r->memory);
+    if (run_is_counted(r)) r->options.memory(r->options.user, op, &r->memory);
 }
 
 /* ---- the life of a value ----------------------------------------------------------------------------------------- */
 
 static void release(runner *r, running *it) {
-    if (it->array && is_counted(r)) count_out(r, it);
+    if (it->array && run_is_counted(r)) count_out(r, it);
     if (it->array) planned_end(&r->planned, (size_t)(it - r->values));
     array_give_back(it->array, &r->rooms);
     it->array = NULL;
@@ -143,7 +114,7 @@ static bool each_read(runner *r, const xir_op *op, void (*visit)(runner *r, runn
 /* Whether the caller knows all outputs of an op. */
 static bool are_known(const runner *r, const xir_op *op) {
     for (size_t i = 0; i < op->n_outputs; i++)
-        if (!r->options->known(r->options->user, &op_outputs(op)[i])) return false;
+        if (!r->options.known(r->options.user, &op_outputs(op)[i])) return false;
     return op->n_outputs != 0;
 }
 
@@ -185,9 +156,9 @@ static bool prepare(runner *r) {
     r->inputs = mem_new(alloc, (r->n_inputs + 1) * sizeof *r->inputs);
     r->outputs = mem_new(alloc, (r->n_outputs + 1) * sizeof *r->outputs);
     if (r->values) memset(r->values, 0, (r->n_values + 1) * sizeof *r->values);
-    if (r->options->known) r->fates = mem_new(alloc, slots);
+    if (r->options.known) r->fates = mem_new(alloc, slots);
     if (r->fates) memset(r->fates, COMPUTED, slots);
-    if (!r->first || !r->values || !r->inputs || !r->outputs || !r->fates != !r->options->known) return false;
+    if (!r->first || !r->values || !r->inputs || !r->outputs || !r->fates != !r->options.known) return false;
     size_t n = 0;
     for (const xir_op *op = r->net->first; op; op = op->next) {
         r->first[op->slot] = n;
@@ -195,7 +166,7 @@ static bool prepare(runner *r) {
     }
     if (!plan(r)) return false;
     /* An array that waits for its turn would not be counted, or take the memory of an op before it. */
-    if (!is_counted(r) && !r->rooms.meter && !r->options->arena)
+    if (!r->is_stepped && !run_is_counted(r) && !r->rooms.meter && !r->options.arena)
         ahead_open(&r->ahead, r->net, r->fates, r->first, r->n_values, &r->within, array_now, r);
     return true;
 }
@@ -224,10 +195,10 @@ static xir_status hand_out(const runner *r, const xir_array *array, xir_array **
 
 static xir_status stopped(const runner *r, const xir_value *value, const xir_array *array) {
     xir_array *seen;
-    if (!r->options->watch) return XIR_OK;
+    if (!r->options.watch) return XIR_OK;
     xir_status status = hand_out(r, array, &seen);
     if (status) return status;
-    if (!r->options->watch(r->options->user, value, seen))
+    if (!r->options.watch(r->options.user, value, seen))
         status = array_fail(r->why, XIR_E_INVALID, "the run was stopped");
     xir_array_free(seen);
     return status;
@@ -274,7 +245,7 @@ static xir_status take_known(runner *r, const xir_op *op) {
     planned_begin(&r->planned, op);
     for (size_t i = 0; !status && i < op->n_outputs; i++) {
         const xir_value *value = &op_outputs(op)[i];
-        const xir_array *array = r->options->known(r->options->user, value);
+        const xir_array *array = r->options.known(r->options.user, value);
         running *it = &r->values[r->first[op->slot] + i];
         const xir_type *type = NULL;
         sentence why = { "the value is not known any more" };
@@ -283,22 +254,19 @@ static xir_status take_known(runner *r, const xir_op *op) {
         status = array ? agree(r->net->ctx, value->type, array->type, &type, &why) : XIR_E_MISSING;
         if (status) return op_fail(op, status, r->why, where, why.text);
         status = array_as(array, type, &it->array, r->why);
-        if (!status && is_counted(r)) count(r, it, it);
+        if (!status && run_is_counted(r)) count(r, it, it);
     }
     if (!status) status = settle(r, op);
     if (!status) report_memory(r, op);
-    release_unused(r, op);
     return status;
 }
 
 static xir_status step_known(runner *r, const xir_op *op) {
     unsigned char *fate = &r->fates[op->slot];
+    r->reads = *fate == COMPUTED;
     if (*fate == IDLE) return XIR_OK;
-    const bool beforehand = *fate == KNOWN;
     *fate = KNOWN;
-    xir_status status = take_known(r, op);
-    if (!beforehand && !each_read(r, op, used) && !status) status = diag_memory(r->why);
-    return status;
+    return take_known(r, op);
 }
 
 /* Sets `outputs` to the arrays that an op computes, or has computed ahead. */
@@ -319,24 +287,23 @@ static xir_status compute(runner *r, const xir_op *op) {
     return status;
 }
 
-static xir_status step(runner *r, const xir_op *op) {
+static xir_status run_one(runner *r, const xir_op *op) {
     if (r->fates && (r->fates[op->slot] != COMPUTED || are_known(r, op))) {
         ahead_drop(&r->ahead, op);
         return step_known(r, op);
     }
     xir_status status = compute(r, op);
     if (status) return status;
+    r->reads = true;
     for (size_t i = 0; i < op->n_outputs; i++) {
         running *it = &r->values[r->first[op->slot] + i];
         it->array = r->outputs[i];
-        if (is_counted(r)) count(r, it, base_of(r, op, it));
+        if (run_is_counted(r)) count(r, it, base_of(r, op, it));
     }
     status = settle(r, op);
     for (size_t i = 0; i < op->n_outputs && !status; i++)
         status = stopped(r, &op_outputs(op)[i], r->values[r->first[op->slot] + i].array);
     if (!status) report_memory(r, op);
-    release_unused(r, op);
-    if (!each_read(r, op, used) && !status) status = diag_memory(r->why);
     return status;
 }
 
@@ -354,49 +321,103 @@ static xir_status enter_one(runner *r, const xir_op *op, size_t i, const xir_arr
         return array_fail(r->why, status, "%s", text);
     }
     status = array_as(array, type, &it->array, r->why);
-    if (!status && is_counted(r)) count(r, it, it);
+    if (!status && run_is_counted(r)) count(r, it, it);
     return status;
 }
 
-static xir_status enter(runner *r, const xir_op *op, const xir_array *const *inputs) {
+static xir_status enter(runner *r, const xir_op *op) {
     xir_status status = XIR_OK;
     planned_begin(&r->planned, op);
-    for (size_t i = 0; !status && i < op->n_outputs; i++) status = enter_one(r, op, i, inputs[i]);
+    for (size_t i = 0; !status && i < op->n_outputs; i++) status = enter_one(r, op, i, r->given[i]);
     if (!status) status = settle(r, op);
-    if (status) return status;
-    report_memory(r, op);
+    if (!status) report_memory(r, op);
+    return status;
+}
+
+/* ---- stepping ---------------------------------------------------------------------------------------------------- */
+
+/* Releases what the last op has read and nothing else reads, and what nothing reads of what it has made. */
+static xir_status finish(runner *r) {
+    const xir_op *op = r->done;
+    if (!op) return XIR_OK;
+    r->done = NULL;
     release_unused(r, op);
+    return !r->reads || each_read(r, op, used) ? XIR_OK : diag_memory(r->why);
+}
+
+xir_status run_step(runner *r) {
+    const xir_op *op = r->next;
+    xir_status status = finish(r);
+    if (!status) status = cancelled(r);
+    if (status) return status;
+    r->reads = false;
+    if (op == xir_network_input_op(r->net)) status = enter(r, op);
+    else if (op == xir_network_output_op(r->net)) report_memory(r, op);
+    else status = run_one(r, op);
+    if (status) return status;
+    r->done = op;
+    r->next = op->next;
     return XIR_OK;
 }
 
-static xir_status leave(runner *r, const xir_op *op, xir_array **outputs) {
-    xir_status status = XIR_OK;
-    for (size_t i = 0; !status && i < op->n_inputs; i++) {
-        const xir_array *array;
-        const xir_value *value = op_inputs(op)[i].value;
-        status = find_input(r, op, i, &array);
-        if (status) break;
-        if (array) status = hand_out(r, array, &outputs[i]);
-        else if (value) status = array_of_params(value, &outputs[i], r->why);
-        else status = op_fail(op, XIR_E_MISSING, r->why, NULL, "an output of the network is absent");
-    }
+void run_close(runner *r) {
+    pool_close(&r->threads);
+    clean_up(r);
+    meter_close(r->limit);
+}
+
+xir_status run_open(runner *r, const xir_network *net, const xir_array *const *inputs, size_t n_inputs,
+                    const xir_run_options *options, xir_diags *why) {
+    const xir_op *in = xir_network_input_op(net), *lacks = xir_network_first_unrunnable(net);
+    size_t needs = in ? in->n_outputs : 0;
+    if (n_inputs != needs) return count_fail(why, "inputs of the network", needs, n_inputs);
+    if (lacks) return op_fail(lacks, XIR_E_UNSUPPORTED, why, NULL, "the executor has no kernel for this class");
+    xir_status status = sized_take(SIZED(xir_run_options, user), &r->options, options, why);
+    if (!status && in) status = check_symbols(in, inputs, why);
+    if (status) return status;
+    r->net = net;
+    r->next = net->first;
+    r->why = why;
+    r->given = (xir_array **)(uintptr_t)inputs;
+    r->within = (budget)NO_BUDGET;
+    r->memory = XIR_INIT(xir_run_memory);
+    r->limit = r->options.max_memory ? meter_open(&net->ctx->alloc, r->options.max_memory) : NULL;
+    if (r->options.max_memory && !r->limit) return diag_memory(why);
+    rooms_open(&r->rooms, &net->ctx->alloc, r->limit);
+    if (r->options.max_work) r->within.work = r->options.max_work;
+    r->within.rooms = &r->rooms;
+    r->within.cancel = r->options.cancel;
+    r->within.user = r->options.user;
+    pool_open(&r->threads, r->options.threads);
+    r->within.pool = &r->threads;
+    status = prepare(r) ? XIR_OK : diag_memory(why);
+    if (!status && r->options.arena)
+        status = planned_open(&r->planned, net, r->first, r->n_values, &r->rooms, uses_left, r, why);
+    if (status) run_close(r);
     return status;
 }
 
-static xir_status run_all(runner *r, const xir_array *const *inputs, xir_array **outputs) {
+xir_status run_take(const runner *r, const xir_value *value, xir_array **out) {
+    const bool is_params = value_is_params(value);
+    const running *it = is_params ? NULL : running_of(r, value);
+    const xir_array *placed = is_params ? planned_params(&r->planned, value) : NULL;
+    *out = NULL;
+    if (placed) return hand_out(r, placed, out);
+    if (is_params) return array_of_params(value, out, r->why);
+    if (it && it->array) return hand_out(r, it->array, out);
+    const xir_str name = xir_value_name(value);
+    return array_fail(r->why, XIR_E_MISSING, "the value %lld '%.*s' is not computed yet, or not kept any more",
+                      (long long)xir_value_id(value), CLIP_TO(name, 80));
+}
+
+static xir_status leave(const runner *r, const xir_op *op, xir_array **outputs) {
     xir_status status = XIR_OK;
-    const xir_op *in = xir_network_input_op(r->net), *out = xir_network_output_op(r->net);
-    for (const xir_op *op = r->net->first; !status && op; op = op->next) {
-        status = cancelled(r);
-        if (status) break;
-        if (op == in) {
-            status = enter(r, op, inputs);
-        } else if (op == out) {
-            status = leave(r, op, outputs);
-            if (!status) report_memory(r, op);
-        } else {
-            status = step(r, op);
-        }
+    for (size_t i = 0; !status && i < op->n_inputs; i++) {
+        const xir_value *value = op_inputs(op)[i].value;
+        const xir_array *array;
+        if (!value) return op_fail(op, XIR_E_MISSING, r->why, NULL, "an output of the network is absent");
+        status = find_input(r, op, i, &array);
+        if (!status) status = run_take(r, value, &outputs[i]);
     }
     return status;
 }
@@ -405,34 +426,18 @@ xir_status xir_network_run(const xir_network *net, const xir_array *const *input
                            size_t n_outputs, const xir_run_options *options, xir_diags *why) {
     if (!net) return diag_null(why, "network");
     for (size_t i = 0; i < n_outputs; i++) outputs[i] = NULL;
-    const xir_op *in = xir_network_input_op(net), *out = xir_network_output_op(net),
-                  *lacks = xir_network_first_unrunnable(net);
+    const xir_op *in = xir_network_input_op(net), *out = xir_network_output_op(net);
     size_t needs = in ? in->n_outputs : 0, gives = out ? out->n_inputs : 0;
-    if (n_inputs != needs) return count_fail(why, "inputs of the network", needs, n_inputs);
-    if (n_outputs != gives) return count_fail(why, "outputs of the network", gives, n_outputs);
-    if (lacks) return op_fail(lacks, XIR_E_UNSUPPORTED, why, NULL, "the executor has no kernel for this class");
-    xir_run_options known;
-    xir_status status = sized_take(SIZED(xir_run_options, user), &known, options, why);
-    if (!status && in) status = check_symbols(in, inputs, why);
+    if (n_inputs == needs && n_outputs != gives) return count_fail(why, "outputs of the network", gives, n_outputs);
+    runner r = { 0 };
+    xir_status status = run_open(&r, net, inputs, n_inputs, options, why);
     if (status) return status;
-    runner r = { .net = net, .options = &known, .why = why, .within = NO_BUDGET, .memory = XIR_INIT(xir_run_memory) };
-    meter *limit = known.max_memory ? meter_open(&net->ctx->alloc, known.max_memory) : NULL;
-    if (known.max_memory && !limit) return diag_memory(why);
-    rooms_open(&r.rooms, &net->ctx->alloc, limit);
-    if (known.max_work) r.within.work = known.max_work;
-    r.within.rooms = &r.rooms;
-    r.within.cancel = known.cancel;
-    r.within.user = known.user;
-    pool threads;
-    pool_open(&threads, known.threads);
-    r.within.pool = &threads;
-    status = prepare(&r) ? XIR_OK : diag_memory(why);
-    if (!status && known.arena)
-        status = planned_open(&r.planned, net, r.first, r.n_values, &r.rooms, uses_left, &r, why);
-    if (!status) status = run_all(&r, inputs, outputs);
-    pool_close(&threads);
-    clean_up(&r);
-    meter_close(limit);
+    while (!status && r.next) {
+        const xir_op *op = r.next;
+        status = run_step(&r);
+        if (!status && op == out) status = leave(&r, op, outputs);
+    }
+    run_close(&r);
     for (size_t i = 0; status && i < n_outputs; i++) {
         xir_array_free(outputs[i]);
         outputs[i] = NULL;

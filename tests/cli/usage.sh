@@ -9,7 +9,8 @@ run 0 -V; out "xir "
 run 0 --help; out "convert"; out "Exit codes:"; quiet
 run 0 -h; out "convert"
 run 0 help; out "convert"
-for sub in info show convert extract check diff opt plan trace run stats view ops passes schema help completion; do
+for sub in info show convert extract check diff compare reduce opt plan trace run stats view ops passes schema help \
+    completion; do
     run 0 $sub --help; out "usage: xir $sub"; quiet; cp out first
     run 0 help $sub; same out first
     run 0 $sub -h; same out first

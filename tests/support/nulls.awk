@@ -76,6 +76,8 @@ BEGIN {
     argument["const xir_equal_rules *"]   = "NULL"
     argument["const xir_try_options *"] = argument["xir_tried *"] = "NULL"
     argument["const xir_optimise_options *"] = argument["xir_optimised *"] = "NULL"
+    argument["const xir_compare_options *"] = argument["const xir_compare *"] = argument["xir_compare *"] = "NULL"
+    argument["const xir_reduce_options *"] = argument["xir_reduce_state *"] = argument["xir_run_state *"] = "NULL"
     argument["bool *"]                   = "&f->flag"
     argument["double"]                   = "1.0"
     argument["size_t"] = argument["uint64_t"] = argument["int64_t"] = argument["int"] = argument["unsigned"] = "0"

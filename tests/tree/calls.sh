@@ -5,8 +5,8 @@
 # calls.sh NM SHARED EXCEPTIONS OBJECTS: which layer may call which, by the symbols of the library's objects.
 #
 #   - a lower layer does not call a higher one: base < object < type < graph < verbs < icraft < ops, memory, serialize,
-#     passes, exec < convert, targets < library < draw; draw calls them only by the names that the shared library
-#     exports;
+#     passes, exec < convert, targets < library < draw, compare, reduce; these three call others only by the names that
+#     the shared library exports;
 #   - ops, memory, serialize, passes and exec call one another only by the names that the shared library exports; so
 #     does convert call them, but for src/passes/manager and src/passes/support, on which it stands;
 #   - the rooms of src/convert are layers too: node < spec < formula < rows < walk < a dialect < src/convert itself, and
@@ -37,7 +37,7 @@ function floor_of(name) { return name == "" ? 7 : name in floor ? floor[name] : 
 function sees(a, b, to) {
     if (a == "convert" && b == "passes") return to ~ /^src\/passes\/(manager|support)\//
     if (a == "convert" || a == "targets") return rank[b] < rank["ops"]
-    return rank[b] < rank[a] && a != "draw"
+    return rank[b] < rank[a] && rank[a] < rank["draw"]
 }
 
 # Tarjan: the nodes of a circle, files or folders, get the same number.
@@ -73,7 +73,7 @@ BEGIN {
     rank["ops"] = rank["memory"] = rank["serialize"] = rank["passes"] = rank["exec"] = 7
     rank["convert"] = rank["targets"] = 8
     rank["library"] = 9
-    rank["draw"] = 10
+    rank["draw"] = rank["compare"] = rank["reduce"] = 10
     split("node spec formula rows walk", names, " ")
     for (i in names) floor[names[i]] = i
 }

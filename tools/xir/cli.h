@@ -95,7 +95,8 @@ typedef struct command {
 
 /* Each command is in the file of its name. The list ends with NULL. */
 extern const command info_command, show_command, convert_command, extract_command, check_command, diff_command,
-                     opt_command, plan_command, trace_command, run_command, test_command,
+                     compare_command, reduce_command, opt_command, plan_command, trace_command, run_command,
+                     test_command,
                      stats_command, view_command, ops_command,
                      passes_command, schema_command, help_command, completion_command;
 extern const command *const commands[];
@@ -486,5 +487,9 @@ size_t tally_counts(tally *t, class_count **out);
 /* Runs a network for each part of inputs that hold many along their first dim, and joins the outputs. */
 xir_status run_each(const xir_network *net, xir_value *const *inputs, const xir_array *const *arrays, size_t n_in,
                     xir_array **out, size_t n_out, const xir_run_options *options, xir_diags *why);
+/* How many parts the arrays of the inputs have, the same number for all; 0 after a complaint. */
+size_t     count_parts(xir_value *const *inputs, const xir_array *const *arrays, size_t n);
+/* The i-th of so many parts of an array; NULL with a finding. */
+xir_array *part_of(const xir_array *whole, size_t i, size_t parts, xir_diags *why);
 
 #endif

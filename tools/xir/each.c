@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* xir run --each: arrays that hold many inputs one after the other along their first dim. The network, whose first
- * dim says how many it takes at a time, is run for each part; outputs are joined as the inputs were. */
+/* --each of xir run and xir compare: arrays that hold many inputs one after the other along their first dim. The
+ * network, whose first dim says how many it takes at a time, is run for each part; outputs are joined as the inputs
+ * were. */
 #include <stdlib.h>
 #include <string.h>
 #include "cli.h"
@@ -20,8 +21,7 @@ static const xir_type *with_first_dim(const xir_type *type, int64_t first, xir_d
     return out;
 }
 
-/* How many parts the inputs have, the same number for all; 0 after a complaint. */
-static size_t count_parts(xir_value *const *inputs, const xir_array *const *arrays, size_t n) {
+size_t count_parts(xir_value *const *inputs, const xir_array *const *arrays, size_t n) {
     int64_t parts = 0;
     for (size_t i = 0; i < n; i++) {
         int64_t whole = first_dim(xir_array_type(arrays[i])), each = first_dim(xir_value_type(inputs[i]));
@@ -39,7 +39,7 @@ static size_t count_parts(xir_value *const *inputs, const xir_array *const *arra
     return (size_t)parts;
 }
 
-static xir_array *part_of(const xir_array *whole, size_t i, size_t parts, xir_diags *why) {
+xir_array *part_of(const xir_array *whole, size_t i, size_t parts, xir_diags *why) {
     const xir_type *type = with_first_dim(xir_array_type(whole),
                                           first_dim(xir_array_type(whole)) / (int64_t)parts, why);
     size_t size;

@@ -115,8 +115,7 @@ static void put_run(text *t, const xir_run *run, bool all) {
         text_put(t, "]");                                           \
     } while (0)
 
-/* `f` is the row of a declared attribute, or NULL; `all`: all digits of reals. */
-static void put_attr(text *t, const xir_field *f, const xir_attr *v, bool all) {
+void put_attr(text *t, const xir_field *f, const xir_attr *v, bool all) {
     if (v->is_null) {
         text_put(t, "null");
         return;
