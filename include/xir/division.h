@@ -26,7 +26,8 @@ typedef struct xir_division_part {
 
 /* Divides a network, which is unchanged. Bytes of Params are shared. NULL with a finding: XIR_E_INVALID for a group
  * that is not convex, or depends on another one that depends on it; XIR_E_MISSING, XIR_E_MEMORY. Time and memory are
- * linear in the network, but for a bit of each op that is cleared once for each part. */
+ * those of the whole and its parts together; each part has a copy of the tags of the network, and clears a bit for each
+ * op of the whole. */
 XIR_API xir_division *xir_division_new(const xir_network *net, xir_diags *why);
 XIR_API void       xir_division_free(xir_division *parts);   /* accepts NULL */
 

@@ -9,7 +9,6 @@
  *     linear time N [SHAPE]       by hand: the seconds of each call at N and 2 N, where that is more than a tenth
  */
 #include <unistd.h>
-#include <xir/division.h>
 #include <xir/icraft.h>
 #include "linear/shapes.h"
 
@@ -80,22 +79,6 @@ static void move_regions(costs *c, const xir_network *net, xir_diags *why) {
     COST(c, "inline", if (call) (void)!xir_op_inline(call));
     COST(c, "extract", xir_network_free(xir_extract(net, NULL, 0, NULL, 0, why)));
     free(ops);
-    xir_network_free(copy);
-}
-
-/* About as many parts as ops. */
-static void divide(costs *c, const xir_network *net, xir_diags *why) {
-    xir_network *copy = xir_network_clone(net);
-    xir_groups *groups = xir_groups_new(copy, kind_of, NULL, why);
-    for (size_t i = 0; i < xir_groups_count(groups); i++) {
-        const xir_ops ops = xir_groups_at(groups, i);
-        const xir_any number = xir_any_int((int64_t)i);
-        for (size_t j = 0; j < ops.size; j++) (void)!xir_op_set_tag(ops.data[j], XIR_STR("xir.group"), &number);
-    }
-    xir_groups_free(groups);
-    xir_division *parts = NULL;
-    COST(c, "division", parts = xir_division_new(copy, why));
-    COST(c, "free the division", xir_division_free(parts));
     xir_network_free(copy);
 }
 
@@ -172,7 +155,6 @@ static void look(costs *c, xir_network *net) {
     COST(c, "numbers of inputs", (void)!xir_network_input_numbers(net, &takes, 0, why));
     COST(c, "fill weights", (void)!xir_network_fill_weights(copy, 1, why));
     move_regions(c, net, why);
-    divide(c, net, why);
     COST(c, "infer", xir_network_infer(copy, why));
     COST(c, "free", xir_network_free(copy));
     xir_diags_free(why);
