@@ -8,10 +8,11 @@
 
 enum { BLOCK = 1024, LANES = 8 };
 
-/* Sums over the elements that are finite on both sides. */
+/* Sums over the elements that are finite on both sides, and the largest numbers. */
 typedef struct sums {
     double of_expected[LANES], of_found[LANES], of_product[LANES], of_error[LANES];   /* of squares, but the third */
-    double largest[LANES];        /* |expected| */
+    double largest[LANES];        /* |expected|         */
+    double gap[LANES];            /* |found - expected| */
 } sums;
 
 typedef struct measuring {
@@ -25,40 +26,43 @@ typedef struct measuring {
 static void add_block(sums *s, const double *restrict e, const double *restrict f, size_t n) {
     for (size_t i = 0; i + LANES <= n; i += LANES) {
         for (size_t k = 0; k < LANES; k++) {
-            const double x = e[i + k], y = f[i + k], d = y - x, size = fabs(x);
+            const double x = e[i + k], y = f[i + k], d = y - x, size = fabs(x), gap = fabs(d);
             s->of_expected[k] += x * x;
             s->of_found[k] += y * y;
             s->of_product[k] += x * y;
             s->of_error[k] += d * d;
             s->largest[k] = size > s->largest[k] ? size : s->largest[k];
+            s->gap[k] = gap > s->gap[k] ? gap : s->gap[k];
         }
     }
 }
 
-/* The largest difference of a block; NaN counts for nothing. */
-static double largest_of(const double *restrict e, const double *restrict f, size_t n) {
-    double largest[LANES] = { 0 };
-    for (size_t i = 0; i + LANES <= n; i += LANES) {
-        for (size_t k = 0; k < LANES; k++) {
-            const double d = fabs(f[i + k] - e[i + k]);
-            largest[k] = d > largest[k] ? d : largest[k];
-        }
+static double total(const double *lanes) {
+    double sum = 0;
+    for (size_t k = 0; k < LANES; k++) sum += lanes[k];
+    return sum;
+}
+
+static double greatest(const double *lanes) {
+    double most = 0;
+    for (size_t k = 0; k < LANES; k++) most = lanes[k] > most ? lanes[k] : most;
+    return most;
+}
+
+static void merge(sums *all, const sums *block) {
+    for (size_t k = 0; k < LANES; k++) {
+        all->of_expected[k] += block->of_expected[k];
+        all->of_found[k] += block->of_found[k];
+        all->of_product[k] += block->of_product[k];
+        all->of_error[k] += block->of_error[k];
+        if (block->largest[k] > all->largest[k]) all->largest[k] = block->largest[k];
     }
-    for (size_t k = 1; k < LANES; k++)
-        if (largest[k] > largest[0]) largest[0] = largest[k];
-    return largest[0];
 }
 
 static size_t count_beyond(const measuring *m, const double *restrict e, const double *restrict f, size_t n) {
     size_t beyond = 0;
     for (size_t i = 0; i < n; i++) beyond += fabs(f[i] - e[i]) > m->absolute + m->relative * fabs(e[i]);
     return beyond;
-}
-
-static bool are_finite(const double *restrict e, const double *restrict f, size_t n) {
-    double sum = 0;   /* 0 * x is 0 for finite x, NaN otherwise */
-    for (size_t i = 0; i < n; i++) sum += 0 * e[i] + 0 * f[i];
-    return sum == 0;
 }
 
 /* Takes out what is not finite: an element that differs so is noted, and then both are 0. */
@@ -80,9 +84,8 @@ static void take_odd(measuring *m, double *e, double *f, size_t n, size_t at) {
     }
 }
 
-static void note_largest(measuring *m, const double *e, const double *f, size_t n, size_t at) {
+static void note_largest(measuring *m, const double *e, const double *f, size_t n, size_t at, double largest) {
     compare_measure *out = m->out;
-    const double largest = largest_of(e, f, n);
     if (!(largest > out->figures.largest)) return;
     out->figures.largest = largest;
     for (size_t i = 0; i < n && !m->odd; i++) {
@@ -94,28 +97,29 @@ static void note_largest(measuring *m, const double *e, const double *f, size_t 
     }
 }
 
-/* The room after the block is 0 up to a whole number of lanes. */
+/* The room after the block is 0 up to a whole number of lanes. A sum of squares that is not finite shows that an
+ * element is not; then the block is added again without such elements. */
 static void take_block(measuring *m, double *e, double *f, size_t n, size_t at) {
-    if (!are_finite(e, f, n)) take_odd(m, e, f, n, at);
+    sums block = { { 0 } };
     size_t room = n;
     for (; room % LANES; room++) e[room] = f[room] = 0;
-    add_block(&m->s, e, f, room);
-    note_largest(m, e, f, room, at);
-    m->out->differ += count_beyond(m, e, f, n);
-}
-
-static double total(const double *lanes) {
-    double sum = 0;
-    for (size_t k = 0; k < LANES; k++) sum += lanes[k];
-    return sum;
+    add_block(&block, e, f, room);
+    if (!isfinite(total(block.of_expected) + total(block.of_found))) {
+        take_odd(m, e, f, n, at);
+        block = (sums){ { 0 } };
+        add_block(&block, e, f, room);
+    }
+    const double largest = greatest(block.gap);
+    merge(&m->s, &block);
+    note_largest(m, e, f, n, at, largest);
+    if (largest > m->absolute) m->out->differ += count_beyond(m, e, f, n);
 }
 
 static void finish(measuring *m) {
     compare_measure *out = m->out;
     xir_compare_figures *g = &out->figures;
     const double expected = total(m->s.of_expected), found = total(m->s.of_found), error = total(m->s.of_error);
-    double largest = 0;
-    for (size_t k = 0; k < LANES; k++) largest = m->s.largest[k] > largest ? m->s.largest[k] : largest;
+    const double largest = greatest(m->s.largest);
     if (m->odd) {
         g->largest = g->relative = INFINITY;
         g->cosine = 0;

@@ -57,13 +57,15 @@ static bool axes_fit(const xir_type *from, const xir_type *to, const int64_t *ax
 
 static bool ends_with_channels(const xir_type *type) { return letter(type, xir_type_rank(type) - 1) == 'C'; }
 
-/* Whether all dims but those of length 1 agree in their order; or one side is flat. */
+/* Whether all dims agree in their order, or all but those of length 1; or one side is flat. */
 static bool are_in_order(const xir_type *from, const xir_type *to) {
     const size_t n = xir_type_rank(from), m = xir_type_rank(to);
     size_t i = 0, k = 0, of_from = 0, of_to = 0;
     int64_t all_from = 0, all_to = 0;
-    bool same = true;
-    while (i < n || k < m) {
+    bool same = n == m;
+    for (size_t axis = 0; axis < n && same; axis++) same = dims_fit(dim(from, axis), dim(to, axis));
+    if (same) return true;
+    for (same = true; i < n || k < m;) {
         if (i < n && dim(from, i) == 1) i++;
         else if (k < m && dim(to, k) == 1) k++;
         else {

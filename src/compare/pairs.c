@@ -260,7 +260,21 @@ static bool read_the_same(const xir_compare *c, const xir_op *a, const xir_op *b
     return !lacks;
 }
 
+/* Whether values of ops have been joined by their names: then values of other names are not the same. */
+static bool have_common_names(const xir_compare *c) {
+    for (uint32_t i = 0; i < c->a.n; i++)
+        if (!is_free(&c->a, i) && c->a.by[i] == XIR_COMPARE_BY_NAME && !compare_is_input(&c->a, c->a.values[i]))
+            return true;
+    return false;
+}
+
+static bool have_other_names(const xir_value *a, const xir_value *b) {
+    const xir_str x = xir_value_name(a), y = xir_value_name(b);
+    return x.size && y.size && !xir_str_equal(x, y);
+}
+
 static xir_status join_matches(xir_compare *c, xir_diags *why) {
+    const bool named = have_common_names(c);
     if (all_joined(&c->a) || all_joined(&c->b)) return XIR_OK;
     const xir_diff_options how = XIR_INIT(xir_diff_options, .match_only = true);
     xir_diff *diff = xir_diff_new(c->a.net, c->b.net, &how, why);
@@ -271,7 +285,8 @@ static xir_status join_matches(xir_compare *c, xir_diags *why) {
         if (!other || xir_op_class(other) != class_of(v) || !read_the_same(c, xir_value_op(v), other)) continue;
         const xir_value *w = xir_op_output(other, (int64_t)xir_value_index(v));
         const uint32_t k = w ? compare_number(&c->b, w) : NO_NUMBER;
-        if (k != NO_NUMBER && is_free(&c->b, k)) join(c, i, k, XIR_COMPARE_BY_MATCH);
+        if (k == NO_NUMBER || !is_free(&c->b, k) || (named && have_other_names(v, w))) continue;
+        join(c, i, k, XIR_COMPARE_BY_MATCH);
     }
     xir_diff_free(diff);
     return XIR_OK;

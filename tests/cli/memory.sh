@@ -41,6 +41,8 @@ short 9 $none "" trace small.onnx "#1" --back --passes fuse
 run 0 opt small.onnx traced.json --provenance
 short 2 $none "" trace traced.json conv1 --passes fuse
 short 2 $none "" trace traced.json conv1 --back --passes fuse
+short 19 $none "" compare small.json small.fb
+short 29 $none "" compare small.json expected --seed 0 --json
 short 1 $none "" show small.fb
 short 9 $none "" show small.fb --op conv1
 short 5 small.imodel "" show -

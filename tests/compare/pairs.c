@@ -119,6 +119,30 @@ static void elements_follow_their_axes(void **state) {
     CHECK_PAIRS("x: fp32 1 4 4 4; a = Neg x; out a", "x: NHWC 1 4 4 4; a = Neg x; out a", NULL, "a=a");
 }
 
+static void an_op_that_computes_another_value_has_its_name(void **state) {
+    (void)state;
+    /* as passes fuse: the op stays, and makes the value of the op after it */
+    xir_network *a = story_net("x: fp32 4; a = Neg x; b = Add a a; c = Abs b; out c");
+    xir_network *b = story_net("x: fp32 4; a = Add x x [alpha=-1 beta=-1]; c = Abs a; out c");
+    DOES(xir_value_set_name(story_value(b, "a"), XIR_STR("b")));
+    checked k = compare_nets(a, b, NULL);
+    assert_string_equal(pairs_of(&k), "b=a c=c");
+    free_checked(&k);
+}
+
+static void open_dims_do_not_part_values(void **state) {
+    (void)state;
+    xir_network *a = story_net("x: fp32 1 1 4; a = Neg x; b = Abs a; out b"), *b = xir_network_clone(a);
+    const int64_t open[] = { -1, -1, 4 };
+    const xir_type *fp32 = xir_type_float(ctx, XIR_FLOAT_FP32);
+    for (xir_op *op = xir_network_first(b); op; op = xir_op_next(op))
+        for (size_t i = 0; i < xir_op_output_count(op); i++)
+            DOES(xir_value_set_type(xir_op_output(op, (int64_t)i), xir_type_tensor(ctx, fp32, NULL, open, 3)));
+    checked k = compare_nets(a, b, NULL);
+    assert_string_equal(pairs_of(&k), "a=a b=b");
+    free_checked(&k);
+}
+
 static void a_wrong_order_of_axes_is_bad(void **state) {
     (void)state;
     CHECK_PAIRS("x: NCHW 1 4 4 4; a = Transpose x [dims=0,2,3,1 layout=@layout(NHWC)]; b = Neg a; out b",
@@ -278,6 +302,8 @@ GROUP {
         cmocka_unit_test(another_shape_is_a_bad_pair_of_ops_of_one_class),
         cmocka_unit_test(axes_of_length_one_and_flat_values_do_not_matter),
         cmocka_unit_test(elements_follow_their_axes),
+        cmocka_unit_test(an_op_that_computes_another_value_has_its_name),
+        cmocka_unit_test(open_dims_do_not_part_values),
         cmocka_unit_test(a_wrong_order_of_axes_is_bad),
         cmocka_unit_test(a_reshape_keeps_the_order_of_its_input),
         cmocka_unit_test(alone_each_op_answers_for_itself),

@@ -80,6 +80,7 @@ bool bench_open(const char *name, size_t jobs) {
         return false;
     }
     wait_for_signals();
+    atexit(bench_close);   /* without memory the program ends where it is */
     for (n_jobs = 0; n_jobs < jobs; n_jobs++) {
         char number[24];
         snprintf(number, sizeof number, "%zu", n_jobs);
