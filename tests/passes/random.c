@@ -12,7 +12,7 @@
 #include "support/random_net.h"
 
 static const char *const passes[] = { "sort", "infer", "dce", "cse", "dedup", "canon", "fold", "identity", "merge", "layout",
-                                      "fuse", "fold-batchnorm" };
+                                      "fuse", "fold-batchnorm", "fold-products" };
 
 static size_t all_changes[COUNT(passes)];
 

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
+/* Shared by the families of `fold-products`. Row 0 of each pattern is the input of what remains. */
+#ifndef PASSES_PRODUCTS_H
+#define PASSES_PRODUCTS_H
+
+#include <xir/ops.h>
+#include "pattern/families.h"
+
+extern const pass_rule products_factors[], products_norms[], products_pads[];
+
+#endif
