@@ -40,6 +40,16 @@ bool move_compose(move_map *map, const xir_op *op) {
     return map_transpose(map, xir_transpose_of(op)->dims) && map_has_dims(map, dims);
 }
 
+/* A Transposition alone that gives letters to dims stays, even if it moves nothing: formats know it as a change between
+ * orders of axes. */
+static bool has_letters(const xir_type *type) {
+    const xir_str text = xir_layout_text(xir_type_layout(type));
+    for (size_t i = 0; i < text.size; i++) {
+        if (text.data[i] != '*') return true;
+    }
+    return false;
+}
+
 /* The longest part of the run up to the root that can be written in a shorter way: its first op is run[*n - 1]. */
 static bool shorter(const xir_match *m, xir_op **run, size_t *n, move_plan *plan) {
     size_t all = 0;
@@ -60,6 +70,7 @@ static bool shorter(const xir_match *m, xir_op **run, size_t *n, move_plan *plan
             turns += xir_transpose_of(run[i]) != NULL;
         }
         if (!known || !plan_of(&map, x, op_outputs(m->root)[0].type, plan)) continue;
+        if (*n == 1 && plan_ops(plan) && has_letters(op_outputs(m->root)[0].type)) return false;
         const int ops = plan_ops(plan);
         if (ops < (int)*n || (ops == (int)*n && plan->turns < turns)) return true;
     }
