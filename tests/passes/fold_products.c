@@ -92,6 +92,7 @@ static void factors_of_factors_are_one(void **state) {
     BECOMES("x: 3 4; s: 3; t: params 4 = 1 2 3 4; n = Multiply x s; y = Div n t; out y", "y = Div x t; out y");
     BECOMES("x: 3 4; s: 3; t: params 4; n = Add x s; y = Add t n [alpha=2 beta=-3]; out y",
             "y = Add t x [alpha=2 beta=-3]; out y");
+    BECOMES("x: 3 4; s: -3; t: 0; n = Multiply x s; y = Div n t; out y", "y = Div x t; out y");     /* by -0 then */
     STAYS("x: 3 4; s: 3; t: 5; n = Multiply x s; y = Multiply n t; out y n");
     STAYS("x: 3 4; s: 3; t: 0; n = Multiply x s; y = Div t n; out y");
     STAYS("x: 3 4; s: 0; t: 5; n = Multiply x s; y = Div n t; out y");        /* t / 0 */

@@ -154,7 +154,8 @@ static bool write_constant(const absorption *c, const absorb_change *change, con
         for (size_t i = 0; i < is.size; i++)
             old = old * (size_t)is.data[i] + (is.data[i] == 1 ? 0 : (size_t)at[rank - is.size + i]);
         const channel_line *line = &lines[from_end_ ? at[rank - from_end_] : 0];
-        const double y = element_real(form, read, old) * line->factor + line->addend;
+        const double product = element_real(form, read, old) * line->factor;
+        const double y = line->addend == 0 ? product : product + line->addend;    /* -0 stays */
         if (!(fabs(y) <= greatest) || (y != 0 && fabs(y) < least)) return false;
         if (out) element_put_real(form, out, k, y);
         for (size_t i = rank; i-- > 0 && ++at[i] == dims[i];) at[i] = 0;

@@ -62,7 +62,9 @@ static xir_status move_uses(xir_rewriter *at, const xir_match *m) {
         status = xir_op_set_input(user, xir_use_index(y->uses), xir_match_value(m, X));
         xir_rewriter_touch(at, user);
     }
-    return status ? status : xir_op_erase(m->root);
+    if (!status) status = xir_op_erase(m->root);
+    if (!status) products_touch_above(at, xir_match_value(m, X));
+    return status;
 }
 
 static void touch(void *at, xir_op *op) { xir_rewriter_touch(at, op); }

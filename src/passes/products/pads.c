@@ -106,7 +106,7 @@ static xir_status add_amounts(xir_op *op, const amounts *a) {
 static xir_verdict to_padding(xir_rewriter *at, const xir_match *m, const void *user) {
     amounts a[SIDES];
     xir_attr mode;
-    (void)at, (void)user;
+    (void)user;
     if (!read_amounts(m, a)) return XIR_REWRITE_LEFT;
     xir_op *op = m->root, *pad_op = xir_match_op(m, PAD);
     xir_status status = XIR_OK;
@@ -118,6 +118,7 @@ static xir_verdict to_padding(xir_rewriter *at, const xir_match *m, const void *
     if (!status) status = xir_op_set_input(op, 0, xir_match_value(m, X));
     provenance_absorbed(op, pad_op);
     if (!status && op_is_unused(pad_op)) status = xir_op_erase(pad_op);
+    if (!status) products_touch_above(at, xir_match_value(m, X));
     return status ? XIR_REWRITE_FAILED : XIR_REWRITE_DONE;
 }
 

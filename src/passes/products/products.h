@@ -8,6 +8,10 @@
 #include <xir/ops.h>
 #include "pattern/families.h"
 
+/* After a rewrite, factors further up may reach constants: visits the ops that lead to a value through first inputs, up
+ * to a few of them. */
+void products_touch_above(xir_rewriter *at, const xir_value *v);
+
 extern const pass_rule products_factors[], products_norms[], products_pads[];
 
 #endif
