@@ -127,7 +127,7 @@ bool absorb_change_op(absorption *c, change_kind kind, xir_op *op, uint32_t oper
         if (!linear_of(op, &l)) return false;
         count_bytes(c, l.weights, bytes_of(l.weights));
         const uint64_t bias = (uint64_t)l.out_channels * (bytes_of(l.weights) / (uint64_t)l.count);
-        if (l.bias || !lines_add_nothing(c, &from)) count_bytes(c, l.bias, bias);
+        if (!lines_add_nothing(c, &from)) count_bytes(c, l.bias, bias);
     }
     c->changes[c->n_changes++] = (absorb_change){ kind, op, operand, from };
     return true;

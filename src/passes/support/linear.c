@@ -167,6 +167,29 @@ static inline void channels_at(const linear *l, const place *p, int64_t *in, int
     *out = l->transposed ? group * l->out_dim + p->o.at : p->o.at;
 }
 
+/* Whether weights are fp32, and those of one input channel and all output channels follow each other. */
+static bool has_plain_rows(const linear *l) {
+    return l->form.bits == 32 && l->form.exponent == 8 && l->groups == 1 && l->out_step == 1 && l->in_step == l->out_dim;
+}
+
+/* scale_weights for plain rows: the same numbers. Weights need not be aligned. */
+static void scale_rows(const linear *l, char *w, bool after, const channel_line *lines, double *sums) {
+    const char *read = xir_params_data(l->weights, NULL);
+    const size_t n = (size_t)l->out_dim;
+    float x;
+    for (size_t k = 0, in = 0; k < (size_t)l->count; k += n, in = in + 1 == (size_t)l->in_dim ? 0 : in + 1) {
+        for (size_t o = 0; w && o < n; o++) {
+            memcpy(&x, read + (k + o) * sizeof x, sizeof x);
+            x = (float)((double)x * lines[after ? o : in].factor);
+            memcpy(w + (k + o) * sizeof x, &x, sizeof x);
+        }
+        for (size_t o = 0; !after && lines[in].addend != 0 && o < n; o++) {
+            memcpy(&x, read + (k + o) * sizeof x, sizeof x);
+            sums[o] += (double)x * lines[in].addend;
+        }
+    }
+}
+
 /* Writes each weight, multiplied by the factor of its output or input channel, to `w` (NULL: does not write). Adds to
  * sums[out] the contribution of the addends. */
 static void scale_weights(const linear *l, void *w, bool after, const channel_line *lines, double *sums) {
@@ -218,7 +241,8 @@ static bool has_addends(const channel_line *lines, size_t n) {
 xir_status linear_refit(const linear *l, const channel_line *lines, bool after, xir_value *input) {
     xir_network *net = l->op->net;
     const size_t n = (size_t)(after ? l->out_channels : l->in_channels), n_out = (size_t)l->out_channels;
-    const bool needs_bias = l->bias || has_addends(lines, n), scales = has_factors(lines, n);
+    const bool adds = has_addends(lines, n), scales = has_factors(lines, n), needs_bias = adds || (after && l->bias);
+    if (!adds && !scales) return xir_op_set_input(l->op, 0, input);
     xir_value *weights = scales ? constant_copy(l->weights, l->op) : l->weights;
     xir_value *bias = weights && needs_bias ? make_bias(l) : NULL;
     void *w = scales && weights ? xir_params_edit(weights) : NULL, *b = bias ? xir_params_edit(bias) : NULL;
@@ -229,9 +253,10 @@ xir_status linear_refit(const linear *l, const channel_line *lines, bool after, 
     }
     for (size_t c = 0; c < n_out; c++)
         sums[c] = after ? bias_at(l, c) * lines[c].factor + lines[c].addend : bias_at(l, c);
-    if (!after || scales) scale_weights(l, w, after, lines, sums);
+    if (has_plain_rows(l)) scale_rows(l, w, after, lines, sums);
+    else scale_weights(l, w, after, lines, sums);
     for (size_t c = 0; c < n_out && needs_bias; c++) element_put_real(element_format_of(bias->type), b, c, sums[c]);
     mem_free(&net->alloc, sums, n_out * sizeof *sums);
-    xir_value *inputs[3] = { input, weights, bias };
-    return xir_op_set_inputs(l->op, inputs, bias ? 3 : 2);
+    xir_value *inputs[3] = { input, weights, bias ? bias : l->bias };
+    return xir_op_set_inputs(l->op, inputs, inputs[2] ? 3 : 2);
 }
