@@ -7,7 +7,7 @@
 #include "moves/moves.h"
 
 static xir_status run(xir_pass *at) {
-    static const pass_rule *const families[] = { moves_parts, moves_turns };
+    static const pass_rule *const families[] = { moves_parts, moves_picks, moves_turns };
     xir_status status = XIR_OK;
     size_t before;
     do {

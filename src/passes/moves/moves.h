@@ -9,7 +9,7 @@
 #include "moves/map.h"
 #include "pattern/families.h"
 
-extern const pass_rule moves_turns[], moves_parts[];
+extern const pass_rule moves_turns[], moves_parts[], moves_picks[];
 
 /* Whether an op is a Reshape, a Squeeze or a Transpose that only moves plain elements, on the host. */
 bool move_turns(const xir_op *op);
