@@ -186,6 +186,28 @@ static void a_pad_is_the_padding_of_windows(void **state) {
     STAYS("x: NHWC 1 5 6 4; p = Pad x [padding=0,0,1,1,1,1,0,0]; y = AvgPool2d p [pool_width=2 pool_height=2 pad_left=1]; out y");
 }
 
+/* ---- orders ------------------------------------------------------------------------------------------------------ */
+
+static void an_order_goes_into_the_weights(void **state) {
+    (void)state;
+    BECOMES(IMAGE "n = SwapOrder x [order=2,0,3,1]; y = Conv2d n w " PADDED "; out y", "y = Conv2d x w " PADDED "; out y");
+    BECOMES(IMAGE "n = ChannelShuffle x [groups=2]; y = Conv2d n w; out y", "y = Conv2d x w; out y");
+    BECOMES("x: 3 4; i: params sint64 4 = 1 -1 0 2; w: params 4 5; v: params 4 2; n = Gather x i [axis=1]; r = ReLU n; "
+            "y = Matmul r w; z = Matmul n v; out y z", "r = ReLU x; y = Matmul r w; z = Matmul x v; out y z");
+    BECOMES(IMAGE "n = SwapOrder x [order=1,0,3,2 axis=3]; p = MaxPool2d n [pool_width=2 pool_height=2]; "
+            "m = Mean p [dim=1 keepdim=true]; y = Conv2d m w [pad_top=1 pad_bottom=1]; out y",
+            "p = MaxPool2d x [pool_width=2 pool_height=2]; m = Mean p [dim=1 keepdim=true]; "
+            "y = Conv2d m w [pad_top=1 pad_bottom=1]; out y");
+    STAYS(IMAGE "n = SwapOrder x [order=2,0,3,1]; y = Conv2d n w; out y n");
+    STAYS(IMAGE "n = SwapOrder x [order=1,0,2,3,4,5 axis=2]; y = Conv2d n w; out y");                 /* along W */
+    STAYS(IMAGE "n = SwapOrder x [order=2,0,3,1]; s = Softmax n; y = Conv2d s w; out y");
+    STAYS(IMAGE "n = SwapOrder x [order=2,0,3,1]; y = Conv2d n w; z = Conv2d x w; out y z");
+    STAYS("x: 3 4; i: params sint64 4 = 1 1 0 2; w: params 4 5; n = Gather x i [axis=1]; y = Matmul n w; out y");
+    STAYS("x: 3 4; i: params sint64 4 = none; w: params 4 5; n = Gather x i [axis=1]; y = Matmul n w; out y");
+    STAYS("x: 3 4; i: sint64 4; w: params 4 5; n = Gather x i [axis=1]; y = Matmul n w; out y");
+    STAYS("x: NHWC 1 5 6 4; d: params HWIO 3 3 1 4; n = SwapOrder x [order=2,0,3,1]; y = Conv2d n d [groups=4]; out y");
+}
+
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 static void scarcely(want *w) {
@@ -214,6 +236,7 @@ GROUP {
         cmocka_unit_test(halves_keep_their_precision),
         cmocka_unit_test(factors_of_norms_go_into_products),
         cmocka_unit_test(a_pad_is_the_padding_of_windows),
+        cmocka_unit_test(an_order_goes_into_the_weights),
         cmocka_unit_test(failing_allocations_leak_nothing),
     };
     return RUN_GROUP(tests);

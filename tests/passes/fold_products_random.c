@@ -15,7 +15,8 @@
 #define CONSTANTS \
     "x: NHWC 1 4 4 4; w: params HWIO 3 3 4 4; d: params HWIO 3 3 1 4; k: params HWIO 1 1 4 4; " \
     "t: params HWOI 1 1 4 4; " \
-    "b: params 4; v: params 4; m: params 4 4; g: params 4 4; half: 0.5; two: params 1 = 2; none: 0; "
+    "b: params 4; v: params 4; m: params 4 4; g: params 4 4; half: 0.5; two: params 1 = 2; none: 0; " \
+    "i: params sint64 4 = 3 -3 0 2; "
 #define SAME "[pad_top=1 pad_bottom=1 pad_left=1 pad_right=1]"
 #define FLAT "[shape=1,16,4 layout=@layout(N*C)]"
 #define FULL "[shape=1,4,4,4 layout=@layout(NHWC)]"
@@ -43,6 +44,7 @@ static const char *const lines[] = {
     "p@, q@ = Split # [sections=1,3 axis=3]; @ = Concat p< q< [axis=3]",
     "p@, q@ = Split # [sections=1,3 axis=3]; @ = Concat q< p< [axis=3]",
     "@ = Upsample # [height=8 width=8]; @ = MaxPool2d < [pool_width=2 pool_height=2 stride_width=2 stride_height=2]",
+    "@ = SwapOrder # [order=2,0,3,1]", "@ = ChannelShuffle # [groups=2]; @ = Conv2d < k", "@ = Gather # i [axis=3]",
     "@ = ReLU #", "@ = Sigmoid #", "@ = Multiply # #", "@ = Add # #", "@ = Neg #", "@ = Roll # [shifts=1 dims=2]",
 };
 static const char *const constants[] = { "half", "two", "b", "v", "none" };

@@ -18,7 +18,9 @@ void products_touch_above(xir_rewriter *at, const xir_value *v) {
 
 /* A factor may be further from a constant than the rewriter looks: then the rules are tried again. */
 static xir_status run(xir_pass *at) {
-    static const pass_rule *const families[] = { products_factors, products_norms, products_pads };
+    static const pass_rule *const families[] = {
+        products_factors, products_norms, products_pads, products_orders,
+    };
     xir_status status = XIR_OK;
     for (size_t before = SIZE_MAX; !status && at->changes != before;) {
         before = at->changes;

@@ -12,6 +12,6 @@
  * to a few of them. */
 void products_touch_above(xir_rewriter *at, const xir_value *v);
 
-extern const pass_rule products_factors[], products_norms[], products_pads[];
+extern const pass_rule products_factors[], products_norms[], products_pads[], products_orders[];
 
 #endif

@@ -260,3 +260,16 @@ xir_status linear_refit(const linear *l, const channel_line *lines, bool after, 
     xir_value *inputs[3] = { input, weights, bias ? bias : l->bias };
     return xir_op_set_inputs(l->op, inputs, inputs[2] ? 3 : 2);
 }
+
+xir_status linear_reorder(const linear *l, const int64_t *order) {
+    xir_value *weights = constant_copy(l->weights, l->op);
+    const void *read = xir_params_data(l->weights, NULL);
+    void *w = weights ? xir_params_edit(weights) : NULL;
+    if (!w) return net_no_memory(l->op->net);
+    counter i = { 0, l->in_dim, l->in_step, l->in_step };
+    for (int64_t k = 0; k < l->count; k++, count_on(&i)) {
+        const int64_t to = k + (order[i.at] - i.at) * l->in_step;
+        element_put_real(l->form, w, (size_t)to, element_real(l->form, read, (size_t)k));
+    }
+    return xir_op_set_input(l->op, 1, weights);
+}

@@ -42,6 +42,10 @@ xir_status linear_holds(const linear *l, const channel_line *lines, bool *holds)
  * line of what it computed. There is a line for each channel that it reads or makes. On failure the op is unchanged. */
 xir_status linear_refit(const linear *l, const channel_line *lines, bool after, xir_value *input);
 
+/* Gives the op, which has one group, weights for an input whose channels are in the order that they had before channel
+ * i came from channel order[i]. On failure the op is unchanged. */
+xir_status linear_reorder(const linear *l, const int64_t *order);
+
 /* Returns true if the value is Params with exactly the bytes that its type takes, whose layout is not tiled. */
 bool constant_is_plain(const xir_value *v, int64_t *count);
 
