@@ -21,8 +21,8 @@ xir_status moves_merge(xir_pass *at);
 
 /* How elements get from one value to another: a Reshape, a Transpose and a Reshape, each of which may be missing. */
 typedef struct move_plan {
-    bool    reshapes, turns, ends;                 /* a Reshape to `first`, then `order`, then a Reshape to the result */
-    size_t  n;                                     /* of `first` and `order`                                           */
+    bool    reshapes, turns, ends;     /* a Reshape to `first`, then `order`, then a Reshape to the result */
+    size_t  n;                         /* of `first` and `order`                                           */
     int64_t first[MAP_FACTORS], order[MAP_FACTORS];
 } move_plan;
 

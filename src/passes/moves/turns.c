@@ -59,6 +59,7 @@ static bool shorter(const xir_match *m, xir_op **run, size_t *n, move_plan *plan
         }
         run[all++] = op;
     }
+    if (all == 1 && !xir_transpose_of(m->root)) return false;      /* unless it does nothing: `identity` */
     for (*n = all; *n; --*n) {
         const xir_value *x = op_inputs(run[*n - 1])[0].value;
         if (value_op(x) == m->root) return false;

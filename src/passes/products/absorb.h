@@ -43,7 +43,8 @@ typedef struct absorption {
     bool          no_memory;
 } absorption;
 
-/* Begins a plan for a value with n lines, which the caller fills in; NULL without memory. absorb_end frees what it has. */
+/* Begins a plan for a value with n lines, which the caller fills in; NULL without memory. absorb_end frees what it
+ * has. */
 channel_line *absorb_begin(absorption *c, xir_value *value, int64_t dim, size_t n);
 void          absorb_end(absorption *c);
 /* A constant that will not be needed any more, if nothing else uses it. */
