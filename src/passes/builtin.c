@@ -16,11 +16,14 @@ static const xir_pass_decl *const built_in[] = {
     NULL,
 };
 
+/* Names that passes had before. */
+static const registry_item aliases[] = { { REGISTRY_PASS, "merge", &pass_moves } };
+
 xir_status passes_register(xir_context *ctx) {
     pass_rules_define(ctx);
     for (size_t i = 0; built_in[i]; i++) {
         xir_status status = xir_pass_register(ctx, built_in[i], NULL);
         if (status) return status;
     }
-    return XIR_OK;
+    return registry_add_own(ctx, aliases, sizeof aliases / sizeof *aliases);
 }

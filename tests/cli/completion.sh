@@ -52,8 +52,8 @@ if has bash; then
     offers "imodel" xir convert a.json b --to = im
     offers "onnx" xir info --from = on
     offers "needed exact fast max" xir opt --level ""
-    offers "fold fold-batchnorm" xir opt --disable fol
-    offers "infer,fold infer,fold-batchnorm" xir opt --passes infer,fol
+    offers "fold fold-batchnorm fold-products" xir opt --disable fol
+    offers "infer,fold infer,fold-batchnorm infer,fold-products" xir opt --passes infer,fol
     offers "fix(dce" xir opt --passes "fix(dc"
     offers "models" xir run model.fb --output mod
     offers "" xir run model.fb --seed ""

@@ -94,7 +94,7 @@ static void run_pass(xir_network *net, const char *pass, size_t *changes) {
 
 static void passes_keep_every_element(void **state) {
     (void)state;
-    static const char *const passes[] = { "fold", "fold-batchnorm", "merge", "layout", "fuse", "identity",
+    static const char *const passes[] = { "fold", "fold-batchnorm", "fold-products", "moves", "layout", "fuse", "identity",
                                           "cse", "infer" };
     for (size_t w = 0; w < COUNT(ways); w++) {
         for (size_t i = 0; i < COUNT(stories) + COUNT(networks); i++) {

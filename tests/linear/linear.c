@@ -188,8 +188,8 @@ static void convert_back(costs *c, const xir_network *net) {
 static xir_network *after_passes;   /* the result of the last pass of the default pipeline */
 
 static void run_passes(costs *c, const xir_network *net) {
-    static const char *const one_by_one[] = { "to-xir", "sort", "infer", "fold", "identity", "layout", "merge", "fuse",
-                                              "fold-batchnorm", "cse", "dedup", "canon", "dce" };
+    static const char *const one_by_one[] = { "to-xir", "sort", "infer", "fold", "identity", "layout", "moves", "fuse",
+                                              "fold-batchnorm", "fold-products", "cse", "dedup", "canon", "dce" };
     xir_network *copy = xir_network_clone(net);
     for (size_t i = 0; i < sizeof one_by_one / sizeof *one_by_one; i++) {
         xir_network *of_one = xir_network_clone(net);

@@ -61,7 +61,7 @@ static void hurt(xir_network *net) {
 
 static void broken_networks_stay_consistent(void **state) {
     (void)state;
-    static const char *const passes[] = { "fuse", "fold-batchnorm", "identity", "layout" };
+    static const char *const passes[] = { "fuse", "fold-batchnorm", "fold-products", "moves", "identity", "layout" };
     size_t changed = 0;
     for (int i = 0; i < OFTEN(20000); i++) {
         xir_network *net = story_net(stories[chance(COUNT(stories))]);

@@ -112,7 +112,7 @@ static void an_empty_network(void **state) {
     (void)state;
     xir_network *net = new_net();
     static const char *const passes[] = { "sort", "infer", "dce",      "cse",  "dedup",
-                                          "canon", "fold", "identity", "merge" };
+                                          "canon", "fold", "identity", "moves", "fold-products" };
     for (size_t i = 0; i < COUNT(passes); i++) {
         size_t changes = 1;
         DOES(xir_pass_run(net, passes[i], NULL, &changes, why));

@@ -94,8 +94,8 @@ static void the_default_pipeline_changes_no_result(void **state) {
 
 /* "onnx-to-xir" and one to eight passes, some in groups. */
 static void make_pipeline(char *text) {
-    static const char *const passes[] = { "sort", "infer", "dce", "cse", "dedup", "canon", "fold", "identity", "merge",
-                                          "fold-batchnorm", "fuse", "layout" };
+    static const char *const passes[] = { "sort", "infer", "dce", "cse", "dedup", "canon", "fold", "identity", "moves",
+                                          "fold-batchnorm", "fold-products", "fuse", "layout" };
     strcpy(text, "onnx-to-xir");
     for (uint64_t n = 1 + chance(8); n; n--) {
         const char *a = passes[chance(COUNT(passes))], *b = passes[chance(COUNT(passes))];

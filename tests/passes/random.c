@@ -11,8 +11,8 @@
 #include "support/path_rule.h"
 #include "support/random_net.h"
 
-static const char *const passes[] = { "sort", "infer", "dce", "cse", "dedup", "canon", "fold", "identity", "merge", "layout",
-                                      "fuse", "fold-batchnorm" };
+static const char *const passes[] = { "sort", "infer", "dce", "cse", "dedup", "canon", "fold", "identity", "moves", "layout",
+                                      "fuse", "fold-batchnorm", "fold-products" };
 
 static size_t all_changes[COUNT(passes)];
 

@@ -169,6 +169,10 @@ static inline void provenance_moved(xir_network *net, const xir_value *from, con
 static inline void provenance_absorbed(const xir_op *op, const xir_op *other) {
     if (op->net->provenance) provenance_note_absorbed(op->net->provenance, op, other);
 }
+/* The new ops of the innermost scope take the place of this op, too. */
+static inline void provenance_also(const xir_op *op) {
+    if (op->net->provenance && op->net->provenance->scope) provenance_scope_op(op->net->provenance->scope, op);
+}
 /* `copy` is a copy of an op, with copies of its sub ops. */
 static inline void provenance_copied(const xir_op *copy, const xir_op *op) {
     if (op->net->provenance) provenance_note_copied(op->net->provenance, copy, op);

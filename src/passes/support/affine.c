@@ -119,9 +119,3 @@ bool affine_adds_nothing(const affine *a, int64_t channels) {
     for (int64_t c = 0; c < channels && nothing; c++) nothing = affine_addend(a, (size_t)c) == 0;
     return nothing;
 }
-
-bool affine_scales_nothing(const affine *a, int64_t channels) {
-    bool nothing = true;
-    for (int64_t c = 0; c < channels && nothing; c++) nothing = affine_factor(a, (size_t)c) == 1;
-    return nothing;
-}

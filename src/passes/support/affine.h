@@ -33,6 +33,5 @@ bool affine_of(const xir_op *op, const xir_value *data, int64_t dim, int64_t siz
 double affine_factor(const affine *a, size_t channel);
 double affine_addend(const affine *a, size_t channel);
 bool   affine_adds_nothing(const affine *a, int64_t channels);
-bool   affine_scales_nothing(const affine *a, int64_t channels);   /* all factors are 1 */
 
 #endif

@@ -26,3 +26,9 @@ bool number_of_params(const xir_value *v, double *out) {
 bool number_near(double x, double wanted, double within) {
     return fabs(x - wanted) <= within * (wanted != 0 ? fabs(wanted) : 1);
 }
+
+void number_range(element_format f, double *least, double *greatest) {
+    const int half = 1 << (f.exponent - 1);
+    *least = ldexp(1, 2 - half);
+    *greatest = ldexp(2 - ldexp(1, -f.mantissa), half - 1);
+}

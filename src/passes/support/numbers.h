@@ -15,5 +15,7 @@ const void *whole_params(const xir_value *v);
 bool number_of_params(const xir_value *v, double *out);
 /* Whether `x` is `wanted` within a relative error; an absolute one if `wanted` is 0. */
 bool number_near(double x, double wanted, double within);
+/* The least normal number above 0 of a float format, and its greatest number. */
+void number_range(element_format f, double *least, double *greatest);
 
 #endif

@@ -173,7 +173,7 @@ static const char everything[] =
 static void all_passes_together(void **state) {
     (void)state;
     STANDS_FOR(everything, "fold,fix(fold,identity,merge,fuse,cse,dce),infer",
-               "y: y+a; f: b+f+g+h; t: s+t+u+v; w: w; e = c+d+e");
+               "y: y+a; h: b+f+g+h; t: s+t+u+v; w: w; e = c+d+e");
 }
 
 /* ---- history ---------------------------------------------------------------------------------------------------- */

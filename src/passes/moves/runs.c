@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* merge: makes one op of a run of reshapes, transpositions, slices or concatenations.
+/* Makes one op of a run of reshapes, transpositions, slices or concatenations.
  *
  *     a = reshape(x)           b = reshape(x)           a = transpose(x)  1 2 0          b = transpose(x)  2 0 1
  *     b = reshape(a)    ->                              b = transpose(a)  1 2 0    ->
@@ -16,7 +16,7 @@
  *
  * A forward walk merges reshapes, transpositions and slices: the input of an op is merged when the walk reaches the op.
  * A backward walk merges concatenations: the last one of a run gathers the parts of all. */
-#include <xir/ops.h>
+#include "moves/moves.h"
 #include "provenance.h"
 #include "support/listed.h"
 #include "support/upkeep.h"
@@ -293,7 +293,7 @@ static xir_status merge_concats(merger *g) {
     return status;
 }
 
-static xir_status run(xir_pass *at) {
+xir_status moves_merge(xir_pass *at) {
     const xir_allocator *alloc = &at->net->alloc;
     merger g = { .at = at, .net = at->net, .reshape = xir_reshape_class(), .squeeze = xir_squeeze_class(),
                  .transpose = xir_transpose_class(), .slice = xir_slice_class(), .concat = xir_concat_class() };
@@ -304,9 +304,3 @@ static xir_status run(xir_pass *at) {
     mem_free(alloc, g.stack, g.stack_room * sizeof *g.stack);
     return status == XIR_E_MEMORY ? pass_no_memory(at) : status;
 }
-
-const xir_pass_decl pass_merge = {
-    XIR_PASS_HEAD("merge", "merges runs of reshapes, transpositions, slices and concatenations"),
-    .level = XIR_LEVEL_EXACT,
-    .run = run,
-};

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
+/* The pass `moves`: writes what only moves elements the shortest way. First it merges runs of the same op; then rules
+ * take runs of several as one map, and parts that are joined again. Each rewrite lessens the number of ops, or of
+ * Transpositions. What rules leave may be a run of the same op again: then both are repeated. */
+#include "moves/moves.h"
+
+static xir_status run(xir_pass *at) {
+    static const pass_rule *const families[] = { moves_parts, moves_picks, moves_turns };
+    xir_status status = XIR_OK;
+    size_t before;
+    do {
+        status = moves_merge(at);
+        before = at->changes;
+        if (!status) status = rules_run(at, families, sizeof families / sizeof *families);
+    } while (!status && at->changes != before);
+    return status;
+}
+
+const xir_pass_decl pass_moves = {
+    XIR_PASS_HEAD("moves", "writes runs of reshapes, transpositions, slices and concatenations the shortest way"),
+    .level = XIR_LEVEL_EXACT,
+    .run = run,
+};

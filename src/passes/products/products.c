@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
+/* The pass `fold-products`: what is constant before a product becomes part of its constants: factors and addends of one
+ * number or one per channel, those of a norm, and padding. Each rewrite lessens a number: ops; then constants of norms.
+ * So a run ends. Exact except for rounding: constants are computed in double and rounded once. */
+#include "products/products.h"
+#include "manager/pass.h"
+
+void products_touch_above(xir_rewriter *at, const xir_value *v) {
+    enum { STEPS = 8 };
+    for (size_t i = 0; i < STEPS && v && value_op(v); i++) {
+        xir_op *op = value_op(v);
+        xir_rewriter_touch(at, op);
+        v = op->n_inputs ? op_inputs(op)[0].value : NULL;
+    }
+}
+
+/* A factor may be further from a constant than the rewriter looks: then the rules are tried again. */
+static xir_status run(xir_pass *at) {
+    static const pass_rule *const families[] = {
+        products_factors, products_norms, products_pads, products_orders,
+    };
+    xir_status status = XIR_OK;
+    for (size_t before = SIZE_MAX; !status && at->changes != before;) {
+        before = at->changes;
+        status = rules_run(at, families, sizeof families / sizeof *families);
+    }
+    return status;
+}
+
+const xir_pass_decl pass_fold_products = {
+    XIR_PASS_HEAD("fold-products", "folds factors, addends and padding into the products that read them"),
+    .level = XIR_LEVEL_FAST,
+    .run = run,
+};

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
+#include "support/linear.h"
+#include <math.h>
+#include <xir/ops.h>
+#include "support/affine.h"
+#include "support/numbers.h"
+#include "types.h"
+
+/* ---- ops with weights ------------------------------------------------------------------------------------------- */
+
+/* Tiled layouts and padded channels belong to a back end. */
+static bool is_plain(const xir_type *type) {
+    const xir_tensor_type *tensor = xir_type_as_tensor(type);
+    return tensor && !tensor->merged_distrs.size && !xir_type_is_layouted(type);
+}
+
+bool constant_is_plain(const xir_value *v, int64_t *count) {
+    uint64_t size, need;
+    if (!value_is_constant(v) || !is_plain(v->type)) return false;
+    return xir_type_elements(v->type, count) == XIR_OK && xir_type_bytes(v->type, &need) == XIR_OK &&
+           xir_params_data(v, &size) && size == need;
+}
+
+static int64_t step_of(const xir_type *type, int64_t dim) {
+    int64_t step = 1;
+    for (int64_t i = (int64_t)xir_type_rank(type) - 1; i > dim; i--) step *= xir_type_dim(type, i, false);
+    return step;
+}
+
+/* A bias has one number per output channel. The bias of Matmul may also be one number for all channels, because it
+ * broadcasts. */
+static bool read_bias(linear *l) {
+    int64_t n, rank = l->bias ? (int64_t)xir_type_rank(l->bias->type) : 0;
+    if (!l->bias) return true;
+    l->bias_form = element_format_of(l->bias->type);
+    if (!constant_is_plain(l->bias, &n) || !element_is_float(l->bias_form)) return false;
+    if (l->matmul && n == 1) return true;
+    return n == l->out_channels && (!l->matmul || xir_type_dim(l->bias->type, rank - 1, false) == n);
+}
+
+static bool is_requantised(const xir_op *op) {
+    xir_attr scales;
+    return xir_op_get(op, XIR_STR("cut_scale"), &scales) == XIR_OK && scales.as.ref &&
+           ((const xir_scales *)scales.as.ref)->items.size;
+}
+
+bool linear_of(xir_op *op, linear *l) {
+    xir_attr groups = { .as.i64 = 1 };
+    *l = (linear){ .op = op, .weights = xir_op_input(op, 1), .bias = xir_op_input(op, 2),
+                   .matmul = xir_op_is(op, xir_matmul_class()) };
+    if (op->n_outputs != 1 || !is_plain(op_outputs(op)[0].type) || is_requantised(op) ||
+        !target_is_host(op_target(op))) return false;
+    if (!constant_is_plain(l->weights, &l->count) || l->count == 0) return false;
+    const xir_type *type = l->weights->type;
+    if (!element_is_float(l->form = element_format_of(type))) return false;
+    int64_t rank = (int64_t)xir_type_rank(type), in = rank - 2, out = rank - 1;
+    if (!l->matmul) {
+        in = xir_layout_index(xir_type_layout(type), 'I');
+        out = xir_layout_index(xir_type_layout(type), 'O');
+        if (xir_op_get(op, XIR_STR("groups"), &groups) != XIR_OK || groups.as.i64 < 1) return false;
+        l->transposed = xir_class_field(op->cls, XIR_STR("padding_mode")) == NULL;
+    }
+    if (in < 0 || out < 0 || in >= rank || out >= rank) return false;
+    l->groups = groups.as.i64;
+    l->in_dim = xir_type_dim(type, in, false);
+    l->in_step = step_of(type, in);
+    l->out_dim = xir_type_dim(type, out, false);
+    l->out_step = step_of(type, out);
+    l->in_channels = l->transposed ? l->in_dim : l->in_dim * l->groups;
+    l->out_channels = l->transposed ? l->out_dim * l->groups : l->out_dim;
+    return (l->transposed ? l->in_dim : l->out_dim) % l->groups == 0 && read_bias(l);
+}
+
+static double bias_at(const linear *l, size_t c) {
+    int64_t n;
+    if (!l->bias) return 0;
+    xir_type_elements(l->bias->type, &n);
+    return element_real(l->bias_form, xir_params_data(l->bias, NULL), n == 1 ? 0 : c);
+}
+
+int64_t linear_dim(const linear *l, const xir_type *data) {
+    return l->matmul ? (int64_t)xir_type_rank(data) - 1 : channel_dim(data);
+}
+
+bool linear_reads_all(const linear *l) {
+    xir_attr a;
+    if (l->matmul) return xir_type_rank(l->weights->type) == 2;
+    if (l->transposed) return false;
+    if (xir_op_get(l->op, XIR_STR("padding_mode"), &a) == XIR_OK && a.as.enumerator != XIR_PADDING_ZEROS) return true;
+    for (uint32_t i = 0; i < l->op->cls->n_fields; i++) {
+        const xir_field *f = &l->op->cls->fields[i];
+        if (f->kind != XIR_KIND_I64 || f->name.size < 4 || memcmp(f->name.data, "pad_", 4) != 0) continue;
+        if (*(const int64_t *)body_at(l->op->attrs, f) > 0) return false;
+    }
+    return true;
+}
+
+/* ---- new constants ---------------------------------------------------------------------------------------------- */
+
+xir_value *constant_copy(const xir_value *from, const xir_op *op) {
+    uint64_t size;
+    const void *bytes = xir_params_data(from, &size);
+    xir_str name = xir_value_name(from), by = xir_op_name(op);
+    char both[200];
+    if (from->uses && from->uses->next && name.size && by.size && name.size + by.size + 1 < sizeof both) {
+        memcpy(both, name.data, name.size);
+        both[name.size] = '/';
+        memcpy(both + name.size + 1, by.data, by.size);
+        name = (xir_str){ both, name.size + by.size + 1 };
+    }
+    return xir_params_copy(op->net, name, from->type, bytes, size);
+}
+
+/* A bias with one number per output channel, like the existing one if that has as many. */
+static xir_value *make_bias(const linear *l) {
+    int64_t n = 0;
+    if (l->bias) xir_type_elements(l->bias->type, &n);
+    if (l->bias && n == l->out_channels) return constant_copy(l->bias, l->op);
+    xir_network *net = l->op->net;
+    xir_str by = xir_op_name(l->op);
+    char name[200] = "";
+    if (by.size && by.size + 6 < sizeof name) {
+        memcpy(name, by.data, by.size);
+        memcpy(name + by.size, ".bias", 6);
+    }
+    const xir_type *element = xir_type_element(l->bias ? l->bias->type : l->weights->type);
+    const xir_type *type = xir_type_tensor(net->ctx, element, NULL, &l->out_channels, 1);
+    xir_value *bias = type ? xir_params_new(net, xir_str_of(name), type) : NULL;
+    uint64_t size;
+    if (!bias || xir_type_bytes(type, &size) != XIR_OK) return NULL;
+    void *zeros = mem_new(&net->alloc, size);
+    if (!zeros) {
+        net_no_memory(net);
+        return NULL;
+    }
+    memset(zeros, 0, size);
+    xir_status status = xir_params_set_copy(bias, zeros, size);
+    mem_free(&net->alloc, zeros, size);
+    return status ? NULL : bias;
+}
+
+/* A position along one dim of a row-major tensor, moved one element at a time. */
+typedef struct counter { int64_t at, dim, left, step; } counter;
+
+static inline void count_on(counter *c) {
+    if (--c->left) return;
+    c->left = c->step;
+    if (++c->at == c->dim) c->at = 0;
+}
+
+/* Positions of a weight: its input channel and its output channel. */
+typedef struct place {
+    counter i, o;
+    int64_t group_size;
+} place;
+
+static place first_place(const linear *l) {
+    return (place){ { 0, l->in_dim, l->in_step, l->in_step }, { 0, l->out_dim, l->out_step, l->out_step },
+                    (l->transposed ? l->in_dim : l->out_dim) / l->groups };
+}
+
+static inline void channels_at(const linear *l, const place *p, int64_t *in, int64_t *out) {
+    const int64_t group = l->groups == 1 ? 0 : (l->transposed ? p->i.at : p->o.at) / p->group_size;
+    *in = l->transposed ? p->i.at : group * l->in_dim + p->i.at;
+    *out = l->transposed ? group * l->out_dim + p->o.at : p->o.at;
+}
+
+/* Whether weights are fp32, and those of one input channel and all output channels follow each other. */
+static bool has_plain_rows(const linear *l) {
+    const bool is_fp32 = l->form.bits == 32 && l->form.exponent == 8 && l->form.mantissa == 23;
+    return is_fp32 && l->groups == 1 && l->out_step == 1 && l->in_step == l->out_dim;
+}
+
+/* scale_weights for plain rows: the same numbers. Weights need not be aligned. */
+static void scale_rows(const linear *l, char *w, bool after, const channel_line *lines, double *sums) {
+    const char *read = xir_params_data(l->weights, NULL);
+    const size_t n = (size_t)l->out_dim;
+    float x;
+    for (size_t k = 0, in = 0; k < (size_t)l->count; k += n, in = in + 1 == (size_t)l->in_dim ? 0 : in + 1) {
+        for (size_t o = 0; w && o < n; o++) {
+            memcpy(&x, read + (k + o) * sizeof x, sizeof x);
+            x = (float)((double)x * lines[after ? o : in].factor);
+            memcpy(w + (k + o) * sizeof x, &x, sizeof x);
+        }
+        for (size_t o = 0; !after && lines[in].addend != 0 && o < n; o++) {
+            memcpy(&x, read + (k + o) * sizeof x, sizeof x);
+            sums[o] += (double)x * lines[in].addend;
+        }
+    }
+}
+
+/* Writes each weight, multiplied by the factor of its output or input channel, to `w` (NULL: does not write). Adds to
+ * sums[out] the contribution of the addends. */
+static void scale_weights(const linear *l, void *w, bool after, const channel_line *lines, double *sums) {
+    const void *read = xir_params_data(l->weights, NULL);
+    place p = first_place(l);
+    int64_t in, out;
+    for (int64_t k = 0; k < l->count; k++, count_on(&p.i), count_on(&p.o)) {
+        channels_at(l, &p, &in, &out);
+        const double x = element_real(l->form, read, (size_t)k);
+        if (w) element_put_real(l->form, w, (size_t)k, x * lines[after ? out : in].factor);
+        if (!after) sums[out] += x * lines[in].addend;
+    }
+}
+
+xir_status linear_holds(const linear *l, const channel_line *lines, bool *holds) {
+    double least, greatest;
+    number_range(l->form, &least, &greatest);
+    const size_t n = (size_t)l->in_channels, size = n * sizeof(double);
+    double *most = mem_new(&l->op->net->alloc, size);
+    const void *read = xir_params_data(l->weights, NULL);
+    place p = first_place(l);
+    int64_t in, out;
+    if (!most) return net_no_memory(l->op->net);
+    memset(most, 0, size);
+    *holds = true;
+    for (int64_t k = 0; k < l->count && *holds; k++, count_on(&p.i), count_on(&p.o)) {
+        channels_at(l, &p, &in, &out);
+        const double x = fabs(element_real(l->form, read, (size_t)k)), y = fabs(lines[in].factor) * x;
+        *holds = y <= greatest || !(x <= greatest);
+        if (y > most[in]) most[in] = y;
+    }
+    for (size_t c = 0; c < n && *holds; c++) *holds = most[c] == 0 || most[c] >= least;
+    mem_free(&l->op->net->alloc, most, size);
+    return XIR_OK;
+}
+
+static bool has_factors(const channel_line *lines, size_t n) {
+    size_t i = 0;
+    while (i < n && lines[i].factor == 1) i++;
+    return i < n;
+}
+
+static bool has_addends(const channel_line *lines, size_t n) {
+    size_t i = 0;
+    while (i < n && lines[i].addend == 0) i++;
+    return i < n;
+}
+
+xir_status linear_refit(const linear *l, const channel_line *lines, bool after, xir_value *input) {
+    xir_network *net = l->op->net;
+    const size_t n = (size_t)(after ? l->out_channels : l->in_channels), n_out = (size_t)l->out_channels;
+    const bool adds = has_addends(lines, n), scales = has_factors(lines, n), needs_bias = adds || (after && l->bias);
+    if (!adds && !scales) return xir_op_set_input(l->op, 0, input);
+    xir_value *weights = scales ? constant_copy(l->weights, l->op) : l->weights;
+    xir_value *bias = weights && needs_bias ? make_bias(l) : NULL;
+    void *w = scales && weights ? xir_params_edit(weights) : NULL, *b = bias ? xir_params_edit(bias) : NULL;
+    double *sums = mem_new(&net->alloc, n_out * sizeof *sums);
+    if ((scales && !w) || (needs_bias && !b) || !sums) {
+        mem_free(&net->alloc, sums, n_out * sizeof *sums);
+        return net_no_memory(net);
+    }
+    for (size_t c = 0; c < n_out; c++)
+        sums[c] = after ? bias_at(l, c) * lines[c].factor + lines[c].addend : bias_at(l, c);
+    if (has_plain_rows(l)) scale_rows(l, w, after, lines, sums);
+    else scale_weights(l, w, after, lines, sums);
+    for (size_t c = 0; c < n_out && needs_bias; c++) element_put_real(element_format_of(bias->type), b, c, sums[c]);
+    mem_free(&net->alloc, sums, n_out * sizeof *sums);
+    xir_value *inputs[3] = { input, weights, bias ? bias : l->bias };
+    return xir_op_set_inputs(l->op, inputs, inputs[2] ? 3 : 2);
+}
+
+xir_status linear_reorder(const linear *l, const int64_t *order) {
+    xir_value *weights = constant_copy(l->weights, l->op);
+    const void *read = xir_params_data(l->weights, NULL);
+    void *w = weights ? xir_params_edit(weights) : NULL;
+    if (!w) return net_no_memory(l->op->net);
+    counter i = { 0, l->in_dim, l->in_step, l->in_step };
+    for (int64_t k = 0; k < l->count; k++, count_on(&i)) {
+        const int64_t to = k + (order[i.at] - i.at) * l->in_step;
+        element_put_real(l->form, w, (size_t)to, element_real(l->form, read, (size_t)k));
+    }
+    return xir_op_set_input(l->op, 1, weights);
+}
