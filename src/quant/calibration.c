@@ -139,11 +139,13 @@ record *calibration_record(xir_calibration *c, xir_str name) {
     return &c->records[c->n - 1];
 }
 
-/* The name of a value here. `room` is for a value without a name of its own. */
+/* The name of a value here. `room` is for a value without a name of its own. Without memory for the network's table of
+ * names, the value has its name. */
 enum { ID_ROOM = 24 };
 static xir_str name_of(const xir_value *value, char room[ID_ROOM]) {
     const xir_str name = xir_value_name(value);
-    if (name.size && xir_network_value_by_name(xir_value_network(value), name) == value) return name;
+    const xir_value *holder = name.size ? xir_network_value_by_name(xir_value_network(value), name) : NULL;
+    if (name.size && (!holder || holder == value)) return name;
     const int n = snprintf(room, ID_ROOM, "#%lld", (long long)xir_value_id(value));
     return (xir_str){ room, (size_t)n };
 }
@@ -211,8 +213,9 @@ static xir_status too_many(xir_str name, xir_diags *why) {
 
 static xir_status count_array(const sample *s, const xir_value *value, const xir_array *array) {
     char room[ID_ROOM];
-    const xir_str name = name_of(value, room);
+    const xir_str own = xir_value_name(value), name = name_of(value, room);
     const size_t n = xir_array_count(array);
+    if (own.size && !xir_network_value_by_name(xir_value_network(value), own)) return calibration_memory(s->why);
     record *r = calibration_record(s->c, name);
     if (!r || !bins_reserve(&r->bins, s->c->alloc, n)) return calibration_memory(s->why);
     if (n > (UINT64_C(1) << COUNT_BITS) - r->bins.count) return too_many(name, s->why);
@@ -246,12 +249,12 @@ static bool watch(void *user, const xir_value *value, const xir_array *array) {
     return s->status == XIR_OK;
 }
 
-/* The inputs of the network, which the executor's watch does not show. */
-static xir_status count_inputs(sample *s, const xir_network *net, const xir_array *const *inputs) {
+/* The inputs of the network, which the executor's watch does not show; it says so if there are too few or too many. */
+static xir_status count_inputs(sample *s, const xir_network *net, const xir_array *const *inputs, size_t n) {
     const xir_op *in = xir_network_input_op(net);
-    for (size_t i = 0; in && i < xir_op_output_count(in); i++) {
+    for (size_t i = 0; in && i < n && n == xir_op_output_count(in); i++) {
         const xir_value *value = xir_op_output(in, (int64_t)i);
-        if (!is_in_scope(s->c, value)) continue;
+        if (!inputs[i] || !is_in_scope(s->c, value)) continue;
         const xir_status status = count_array(s, value, inputs[i]);
         if (status) return status;
     }
@@ -294,8 +297,8 @@ xir_status xir_calibration_add(xir_calibration *c, const xir_network *net, const
     sample s = { .c = c, .why = why };
     how.watch = watch;
     how.user = &s;
-    status = run(&s, net, inputs, n_inputs, outputs, n, &how);
-    if (!status) status = count_inputs(&s, net, inputs);
+    status = count_inputs(&s, net, inputs, n_inputs);
+    if (!status) status = run(&s, net, inputs, n_inputs, outputs, n, &how);
     free_outputs(c, outputs, n);
     c->failed = status != XIR_OK;
     c->samples += !status;

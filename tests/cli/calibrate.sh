@@ -5,6 +5,7 @@
 . "$SRC/tests/cli/lib.sh"
 
 cat >net.xir <<'END'
+xir 1
 %x = Input() : fp32 ** [1,2]
 %y = ReLU(%x) : fp32 ** [1,2]
 Output(%y)
@@ -30,7 +31,7 @@ run 0 calibrate net.xir none.json --input both.npy --each --products; out "2 sam
 run 0 calibrate net.xir both.json --input both.npy --each; gone both.json.part
 
 # A network of another framework is converted first.
-run 0 convert net.xir net.onnx
+run 0 opt net.xir net.onnx --passes xir-to-onnx
 run 0 calibrate net.onnx onnx.json --input both.npy --each; out "2 samples, 2 values"
 
 # What is refused.
@@ -45,3 +46,19 @@ run 3 calibrate net.xir c.json --merge nowhere.json; err "nowhere.json: cannot b
 run 3 calibrate net.xir no/folder/c.json --input both.npy --each; err "no/folder/c.json: cannot be written"
 sed 's/"x"/"z"/' both.json >other.json
 run 0 calibrate net.xir c.json --merge other.json; err "1 values that the network does not have, 'z' first"
+
+# A trained network becomes that of a device: as docs/quantisation.md shows.
+cp "$SRC/examples/models/digits_inputs.npy" images.npy
+run 0 opt "$SRC/examples/models/digits.onnx" digits.fb
+run 0 opt digits.fb legal.fb --passes "legalize{target=buyi},infer,dce"
+run 0 calibrate legal.fb c.json --input images.npy --each; out "64 samples, 15 values"
+run 0 opt legal.fb q.fb --passes "quantize{scheme=buyi,calibration=c.json,outputs=same}" --verify; quiet
+run 0 check q.fb --target buyi; out "no fault found"
+run 0 run q.fb --input images.npy --each --output fb
+run 0 convert q.fb q.json; run 0 run q.json --input images.npy --each --output json; same fb/logits.npy json/logits.npy
+run 0 calibrate digits.fb d.json --input images.npy --each; out "64 samples, 14 values"
+run 0 opt digits.fb o.fb --passes "quantize{scheme=onnx,calibration=d.json}" --verify
+run 0 opt o.fb o.onnx --passes xir-to-onnx
+run 0 run o.fb --input images.npy --each --output here; run 0 run o.onnx --input images.npy --each --compare here
+run 1 opt digits.fb never.fb --passes "quantize{calibration=c.json,scheme=none}"; err "there is no scheme 'none'"; gone never.fb
+finish

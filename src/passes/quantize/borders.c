@@ -48,7 +48,8 @@ xir_status store_value(quantizing *q, xir_value *value, const xir_type *element,
     char room[NAME_ROOM];
     const xir_type *type = with_element(q, value, element);
     if (!type) return XIR_E_MEMORY;
-    xir_value *stored = make(cursor(q, value, ".quantized", before, room), value, type, q->scheme, true);
+    xir_value *stored = make(cursor(q, value, ".quantized", before, room), value, type, q->scheme,
+                             q->scheme->pairs);
     if (!stored) return xir_network_status(q->net);
     xir_pass_changed(q->at, 1);
     return move_uses(q, value, stored);
@@ -110,8 +111,9 @@ xir_status name_outputs(quantizing *q, const xir_str *names) {
         xir_value *value = op_inputs(out)[i].value;
         if (!value || !names[i].size || xir_str_equal(xir_value_name(value), names[i])) continue;
         xir_value *holder = xir_network_value_by_name(q->net, names[i]);
-        if (holder && in && value_op(holder) == in) continue;   /* an input is a result: it keeps its name */
-        if (holder && value_op(holder)) status = move_name(holder);
+        if (!holder) return XIR_E_MEMORY;   /* for the table of names: some value has it */
+        if (in && value_op(holder) == in) continue;   /* an input is a result: it keeps its name */
+        if (value_op(holder)) status = move_name(holder);
         if (!status) status = xir_value_set_name(value, names[i]);
     }
     return status;

@@ -42,13 +42,18 @@ static xir_status make_all_float(xir_pass *at, xir_op *op) {
     return status;
 }
 
+static xir_status settle(xir_pass *at, xir_op *op) {
+    const xir_status valid = xir_op_validate(op, NULL);
+    return valid && valid != XIR_E_MEMORY ? make_all_float(at, op) : valid;
+}
+
 static xir_status run(xir_pass *at) {
     value_ranges r = { .alloc = &at->net->alloc };
     xir_status status = ranges_measure(at, 8, &r);
     for (xir_op *op = at->net->first; op && !status; op = op->next)
         for (uint32_t i = 0; i < op->n_outputs && !status; i++) status = calibrate_value(at, &r, &op_outputs(op)[i]);
     for (xir_op *op = at->net->first; op && !status; op = op->next)
-        if (xir_op_validate(op, NULL) != XIR_OK) status = make_all_float(at, op);
+        status = settle(at, op);
     ranges_free(&r);
     return status == XIR_E_MEMORY ? pass_no_memory(at) : status;
 }

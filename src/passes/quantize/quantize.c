@@ -13,13 +13,14 @@
  * Ops are visited in order, so the inputs of an op are as they will be. An op is one of three kinds. A product takes
  * integers. An op that moves elements gives its input's type. Any other op takes floats, which a Cast makes; where the
  * scheme has no pairs, it takes what is stored if its class does. */
+#include <xir/exec.h>
 #include <xir/ops.h>
 #include "quantize.h"
 #include "rule.h"
 #include "support/upkeep.h"
 
 static const xir_pass_option options[] = {
-    { "scheme",   XIR_PASS_TEXT, "onnx",    "onnx, zhuge"                                                     },
+    { "scheme",   XIR_PASS_TEXT, "onnx",    "onnx, zhuge, buyi"                                               },
     { "type",     XIR_PASS_TEXT, "int",     "int, or floats without a calibration: bf16, fp16, tf32"          },
     RANGE_OPTIONS,
     { "bits",     XIR_PASS_INT,  "8",       "of maps: 8, or 16 where the scheme has them"                     },
@@ -75,6 +76,8 @@ static xir_status read_options(quantizing *q) {
     if (bits != 8 && !(bits == 16 && q->scheme->wide))
         return xir_pass_fail(at, XIR_E_BOUNDS, NULL, "maps of the scheme %s have %s bits, found %lld", q->scheme->name,
                              q->scheme->wide ? "8 or 16" : "8", (long long)bits);
+    if (q->products && q->scheme->normalised)
+        return xir_pass_fail(at, XIR_E_UNSUPPORTED, NULL, "scope: the scheme %s stores all values", q->scheme->name);
     q->bits = (uint32_t)bits;
     q->per_channel = !per_tensor;
     q->pow2 = xir_pass_bool(at, "pow2");
@@ -170,8 +173,26 @@ static bool is_before_clip(const xir_value *value) {
 
 /* ---- kinds of ops ------------------------------------------------------------------------------------------------ */
 
+static xir_status make_outputs_float(const quantizing *q, xir_op *op) {
+    xir_status status = XIR_OK;
+    for (uint32_t i = 0; i < op->n_outputs && !status; i++) {
+        xir_value *value = &op_outputs(op)[i];
+        if (!is_stored(value)) continue;
+        const xir_type *type = xir_type_with_element(q->net->ctx, value->type, xir_type_expressed(value->type),
+                                                     q->at->why);
+        status = type ? xir_value_set_type(value, type) : XIR_E_MEMORY;
+    }
+    return status;
+}
+
+/* Whether a type has the ratio of a map; there is one for each index of its last dim. */
+static bool has_ratio(const xir_type *type, const xir_value *map) {
+    const xir_norm_ratios *ratios = xir_type_norm_ratios(type);
+    return ratios && xir_norm_ratios_count(ratios) && xir_norm_ratios_at(ratios, 0) == ratio_of(map);
+}
+
 /* Sets the types of the outputs if inference gives all of them the elements of the first input. */
-static xir_status pass_types_on(xir_op *op, bool *done) {
+static xir_status pass_types_on(const quantizing *q, xir_op *op, bool *done) {
     xir_infer at;
     const xir_value *in = xir_op_input(op, 0);
     *done = false;
@@ -186,12 +207,18 @@ static xir_status pass_types_on(xir_op *op, bool *done) {
     xir_status status = infer_run(&at);
     bool same = !status && at.n_out == op->n_outputs;
     for (size_t i = 0; same && i < at.n_out; i++)
-        same = xir_type_equal(xir_type_element(at.out[i]), xir_type_element(in->type));
+        same = q->scheme->normalised ? has_ratio(at.out[i], in)
+                                     : xir_type_equal(xir_type_element(at.out[i]), xir_type_element(in->type));
     for (size_t i = 0; same && i < at.n_out && status != XIR_E_MEMORY; i++)
         status = xir_value_set_type(&op_outputs(op)[i], at.out[i]);
     infer_end(&at);
     *done = same && !status;
-    return status == XIR_E_MEMORY ? status : XIR_OK;
+    bool normalised;
+    if (!*done || !q->scheme->normalised) return status == XIR_E_MEMORY ? status : XIR_OK;
+    status = xir_op_is_normalised(op, &normalised, NULL);
+    if (!status || status == XIR_E_MEMORY) return status;
+    *done = false;
+    return make_outputs_float(q, op);
 }
 
 /* ---- one op ------------------------------------------------------------------------------------------------------ */
@@ -202,7 +229,7 @@ static xir_status store_outputs(quantizing *q, xir_op *op, xir_op *next) {
         xir_value *value = &op_outputs(op)[i];
         const value_range *range = stored_range(q, value);
         if (!range || is_before_clip(value)) continue;
-        const xir_type *element = map_element(q, range);
+        const xir_type *element = map_element(q, value->type, range);
         status = element ? store_value(q, value, element, next) : XIR_E_MEMORY;
     }
     return status;
@@ -224,20 +251,19 @@ static xir_status store_in_place(quantizing *q, xir_op *op, bool *done) {
         if (!range) continue;
         const value_range *after = is_before_clip(value)
             ? ranges_find(&q->ranges, xir_op_output(only_reader(value), 0)) : NULL;
-        const xir_type *element = map_element(q, after ? after : range);
+        const xir_type *element = map_element(q, value->type, after ? after : range);
         const xir_type *type = element ? xir_type_with_element(q->net->ctx, value->type, element, q->at->why) : NULL;
         status = type ? xir_value_set_type(value, type) : XIR_E_MEMORY;
     }
-    if (status || xir_op_validate(op, NULL) == XIR_OK) return status;
+    bool changed = false;
+    if (!status && q->scheme->normalised) status = normalise_constants(q, op, done, &changed);
+    if (status) return status;
+    const xir_status valid = *done ? xir_op_validate(op, NULL) : XIR_E_INVALID;
+    if (!valid || valid == XIR_E_MEMORY) return valid;
     *done = false;
-    for (uint32_t i = 0; i < op->n_outputs && !status; i++) {
-        xir_value *value = &op_outputs(op)[i];
-        if (!is_stored(value)) continue;
-        const xir_type *type = xir_type_with_element(q->net->ctx, value->type, xir_type_expressed(value->type),
-                                                     q->at->why);
-        status = type ? xir_value_set_type(value, type) : XIR_E_MEMORY;
-    }
-    return status;
+    if (changed)
+        return xir_pass_fail(q->at, XIR_E_UNSUPPORTED, op, "the constants do not fit normalised maps; keep the op");
+    return make_outputs_float(q, op);
 }
 
 static bool reads_stored(const xir_op *op) {
@@ -257,11 +283,12 @@ static xir_status leave_op(quantizing *q, xir_op *op, xir_op *next, bool kept) {
 }
 
 static xir_status quantize_product(quantizing *q, xir_op *op, xir_op *next) {
-    xir_status status = quantize_constants(q, op);
     bool done = false;
+    xir_status status = q->scheme->normalised ? XIR_OK : quantize_constants(q, op);
     if (status || q->products) return status;
     if (!q->scheme->pairs) status = store_in_place(q, op, &done);
-    return status || done ? status : store_outputs(q, op, next);
+    if (status || done) return status;
+    return q->scheme->normalised ? leave_op(q, op, next, false) : store_outputs(q, op, next);
 }
 
 static xir_status quantize_op(quantizing *q, xir_op *op, xir_op *next) {
@@ -270,7 +297,7 @@ static xir_status quantize_op(quantizing *q, xir_op *op, xir_op *next) {
     if (is_kept(q, op)) return leave_op(q, op, next, true);
     if (is_product(op) && product_fits(op)) return quantize_product(q, op, next);
     if (q->products) return read_floats(q, op);
-    if (!q->scheme->pairs || is_move(op)) status = pass_types_on(op, &done);
+    if (!q->scheme->pairs || is_move(op)) status = pass_types_on(q, op, &done);
     if (status || done) return status;
     if (!q->scheme->pairs && reads_stored(op)) status = store_in_place(q, op, &done);
     return status || done ? status : leave_op(q, op, next, false);
@@ -291,7 +318,7 @@ static xir_status store_for_products(quantizing *q, xir_op *op, xir_op *next) {
         xir_value *value = &op_outputs(op)[i];
         const value_range *range = stored_range(q, value);
         if (!range || !is_read_by_product(value)) continue;
-        const xir_type *element = map_element(q, range);
+        const xir_type *element = map_element(q, value->type, range);
         status = element ? store_value(q, value, element, next) : XIR_E_MEMORY;
     }
     return status;

@@ -40,8 +40,10 @@ static inline bool is_float(const xir_value *v) {
 
 /* ---- maps.c ------------------------------------------------------------------------------------------------------ */
 
-/* The element type of maps with a range. NULL without memory. */
-const xir_type *map_element(const quantizing *q, const value_range *range);
+/* The element type of a map of this type with a range. NULL without memory. */
+const xir_type *map_element(const quantizing *q, const xir_type *type, const value_range *range);
+/* The element type of a map that holds x / ratio in integers, with a ratio for each index of the last dim. */
+const xir_type *normalised_element(const quantizing *q, const xir_type *type, double ratio);
 /* A scale as the scheme has it: a float32 above 0, with pow2 a power of two that is not less. */
 double scale_of(const quantizing *q, double scale);
 
@@ -54,10 +56,18 @@ bool product_fits(const xir_op *op);
 /* Stores the constants of such an op. XIR_E_MISSING, XIR_E_INVALID for numbers that are not finite. */
 xir_status quantize_constants(quantizing *q, xir_op *op);
 
+/* ---- buyi.c ------------------------------------------------------------------------------------------------------ */
+
+/* The ratio of a map; 1 if it has none. */
+double ratio_of(const xir_value *v);
+/* Stores the constants of an op for the ratios of its maps, which may change that of its result. *fits is false if
+ * there is no way to; *changed says whether constants are others. */
+xir_status normalise_constants(quantizing *q, xir_op *op, bool *fits, bool *changed);
+
 /* ---- borders.c --------------------------------------------------------------------------------------------------- */
 
-/* Puts a stored value in the place of a float: it is what Quantize (a Cast where the scheme rounds as Cast does) makes
- * of it, before `before`. With q->products only convolutions and products read it. */
+/* Puts a stored value in the place of a float: it is what Quantize makes of it, or a Cast where the scheme has no
+ * pairs, before `before`. With q->products only convolutions and products read it. */
 xir_status store_value(quantizing *q, xir_value *value, const xir_type *element, xir_op *before);
 /* A Cast of a value to another element type, before `before`. NULL without memory. */
 xir_value *cast_value(quantizing *q, xir_value *value, const xir_type *element, xir_op *before);

@@ -56,6 +56,8 @@ static xir_status measure_one(measuring *m, const xir_value *value) {
     if (!element) return XIR_OK;
     if (of_type(element, &range)) return put(m->r, value, range) ? XIR_OK : XIR_E_MEMORY;
     if (!m->c || xir_type_kind_of(element) != XIR_TYPE_FLOAT) return XIR_OK;
+    const xir_str name = xir_value_name(value);
+    if (name.size && !xir_network_value_by_name(m->at->net, name)) return XIR_E_MEMORY;   /* of the table of names */
     const size_t i = xir_calibration_find(m->c, value);
     if (i == SIZE_MAX) {
         if (!m->missing++) m->first = xir_value_name(value);

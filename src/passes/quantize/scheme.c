@@ -5,9 +5,10 @@
 #include "scheme.h"
 
 static const scheme rows[] = {
-    /* name     pairs  zeros  full   even   wide   bias          */
-    { "onnx",   true,  true,  true,  true,  true,  BIAS_PRODUCT },
-    { "zhuge",  false, false, false, false, false, BIAS_FP16    },
+    /* name     pairs  zeros  full   even   wide   norm   bias          */
+    { "onnx",   true,  true,  true,  true,  true,  false, BIAS_PRODUCT },
+    { "zhuge",  false, false, false, false, false, false, BIAS_FP16    },
+    { "buyi",   false, false, false, false, true,  true,  BIAS_EXP     },
 };
 
 const scheme *scheme_of(xir_str name) {
@@ -16,4 +17,4 @@ const scheme *scheme_of(xir_str name) {
     return NULL;
 }
 
-const char *scheme_names(void) { return "onnx or zhuge"; }
+const char *scheme_names(void) { return "onnx, zhuge or buyi"; }

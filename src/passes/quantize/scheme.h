@@ -9,7 +9,8 @@
 
 typedef enum bias_rule {
     BIAS_PRODUCT,   /* sint(32) with the scale of the products, Sx * Sw     */
-    BIAS_FP16       /* fp16                                                  */
+    BIAS_FP16,      /* fp16                                                 */
+    BIAS_EXP        /* sint(2b) with m * 2^-n; see buyi.c                   */
 } bias_rule;
 
 typedef struct scheme {
@@ -19,12 +20,13 @@ typedef struct scheme {
     bool        full_range;    /* signed numbers begin at -2^(b-1)                                              */
     bool        half_even;     /* ties of maps go to even, otherwise away from 0                                */
     bool        wide;          /* maps may have 16 bits                                                         */
+    bool        normalised;    /* maps hold x / N, and constants are stored for these numbers                   */
     bias_rule   bias;
 } scheme;
 
 /* The scheme of a name; NULL if there is none. */
 const scheme *scheme_of(xir_str name);
-/* Their names, "onnx or zhuge". */
+/* Their names, "onnx, zhuge or buyi". */
 const char *scheme_names(void);
 
 /* A quantiser of maps: q = round(x / scale) + zero. */

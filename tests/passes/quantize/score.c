@@ -93,6 +93,8 @@ static const struct { const char *options; double least; } rows[] = {
     { "scheme=zhuge,pow2",                      34.5 },
     { "scheme=onnx,pow2",                       34.5 },
     { "scheme=onnx,pow2,maps=sint,per=tensor",  34.5 },
+    { "scheme=buyi",                            37.5 },
+    { "scheme=buyi,bits=16",                    50   },
     { "type=bf16",                              48   },
     { "type=fp16",                              68   },
     { "type=tf32",                              68   },
