@@ -240,8 +240,10 @@ static xir_status normalise_add(quantizing *q, xir_op *op, bool *fits) {
 static xir_status normalise_multiply(quantizing *q, xir_op *op, bool *fits) {
     const xir_value *x = xir_op_input(op, 0), *y = xir_op_input(op, 1);
     if (is_stored(x) && is_stored(y)) return normalise_two_maps(q, op, fits);
-    *fits = is_stored(x) && is_constant(y);
-    return *fits ? scale_operand(q, op, 1, ratio_of(x) / ratio_of(xir_op_output(op, 0))) : XIR_OK;
+    const uint32_t at = is_constant(x) ? 0 : 1;
+    const xir_value *map = at ? x : y;
+    *fits = is_stored(map) && is_constant(at ? y : x);
+    return *fits ? scale_operand(q, op, at, ratio_of(map) / ratio_of(xir_op_output(op, 0))) : XIR_OK;
 }
 
 xir_status normalise_constants(quantizing *q, xir_op *op, bool *fits, bool *changed) {

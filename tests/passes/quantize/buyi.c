@@ -162,12 +162,16 @@ static void each_op_computes_the_same(void **state) {
         "x: 3 4; c: params 3 4; y = Add x c [beta=0.5]; out y",
         "x: 3 4; s = Sigmoid x; y = Multiply x s; out y",
         "x: 3 4; c: params 3 4; y = Multiply x c; out y",
+        "x: 3 4; c: params 1; y = Multiply c x; out y",
         "x: 4 4; s = Tanh x; y = Matmul x s; out y",
         "x: 3 4; s = Softmax x [axis=-1]; y = Tanh s; out y",
     };
     for (size_t i = 0; i < COUNT(stories); i++)
         for (int wide = 0; wide < 2; wide++) {
             xir_network *real = story_net(stories[i]), *net = quantized(stories[i], wide ? "bits=16" : "bits=8");
+            size_t casts = 0;   /* one of x, one of a result at most: no floats in between */
+            for (const xir_op *op = NULL; (op = xir_network_next_of_class(net, op, xir_cast_class()));) casts++;
+            if (casts < 1 || casts > 2) fail_msg("%s: %zu casts", stories[i], casts);
             const double db = decibels(real, net);
             if (!(db > (wide ? 65 : 28))) fail_msg("%s: %.1f dB with %d bits", stories[i], db, wide ? 16 : 8);
             xir_network_free(real);
