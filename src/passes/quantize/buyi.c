@@ -173,12 +173,14 @@ static xir_status normalise_product(quantizing *q, xir_op *op, bool *fits) {
 
 /* ---- other ops -------------------------------------------------------------------------------------------------- */
 
-/* A product of two maps is multiplied by Nx * Ny / Nz = m * 2^-e, which decides Nz. */
+/* A product of two maps is multiplied by Nx * Ny / Nz = m * 2^-e, which decides Nz. A result that is a float has no Nz,
+ * and then the op computes with the real numbers of its maps. */
 static xir_status normalise_two_maps(quantizing *q, xir_op *op, bool *fits) {
     xir_value *out = xir_op_output(op, 0);
     const double both = ratio_of(xir_op_input(op, 0)) * ratio_of(xir_op_input(op, 1));
+    if (!is_stored(out)) return XIR_OK;
     int e = exponent_of(both / ratio_of(out));
-    *fits = is_stored(out) && e >= 0;
+    *fits = e >= 0;
     if (!*fits) return XIR_OK;
     const int64_t m = m_of(both / ratio_of(out), e), exps = e;
     const double cut = ldexp((double)m, -e);
@@ -258,7 +260,9 @@ xir_status normalise_constants(quantizing *q, xir_op *op, bool *fits, bool *chan
     } else if (xir_op_is(op, xir_add_class())) status = normalise_add(q, op, fits);
     else if (xir_op_is(op, xir_multiply_class())) status = normalise_multiply(q, op, fits);
     if (status || !*fits) return status;
-    *changed = is_product(op) || xir_op_is(op, xir_add_class()) || xir_op_is(op, xir_multiply_class());
+    const bool has_constants = is_product(op) || xir_op_is(op, xir_add_class()) || xir_op_is(op, xir_multiply_class());
+    *changed = has_constants && (is_stored(xir_op_output(op, 0)) || is_constant(xir_op_input(op, 0)) ||
+                                 value_is_params(xir_op_input(op, 1)) || xir_op_is(op, xir_add_class()));
     status = xir_op_is_normalised(op, &normalised, NULL);
     *fits = status == XIR_OK;
     return status == XIR_E_MEMORY ? status : XIR_OK;

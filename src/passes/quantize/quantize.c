@@ -162,7 +162,7 @@ static bool is_clip(const xir_op *op) {
 static const value_range *stored_range(const quantizing *q, const xir_value *value) {
     if (!is_float(value) || !value->uses || (!q->outputs_stay && is_result(q, value))) return NULL;
     const int64_t rank = (int64_t)xir_type_rank(value->type);
-    if (q->scheme->normalised && rank && xir_type_dim(value->type, rank - 1, false) < 0) return NULL;   /* how many N? */
+    if (q->scheme->normalised && rank && xir_type_dim(value->type, rank - 1, false) < 0) return NULL;   /* how many? */
     for (const xir_use *u = value->uses; u; u = xir_use_next(u))
         if (xir_use_op(u)->flags & OP_CHILD) return NULL;   /* read inside of another op */
     return ranges_find(&q->ranges, value);
