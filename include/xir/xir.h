@@ -49,6 +49,7 @@
 #include <xir/array.h>
 #include <xir/tsm.h>
 #include <xir/exec.h>
+#include <xir/calibrate.h>
 #include <xir/pass.h>
 #include <xir/pattern.h>
 #include <xir/pattern_build.h>

@@ -41,7 +41,7 @@ if has bash; then
     bash -n script.bash >out 2>err || bad "bash does not take its script"
     mkdir models && : >models/a.json && : >model.fb
     offers "info" xir inf
-    offers "check compare convert completion" xir c
+    offers "calibrate check compare convert completion" xir c
     offers "--version" xir --v
     offers "--max-bytes --max-unpacked --max-values --max-read-memory --max-findings" xir --max
     offers "model.fb models" xir info mod

@@ -14,4 +14,7 @@ node "$SRC/tests/convert/onnx/dynamic/onnxruntime.mjs" "$XIR_ONNXRUNTIME" check 
 out "optimised/encoder.onnx s0=4,s1=3"
 node "$SRC/tests/convert/onnx/cases/onnxruntime.mjs" "$XIR_ONNXRUNTIME" --check >out 2>err ||
     bad "cases/onnxruntime.mjs"
+node "$SRC/tests/passes/quantize/onnxruntime.mjs" "$XIR_ONNXRUNTIME" "$XIR" "$SRC/examples/models" >out 2>err ||
+    bad "quantize/onnxruntime.mjs"
+lines out 10
 finish

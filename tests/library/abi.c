@@ -134,6 +134,29 @@ static xir_status get_watch(void *it) {
 static xir_status optimise(void *it) { return xir_optimise(net, it, NULL, why); }
 static xir_status get_optimised(void *it) { return xir_optimise(net, NULL, it, why); }
 
+static xir_status new_calibration(void *it) {
+    xir_calibration *c = xir_calibration_new(ctx, it, why);
+    xir_status status = c ? XIR_OK : xir_diags_at(why, 0)->code;
+    xir_calibration_free(c);
+    return status;
+}
+
+static xir_status calibrate(void *it) {
+    xir_calibration *c = xir_calibration_new(ctx, NULL, why);
+    xir_status status = xir_calibration_add(c, net, (const xir_array *const[]){ array }, 1, it, why);
+    xir_calibration_free(c);
+    return status;
+}
+
+static xir_status get_range(void *it) {
+    double low, high;
+    xir_calibration *c = xir_calibration_new(ctx, NULL, why);
+    xir_status status = xir_calibration_add(c, net, (const xir_array *const[]){ array }, 1, NULL, why);
+    if (!status) status = xir_calibration_range(c, 0, it, &low, &high, why);
+    xir_calibration_free(c);
+    return status;
+}
+
 typedef struct handed {
     const char *name;
     uint32_t    size, used;     /* of the struct; up to the end of its last member */
@@ -173,6 +196,9 @@ static const handed structs[] = {
     TAKEN(xir_walker,        params,    walk),
     TAKEN(xir_optimise_options, proof,  optimise),
     FILLED(xir_optimised,    largest,   get_optimised),
+    TAKEN(xir_calibration_options, scope, new_calibration),
+    GROWN(xir_run_options,   user,      arena, false, calibrate),
+    TAKEN(xir_range_options, percent,   get_range),
 };
 
 /* The struct as a caller makes it, with its size, at the beginning of a larger block. */

@@ -52,6 +52,7 @@ typedef struct fixture {
     xir_mapping           *mapping;
     xir_mapping_rules      mapping_rules;
     xir_pipeline          *pipeline;
+    xir_calibration       *calibration;
     xir_pattern           *pattern;
     xir_proof             *proof;
     const xir_rule        *rules;
@@ -114,6 +115,7 @@ static void make(fixture *f) {
     f->pipeline = xir_pipeline_parse(ctx, XIR_STR("dce"), NULL);
     f->pattern = xir_pattern_new(ctx, &pattern, NULL);
     f->proof = xir_proof_new(ctx, NULL, NULL);
+    f->calibration = xir_calibration_new(ctx, NULL, NULL);
     f->match.pattern = f->pattern;
     f->match.root = f->op;
     f->desc = (xir_op_desc)DESC(relu, INPUTS(f->value));

@@ -56,6 +56,7 @@ BEGIN {
     argument["const xir_pipeline *"]     = "f->pipeline"
     argument["const xir_pattern *"]      = "f->pattern"
     argument["xir_proof *"]              = "f->proof"
+    argument["xir_calibration *"] = argument["const xir_calibration *"] = "f->calibration"
     argument["const xir_work *"] = argument["xir_work *"] = "&f->work"
     argument["xir_cost *"] = "&f->cost"
     argument["const xir_numbers *"] = argument["xir_numbers *"] = "&f->within"

@@ -5,10 +5,10 @@
 # calls.sh NM SHARED EXCEPTIONS OBJECTS: which layer may call which, by the symbols of the library's objects.
 #
 #   - a lower layer does not call a higher one: base < object < type < graph < verbs < icraft < ops, memory, serialize,
-#     passes, exec < convert, targets < library < draw, compare, reduce; these three call others only by the names that
-#     the shared library exports;
-#   - ops, memory, serialize, passes and exec call one another only by the names that the shared library exports; so
-#     does convert call them, but for src/passes/manager and src/passes/support, on which it stands;
+#     passes, exec, quant < convert, targets < library < draw, compare, reduce; these three and quant call others only by
+#     the names that the shared library exports;
+#   - ops, memory, serialize, passes, exec and quant call one another only by the names that the shared library exports;
+#     so does convert call them, but for src/passes/manager and src/passes/support, on which it stands;
 #   - the rooms of src/convert are layers too: node < spec < formula < rows < walk < a dialect < src/convert itself, and
 #     a dialect does not call another one;
 #   - folders do not call each other in a circle;
@@ -37,7 +37,7 @@ function floor_of(name) { return name == "" ? 7 : name in floor ? floor[name] : 
 function sees(a, b, to) {
     if (a == "convert" && b == "passes") return to ~ /^src\/passes\/(manager|support)\//
     if (a == "convert" || a == "targets") return rank[b] < rank["ops"]
-    return rank[b] < rank[a] && rank[a] < rank["draw"]
+    return rank[b] < rank[a] && rank[a] < rank["draw"] && a != "quant"
 }
 
 # Tarjan: the nodes of a circle, files or folders, get the same number.
@@ -70,7 +70,7 @@ function names_of(list, n, file, i, k, text) {
 BEGIN {
     split("base object type graph verbs icraft", names, " ")
     for (i in names) rank[names[i]] = i + 0
-    rank["ops"] = rank["memory"] = rank["serialize"] = rank["passes"] = rank["exec"] = 7
+    rank["ops"] = rank["memory"] = rank["serialize"] = rank["passes"] = rank["exec"] = rank["quant"] = 7
     rank["convert"] = rank["targets"] = 8
     rank["library"] = 9
     rank["draw"] = rank["compare"] = rank["reduce"] = 10

@@ -96,7 +96,7 @@ typedef struct command {
 /* Each command is in the file of its name. The list ends with NULL. */
 extern const command info_command, show_command, convert_command, extract_command, check_command, diff_command,
                      compare_command, reduce_command, opt_command, plan_command, trace_command, run_command,
-                     test_command,
+                     calibrate_command, test_command,
                      stats_command, view_command, ops_command,
                      passes_command, schema_command, help_command, completion_command;
 extern const command *const commands[];
@@ -484,6 +484,11 @@ size_t tally_counts(tally *t, class_count **out);
 
 /* ---- running parts --------------------------------------------------------------------------------- */
 
+/* Calls a function for each part of inputs that hold many along their first dim, with the arrays of that part; `parts`
+ * is their number. Ends with the first failure. */
+typedef xir_status part_fn(void *user, size_t i, size_t parts, const xir_array *const *in, xir_diags *why);
+xir_status each_part(xir_value *const *inputs, const xir_array *const *arrays, size_t n_in, part_fn *run, void *user,
+                     xir_diags *why);
 /* Runs a network for each part of inputs that hold many along their first dim, and joins the outputs. */
 xir_status run_each(const xir_network *net, xir_value *const *inputs, const xir_array *const *arrays, size_t n_in,
                     xir_array **out, size_t n_out, const xir_run_options *options, xir_diags *why);

@@ -72,24 +72,44 @@ static void free_all(xir_array **arrays, size_t n) {
     for (size_t k = 0; k < n; k++) xir_array_free(arrays[k]);
 }
 
-xir_status run_each(const xir_network *net, xir_value *const *inputs, const xir_array *const *arrays, size_t n_in,
-                    xir_array **out, size_t n_out, const xir_run_options *options, xir_diags *why) {
-    size_t parts = count_parts(inputs, arrays, n_in);
-    xir_array **in = take(n_in + 1, sizeof *in), **got = take(n_out + 1, sizeof *got);
+xir_status each_part(xir_value *const *inputs, const xir_array *const *arrays, size_t n_in, part_fn *run, void *user,
+                     xir_diags *why) {
+    const size_t parts = count_parts(inputs, arrays, n_in);
+    xir_array **in = take(n_in + 1, sizeof *in);
     xir_status status = parts ? XIR_OK : XIR_E_BOUNDS;
     for (size_t i = 0; i < parts && !status; i++) {
         for (size_t k = 0; k < n_in && !status; k++) {
             in[k] = part_of(arrays[k], i, parts, why);
             if (!in[k]) status = XIR_E_MEMORY;
         }
-        if (!status) status = xir_network_run(net, (const xir_array *const *)in, n_in, got, n_out, options, why);
-        for (size_t k = 0; k < n_out && !status; k++) status = join_part(&out[k], got[k], i, parts, why);
+        if (!status) status = run(user, i, parts, (const xir_array *const *)in, why);
         free_all(in, n_in);
-        free_all(got, n_out);
         memset(in, 0, n_in * sizeof *in);
-        memset(got, 0, n_out * sizeof *got);
     }
     free(in);
+    return status;
+}
+
+/* What run_each runs: outputs are joined. */
+typedef struct joining {
+    const xir_network     *net;
+    size_t                 n_in, n_out;
+    xir_array            **out;
+    const xir_run_options *options;
+} joining;
+
+static xir_status run_part(void *user, size_t i, size_t parts, const xir_array *const *in, xir_diags *why) {
+    const joining *j = user;
+    xir_array **got = take(j->n_out + 1, sizeof *got);
+    xir_status status = xir_network_run(j->net, in, j->n_in, got, j->n_out, j->options, why);
+    for (size_t k = 0; k < j->n_out && !status; k++) status = join_part(&j->out[k], got[k], i, parts, why);
+    free_all(got, j->n_out);
     free(got);
     return status;
+}
+
+xir_status run_each(const xir_network *net, xir_value *const *inputs, const xir_array *const *arrays, size_t n_in,
+                    xir_array **out, size_t n_out, const xir_run_options *options, xir_diags *why) {
+    joining j = { net, n_in, n_out, out, options };
+    return each_part(inputs, arrays, n_in, run_part, &j, why);
 }

@@ -10,14 +10,14 @@ run_options        run_args;
 static const char *tolerance_word, *seed_word;
 static bool        as_json, memory, arena;
 
-static void ports_make(ports *p, size_t n) {
+void ports_make(ports *p, size_t n) {
     p->n = n;
     p->values = take(n + 1, sizeof *p->values);
     p->arrays = take(n + 1, sizeof *p->arrays);
     p->types = take(n + 1, sizeof *p->types);
 }
 
-static void ports_free(ports *p) {
+void ports_free(ports *p) {
     for (size_t i = 0; i < p->n; i++) xir_array_free(p->arrays[i]);
     free(p->arrays);
     free((void *)p->types);

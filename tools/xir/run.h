@@ -14,6 +14,8 @@ typedef struct ports {
     const xir_type **types;   /* of the arrays, also of those that are still to be drawn */
     size_t      n;
 } ports;
+void ports_make(ports *p, size_t n);   /* room for n of them */
+void ports_free(ports *p);
 
 typedef struct run_options {
     const char *out_dir, *compare_dir;     /* NULL: not asked                 */

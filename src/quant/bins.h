@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
+/* Counts of numbers in bins of equal width. There are BINS of them for numbers of each sign, over |x| < 2^exponent. A
+ * number beyond doubles the range as often as needed, and pairs of bins are added then. A bin of the doubled range
+ * holds exactly what two bins held, so the bins depend on the numbers alone, not on their order nor on how they are
+ * split into runs. Counts have 32 bits until they may not fit. */
+#ifndef QUANT_BINS_H
+#define QUANT_BINS_H
+
+#include <xir/context.h>
+
+enum {
+    BINS = 4096,
+    BINS_LEAST = -1000, BINS_MOST = 1024   /* of the exponent; all finite numbers fit */
+};
+
+/* Index k < BINS counts k * w <= x < (k + 1) * w, where w = 2^exponent / BINS; BINS + k counts the same of -x, without
+ * 0. Zero is empty. */
+typedef struct bins {
+    int       exponent;
+    uint64_t  count;
+    uint32_t *narrow;    /* one of the two, unless nothing was counted */
+    uint64_t *wide;
+} bins;
+
+static inline uint64_t bins_at(const bins *b, size_t i) { return b->wide ? b->wide[i] : b->narrow ? b->narrow[i] : 0; }
+
+void bins_free(bins *b, const xir_allocator *alloc);
+/* Makes room for `more` numbers: then adding them cannot fail. False without memory. */
+bool bins_reserve(bins *b, const xir_allocator *alloc, uint64_t more);
+/* Counts n finite numbers, the greatest |x| of which is `most`. */
+void bins_add(bins *b, const double *x, size_t n, double most);
+/* Adds the counts of other bins, for which there is room. */
+void bins_merge(bins *b, const bins *other);
+/* Sets the range and the counts, in BINS bins for each sign, of bins that have room and are empty. */
+void bins_set(bins *b, int exponent, const uint64_t *counts);
+
+#endif

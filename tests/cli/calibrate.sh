@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
+# xir calibrate: samples in one run and in several give the same ranges; what is not a sample is refused.
+. "$SRC/tests/cli/lib.sh"
+
+cat >net.xir <<'END'
+xir 1
+%x = Input() : fp32 ** [1,2]
+%y = ReLU(%x) : fp32 ** [1,2]
+Output(%y)
+END
+
+# npy NAME SHAPE BYTES: float32; bytes in the spelling of printf.
+npy() {
+    { printf '\223NUMPY\001\000\166\000'; printf '%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': $2, }"; printf "$3"; } >"$1"
+}
+one='\000\000\200\077'; two='\000\000\000\100'; minus='\000\000\200\277'
+npy both.npy '(2, 2)' "$one$minus$two$one"
+npy first.npy '(1, 2)' "$one$minus"
+npy second.npy '(1, 2)' "$two$one"
+
+run 0 calibrate net.xir both.json --input both.npy --each; quiet; out "2 samples, 2 values"
+run 0 calibrate net.xir first.json --input x=first.npy; quiet; out "1 samples, 2 values"
+run 0 calibrate net.xir apart.json --input second.npy --merge first.json; quiet; out "2 samples, 2 values"
+same both.json apart.json
+run 0 calibrate net.xir second.json --input second.npy
+run 0 calibrate net.xir merged.json --merge first.json --merge second.json; quiet; same both.json merged.json
+grep -q '"max":2.0,"min":-1.0,"samples":2' both.json || bad "the range of x"
+run 0 calibrate net.xir none.json --input both.npy --each --products; out "2 samples, 0 values"
+run 0 calibrate net.xir both.json --input both.npy --each; gone both.json.part
+
+# A network of another framework is converted first.
+run 0 opt net.xir net.onnx --passes xir-to-onnx
+run 0 calibrate net.onnx onnx.json --input both.npy --each; out "2 samples, 2 values"
+
+# What is refused.
+run 2 calibrate net.xir c.json; err "needs samples"; gone c.json
+run 2 calibrate net.xir; err "usage: xir calibrate NET C.json"
+run 1 calibrate net.xir c.json --input both.npy; err "expected @fp(32) [1,2]"; gone c.json
+npy nan.npy '(1, 2)' "$one"'\000\000\300\177'
+run 1 calibrate net.xir c.json --input nan.npy; err "value 'x' of op '' is NaN at element 1"; gone c.json
+echo '{}' >empty.json
+run 1 calibrate net.xir c.json --merge empty.json; err "empty.json"; err "the member is missing"; gone c.json
+run 3 calibrate net.xir c.json --merge nowhere.json; err "nowhere.json: cannot be read"
+run 3 calibrate net.xir no/folder/c.json --input both.npy --each; err "no/folder/c.json: cannot be written"
+sed 's/"x"/"z"/' both.json >other.json
+run 0 calibrate net.xir c.json --merge other.json; err "1 values that the network does not have, 'z' first"
+
+# A trained network becomes that of a device: as docs/quantisation.md shows.
+cp "$SRC/examples/models/digits_inputs.npy" images.npy
+run 0 opt "$SRC/examples/models/digits.onnx" digits.fb
+run 0 opt digits.fb legal.fb --passes "legalize{target=buyi},infer,dce"
+run 0 calibrate legal.fb c.json --input images.npy --each; out "64 samples, 15 values"
+run 0 opt legal.fb q.fb --passes "quantize{scheme=buyi,calibration=c.json,outputs=same}" --verify; quiet
+run 0 check q.fb --target buyi; out "no fault found"
+run 0 run q.fb --input images.npy --each --output fb
+run 0 convert q.fb q.json; run 0 run q.json --input images.npy --each --output json; same fb/logits.npy json/logits.npy
+run 0 calibrate digits.fb d.json --input images.npy --each; out "64 samples, 14 values"
+run 0 opt digits.fb o.fb --passes "quantize{scheme=onnx,calibration=d.json}" --verify
+run 0 opt o.fb o.onnx --passes xir-to-onnx
+run 0 run o.fb --input images.npy --each --output here; run 0 run o.onnx --input images.npy --each --compare here
+run 1 opt digits.fb never.fb --passes "quantize{calibration=c.json,scheme=none}"; err "there is no scheme 'none'"; gone never.fb
+finish
