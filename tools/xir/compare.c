@@ -54,19 +54,9 @@ static int read_line(xir_compare_options *how, compare_order *order, uint64_t *s
 
 /* ---- the inputs ----------------------------------------------------------------------------------------------- */
 
-static void ports_make(ports *p, xir_network *net) {
-    p->n = xir_network_inputs(net, NULL, 0);
-    p->values = take(p->n + 1, sizeof *p->values);
-    p->arrays = take(p->n + 1, sizeof *p->arrays);
-    p->types = take(p->n + 1, sizeof *p->types);
+static void take_inputs(ports *p, xir_network *net) {
+    ports_make(p, xir_network_inputs(net, NULL, 0));
     xir_network_inputs(net, p->values, p->n);
-}
-
-static void ports_free(ports *p) {
-    for (size_t i = 0; i < p->n; i++) xir_array_free(p->arrays[i]);
-    free(p->arrays);
-    free((void *)p->types);
-    free(p->values);
 }
 
 /* Without --input, the inputs are those of the folder: what the device got. Others are random only if --seed says so:
@@ -107,7 +97,7 @@ static int convert(xir_network *net, const ports *in, const xir_network *other, 
 static int convert_second(xir_network *net, const ports *first, const xir_network *other, xir_provenance **p,
                           xir_diags *why) {
     ports in = { 0 };
-    ports_make(&in, net);
+    take_inputs(&in, net);
     for (size_t i = 0; i < in.n; i++) in.types[i] = i < first->n ? first->types[i] : xir_value_type(in.values[i]);
     const int code = convert(net, &in, other, p, why);
     ports_free(&in);
@@ -203,7 +193,7 @@ static int compare(loaded *a, loaded *b, compared *what, xir_compare_options *ho
     xir_run_options limits = XIR_INIT(xir_run_options, .max_work = how->max_work, .max_memory = how->max_memory);
     int code = prepare(a->net, why);
     if (!code && b->net) code = prepare(b->net, why);
-    if (!code) ports_make(&in, a->net);
+    if (!code) take_inputs(&in, a->net);
     if (!code) code = inputs_read(a->net, &in, why);
     if (!code) code = inputs_type(&in, why);
     if (!code) code = convert(a->net, &in, b->net, &from.a, why);
