@@ -23,8 +23,9 @@
  *
  * An element is compared with the element at the same place, also where one network has its axes in another order: by
  * the letters of the layouts, otherwise because channels were moved to the end; axes of length 1 do not count. What a
- * reshape makes of such a value, and what follows it, may keep that order of elements although its dims do not show it:
- * a pair that is bad otherwise is compared so, too. Quantised elements are the reals that they stand for. */
+ * reshape makes of such a value, and what follows it, may keep that order of elements although its dims do not show it;
+ * and letters that only one side has may lie. So a pair that is bad is compared in the other order, too, and is good if
+ * it is good there. Quantised elements are the reals that they stand for. */
 #ifndef XIR_COMPARE_H
 #define XIR_COMPARE_H
 

@@ -43,6 +43,7 @@ typedef struct compare_sums {
 enum { MOST_AXES = 16, MOST_KEPT_AXES = 8 };
 typedef struct compare_order {
     unsigned char rank;            /* 0: the order is known from the types alone, or not kept */
+    bool          plain;           /* row-major, though the types say that axes have moved    */
     unsigned char axes[MOST_KEPT_AXES];
     int64_t       dims[MOST_KEPT_AXES];
 } compare_order;
@@ -117,7 +118,10 @@ xir_status     compare_unfold(const xir_compare *c, const xir_array *array, cons
                               xir_diags *why);
 xir_status     compare_fold(const xir_compare *c, const xir_array *array, const compare_order *order, xir_array **out,
                             xir_diags *why);
-/* The same, and with the dims and elements of that type. */
+/* The same elements in the same order under the dims and the layout of another type; NULL if it has other dims. */
+xir_status     compare_relabel(const xir_compare *c, const xir_array *array, const xir_type *to, xir_array **out,
+                               xir_diags *why);
+/* As compare_follow, and with the dims and elements of that type. */
 xir_status     compare_fit(const xir_compare *c, const xir_array *array, const xir_type *to, xir_array **out,
                            xir_diags *why);
 

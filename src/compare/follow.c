@@ -230,6 +230,20 @@ xir_status compare_fold(const xir_compare *c, const xir_array *array, const comp
     return has_order(array, order) ? reorder(c, array, dims, axes, order->rank, out, why) : XIR_OK;
 }
 
+xir_status compare_relabel(const xir_compare *c, const xir_array *array, const xir_type *to, xir_array **out,
+                           xir_diags *why) {
+    const xir_type *was = xir_array_type(array);
+    const size_t rank = xir_type_rank(to);
+    *out = NULL;
+    for (size_t i = 0; i < rank; i++)
+        if (rank != xir_type_rank(was) || !dims_fit(dim(was, i), dim(to, i))) return XIR_OK;
+    const xir_type *type = xir_type_with_layout(c->ctx, was, xir_type_layout(to), why);
+    size_t size;
+    const void *bytes = xir_array_data(array, &size);
+    *out = type ? xir_array_copy(c->ctx, type, bytes, size, why) : NULL;
+    return *out ? XIR_OK : XIR_E_MEMORY;
+}
+
 xir_status compare_fit(const xir_compare *c, const xir_array *array, const xir_type *to, xir_array **out,
                        xir_diags *why) {
     compare_order order;

@@ -68,6 +68,22 @@ static xir_status try_orders(stepping *s, uint32_t pair, const xir_array *expect
     return status;
 }
 
+/* Letters on one side alone say less than it seems: an exporter may have kept channels last without a word. If dims
+ * allow both and the moved one is bad, the elements as they stand may be right. */
+static xir_status try_plain(stepping *s, uint32_t pair, const xir_array *expected, const xir_array *found,
+                            compare_measure *m) {
+    compare_measure other;
+    xir_array *there = NULL;
+    xir_status status = compare_relabel(s->c, found, xir_array_type(expected), &there, s->why);
+    if (!status && there) status = compare_measure_pair(s->c, expected, there, &other, s->why);
+    if (!status && there && !compare_is_bad(s->c, &other)) {
+        *m = other;
+        s->c->orders[pair] = (compare_order){ .plain = true };
+    }
+    xir_array_free(there);
+    return status;
+}
+
 /* Compares what was found for a pair with what was expected. */
 static xir_status compare_arrays(stepping *s, uint32_t pair, const xir_array *expected, const xir_array *found) {
     xir_array *there = NULL;
@@ -75,7 +91,8 @@ static xir_status compare_arrays(stepping *s, uint32_t pair, const xir_array *ex
     xir_status status = compare_follow(s->c, found, xir_array_type(expected), &there, &s->c->orders[pair], s->why);
     if (!status && there && xir_array_count(there) == xir_array_count(expected)) {
         status = compare_measure_pair(s->c, expected, there, &m, s->why);
-        if (!status && there == found && compare_is_bad(s->c, &m)) status = try_orders(s, pair, expected, found, &m);
+        if (!status && compare_is_bad(s->c, &m))
+            status = (there == found ? try_orders : try_plain)(s, pair, expected, found, &m);
         if (!status) compare_note(s->c, pair, &m);
     } else if (!status) {
         compare_note_shape(s->c, pair);
@@ -89,8 +106,10 @@ static xir_status compare_arrays(stepping *s, uint32_t pair, const xir_array *ex
 static xir_status exchange(stepping *s, xir_run_state *run, const xir_value *value, const xir_array *with,
                            const compare_order *inner) {
     xir_array *there = NULL, *folded = NULL;
-    xir_status status = inner->rank && compare_places_of(xir_array_type(with), xir_value_type(value)) == PLACES_SAME
-                      ? compare_fold(s->c, with, inner, &folded, s->why) : XIR_OK;
+    xir_status status = XIR_OK;
+    if (inner->plain) status = compare_relabel(s->c, with, xir_value_type(value), &folded, s->why);
+    else if (inner->rank && compare_places_of(xir_array_type(with), xir_value_type(value)) == PLACES_SAME)
+        status = compare_fold(s->c, with, inner, &folded, s->why);
     if (!status) status = compare_fit(s->c, folded ? folded : with, xir_value_type(value), &there, s->why);
     xir_array_free(folded);
     if (!status && there) status = xir_run_set(run, value, there, s->why);
@@ -165,7 +184,8 @@ static xir_status run_both(stepping *s) {
 static xir_status take_found(stepping *s, const xir_value *value, const xir_array *found, const compare_order *inner) {
     xir_array *unfolded = NULL;
     xir_status status = inner->rank ? compare_unfold(s->c, found, inner, &unfolded, s->why) : XIR_OK;
-    if (!status) status = exchange(s, s->a, value, unfolded ? unfolded : found, &(compare_order){ 0 });
+    const compare_order order = { .plain = inner->plain };
+    if (!status) status = exchange(s, s->a, value, unfolded ? unfolded : found, &order);
     xir_array_free(unfolded);
     return status;
 }

@@ -14,6 +14,14 @@ run 0 opt digits.onnx tagged.fb --provenance; run 0 compare digits.onnx tagged.f
 run 0 compare tagged.fb digits.onnx; quiet; out "0 bad"
 run 0 convert digits.onnx plain.onnx; run 0 compare digits.onnx plain.onnx --tolerance 0; quiet
 
+# Passes fuse, move and reorder: what is left of the values is the same, with tags and without, and each op by itself.
+for model in vit gpt swin unet; do
+    onnx=$SRC/tests/convert/onnx/dynamic/$model.onnx
+    run 0 opt "$onnx" fused.fb; run 0 compare "$onnx" fused.fb; out " 0 bad"
+    run 0 opt "$onnx" fused.fb --provenance; run 0 compare "$onnx" fused.fb; out " 0 bad"
+    run 0 compare "$onnx" fused.fb --alone; out " 0 bad"
+done
+
 # A stride that does not go with the types: the second network cannot be run.
 edit small.json stride.json 's/"stride_width":1/"stride_width":2/2'; cp small.raw stride.raw
 run 1 compare small.json stride.json; err "/ops/3/outputs/0"; silent

@@ -9,17 +9,16 @@ clean() { [ -z "$(ls tmp)" ] || bad "$ran: files are left in the folder of candi
 
 # A check: the candidate is a network in the format of NET, with its parameters next to it; {} is quoted.
 cat >has_relu <<END
-"$XIR" check "\$1" >/dev/null 2>&1 || exit 125
 "$XIR" info "\$1" | grep -q ReLU
 END
 run 0 reduce small.json one.json --check 'sh has_relu {}'; quiet; out "3 of"; out "ReLU"; clean
 run 0 check one.json; run 0 info one.json; out ReLU; cp out first
 run 0 reduce small.json again.json --check 'sh has_relu {}' --jobs 3; same one.json again.json
 mkdir "a b"; cp small.json "a b/it's.json"; cp small.raw "a b/it's.raw"
-run 0 reduce "a b/it's.json" quoted.fb --check 'sh has_relu {}'; quiet; run 0 check quoted.fb
+run 0 reduce "a b/it's.json" quoted.fb --check 'sh has_relu {}' --max-runs 3; quiet; run 0 check quoted.fb
 
 # The format of the file is kept: an ONNX model stays one.
-run 0 reduce digits.onnx gemm.onnx --check "'$XIR' show {} --compact | grep -q onnx::Gemm"; quiet
+run 0 reduce digits.onnx gemm.onnx --check "'$XIR' show {} --compact | grep -q onnx::Gemm" --max-runs 20; quiet
 run 0 info gemm.onnx; out "onnx::Gemm"; run 0 check gemm.onnx
 
 # NET itself must be interesting, and what the command says is printed.
@@ -36,7 +35,7 @@ run 1 reduce small.json no.json --fails check; err "the command does not fail, s
 run 1 reduce small.json no.json --fails 'frobnicate'; err "exit code 2"
 run 1 reduce small.json no.json --fails 'opt --passes frobnicate'; err "exit code 2"
 run 0 reduce small.json limit.json --fails 'run --max-work 1000'; quiet; run 1 run limit.json --max-work 1000
-run 0 reduce small.json limit.json --fails 'run --max-work 1000' --any-failure; quiet
+run 0 reduce small.json limit.json --fails 'run --max-work 1000' --any-failure --max-runs 2; quiet
 
 # Two networks that differ.
 run 0 convert small.json other.json; edit other.json wrong.json 's/"alpha":[0-9.]*/"alpha":0.5/'; cp other.raw wrong.raw
@@ -44,31 +43,6 @@ if ! "$XIR" compare small.json wrong.json >out 2>err; then
     run 0 reduce small.json differs.json --differs wrong.json; quiet; out "3 of"
     run 1 compare differs.json wrong.json; err "the first bad value"
 fi
-
-# Commands that hang, fork, delete or change their file, or answer at random.
-run 0 reduce small.json hang.json --check 'sh has_relu {} || sleep 100' --timeout 1 --max-runs 6; out ReLU; clean
-run 1 reduce small.json no.json --check 'sleep 100; {}' --timeout 0.3; err "did not end within 0.3 s (--timeout)"; clean
-run 0 reduce small.json fork.json --check '(sleep 100 &) ; sh has_relu {}' --timeout 20; quiet; clean
-run 0 reduce small.json gone.json --check 'sh has_relu {} && rm -f {} && echo x >{}.more'; quiet
-same gone.json one.json
-echo 0 >count
-run 0 reduce small.json random.json --check 'n=$(($(cat count) + 1)); echo $n >count; [ $n -lt 4 ] # {}'
-err "random.json: warning: the answers are not stable"; run 0 check random.json
-
-# The best so far is on disk; a limit of runs ends the search.
-run 0 reduce small.json few.json --check 'sh has_relu {}' --max-runs 2; out "after 2 runs; stopped before the end"
-run 0 info few.json; out ReLU
-mkfifo started
-ran="xir reduce, SIGINT"
-env --default-signal=INT "$XIR" reduce small.json kept.json --check \
-    'sh has_relu {} || exit 1; [ -e kept.json ] && { echo >started; sleep 100; }; exit 0' --timeout 60 >out 2>err &
-pid=$!
-cat started >/dev/null
-kill -s INT $pid
-wait $pid; got=$?
-[ $got -eq 130 ] || bad "$ran: exit code $got, not 130"
-err "xir: interrupted; the smallest network so far is kept"; clean
-run 0 info kept.json; out ReLU
 
 # Lines that make no sense.
 run 2 reduce small.json; err "usage: xir reduce NET OUT"
