@@ -118,9 +118,10 @@ static xir_status refit(const linear *l, const affine *a, bool is_after, xir_val
     channel_line *lines = mem_new(&l->op->net->alloc, n * sizeof *lines);
     if (!lines) return net_no_memory(l->op->net);
     for (size_t c = 0; c < n; c++) lines[c] = (channel_line){ affine_factor(a, c), affine_addend(a, c) };
-    const xir_status status = linear_refit(l, lines, is_after, input);
+    linear_made made;
+    const xir_status status = linear_make(l, lines, is_after, &made);
     mem_free(&l->op->net->alloc, lines, n * sizeof *lines);
-    return status;
+    return status ? status : linear_take(l->op, &made, input);
 }
 
 static xir_verdict fold_after(xir_rewriter *at, const xir_match *m, const void *user) {

@@ -8,5 +8,5 @@
 
 const char *xir_default_pipeline(void) {
     return "bind,to-xir,sort,infer,fold,infer,identity,fuse,canon,layout,"
-           "fix(fold,identity,moves,fuse,canon,fold-batchnorm,fold-products,cse,dce),infer";
+           "fix(fold,identity,moves,fuse,canon,fold-batchnorm,fold-products,cse,dce,layout),infer";
 }

@@ -13,8 +13,6 @@ extern const pass_rule moves_turns[], moves_parts[], moves_picks[];
 
 /* Whether an op is a Reshape, a Squeeze or a Transpose that only moves plain elements, on the host. */
 bool move_turns(const xir_op *op);
-/* Goes on with what such an op does; false if that is not known. */
-bool move_compose(move_map *map, const xir_op *op);
 
 /* Merges runs of reshapes, transpositions, slices and concatenations (runs.c). */
 xir_status moves_merge(xir_pass *at);

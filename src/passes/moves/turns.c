@@ -34,7 +34,8 @@ static xir_op *op_before(const xir_value *v) {
     return op && v->uses && !v->uses->next && move_turns(op) ? op : NULL;
 }
 
-bool move_compose(move_map *map, const xir_op *op) {
+/* Goes on with what an op of a run does; false if that is not known. */
+static bool compose(move_map *map, const xir_op *op) {
     const xir_i64s dims = *value_dims(&op_outputs(op)[0]);
     if (!xir_transpose_of(op)) return map_reshape(map, dims);
     return map_transpose(map, xir_transpose_of(op)->dims) && map_has_dims(map, dims);
@@ -67,7 +68,7 @@ static bool shorter(const xir_match *m, xir_op **run, size_t *n, move_plan *plan
         int turns = 0;
         bool known = map_of_dims(*value_dims(x), &map);
         for (size_t i = *n; i-- > 0 && known;) {
-            known = move_compose(&map, run[i]);
+            known = compose(&map, run[i]);
             turns += xir_transpose_of(run[i]) != NULL;
         }
         if (!known || !plan_of(&map, x, op_outputs(m->root)[0].type, plan)) continue;
@@ -134,8 +135,8 @@ static const xir_pattern_row function_rows[] = {
 static bool together(const xir_match *m, move_plan *plan) {
     move_map map;
     const xir_value *x = xir_match_value(m, X);
-    return map_of_dims(*value_dims(x), &map) && move_compose(&map, xir_match_op(m, F_BEFORE)) &&
-           move_compose(&map, m->root) && plan_of(&map, x, op_outputs(m->root)[0].type, plan) && plan_ops(plan) < 2;
+    return map_of_dims(*value_dims(x), &map) && compose(&map, xir_match_op(m, F_BEFORE)) &&
+           compose(&map, m->root) && plan_of(&map, x, op_outputs(m->root)[0].type, plan) && plan_ops(plan) < 2;
 }
 
 static bool can_pass(const xir_match *m, void *user) {

@@ -129,7 +129,7 @@ bool absorb_change_op(absorption *c, change_kind kind, xir_op *op, uint32_t oper
         const uint64_t bias = (uint64_t)l.out_channels * (bytes_of(l.weights) / (uint64_t)l.count);
         if (!lines_add_nothing(c, &from)) count_bytes(c, l.bias, bias);
     }
-    c->changes[c->n_changes++] = (absorb_change){ kind, op, operand, from };
+    c->changes[c->n_changes++] = (absorb_change){ kind, op, operand, from, { NULL, NULL } };
     return true;
 }
 
@@ -163,7 +163,7 @@ static bool write_constant(const absorption *c, const absorb_change *change, con
     return true;
 }
 
-static xir_status change_constant(const absorption *c, const absorb_change *change) {
+static xir_status make_constant(const absorption *c, absorb_change *change) {
     xir_network *net = c->net;
     const xir_value *constant = xir_op_input(change->op, change->operand);
     int64_t dims[16];
@@ -186,7 +186,8 @@ static xir_status change_constant(const absorption *c, const absorb_change *chan
     void *out = now ? xir_params_edit(now) : NULL;
     if (!out) return net_no_memory(net);
     write_constant(c, change, dims, rank, out);
-    return xir_op_set_input(change->op, change->operand, now);
+    change->made.weights = now;
+    return XIR_OK;
 }
 
 /* ---- weights ---------------------------------------------------------------------------------------------------- */
@@ -218,12 +219,12 @@ static bool weights_hold(absorption *c, const absorb_change *change) {
     return holds && !c->no_memory;
 }
 
-static xir_status change_weights(const absorption *c, const absorb_change *change) {
+static xir_status make_weights(const absorption *c, absorb_change *change) {
     linear l;
     if (!linear_of(change->op, &l)) return net_fail(c->net, XIR_E_INVALID, "weights that changed");
     channel_line *lines = spread(c, &change->from, l.in_channels);
     if (!lines) return net_no_memory(c->net);
-    const xir_status status = linear_refit(&l, lines, false, xir_op_input(change->op, 0));
+    const xir_status status = linear_make(&l, lines, false, &change->made);
     mem_free(&c->net->alloc, lines, (size_t)l.in_channels * sizeof *lines);
     return status;
 }
@@ -258,13 +259,23 @@ bool absorb_plan(absorption *c) {
     return true;
 }
 
-xir_status absorb_apply(const absorption *c, void (*touched)(void *user, xir_op *op), void *user) {
-    for (size_t i = 0; i < c->n_changes; i++) {
-        const absorb_change *change = &c->changes[i];
-        const xir_status status = change->kind == CHANGE_WEIGHTS ? change_weights(c, change)
-                                                                 : change_constant(c, change);
-        if (status) return status;
-        touched(user, change->op);
+xir_status absorb_make(absorption *c) {
+    xir_status status = XIR_OK;
+    for (size_t i = 0; i < c->n_changes && !status; i++) {
+        absorb_change *change = &c->changes[i];
+        status = change->kind == CHANGE_WEIGHTS ? make_weights(c, change) : make_constant(c, change);
     }
-    return XIR_OK;
+    return status;
+}
+
+xir_status absorb_take(const absorption *c, xir_rewriter *at) {
+    xir_status status = XIR_OK;
+    for (size_t i = 0; i < c->n_changes && !status; i++) {
+        const absorb_change *change = &c->changes[i];
+        status = change->kind == CHANGE_WEIGHTS
+            ? linear_take(change->op, &change->made, xir_op_input(change->op, 0))
+            : xir_op_set_input(change->op, change->operand, change->made.weights);
+        xir_rewriter_touch(at, change->op);
+    }
+    return status;
 }

@@ -8,6 +8,7 @@
 #define PASSES_ABSORB_H
 
 #include <xir/ops.h>
+#include <xir/pattern.h>
 #include "support/linear.h"
 
 /* Limits of one plan: values and their uses, inputs of a Concat, lines of all values together. */
@@ -31,6 +32,7 @@ typedef struct absorb_change {
     xir_op     *op;
     uint32_t    operand;
     carried     from;     /* its lines are (factor, addend); of a constant (p, q) */
+    linear_made made;     /* the new constants; that of an operand as `weights`   */
 } absorb_change;
 
 typedef struct absorption {
@@ -54,8 +56,10 @@ void          absorb_frees(absorption *c, const xir_value *constant);
  * constant would lose precision, or if constants would grow too much; and without memory. */
 bool absorb_plan(absorption *c);
 
-/* Changes the constants. The caller then lets x stand for the value. On failure some constants may have changed. */
-xir_status absorb_apply(const absorption *c, void (*touched)(void *user, xir_op *op), void *user);
+/* Makes the new constants of a plan; no op has changed. */
+xir_status absorb_make(absorption *c);
+/* Gives them to the ops. The caller then lets x stand for the value. */
+xir_status absorb_take(const absorption *c, xir_rewriter *at);
 
 /* ---- for ops on the way ----------------------------------------------------------------------------------------- */
 

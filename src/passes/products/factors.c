@@ -67,8 +67,6 @@ static xir_status move_uses(xir_rewriter *at, const xir_match *m) {
     return status;
 }
 
-static void touch(void *at, xir_op *op) { xir_rewriter_touch(at, op); }
-
 static xir_verdict fold(xir_rewriter *at, const xir_match *m, const void *user) {
     int64_t dim, size;
     affine a;
@@ -83,7 +81,7 @@ static xir_verdict fold(xir_rewriter *at, const xir_match *m, const void *user) 
         lines[i] = (channel_line){ affine_factor(&a, i), affine_addend(&a, i) };
     absorb_frees(&c, xir_match_value(m, CONSTANT));
     if (lines && absorb_plan(&c)) {
-        verdict = absorb_apply(&c, touch, at) || move_uses(at, m) ? XIR_REWRITE_FAILED : XIR_REWRITE_DONE;
+        verdict = absorb_make(&c) || absorb_take(&c, at) || move_uses(at, m) ? XIR_REWRITE_FAILED : XIR_REWRITE_DONE;
     }
     if (c.no_memory) {
         net_no_memory(c.net);

@@ -56,8 +56,6 @@ static xir_status make_bare(xir_op *op) {
     return xir_rms_norm_set(op, &a);
 }
 
-static void touch(void *at, xir_op *op) { xir_rewriter_touch(at, op); }
-
 static xir_verdict fold(xir_rewriter *at, const xir_match *m, const void *user) {
     const xir_value *gamma, *beta;
     xir_i64s axis;
@@ -73,7 +71,8 @@ static xir_verdict fold(xir_rewriter *at, const xir_match *m, const void *user) 
     absorb_frees(&c, gamma);
     absorb_frees(&c, beta);
     if (lines && absorb_plan(&c)) {
-        verdict = absorb_apply(&c, touch, at) || make_bare(m->root) ? XIR_REWRITE_FAILED : XIR_REWRITE_DONE;
+        const bool failed = absorb_make(&c) || make_bare(m->root) || absorb_take(&c, at);
+        verdict = failed ? XIR_REWRITE_FAILED : XIR_REWRITE_DONE;
     }
     if (c.no_memory) {
         net_no_memory(c.net);

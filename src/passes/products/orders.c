@@ -143,9 +143,13 @@ static bool find_ends(const xir_match *m, ends *e) {
 static xir_status reorder(xir_rewriter *at, const xir_match *m, const ends *e, const int64_t *order) {
     xir_value *y = xir_op_output(m->root, 0), *x = xir_match_value(m, X);
     xir_status status = XIR_OK;
+    linear_made made[MOST_USES];
     linear l;
     for (size_t i = 0; i < e->n_ops && !status; i++) {
-        if (linear_of(e->ops[i], &l)) status = linear_reorder(&l, order);
+        if (linear_of(e->ops[i], &l)) status = linear_reorder(&l, order, &made[i]);
+    }
+    for (size_t i = 0; i < e->n_ops && !status; i++) {
+        status = linear_take(e->ops[i], &made[i], xir_op_input(e->ops[i], 0));
         xir_rewriter_touch(at, e->ops[i]);
     }
     while (y->uses && !status) {

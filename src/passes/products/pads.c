@@ -90,31 +90,37 @@ static const xir_pattern_row rows[] = {
 };
 static const xir_pattern_decl pad = { XIR_PATTERN_HEAD("pad", rows), .check = may_fold };
 
+static void *field_at(const xir_op *op, void *body, const char *name) {
+    const xir_field *f = xir_class_field(op->cls, xir_str_of(name));
+    return f ? body_at(body, f) : NULL;
+}
+
+/* Attributes with more padding, all at once: on failure the op is unchanged. */
 static xir_status add_amounts(xir_op *op, const amounts *a) {
-    xir_status status = XIR_OK;
-    for (size_t i = 0; i < SIDES && !status; i++) {
-        int64_t before, after;
+    const size_t size = op->cls->body_size;
+    void *body = mem_new(&op->net->alloc, size);
+    if (!body) return net_no_memory(op->net);
+    memcpy(body, op->attrs, size);
+    int *mode = field_at(op, body, "padding_mode");
+    bool *counts = field_at(op, body, "count_include_pad");
+    if (mode) *mode = XIR_PADDING_ZEROS;
+    if (counts) *counts = true;
+    for (size_t i = 0; i < SIDES; i++) {
         if (!a[i].before && !a[i].after) continue;
-        status = xir_op_get_i64(op, sides[i].before, &before);
-        if (!status) status = xir_op_get_i64(op, sides[i].after, &after);
-        if (!status) status = xir_op_set_i64(op, sides[i].before, before + a[i].before);
-        if (!status) status = xir_op_set_i64(op, sides[i].after, after + a[i].after);
+        *(int64_t *)field_at(op, body, sides[i].before) += a[i].before;
+        *(int64_t *)field_at(op, body, sides[i].after) += a[i].after;
     }
+    const xir_status status = xir_op_set_body(op, op->cls->decl, body);
+    mem_free(&op->net->alloc, body, size);
     return status;
 }
 
 static xir_verdict to_padding(xir_rewriter *at, const xir_match *m, const void *user) {
     amounts a[SIDES];
-    xir_attr mode;
     (void)user;
     if (!read_amounts(m, a)) return XIR_REWRITE_LEFT;
     xir_op *op = m->root, *pad_op = xir_match_op(m, PAD);
-    xir_status status = XIR_OK;
-    if (xir_op_get(op, XIR_STR("padding_mode"), &mode) == XIR_OK && mode.as.enumerator != XIR_PADDING_ZEROS)
-        status = xir_op_set_text(op, "padding_mode", "ZEROS");
-    if (!status && xir_class_field(op->cls, XIR_STR("count_include_pad")))
-        status = xir_op_set_bool(op, "count_include_pad", true);
-    if (!status) status = add_amounts(op, a);
+    xir_status status = add_amounts(op, a);
     if (!status) status = xir_op_set_input(op, 0, xir_match_value(m, X));
     provenance_absorbed(op, pad_op);
     if (!status && op_is_unused(pad_op)) status = xir_op_erase(pad_op);

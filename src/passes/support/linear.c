@@ -239,14 +239,15 @@ static bool has_addends(const channel_line *lines, size_t n) {
     return i < n;
 }
 
-xir_status linear_refit(const linear *l, const channel_line *lines, bool after, xir_value *input) {
+xir_status linear_make(const linear *l, const channel_line *lines, bool after, linear_made *out) {
     xir_network *net = l->op->net;
     const size_t n = (size_t)(after ? l->out_channels : l->in_channels), n_out = (size_t)l->out_channels;
     const bool adds = has_addends(lines, n), scales = has_factors(lines, n), needs_bias = adds || (after && l->bias);
-    if (!adds && !scales) return xir_op_set_input(l->op, 0, input);
-    xir_value *weights = scales ? constant_copy(l->weights, l->op) : l->weights;
-    xir_value *bias = weights && needs_bias ? make_bias(l) : NULL;
-    void *w = scales && weights ? xir_params_edit(weights) : NULL, *b = bias ? xir_params_edit(bias) : NULL;
+    *out = (linear_made){ NULL, NULL };
+    if (!adds && !scales) return XIR_OK;
+    xir_value *weights = scales ? constant_copy(l->weights, l->op) : NULL;
+    xir_value *bias = (weights || !scales) && needs_bias ? make_bias(l) : NULL;
+    void *w = weights ? xir_params_edit(weights) : NULL, *b = bias ? xir_params_edit(bias) : NULL;
     double *sums = mem_new(&net->alloc, n_out * sizeof *sums);
     if ((scales && !w) || (needs_bias && !b) || !sums) {
         mem_free(&net->alloc, sums, n_out * sizeof *sums);
@@ -258,11 +259,11 @@ xir_status linear_refit(const linear *l, const channel_line *lines, bool after, 
     else scale_weights(l, w, after, lines, sums);
     for (size_t c = 0; c < n_out && needs_bias; c++) element_put_real(element_format_of(bias->type), b, c, sums[c]);
     mem_free(&net->alloc, sums, n_out * sizeof *sums);
-    xir_value *inputs[3] = { input, weights, bias ? bias : l->bias };
-    return xir_op_set_inputs(l->op, inputs, inputs[2] ? 3 : 2);
+    *out = (linear_made){ weights, bias };
+    return XIR_OK;
 }
 
-xir_status linear_reorder(const linear *l, const int64_t *order) {
+xir_status linear_reorder(const linear *l, const int64_t *order, linear_made *out) {
     xir_value *weights = constant_copy(l->weights, l->op);
     const void *read = xir_params_data(l->weights, NULL);
     void *w = weights ? xir_params_edit(weights) : NULL;
@@ -272,5 +273,12 @@ xir_status linear_reorder(const linear *l, const int64_t *order) {
         const int64_t to = k + (order[i.at] - i.at) * l->in_step;
         element_put_real(l->form, w, (size_t)to, element_real(l->form, read, (size_t)k));
     }
-    return xir_op_set_input(l->op, 1, weights);
+    *out = (linear_made){ weights, NULL };
+    return XIR_OK;
+}
+
+xir_status linear_take(xir_op *op, const linear_made *made, xir_value *input) {
+    xir_value *bias = made->bias ? made->bias : xir_op_input(op, 2);
+    xir_value *inputs[3] = { input, made->weights ? made->weights : xir_op_input(op, 1), bias };
+    return xir_op_set_inputs(op, inputs, bias ? 3 : 2);
 }

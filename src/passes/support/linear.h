@@ -38,13 +38,17 @@ bool linear_reads_all(const linear *l);
  * channel precise enough. XIR_E_MEMORY is the only failure. */
 xir_status linear_holds(const linear *l, const channel_line *lines, bool *holds);
 
-/* Gives the op new operands, so that it reads `input` and computes what it computed of line(input) or, if `after`, the
- * line of what it computed. There is a line for each channel that it reads or makes. On failure the op is unchanged. */
-xir_status linear_refit(const linear *l, const channel_line *lines, bool after, xir_value *input);
+/* Operands that an op will have; NULL: as before. */
+typedef struct linear_made { xir_value *weights, *bias; } linear_made;
 
-/* Gives the op, which has one group, weights for an input whose channels are in the order that they had before channel
- * i came from channel order[i]. On failure the op is unchanged. */
-xir_status linear_reorder(const linear *l, const int64_t *order);
+/* Makes operands with which the op computes of x what it computed of line(x) or, if `after`, the line of what it
+ * computed. There is a line for each channel that it reads or makes. The op is unchanged. */
+xir_status linear_make(const linear *l, const channel_line *lines, bool after, linear_made *out);
+/* Makes weights of an op with one group, for an input whose channels are in the order that they had before channel i
+ * came from channel order[i]. The op is unchanged. */
+xir_status linear_reorder(const linear *l, const int64_t *order, linear_made *out);
+/* Gives the op the operands and an input. */
+xir_status linear_take(xir_op *op, const linear_made *made, xir_value *input);
 
 /* Returns true if the value is Params with exactly the bytes that its type takes, whose layout is not tiled. */
 bool constant_is_plain(const xir_value *v, int64_t *count);
