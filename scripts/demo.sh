@@ -117,6 +117,12 @@ run xir check buyi.fb --target buyi
 run xir info buyi.fb
 result "$(said ' *\([0-9]* of [0-9]* ops, .* of the multiply-adds\)')"
 
+station "digits.fb -> integers of 8 bits"
+run xir calibrate digits.fb ranges.json --input image="$models/digits_inputs.npy" --each
+run xir opt digits.fb digits8.fb --passes "quantize{scheme=onnx,calibration=ranges.json}" --verify
+run xir run digits8.fb --each --input image="$models/digits_inputs.npy" --compare answers_digits.fb --tolerance 1
+result "$(said '.*largest difference \(.*\)') from the floats"
+
 # on FROM TO INPUT OPTION...: a network goes on to another format, and still recognises the digits.
 on() {
     station "$1 -> $2"

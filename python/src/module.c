@@ -72,7 +72,8 @@ static PyObject *make_module(void) {
         if (!parts[i](module)) goto failed;
     }
     if (PyModule_AddFunctions(module, work_functions) || PyModule_AddFunctions(module, type_functions) ||
-        PyModule_AddFunctions(module, memory_functions)) goto failed;
+        PyModule_AddFunctions(module, memory_functions) ||
+        PyModule_AddFunctions(module, calibrate_functions)) goto failed;
     return module;
 failed:
     Py_XDECREF(module);

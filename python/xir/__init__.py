@@ -12,6 +12,7 @@ from . import network as _network      # adds what is written in Python to the c
 from .functions import F
 from .memory import Life, Liveness, Plan, liveness, plan, plan_buffers
 from .network import Difference, Pipeline, diff, finish_save, load, optimize, params, parse, pass_, read
+from .quantise import calibrate, quantize
 from . import types as _types
 from . import patterns as P
 from .patterns import Match, Pattern
@@ -21,6 +22,6 @@ __version__ = _xir.version()
 __all__ = [
     "Array", "Bool", "Bools", "Class", "Difference", "Error", "F", "Finding", "Life", "Liveness", "Match", "Network", "Op", "P", "Pattern",
     "Pipeline", "Plan", "Type", "Value", "Warning",
-    "classes", "default_pipeline", "diff", "finish_save", "liveness", "load", "load_plugin", "optimize", "params", "parse", "pass_",
-    "plan", "plan_buffers", "read",
+    "calibrate", "classes", "default_pipeline", "diff", "finish_save", "liveness", "load", "load_plugin", "optimize", "params", "parse", "pass_",
+    "plan", "plan_buffers", "quantize", "read",
 ]

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
+"""Calibration and quantisation: docs/quantisation.md."""
+
+from . import _xir
+from .memory import _quoted
+from .network import Pipeline, _array
+
+
+def calibrate(net, samples, path, *, products=False, threads=1):
+    """Runs a network on samples and writes to `path` which numbers its values take. A sample is an array, or a tuple of
+    arrays if the network has several inputs. `samples` may be a generator: no sample is kept. With `products` only the
+    values are counted that convolutions and matrix products read. Returns the number of samples."""
+    counts = _xir.calibration(products)
+    for sample in samples:
+        arrays = sample if isinstance(sample, tuple) else (sample,)
+        _xir.calibration_add(counts, net, tuple(_array(a) for a in arrays), threads)
+    return _xir.calibration_save(counts, path)
+
+
+def quantize(net, *, verify=False, **options):
+    """Makes integers of values and constants, by the pass `quantize`, whose options are keywords: `scheme="onnx"`,
+    `calibration="c.json"`, `method`, `bits`, `maps`, `per`, `pow2`, `scope`, `keep`, `outputs`, `type` and others.
+    `verify` checks the network. Returns the Report."""
+    words = [f"{name.replace('_', '-')}={_quoted(value) if isinstance(value, str) else str(value).lower()}"
+             for name, value in options.items()]
+    return Pipeline(f"quantize{{{','.join(words)}}}" if words else "quantize").run(net, verify=verify)
