@@ -60,5 +60,8 @@ run 0 calibrate digits.fb d.json --input images.npy --each; out "64 samples, 14 
 run 0 opt digits.fb o.fb --passes "quantize{scheme=onnx,calibration=d.json}" --verify
 run 0 opt o.fb o.onnx --passes xir-to-onnx
 run 0 run o.fb --input images.npy --each --output here; run 0 run o.onnx --input images.npy --each --compare here
+run 0 opt digits.fb z.fb --passes "quantize{scheme=zhuge,calibration=d.json}" --verify
+run 0 opt z.fb z.onnx --passes xir-to-onnx; run 0 check z.onnx    # a bias of fp16 becomes fp32, as the map is
+run 0 run z.fb --input images.npy --each --output there; run 0 run z.onnx --input images.npy --each --compare there
 run 1 opt digits.fb never.fb --passes "quantize{calibration=c.json,scheme=none}"; err "there is no scheme 'none'"; gone never.fb
 finish

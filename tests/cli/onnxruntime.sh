@@ -16,5 +16,5 @@ node "$SRC/tests/convert/onnx/cases/onnxruntime.mjs" "$XIR_ONNXRUNTIME" --check 
     bad "cases/onnxruntime.mjs"
 node "$SRC/tests/passes/quantize/onnxruntime.mjs" "$XIR_ONNXRUNTIME" "$XIR" "$SRC/examples/models" >out 2>err ||
     bad "quantize/onnxruntime.mjs"
-lines out 10
+lines out 12
 finish

@@ -117,6 +117,18 @@ static bool give_output(xir_node *at, size_t i, xir_value *y, bool full) {
     return v && xir_node_result(at, i, v);
 }
 
+/* A float of fewer bits next to stored numbers: operators take one element type, and those are fp32. */
+static bool is_narrow(const xir_value *v) {
+    const xir_float_type *real = v ? xir_float_type_of(xir_type_object(v_element(v))) : NULL;
+    return real && real->format != XIR_FLOAT_FP32 && real->format != XIR_FLOAT_FP64;
+}
+
+static bool reads_stored(const xir_op *op) {
+    for (size_t i = 0; i < xir_op_input_count(op); i++)
+        if (linear_is(xir_op_input(op, (int64_t)i))) return true;
+    return false;
+}
+
 static bool pair_any(xir_node *at) {
     const size_t n = xir_op_input_count(at->op);
     xir_value **in = node_take(at, (n + 1) * sizeof *in);
@@ -127,6 +139,11 @@ static bool pair_any(xir_node *at) {
     for (size_t i = 0; i < n; i++) {
         linear t;
         in[i] = xir_op_input(at->op, (int64_t)i);
+        if (is_narrow(in[i]) && !wide && reads_stored(at->op)) {
+            const xir_type *real = linear_reals(at, XIR_FLOAT_FP32);
+            in[i] = real ? xir_node_cast(at, in[i], real) : NULL;
+            if (!in[i]) return false;
+        }
         if (!linear_is(in[i])) continue;
         if (!linear_read(at, in[i], &t)) return false;
         const bool exact = wide || (full && t.bits > 16);
