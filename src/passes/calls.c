@@ -10,35 +10,11 @@
 #include <limits.h>
 #include <xir/ops.h>
 #include <xir/region.h>
-#include "calls.h"
 #include "hash.h"
+#include "support/calls.h"
 #include "support/upkeep.h"
 
 /* ---- inline ----------------------------------------------------------------------------------------------------- */
-
-static bool is_meant(const xir_op *op, xir_str name) {
-    return xir_op_is(op, xir_call_op_class()) && (!name.size || xir_str_equal(xir_op_name(op), name));
-}
-
-/* What comes out of a body follows the op before the call: calls in it are met next. */
-xir_status inline_calls(xir_pass *at, xir_str name, size_t *n) {
-    xir_op *op = at->net->first;
-    *n = 0;
-    while (op) {
-        xir_op *before = op->prev;
-        if (!is_meant(op, name)) {
-            op = op->next;
-            continue;
-        }
-        const xir_status status = xir_op_inline(op);
-        if (status == XIR_E_MEMORY) return pass_no_memory(at);
-        if (status) return xir_pass_fail(at, status, op, "the call cannot be inlined");
-        xir_pass_changed(at, 1);
-        ++*n;
-        op = before ? before->next : at->net->first;
-    }
-    return XIR_OK;
-}
 
 static xir_status run_inline(xir_pass *at) {
     size_t n;

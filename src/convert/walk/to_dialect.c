@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include "walk/lost.h"
 #include "walk/walk.h"
-#include "calls.h"
 #include "manager/pass.h"
+#include "support/calls.h"
 
 const xir_pass_option xir_dialect_pass_options[1] = { XIR_DIALECT_STRICT };
 

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* What the pass inline and conversions share. */
-#ifndef PASSES_CALLS_H
-#define PASSES_CALLS_H
+#ifndef PASSES_SUPPORT_CALLS_H
+#define PASSES_SUPPORT_CALLS_H
 
 #include "manager/pass.h"
 
