@@ -273,6 +273,12 @@ static bool have_other_names(const xir_value *a, const xir_value *b) {
     return x.size && y.size && !xir_str_equal(x, y);
 }
 
+/* Passes call a value that is not "y" but on the way to it "y.folded" or "y.Conv2d". */
+static bool is_on_the_way(const xir_value *to, const xir_value *v) {
+    const xir_str y = xir_value_name(to), name = xir_value_name(v);
+    return y.size && name.size > y.size + 1 && name.data[y.size] == '.' && memcmp(name.data, y.data, y.size) == 0;
+}
+
 static xir_status join_matches(xir_compare *c, xir_diags *why) {
     const bool named = have_common_names(c);
     if (all_joined(&c->a) || all_joined(&c->b)) return XIR_OK;
@@ -286,6 +292,7 @@ static xir_status join_matches(xir_compare *c, xir_diags *why) {
         const xir_value *w = xir_op_output(other, (int64_t)xir_value_index(v));
         const uint32_t k = w ? compare_number(&c->b, w) : NO_NUMBER;
         if (k == NO_NUMBER || !is_free(&c->b, k) || (named && have_other_names(v, w))) continue;
+        if (is_on_the_way(v, w) || is_on_the_way(w, v)) continue;
         join(c, i, k, XIR_COMPARE_BY_MATCH);
     }
     xir_diff_free(diff);

@@ -296,6 +296,10 @@ void provenance_note_passed(xir_provenance *p, const xir_value *from, const xir_
     if (value_op(to)) origin_absorb(p, value_op(to)->slot, &was, 1);
 }
 
+void provenance_note_changed(xir_provenance *p, const xir_value *v) {
+    if (value_origin_of(p, v)) set_value_origin(p, v, 0);
+}
+
 void provenance_note_reordered(xir_provenance *p, const xir_value *from, const xir_value *to) {
     if (value_origin_of(p, to)) join_values(p, from, to);   /* otherwise an inserted op makes it */
 }

@@ -120,6 +120,7 @@ bool ops_each_pair(const xir_op *a, const xir_op *b, bool (*visit)(void *user, c
 void provenance_open(xir_provenance *p, provenance_scope *s);
 void provenance_scope_op(provenance_scope *s, const xir_op *op);
 void provenance_close(provenance_scope *s);
+void provenance_note_changed(xir_provenance *p, const xir_value *v);
 void provenance_note_replaced(xir_provenance *p, const xir_value *from, const xir_value *to);
 void provenance_note_passed(xir_provenance *p, const xir_value *from, const xir_value *to);
 void provenance_note_reordered(xir_provenance *p, const xir_value *from, const xir_value *to);
@@ -145,6 +146,11 @@ static inline void provenance_end(const xir_network *net, provenance_scope *s) {
     if (s->p && net->provenance == s->p) provenance_close(s);   /* unless it was freed meanwhile */
 }
 
+/* The value has other elements than before: it stands for none of the sources' values. */
+static inline void provenance_changed(const xir_value *v) {
+    xir_network *net = value_net(v);
+    if (net->provenance) provenance_note_changed(net->provenance, v);
+}
 /* `to` takes the place of `from`. */
 static inline void provenance_replaced(xir_network *net, const xir_value *from, const xir_value *to) {
     if (net->provenance) provenance_note_replaced(net->provenance, from, to);

@@ -4,6 +4,7 @@
 #include "products/absorb.h"
 #include <math.h>
 #include "fuse/fuse.h"
+#include "products/products.h"
 #include "support/numbers.h"
 #include "types.h"
 
@@ -277,5 +278,6 @@ xir_status absorb_take(const absorption *c, xir_rewriter *at) {
             : xir_op_set_input(change->op, change->operand, change->made.weights);
         xir_rewriter_touch(at, change->op);
     }
+    for (size_t i = 0; i < c->n && !status; i++) status = products_changed(c->steps[i].value);
     return status;
 }

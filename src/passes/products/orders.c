@@ -152,6 +152,7 @@ static xir_status reorder(xir_rewriter *at, const xir_match *m, const ends *e, c
         status = linear_take(e->ops[i], &made[i], xir_op_input(e->ops[i], 0));
         xir_rewriter_touch(at, e->ops[i]);
     }
+    for (size_t i = 1; i < e->n_values && !status; i++) status = products_changed(e->values[i]);
     while (y->uses && !status) {
         xir_op *user = y->uses->user;
         provenance_absorbed(user, m->root);

@@ -5,7 +5,9 @@
  * number or one per channel, those of a norm, and padding. Each rewrite lessens a number: ops; then constants of norms.
  * So a run ends. Exact except for rounding: constants are computed in double and rounded once. */
 #include "products/products.h"
+#include <stdio.h>
 #include "manager/pass.h"
+#include "provenance.h"
 
 void products_touch_above(xir_rewriter *at, const xir_value *v) {
     enum { STEPS = 8 };
@@ -14,6 +16,15 @@ void products_touch_above(xir_rewriter *at, const xir_value *v) {
         xir_rewriter_touch(at, op);
         v = op->n_inputs ? op_inputs(op)[0].value : NULL;
     }
+}
+
+xir_status products_changed(xir_value *v) {
+    char room[256];
+    const xir_str name = xir_value_name(v);
+    provenance_changed(v);
+    if (!name.size) return XIR_OK;
+    snprintf(room, sizeof room, "%.*s.folded", CLIP_TO(name, 200));
+    return xir_value_set_name(v, xir_str_of(room));
 }
 
 /* A factor may be further from a constant than the rewriter looks: then the rules are tried again. */
