@@ -45,11 +45,11 @@ static void all_users_take_it_up(void **state) {
     (void)state;
     BECOMES(IMAGE "v: params HWIO 1 1 4 2; s: 3; n = Multiply x s; a = Mean n [dim=1,2 keepdim=true]; b = Conv2d a v; "
             "y = Conv2d n w " PADDED "; out y b",
-            "a = Mean x [dim=1,2 keepdim=true]; b = Conv2d a v; y = Conv2d x w " PADDED "; out y b");
+            "a.folded = Mean x [dim=1,2 keepdim=true]; b = Conv2d a.folded v; y = Conv2d x w " PADDED "; out y b");
     /* a gate: what it multiplies passes the factor on */
     BECOMES(IMAGE "v: params HWIO 1 1 4 4; s: 3; n = Multiply x s; a = Mean n [dim=1,2 keepdim=true]; b = Conv2d a v; "
             "g = Sigmoid b; h = Multiply n g; y = Conv2d h w; out y",
-            "a = Mean x [dim=1,2 keepdim=true]; b = Conv2d a v; g = Sigmoid b; h = Multiply x g; y = Conv2d h w; out y");
+            "a.folded = Mean x [dim=1,2 keepdim=true]; b = Conv2d a.folded v; g = Sigmoid b; h.folded = Multiply x g; y = Conv2d h.folded w; out y");
     /* a square of the factor would be needed */
     STAYS(IMAGE "s: 3; n = Multiply x s; h = Multiply n n; y = Conv2d h w; out y");
     /* weights that another op uses, too, would be copied */
@@ -60,21 +60,21 @@ static void all_users_take_it_up(void **state) {
 static void factors_pass_ops_that_are_linear(void **state) {
     (void)state;
     BECOMES(IMAGE "s: params 4; n = Multiply x s; p = AvgPool2d n [pool_width=2 pool_height=2 pad_left=1]; "
-            "y = Conv2d p w; out y", "p = AvgPool2d x [pool_width=2 pool_height=2 pad_left=1]; y = Conv2d p w; out y");
+            "y = Conv2d p w; out y", "p.folded = AvgPool2d x [pool_width=2 pool_height=2 pad_left=1]; y = Conv2d p.folded w; out y");
     BECOMES(IMAGE "s: params 4; n = Multiply x s; p = Upsample n [height=10 width=12]; y = Conv2d p w; out y",
-            "p = Upsample x [height=10 width=12]; y = Conv2d p w; out y");
+            "p.folded = Upsample x [height=10 width=12]; y = Conv2d p.folded w; out y");
     BECOMES("x: NCHW 1 4 5 6; w: params HWIO 3 3 4 6; s: params 4 1 1; n = Multiply x s; "
             "t = Transpose n [dims=0,2,3,1 layout=@layout(NHWC)]; y = Conv2d t w; out y",
-            "t = Transpose x [dims=0,2,3,1 layout=@layout(NHWC)]; y = Conv2d t w; out y");
+            "t.folded = Transpose x [dims=0,2,3,1 layout=@layout(NHWC)]; y = Conv2d t.folded w; out y");
     BECOMES("x: 2 3 4; w: params 4 5; s: params 4; n = Multiply x s; r = Reshape n [shape=6,4 layout=@layout(**)]; "
-            "y = Matmul r w; out y", "r = Reshape x [shape=6,4 layout=@layout(**)]; y = Matmul r w; out y");
+            "y = Matmul r w; out y", "r.folded = Reshape x [shape=6,4 layout=@layout(**)]; y = Matmul r.folded w; out y");
     BECOMES("x: 2 6; w: params 2 5; v: params 4 5; s: params 6; n = Multiply x s; a, b = Split n [sections=2,4 axis=1]; "
             "y = Matmul a w; z = Matmul b v; out y z",
-            "a, b = Split x [sections=2,4 axis=1]; y = Matmul a w; z = Matmul b v; out y z");
+            "a.folded, b.folded = Split x [sections=2,4 axis=1]; y = Matmul a.folded w; z = Matmul b.folded v; out y z");
     BECOMES("x: 2 3; z: 2 4; w: params 7 5; s: 3; n = Multiply x s; c = Concat n z [axis=1]; y = Matmul c w; out y",
-            "c = Concat x z [axis=1]; y = Matmul c w; out y");
+            "c.folded = Concat x z [axis=1]; y = Matmul c.folded w; out y");
     BECOMES("x: 2 3; z: 2 4; w: params 7 5; s: params 3; n = Add x s; c = Concat z n [axis=-1]; y = Matmul c w; out y",
-            "c = Concat z x; y = Matmul c w y.bias; out y");
+            "c.folded = Concat z x; y = Matmul c.folded w y.bias; out y");
     /* not along a dim that they change */
     STAYS("x: 2 6; w: params 3 5; s: params 6; n = Multiply x s; r = Reshape n [shape=4,3 layout=@layout(**)]; "
           "y = Matmul r w; out y");
@@ -109,7 +109,7 @@ static void an_addend_goes_into_the_bias(void **state) {
     BECOMES(IMAGE "b: params 6; s: 0.5; n = Add x s [alpha=2 beta=3]; y = Conv2d n w b; out y", "y = Conv2d x w b; out y");
     BECOMES("x: 3 4; w: params 4 5; s: 0.5; n = Add x s; y = Matmul n w; out y", "y = Matmul x w y.bias; out y");
     BECOMES("x: NHWC 1 5 6 4; w: params HWIO 1 1 4 6; s: 3; n = Add x s; a = Mean n [dim=1,2 keepdim=true]; "
-            "y = Conv2d a w; out y", "a = Mean x [dim=1,2 keepdim=true]; y = Conv2d a w y.bias; out y");
+            "y = Conv2d a w; out y", "a.folded = Mean x [dim=1,2 keepdim=true]; y = Conv2d a.folded w y.bias; out y");
     STAYS(IMAGE "s: 0.5; n = Add x s; y = Conv2d n w " PADDED "; out y");
     STAYS("x: NHWC 1 5 6 4; w: params HWOI 3 3 6 4; s: 3; n = Add x s; y = ConvTranspose2d n w; out y");
     STAYS("x: 2 3 4; w: params 2 4 5; s: 3; n = Add x s; y = Matmul n w; out y");             /* a bias for each matrix */
@@ -120,9 +120,9 @@ static void an_addend_goes_into_the_bias(void **state) {
 static void before_padding_the_factor_goes_and_the_addend_is_divided(void **state) {
     (void)state;
     BECOMES(IMAGE "s: 4; t: params 1 = 2; n = Multiply x s; a = Add n t; y = Conv2d a w " PADDED "; out y",
-            "a = Add x t; y = Conv2d a w " PADDED "; out y");
+            "a.folded = Add x t; y = Conv2d a.folded w " PADDED "; out y");
     BECOMES(IMAGE "s: params 4 = 1 2 4 8; t: params 1 = 2; n = Multiply x s; a = Add n t; y = Conv2d a w " PADDED "; out y",
-            "a = Add x t; y = Conv2d a w " PADDED "; out y");
+            "a.folded = Add x t; y = Conv2d a.folded w " PADDED "; out y");
     BECOMES(IMAGE "s: 4; t: 2; n = Multiply x s; a = Add n t; y = Conv2d a w; out y", "y = Conv2d x w y.bias; out y");
     STAYS(IMAGE "s: 0; t: 2; n = Multiply x s; a = Add n t; y = Conv2d a w " PADDED "; out y");
     STAYS(IMAGE "s: params 4 = 1 0 1 1; t: 2; n = Multiply x s; a = Add n t; y = Conv2d a w " PADDED "; out y");
@@ -145,12 +145,12 @@ static void halves_keep_their_precision(void **state) {
 static void factors_of_norms_go_into_products(void **state) {
     (void)state;
     BECOMES("x: 3 4; g: params 4; b: params 4; w: params 4 5; n = LayerNorm x [axis=-1 gamma=g beta=b]; "
-            "y = Matmul n w; out y", "n = LayerNorm x [axis=-1]; y = Matmul n w y.bias; out y");
+            "y = Matmul n w; out y", "n.folded = LayerNorm x [axis=-1]; y = Matmul n.folded w y.bias; out y");
     BECOMES("x: 2 3 4; g: params 4; w: params 4 5; v: params 4 2; n = RMSNorm x [axis=2 gamma=g]; y = Matmul n w; "
-            "z = Matmul n v; out y z", "n = RMSNorm x [axis=2]; y = Matmul n w; z = Matmul n v; out y z");
+            "z = Matmul n v; out y z", "n.folded = RMSNorm x [axis=2]; y = Matmul n.folded w; z = Matmul n.folded v; out y z");
     BECOMES("x: 2 3 4; g: params 4; w: params 4 5; n = LayerNorm x [axis=2 gamma=g]; "
             "r = Reshape n [shape=6,4 layout=@layout(**)]; y = Matmul r w; out y",
-            "n = LayerNorm x [axis=2]; r = Reshape n [shape=6,4 layout=@layout(**)]; y = Matmul r w; out y");
+            "n.folded = LayerNorm x [axis=2]; r.folded = Reshape n.folded [shape=6,4 layout=@layout(**)]; y = Matmul r.folded w; out y");
     STAYS("x: 3 4; g: params 4; w: params 4 5; n = LayerNorm x [axis=-1 gamma=g]; y = Matmul n w; out y n");
     STAYS("x: 3 4; g: params 12; w: params 4 5; n = LayerNorm x [axis=0,1 gamma=g]; y = Matmul n w; out y");
     STAYS("x: 3 4; g: params 3; w: params 4 5; n = LayerNorm x [axis=0 gamma=g]; y = Matmul n w; out y");
@@ -193,11 +193,11 @@ static void an_order_goes_into_the_weights(void **state) {
     BECOMES(IMAGE "n = SwapOrder x [order=2,0,3,1]; y = Conv2d n w " PADDED "; out y", "y = Conv2d x w " PADDED "; out y");
     BECOMES(IMAGE "n = ChannelShuffle x [groups=2]; y = Conv2d n w; out y", "y = Conv2d x w; out y");
     BECOMES("x: 3 4; i: params sint64 4 = 1 -1 0 2; w: params 4 5; v: params 4 2; n = Gather x i [axis=1]; r = ReLU n; "
-            "y = Matmul r w; z = Matmul n v; out y z", "r = ReLU x; y = Matmul r w; z = Matmul x v; out y z");
+            "y = Matmul r w; z = Matmul n v; out y z", "r.folded = ReLU x; y = Matmul r.folded w; z = Matmul x v; out y z");
     BECOMES(IMAGE "n = SwapOrder x [order=1,0,3,2 axis=3]; p = MaxPool2d n [pool_width=2 pool_height=2]; "
             "m = Mean p [dim=1 keepdim=true]; y = Conv2d m w [pad_top=1 pad_bottom=1]; out y",
-            "p = MaxPool2d x [pool_width=2 pool_height=2]; m = Mean p [dim=1 keepdim=true]; "
-            "y = Conv2d m w [pad_top=1 pad_bottom=1]; out y");
+            "p.folded = MaxPool2d x [pool_width=2 pool_height=2]; m.folded = Mean p.folded [dim=1 keepdim=true]; "
+            "y = Conv2d m.folded w [pad_top=1 pad_bottom=1]; out y");
     STAYS(IMAGE "n = SwapOrder x [order=2,0,3,1]; y = Conv2d n w; out y n");
     STAYS(IMAGE "n = SwapOrder x [order=1,0,2,3,4,5 axis=2]; y = Conv2d n w; out y");                 /* along W */
     STAYS(IMAGE "n = SwapOrder x [order=2,0,3,1]; s = Softmax n; y = Conv2d s w; out y");
