@@ -57,7 +57,7 @@ static xir_status list_files(const xir_compare *c, compare_folder *f, xir_diags 
     errno = error;
     if (!room) return compare_no_memory(why);
     if (error) return fail_io(f->path, "cannot be listed", why);
-    qsort((void *)f->files, f->n, sizeof *f->files, by_text);
+    if (f->n) qsort((void *)f->files, f->n, sizeof *f->files, by_text);
     return XIR_OK;
 }
 
