@@ -64,7 +64,7 @@ static xir_status list_files(const xir_compare *c, compare_folder *f, xir_diags 
 /* The index of the file STEM.SUFFIX; NO_NUMBER: there is none, or another value has it. */
 static uint32_t find_file(const compare_folder *f, const char *stem, const char *suffix, char *room, size_t size) {
     snprintf(room, size, "%s.%s", stem, suffix);
-    char *const *found = bsearch(&(const char *){ room }, f->files, f->n, sizeof *f->files, by_text);
+    char *const *found = f->n ? bsearch(&(const char *){ room }, f->files, f->n, sizeof *f->files, by_text) : NULL;
     const size_t i = found ? (size_t)(found - f->files) : 0;
     return found && !f->taken[i] ? (uint32_t)i : NO_NUMBER;
 }
