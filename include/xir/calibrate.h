@@ -63,7 +63,7 @@ XIR_API xir_calibration *xir_calibration_read(xir_context *ctx, xir_str json, xi
 
 /* ---- asking -------------------------------------------------------------------------------------------------- */
 
-/* What is known about one value. */
+/* The statistics of one value over all samples. */
 typedef struct xir_calibrated {
     uint32_t size;       /* XIR_INIT(xir_calibrated)                                          */
     xir_str  name;       /* lives as long as the calibration                                  */

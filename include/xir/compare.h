@@ -13,7 +13,7 @@
  *
  * Which values are a pair:
  *   1. what provenance says (provenance.h): a recorder that is attached to a network, or the tags that one has left in
- *      it. What one network says about its sources are values of the other, if that says nothing itself.
+ *      it. If only one network has provenance, its sources are values of the other one.
  *   2. values of one name
  *   3. the outputs of ops that xir_diff matches
  *   4. outputs of the networks at the same position, if neither stands for another output: a pair more
@@ -52,7 +52,7 @@ typedef enum xir_compare_by {
     XIR_COMPARE_BY_NAME,
     XIR_COMPARE_BY_MATCH,    /* xir_diff matches their ops       */
     XIR_COMPARE_BY_FILE,     /* the folder has an array of it    */
-    XIR_COMPARE_BY_POSITION  /* outputs of the networks at one position, of which 1 to 3 say something else */
+    XIR_COMPARE_BY_POSITION  /* outputs at the same position, which 1 to 3 pair with other values */
 } xir_compare_by;
 
 /* A pair, after all runs so far. */

@@ -49,7 +49,7 @@ static xir_status check(const xir_network *a, const xir_network *b, xir_compare_
 
 /* ---- pairs ------------------------------------------------------------------------------------------------------- */
 
-/* Whether a value of the first network has something to be compared with. */
+/* Returns true if a value of the first network has a partner or a file. */
 static bool is_paired(const xir_compare *c, size_t i) {
     if (compare_is_input(&c->a, c->a.values[i])) return false;
     if (c->folder.path) return c->folder.file_of[i] != NO_NUMBER;
@@ -66,7 +66,7 @@ static size_t count_outputs(const compare_side *side) {
     return out ? xir_op_input_count(out) : 0;
 }
 
-/* Whether a value that an op computes has a partner that is an output, or is itself none of these. */
+/* Returns true for a value whose partner is an output, and for inputs and Params, which need none. */
 static bool is_settled(const compare_side *side, const compare_side *other, const xir_value *v) {
     const uint32_t k = v ? compare_number(side, v) : NO_NUMBER;
     if (k == NO_NUMBER || compare_is_input(side, v)) return true;

@@ -31,7 +31,7 @@ typedef struct compare_folder {
     bool     *taken;               /* by file: a value has it                                             */
 } compare_folder;
 
-/* What a mean is made of: the sum and the number of the finite figures. */
+/* For each figure, the sum and the number of its finite values: their quotient is the mean. */
 enum { FIGURES = 5 };
 typedef struct compare_sums {
     double sum[FIGURES];

@@ -135,8 +135,8 @@ static void finish(measuring *m) {
 
 /* ---- saturated elements ------------------------------------------------------------------------------------------ */
 
-/* How many stored numbers of a quantised array are at a limit of their type: the highest one, or the lowest unless it
- * is the zero point, or the one above it, where rounding rules leave the lowest out. */
+/* Counts the stored numbers of a quantised array that are at a limit of their type: the highest one; the lowest one,
+ * unless it is the zero point; and the one above the lowest, where rounding rules leave out the lowest. */
 static xir_status count_saturated(const xir_compare *c, const xir_array *array, uint64_t *count, xir_diags *why) {
     const xir_type *type = xir_array_type(array), *storage = xir_type_storage(xir_type_element(type));
     const xir_integer_type *integer = xir_integer_type_of(xir_type_object(storage));

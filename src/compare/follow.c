@@ -57,7 +57,7 @@ static bool axes_fit(const xir_type *from, const xir_type *to, const int64_t *ax
 
 static bool ends_with_channels(const xir_type *type) { return letter(type, xir_type_rank(type) - 1) == 'C'; }
 
-/* Whether all dims agree in their order, or all but those of length 1; or one side is flat. */
+/* Returns true if all dims agree in their order, or all but those of length 1; or one side is flat. */
 static bool are_in_order(const xir_type *from, const xir_type *to) {
     const size_t n = xir_type_rank(from), m = xir_type_rank(to);
     size_t i = 0, k = 0, of_from = 0, of_to = 0;
@@ -193,7 +193,7 @@ static xir_status reshape(const xir_compare *c, const xir_array *array, const in
     return *out ? XIR_OK : type ? XIR_E_MEMORY : compare_no_memory(why);
 }
 
-/* Whether an array has as many elements as an order, and one scale, which has no axis to follow. */
+/* Returns true if an array has as many elements as an order, and one scale, which has no axis to follow. */
 static bool has_order(const xir_array *array, const compare_order *order) {
     int64_t n = 1;
     for (size_t i = 0; i < order->rank; i++) n *= order->dims[i];

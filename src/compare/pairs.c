@@ -57,14 +57,14 @@ static void join(xir_compare *c, uint32_t i, uint32_t k, xir_compare_by by) {
 
 static bool is_free(const compare_side *side, uint32_t i) { return side->partner[i] == NO_NUMBER; }
 
-/* Whether elements of one can be at the places of the other, as far as their types tell. */
+/* Returns true if elements of one can be at the places of the other, as far as their types tell. */
 static bool fit(const xir_compare *c, uint32_t i, uint32_t k) {
     return compare_places_of(xir_value_type(c->a.values[i]), xir_value_type(c->b.values[k])) != PLACES_NONE;
 }
 
 /* ---- by provenance ----------------------------------------------------------------------------------------------- */
 
-/* What a network says about its sources. */
+/* Where the sources of a network are recorded. */
 typedef enum saying { SAYS_NOTHING, SAYS_BY_RECORDER, SAYS_BY_TAGS } saying;
 
 static saying saying_of(const xir_network *net) {
@@ -136,8 +136,8 @@ static size_t first_of_id(const of_ids *list, int64_t id) {
     return from;
 }
 
-/* Whether at least half of the sources that one list names are values of the other: then they are the ids of that
- * network. */
+/* Returns true if at least half of the sources in one list are values of the other network: then the ids refer to
+ * it. */
 static bool are_sources(const of_ids *named, const of_ids *own) {
     size_t known = 0;
     for (size_t i = 0; i < named->n; i++) {
@@ -242,8 +242,9 @@ static bool all_joined(const compare_side *side) {
     return true;
 }
 
-/* Whether two ops read the same values, as far as it is known what their inputs stand for; in any order, since one of
- * them may be wrong. A value that only one of them reads does not count if the other one has an input of its own. */
+/* Returns true if two ops read the same values, as far as the pairs of their inputs are known. The order may differ,
+ * since one network may be wrong. A value that only one of them reads does not count if the other one has an input
+ * without a pair. */
 static bool read_the_same(const xir_compare *c, const xir_op *a, const xir_op *b) {
     bool lacks = false;
     for (size_t i = 0; i < xir_op_input_count(a); i++) {
@@ -260,7 +261,7 @@ static bool read_the_same(const xir_compare *c, const xir_op *a, const xir_op *b
     return !lacks;
 }
 
-/* Whether values of ops have been joined by their names: then values of other names are not the same. */
+/* Returns true if values of ops have been joined by their names: then values of other names are not the same. */
 static bool have_common_names(const xir_compare *c) {
     for (uint32_t i = 0; i < c->a.n; i++)
         if (!is_free(&c->a, i) && c->a.by[i] == XIR_COMPARE_BY_NAME && !compare_is_input(&c->a, c->a.values[i]))

@@ -45,7 +45,7 @@ struct xir_run_state {
     xir_run_memory         memory;       /* only counted if somebody asks                                    */
 };
 
-/* Whether somebody asks how much memory the values take. */
+/* Returns true if somebody asks how much memory the values take. */
 static inline bool run_is_counted(const runner *r) { return r->options.memory != NULL; }
 
 /* The entry of a value that an op of the order makes; NULL for other values. */

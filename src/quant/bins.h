@@ -29,7 +29,7 @@ static inline uint64_t bins_at(const bins *b, size_t i) { return b->wide ? b->wi
 void bins_free(bins *b, const xir_allocator *alloc);
 /* Makes room for `more` numbers: then adding them cannot fail. False without memory. */
 bool bins_reserve(bins *b, const xir_allocator *alloc, uint64_t more);
-/* Counts n finite numbers, the greatest |x| of which is `most`. */
+/* Counts n finite numbers; `most` is the greatest |x| among them. */
 void bins_add(bins *b, const double *x, size_t n, double most);
 /* Adds the counts of other bins, for which there is room. */
 void bins_merge(bins *b, const bins *other);

@@ -23,7 +23,7 @@ bool xir_range_method_of(xir_str word, xir_range_method *out) {
 
 typedef struct range { double low, high; } range;
 
-/* What the methods look at. */
+/* The counts that the methods evaluate. */
 typedef struct view {
     const record *r;
     double        width;      /* of a bin                 */
@@ -93,8 +93,8 @@ static range least_error(const view *v, uint32_t bits, bool symmetric) {
 
 enum { LEVELS = 128, TAIL_STEP = 128 };
 
-/* The divergence of the counts of the first n bins, the last of which also has the numbers beyond, from the same counts
- * with LEVELS levels: the bins of a level that are not empty have equal counts. */
+/* Returns the divergence of the counts of the first n bins from the same counts in LEVELS levels. The last bin also
+ * has the numbers beyond. The bins of a level that are not empty get equal counts. */
 static double divergence(const double *counts, size_t n, double beyond, double total) {
     double sum = 0;
     for (size_t level = 0; level < LEVELS; level++) {

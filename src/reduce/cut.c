@@ -155,8 +155,8 @@ bool reduce_cut_ends(reducing *r) {
 
 /* ---- runs of ops ------------------------------------------------------------------------------------------------- */
 
-/* Whether what each op reads has the type that it had: where nothing infers, another type would be an error that nobody
- * sees. The ops after the bypass are those of the list that are left. */
+/* Returns true if the inputs of each op have the types that they had: where a class has no inference, no check would
+ * find another type. The ops after the bypass are those of the list that are left. */
 static bool reads_the_same_types(const xir_network *was, const op_list *now) {
     size_t i = 0;
     for (const xir_op *op = xir_network_first(was); op; op = xir_op_next(op)) {

@@ -53,7 +53,7 @@ bool reduce_attributes(reducing *r) {
 
 /* ---- Params ------------------------------------------------------------------------------------------------------ */
 
-/* Whether all elements of `size` bytes equal the first of them, or the zero byte. */
+/* Returns true if all elements of `size` bytes equal the first of them, or the zero byte. */
 static bool are_equal(const char *bytes, uint64_t n, size_t size, bool zero) {
     for (uint64_t i = 0; i < n; i++)
         if (bytes[i] != (zero ? 0 : bytes[i % size])) return false;

@@ -47,7 +47,7 @@ static inline void reduce_drop(const reducing *r, void *items, size_t n, size_t 
 xir_network *reduce_clone(reducing *r);
 /* Infers and checks a copy that was edited. Returns it, or frees it and returns NULL if it is not valid. */
 xir_network *reduce_settle(reducing *r, xir_network *net, xir_status edited);
-/* Whether a status is a failure of memory, which is noted. */
+/* Returns true if a status is a failure of memory, which is noted. */
 bool         reduce_fails(reducing *r, xir_status status);
 
 /* The steps. They return true if the best network has become smaller. */

@@ -279,8 +279,8 @@ static xir_array *array_of(const subject *s, const xir_network *net, int64_t id)
     return NULL;
 }
 
-/* Whether two values differ by more than twice the tolerance, element by element: dims of length 1 do not count. False
- * if one is NULL. */
+/* Returns true if an element of two values differs by more than twice the tolerance; dims of length 1 are ignored.
+ * Returns false if one is NULL. */
 static bool differ(const xir_array *a, const xir_array *b) {
     xir_difference d;
     if (!a || !b) return false;
@@ -347,7 +347,7 @@ static planted_fault draw(const subject *all, size_t kind, size_t *which) {
 
 /* ---- finding ----------------------------------------------------------------------------------------------------- */
 
-/* Whether an output of the op has this id. */
+/* Returns true if an output of the op has this id. */
 static bool makes(const xir_op *op, int64_t id) {
     for (size_t i = 0; i < xir_op_output_count(op); i++)
         if (xir_value_id(xir_op_output(op, (int64_t)i)) == id) return true;

@@ -82,7 +82,7 @@ static xir_op *call_of(graph *g, size_t from, size_t n, const char *name) {
     return call;
 }
 
-/* What is in a call is drawn, and scopes end at its border. */
+/* The ops of a body are drawn, and scopes end at the border of the call. */
 static void calls_are_groups(void **state) {
     (void)state;
     graph g = graph_of("in; a/w in; a/x a/w; a/y a/x; a/z a/y a/x; b a/z");

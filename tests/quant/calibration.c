@@ -295,7 +295,7 @@ static void a_truncated_file_is_refused(void **state) {
     }
 }
 
-/* What a value takes in a file, when its numbers are normal, half a million of them. */
+/* The size in the file of a value with half a million numbers from a normal distribution. */
 static void a_value_is_a_short_line(void **state) {
     (void)state;
     enum { N = 65536, SAMPLES = 8 };

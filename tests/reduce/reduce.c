@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What is left of a network if a question about it must stay true. */
+/* The network that remains while the answer to a question stays yes. */
 #include <stdio.h>
 #include "support/scarce.h"
 #include "support/story.h"

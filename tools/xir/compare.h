@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What the files of xir compare share. */
+/* The comparison that the files of xir compare work on. */
 #ifndef COMPARE_H
 #define COMPARE_H
 
@@ -12,7 +12,7 @@ typedef enum compare_order {
     ORDER_RUN, ORDER_LARGEST, ORDER_RELATIVE, ORDER_COSINE, ORDER_SQNR, ORDER_SATURATED
 } compare_order;
 
-/* What is compared: two files, or a file and a folder. */
+/* Two files, or a file and a folder. */
 typedef struct compared {
     const char        *name_a, *name_b;
     const xir_compare *c;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What xir compare prints: a line a pair, then of the first bad one the ops that make it in both networks, and what
- * they have side by side. */
+/* The report of xir compare: a line for each pair, then the ops that make the first bad one in both networks, with their
+ * attributes side by side. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -179,7 +179,7 @@ static void port_name(char *out, size_t size, const xir_op *op, size_t i) {
     else snprintf(out, size, "%.*s", XIR_ARG(port->name));
 }
 
-/* What differs between the elements of two constants. */
+/* Describes the difference between the elements of two constants. */
 static void put_elements(text *t, const xir_value *a, const xir_value *b) {
     xir_elements_diff d = XIR_INIT(xir_elements_diff);
     if (!a || !b || !xir_value_is_params(a) || !xir_value_is_params(b)) return;

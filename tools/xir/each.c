@@ -90,7 +90,7 @@ xir_status each_part(xir_value *const *inputs, const xir_array *const *arrays, s
     return status;
 }
 
-/* What run_each runs: outputs are joined. */
+/* A run of all parts, whose outputs are joined. */
 typedef struct joining {
     const xir_network     *net;
     size_t                 n_in, n_out;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What the files of xir reduce share: commands in processes of their own, each with its own file. */
+/* Shared by the files of xir reduce: commands in processes of their own, each with its own file. */
 #ifndef REDUCE_H
 #define REDUCE_H
 

@@ -103,7 +103,7 @@ void bench_close(void) {
 
 const char *bench_path(size_t job) { return paths[job]; }
 
-/* What a command writes goes to a file next to the folder of its candidate. */
+/* The output of a command is stored next to the folder of its candidate. */
 static char *log_of(size_t job) { return join(folders[job], ".said"); }
 
 /* ---- commands -------------------------------------------------------------------------------------------------- */

@@ -18,7 +18,7 @@ static inline bool has_strict_rules(const xir_target *target) {
     return has_rules(target) && !(xir_target_row_of(target)->flags & XIR_TARGET_ADVISES);
 }
 
-/* What the rules of a row mean for a class. */
+/* The rules of a row that are about one class, and their verdict on it as a whole. */
 enum { RULE_BITS = 512 };
 typedef struct class_rules {
     const xir_class       *cls;                     /* NULL: nothing is known yet              */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What the body of a call takes while the call runs: its values, from the op that makes one to the last that reads it.
+/* The bytes of a body while its call runs: those of its values, each from the op that makes it to the last reader.
  * What the body's Input makes and its Output reads are the inputs and outputs of the call, and counted there. */
 #include "legal.h"
 #include "lives.h"

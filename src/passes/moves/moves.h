@@ -11,7 +11,7 @@
 
 extern const pass_rule moves_turns[], moves_parts[], moves_picks[];
 
-/* Whether an op is a Reshape, a Squeeze or a Transpose that only moves plain elements, on the host. */
+/* Returns true if an op is a Reshape, a Squeeze or a Transpose that only moves plain elements, on the host. */
 bool move_turns(const xir_op *op);
 
 /* Merges runs of reshapes, transpositions, slices and concatenations (runs.c). */

@@ -30,7 +30,7 @@ static bool is_plain(const xir_op *op) {
 
 /* ---- the whole -------------------------------------------------------------------------------------------------- */
 
-/* The op all outputs of which are inputs of `op` from `at` on, in their order, along the dim that `op` joins. */
+/* Returns the op whose outputs are, all and in their order, the inputs of `op` from `at` on, along the joined dim. */
 static xir_op *divided_at(const xir_op *op, uint32_t at) {
     const xir_value *part = xir_op_input(op, at);
     xir_op *from = part ? value_op(part) : NULL;
@@ -117,7 +117,7 @@ static const xir_slice_attrs *slice_at(const xir_op *op, uint32_t i, const xir_v
     return a;
 }
 
-/* Whether the slice takes from `begin`, which is below the step, to the end of a dim that the step divides. */
+/* Returns true if the slice takes from `begin`, which is below the step, to the end of a dim that the step divides. */
 static bool takes_all(int64_t begin, int64_t end, int64_t step, int64_t dim) {
     if (step == 1) return begin == 0 && (dim < 0 ? end >= INT32_MAX : end >= dim);
     return step > 1 && dim > 0 && dim % step == 0 && begin >= 0 && begin < step && end > dim - step + begin;

@@ -93,8 +93,8 @@ static bool grows_little(const absorption *c) {
     return c->after <= c->before || (c->after - c->before <= 65536 && c->after - c->before <= c->before / 2);
 }
 
-/* How many elements a constant has that gets lines along dim `dim` of a value: those that it has, and if its own dim is
- * 1 or missing, one for each line. Dims are aligned on the right. */
+/* Computes the dims of a constant that takes up the lines of a value: its own, but where the dim of the lines is 1 or
+ * missing, the number of lines. Dims are aligned on the right. Returns false if they do not fit. */
 static bool widened(const xir_value *constant, const carried *from, int64_t *dims, size_t *rank) {
     enum { MOST = 16 };
     const xir_i64s is = xir_type_as_tensor(constant->type)->shape;
@@ -208,7 +208,7 @@ static bool is_moderate(const absorption *c, const carried *from) {
     return true;
 }
 
-/* Whether weights keep their precision. That of formats with few exponents, and with extreme factors, is tested. */
+/* Returns true if weights keep their precision. Formats with few exponents and extreme factors are tested. */
 static bool weights_hold(absorption *c, const absorb_change *change) {
     linear l;
     bool holds = true;

@@ -76,7 +76,8 @@ bool absorb_change_op(absorption *c, change_kind kind, xir_op *op, uint32_t oper
 bool lines_add_nothing(const absorption *c, const carried *v);
 bool lines_scale_nothing(const absorption *c, const carried *v);
 
-/* What an op does with a carried value that is its input `at`: it passes it on, or takes it up; false: neither. */
+/* Adds to the plan how an op treats a carried value that is its input `at`: it passes the value on, or takes it up.
+ * Returns false if it does neither. */
 bool absorb_through(absorption *c, const carried *in, xir_op *op, uint32_t at);
 
 #endif

@@ -52,7 +52,7 @@ static bool is_affine(const xir_match *m, void *user) {
 
 static const xir_pattern_decl affine_ = { XIR_PATTERN_HEAD("affine", rows), .check = is_affine };
 
-/* What used the result reads what it was made of, and stands for both. */
+/* The users of the result read its input instead; their provenance includes the removed op. */
 static xir_status move_uses(xir_rewriter *at, const xir_match *m) {
     const xir_value *y = xir_op_output(m->root, 0);
     xir_status status = XIR_OK;

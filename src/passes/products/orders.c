@@ -49,7 +49,7 @@ static int64_t place_of(const xir_match *m, int64_t n, int64_t i) {
     return from_end(element_i64(element_format_of(indices->type), xir_params_data(indices, NULL), (size_t)i), n);
 }
 
-/* Whether there are n places. */
+/* Returns true if there are n places. */
 static bool has_places(const xir_match *m, int64_t n) {
     const xir_op *op = m->root;
     const xir_value *indices = xir_match_value(m, INDICES);
@@ -99,7 +99,7 @@ static bool is_function(const xir_op *op) {
     return i < sizeof of / sizeof *of;
 }
 
-/* Whether the op treats the elements of a dim alike and keeps the dim. */
+/* Returns true if the op treats the elements of a dim alike and keeps the dim. */
 static bool keeps_dim(const xir_op *op, const xir_value *v, int64_t dim) {
     const xir_mean_attrs *mean = xir_mean_of(op);
     if (is_function(op)) return xir_type_equal(v->type, op_outputs(op)[0].type);

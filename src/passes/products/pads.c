@@ -25,7 +25,7 @@ enum { SIDES = sizeof sides / sizeof *sides, MOST_PAD = 1 << 20 };
 
 typedef struct amounts { int64_t before, after; } amounts;
 
-/* What the Pad adds along each letter; false if it adds something elsewhere, or cuts. */
+/* Reads the cells that the Pad adds along each letter. Returns false if it pads another dim, or cuts. */
 static bool read_amounts(const xir_match *m, amounts *out) {
     const xir_op *pad = xir_match_op(m, PAD);
     const xir_i64s list = xir_pad_of(pad)->padding;
@@ -49,7 +49,7 @@ static bool is_max(const xir_op *op) {
     return xir_max_pool1d_of(op) || xir_max_pool2d_of(op) || xir_max_pool3d_of(op);
 }
 
-/* Whether the op pads by itself. */
+/* Returns true if the op pads by itself. */
 static bool pads(const xir_op *op) {
     for (size_t i = 0; i < SIDES; i++) {
         int64_t before, after;
@@ -59,7 +59,7 @@ static bool pads(const xir_op *op) {
     return false;
 }
 
-/* Whether the op's own padding is of the same kind: zeros of a convolution, cells that a mean counts. */
+/* Returns true if the op's own padding is of the same kind: zeros of a convolution, cells that a mean counts. */
 static bool goes_on(const xir_op *op) {
     xir_attr a;
     bool counts;

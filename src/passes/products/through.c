@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What each class does with a carried value. A row names a function that passes the value on to the outputs, where its
- * lines may lie along another dim, or that lets the op's constants take it up. */
+/* A row for each class that a carried value may meet. Its function passes the value on to the outputs, where the lines
+ * may lie along another dim, or lets the op's constants take it up. */
 #include "fuse/fuse.h"
 #include "normalised.h"
 #include "products/absorb.h"

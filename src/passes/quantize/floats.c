@@ -82,7 +82,7 @@ static xir_status round_constants(quantizing *q, const xir_type *element) {
 
 /* ---- casts ------------------------------------------------------------------------------------------------------- */
 
-/* Whether an op alone reads a value of the network's results: its type is the caller's. */
+/* Returns true if an op alone reads a value of the network's results: its type is the caller's. */
 static bool feeds_outputs_alone(const quantizing *q, const xir_value *value) {
     for (const xir_use *u = value->uses; u; u = xir_use_next(u))
         if (xir_use_op(u) != xir_network_output_op(q->net)) return false;

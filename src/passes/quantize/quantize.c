@@ -86,7 +86,7 @@ static xir_status read_options(quantizing *q) {
     return XIR_OK;
 }
 
-/* Whether an op is named in `keep`. */
+/* Returns true if an op is named in `keep`. */
 static bool is_kept(const quantizing *q, const xir_op *op) {
     const xir_str name = xir_op_name(op);
     for (size_t from = 0, i = 0; i <= q->keep.size && q->keep.size && name.size; i++) {
@@ -122,7 +122,8 @@ static bool is_move(const xir_op *op) {
     return false;
 }
 
-/* Whether only the network's results are made of a value: the Output op reads it, or moves whose results are such. */
+/* Returns true if a value only leads to results of the network: the Output op reads it, or moves whose results
+ * do. */
 static bool is_result(const quantizing *q, const xir_value *value) {
     const xir_op *out = xir_network_output_op(q->net);
     for (const xir_use *u = value->uses; u; u = xir_use_next(u)) {
@@ -151,7 +152,7 @@ static const xir_op *only_reader(const xir_value *value) {
     return u && !xir_use_next(u) ? xir_use_op(u) : NULL;
 }
 
-/* Whether an op clips its input: what it cuts off need not be stored. */
+/* Returns true if an op clips its input: what it cuts off need not be stored. */
 static bool is_clip(const xir_op *op) {
     const xir_relu_attrs *relu = op ? xir_relu_of(op) : NULL;
     if (relu) return relu->alpha == 0 && relu->threshold == 0;
@@ -187,7 +188,7 @@ static xir_status make_outputs_float(const quantizing *q, xir_op *op) {
     return status;
 }
 
-/* Whether a type has the ratio of a map; there is one for each index of its last dim. */
+/* Returns true if a type has the ratio of a map; there is one for each index of its last dim. */
 static bool has_ratio(const xir_type *type, const xir_value *map) {
     const xir_norm_ratios *ratios = xir_type_norm_ratios(type);
     return ratios && xir_norm_ratios_count(ratios) && xir_norm_ratios_at(ratios, 0) == ratio_of(map);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What the files of the pass quantize share: one run, and its parts. */
+/* The state of one run of the pass quantize, and the steps that its files implement. */
 #ifndef QUANTIZE_QUANTIZE_H
 #define QUANTIZE_QUANTIZE_H
 
@@ -51,7 +51,7 @@ double scale_of(const quantizing *q, double scale);
 
 /* A convolution or a matrix product. */
 bool is_product(const xir_op *op);
-/* Whether the first two operands can be integers: maps that are stored, or constants with bytes. */
+/* Returns true if the first two operands can be integers: maps that are stored, or constants with bytes. */
 bool product_fits(const xir_op *op);
 /* Stores the constants of such an op. XIR_E_MISSING, XIR_E_INVALID for numbers that are not finite. */
 xir_status quantize_constants(quantizing *q, xir_op *op);

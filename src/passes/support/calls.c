@@ -10,7 +10,7 @@ static bool is_meant(const xir_op *op, xir_str name) {
     return xir_op_is(op, xir_call_op_class()) && (!name.size || xir_str_equal(xir_op_name(op), name));
 }
 
-/* What comes out of a body follows the op before the call: calls in it are met next. */
+/* The ops of a body follow the op before the call, so calls among them are met next. */
 xir_status inline_calls(xir_pass *at, xir_str name, size_t *n) {
     xir_op *op = at->net->first;
     *n = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What the pass inline and conversions share. */
+/* Inlining of calls, for the pass inline and for conversions. */
 #ifndef PASSES_SUPPORT_CALLS_H
 #define PASSES_SUPPORT_CALLS_H
 

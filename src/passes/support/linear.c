@@ -167,7 +167,7 @@ static inline void channels_at(const linear *l, const place *p, int64_t *in, int
     *out = l->transposed ? group * l->out_dim + p->o.at : p->o.at;
 }
 
-/* Whether weights are fp32, and those of one input channel and all output channels follow each other. */
+/* Returns true if weights are fp32, and those of one input channel and all output channels follow each other. */
 static bool has_plain_rows(const linear *l) {
     const bool is_fp32 = l->form.bits == 32 && l->form.exponent == 8 && l->form.mantissa == 23;
     return is_fp32 && l->groups == 1 && l->out_step == 1 && l->in_step == l->out_dim;

@@ -59,7 +59,7 @@ static scales scales_of(const xir_value *constant) {
     return s;
 }
 
-/* Whether a constant holds w * factor, each within half a step. */
+/* Returns true if a constant holds w * factor, each within half a step. */
 static void check_numbers(const xir_value *now, const xir_value *before, double factor) {
     xir_array *a = xir_array_from_params(now, why), *b = xir_array_from_params(before, why);
     const xir_scales *array = xir_type_scale(xir_value_type(now));

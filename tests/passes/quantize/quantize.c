@@ -164,7 +164,7 @@ static void each_kind_of_op_has_its_border(void **state) {
             " Copy t.quantized:i8; Conv2d u:f32; Cast t:f32");
 }
 
-/* What ONNX has no integers for is a float between Casts, and refused by `strict`; Zhuge stores every result. */
+/* An op without integers in ONNX computes floats between Casts, and `strict` refuses it; Zhuge stores every result. */
 static void an_op_that_the_scheme_lacks_stays_a_float(void **state) {
     (void)state;
     static const char story[] = "x: 1 4; y = Softmax x [axis=-1]; z = CumSum y [axis=-1]; w: params 4 2;"
