@@ -70,9 +70,7 @@ static size_t count_outputs(const compare_side *side) {
 static bool is_settled(const compare_side *side, const compare_side *other, const xir_value *v) {
     const uint32_t k = v ? compare_number(side, v) : NO_NUMBER;
     if (k == NO_NUMBER || compare_is_input(side, v)) return true;
-    for (size_t i = 0; i < count_outputs(other) && side->partner[k] != NO_NUMBER; i++)
-        if (output_at(other, i) == other->values[side->partner[k]]) return true;
-    return false;
+    return side->partner[k] != NO_NUMBER && other->is_output[side->partner[k]];
 }
 
 /* Adds the pairs of outputs at the same position that are not found otherwise; without room it counts them. */

@@ -20,6 +20,7 @@ typedef struct compare_side {
     uint32_t          *partner;    /* the number in the other side, or NO_NUMBER                          */
     uint32_t          *pair;       /* the index of the pair, or NO_NUMBER                                 */
     unsigned char     *by;         /* of a value with a partner: an xir_compare_by                        */
+    bool              *is_output;  /* the Output op reads the value                                       */
 } compare_side;
 
 /* The files of a folder, sorted by name. */

@@ -17,13 +17,20 @@ bool compare_open_side(compare_side *side, const xir_network *net, const xir_all
     side->partner = compare_new(alloc, side->n, sizeof *side->partner);
     side->pair = compare_new(alloc, side->n, sizeof *side->pair);
     side->by = compare_new(alloc, side->n, sizeof *side->by);
-    if (!side->first || !side->values || !side->partner || !side->pair || !side->by) return false;
+    side->is_output = compare_new(alloc, side->n, sizeof *side->is_output);
+    if (!side->first || !side->values || !side->partner || !side->pair || !side->by || !side->is_output) return false;
     for (size_t i = 0; i < side->slots; i++) side->first[i] = NO_NUMBER;
     for (size_t i = 0; i < side->n; i++) side->partner[i] = side->pair[i] = NO_NUMBER;
     uint32_t n = 0;
     for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
         side->first[xir_op_slot(op)] = n;
         for (size_t i = 0; i < xir_op_output_count(op); i++) side->values[n++] = xir_op_output(op, (int64_t)i);
+    }
+    const xir_op *output = xir_network_output_op(net);
+    for (size_t i = 0; output && i < xir_op_input_count(output); i++) {
+        const xir_value *v = xir_op_input(output, (int64_t)i);
+        const uint32_t k = v ? compare_number(side, v) : NO_NUMBER;
+        if (k != NO_NUMBER) side->is_output[k] = true;
     }
     return true;
 }
@@ -34,6 +41,7 @@ void compare_close_side(compare_side *side, const xir_allocator *alloc) {
     compare_drop(alloc, side->partner, side->n, sizeof *side->partner);
     compare_drop(alloc, side->pair, side->n, sizeof *side->pair);
     compare_drop(alloc, side->by, side->n, sizeof *side->by);
+    compare_drop(alloc, side->is_output, side->n, sizeof *side->is_output);
 }
 
 uint32_t compare_number(const compare_side *side, const xir_value *value) {

@@ -153,6 +153,7 @@ xir_status xir_calibration_save(const xir_calibration *c, const char *path, xir_
 typedef struct reader {
     xir_calibration *c;
     xir_str          file, value;   /* value: the name of the one that is read; empty: none */
+    uint64_t         left;          /* bytes that bins may still take                       */
     xir_diags       *why;
 } reader;
 
@@ -196,7 +197,7 @@ static bool real_of(const reader *r, const xir_any *any, const char *key, double
 static const int64_t most_count = INT64_C(1) << COUNT_BITS;
 
 /* The bins, which must have `count` numbers. */
-static bool bins_of(const reader *r, const xir_map *value, int64_t count, bins *out) {
+static bool bins_of(reader *r, const xir_map *value, int64_t count, bins *out) {
     uint64_t counts[2 * BINS], total = 0;
     int64_t exponent;
     const xir_any *any = member_of(r, value, "bins", XIR_ANY_MAP);
@@ -214,6 +215,9 @@ static bool bins_of(const reader *r, const xir_map *value, int64_t count, bins *
     }
     if (total != (uint64_t)count) return fail(r, XIR_E_CORRUPT, "bins", "the counts do not add up to the sum");
     if (!count) return true;
+    const uint64_t takes = 2 * BINS * (total > UINT32_MAX ? sizeof *out->wide : sizeof *out->narrow);
+    if (takes > r->left) return fail(r, XIR_E_LIMIT, "bins", "the bins of all values take more than 1 GiB + 16 * the file");
+    r->left -= takes;
     if (!bins_reserve(out, r->c->alloc, total)) {
         calibration_memory(r->why);
         return false;
@@ -222,7 +226,7 @@ static bool bins_of(const reader *r, const xir_map *value, int64_t count, bins *
     return true;
 }
 
-static bool read_value(const reader *r, const xir_map *value) {
+static bool read_value(reader *r, const xir_map *value) {
     int64_t samples, count;
     double min, max, sums[3];
     if (!integer_of(r, value, "samples", 0, most_count, &samples) ||
@@ -285,7 +289,7 @@ static const xir_any *parse(xir_network *net, xir_str json, xir_str file, xir_di
 xir_calibration *xir_calibration_read(xir_context *ctx, xir_str json, xir_str name, xir_diags *why) {
     xir_calibration *c = xir_calibration_new(ctx, NULL, why);
     if (!c) return NULL;
-    reader r = { .c = c, .file = name, .why = why };
+    reader r = { .c = c, .file = name, .why = why, .left = (UINT64_C(1) << 30) + 16 * (uint64_t)json.size };
     xir_network *net = xir_network_new(ctx, "", XIR_FRAMEWORK_ONNX, "");
     if (!net) calibration_memory(why);
     const xir_any *root = net ? parse(net, json, name, why) : NULL;

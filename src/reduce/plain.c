@@ -109,12 +109,15 @@ typedef struct clearing {
     xir_status status;
 } clearing;
 
-static bool has(const xir_map *map) { return map && map->size; }
+/* Removing a tag copies the others, so what has more tags keeps them: the work stays linear. */
+enum { MOST_TAGS = 32 };
+
+static bool has_few(const xir_map *map) { return map && map->size && map->size <= MOST_TAGS; }
 
 static xir_walk_answer clear_op(void *user, xir_op *op) {
     clearing *c = user;
     const xir_map *tags;
-    while (c->what & TAGS && !c->status && has(tags = xir_op_tags(op))) {
+    while (c->what & TAGS && !c->status && has_few(tags = xir_op_tags(op))) {
         c->status = xir_op_set_tag(op, tags->entries[0].key, NULL);
         c->any = true;
     }
@@ -128,7 +131,7 @@ static xir_walk_answer clear_op(void *user, xir_op *op) {
 static xir_walk_answer clear_value(void *user, xir_value *value) {
     clearing *c = user;
     const xir_map *tags;
-    while (c->what & TAGS && !c->status && has(tags = xir_value_tags(value))) {
+    while (c->what & TAGS && !c->status && has_few(tags = xir_value_tags(value))) {
         c->status = xir_value_set_tag(value, tags->entries[0].key, NULL);
         c->any = true;
     }
@@ -141,7 +144,7 @@ static xir_walk_answer clear_value(void *user, xir_value *value) {
 
 static void clear_network(clearing *c, xir_network *net) {
     const xir_map *tags;
-    while (c->what & TAGS && !c->status && has(tags = xir_network_tags(net))) {
+    while (c->what & TAGS && !c->status && has_few(tags = xir_network_tags(net))) {
         c->status = xir_network_set_tag(net, tags->entries[0].key, NULL);
         c->any = true;
     }

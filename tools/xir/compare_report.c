@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* The report of xir compare: a line for each pair, then the ops that make the first bad one in both networks, with their
- * attributes side by side. */
+/* The report of xir compare: a line for each pair, then the ops that make the first bad one in both networks, with
+ * their attributes side by side. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

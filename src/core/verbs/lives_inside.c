@@ -66,7 +66,7 @@ static uint64_t most_of(const inside *in) {
 bool lives_inside(const xir_liveness *l, const xir_op *call, uint64_t *most) {
     xir_attr body;
     *most = 0;
-    if (xir_op_get(call, XIR_STR("body"), &body) || body.is_null || body.as.ops.size < 2) return true;
+    if (xir_op_get(call, XIR_STR("body"), &body) || body.kind != XIR_KIND_OPS || body.as.ops.size < 2) return true;
     const xir_allocator *alloc = &l->net->ctx->alloc;
     const size_t room = 2 * (body.as.ops.size + 1) * sizeof(wide);
     inside in = { .l = l, .call = call, .body = body.as.ops, .taken = mem_new(alloc, room) };

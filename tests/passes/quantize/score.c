@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* The accuracy that quantisation costs a trained network: calibrated on the first 32 digits, measured on the last 32 by the power of
- * the error of the logits; all 64 digits keep their label. The figures are the least that each scheme must reach; a
- * prototype in NumPy reached a few tenths more. Files of the results compute the same bits. */
+/* The accuracy that quantisation costs a trained network: calibrated on the first 32 digits, measured on the last 32 by
+ * the power of the error of the logits; all 64 digits keep their label. The figures are the least that each scheme must
+ * reach; a prototype in NumPy reached a few tenths more. Files of the results compute the same bits. */
 #include <math.h>
 #include <stdio.h>
 #include <unistd.h>
