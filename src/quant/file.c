@@ -216,7 +216,8 @@ static bool bins_of(reader *r, const xir_map *value, int64_t count, bins *out) {
     if (total != (uint64_t)count) return fail(r, XIR_E_CORRUPT, "bins", "the counts do not add up to the sum");
     if (!count) return true;
     const uint64_t takes = 2 * BINS * (total > UINT32_MAX ? sizeof *out->wide : sizeof *out->narrow);
-    if (takes > r->left) return fail(r, XIR_E_LIMIT, "bins", "the bins of all values take more than 1 GiB + 16 * the file");
+    if (takes > r->left)
+        return fail(r, XIR_E_LIMIT, "bins", "the bins of all values take more than 1 GiB + 16 * the file");
     r->left -= takes;
     if (!bins_reserve(out, r->c->alloc, total)) {
         calibration_memory(r->why);
