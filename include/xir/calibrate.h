@@ -57,8 +57,8 @@ XIR_API xir_status xir_calibration_write(const xir_calibration *c, xir_write_fn 
 
 /* Loading and reading return a calibration, or NULL with a finding that has `name` as its file: XIR_E_IO, XIR_E_SYNTAX
  * if it is not JSON, XIR_E_TYPE or XIR_E_MISSING for a member, XIR_E_BOUNDS for a number, XIR_E_CORRUPT for bins that
- * do not add up, XIR_E_UNSUPPORTED for a later version, XIR_E_LIMIT for a file of more than 2 GiB, or if the bins of all
- * values take more than 1 GiB and 16 times the size of the file, XIR_E_MEMORY. */
+ * do not add up, XIR_E_UNSUPPORTED for a later version, XIR_E_LIMIT for a file of more than 2 GiB, or if the bins of
+ * all values take more than 1 GiB and 16 times the size of the file, XIR_E_MEMORY. */
 XIR_API xir_calibration *xir_calibration_load(xir_context *ctx, const char *path, xir_diags *why);
 XIR_API xir_calibration *xir_calibration_read(xir_context *ctx, xir_str json, xir_str name, xir_diags *why);
 
