@@ -16,7 +16,8 @@ enum { SCRATCH = 256 * 1024, ALIGN = 64 };
 static xir_status optimise(xir_network *net, bool prove, xir_diags *why) {
     xir_optimised done = XIR_INIT(xir_optimised);
     const xir_status status =
-        xir_optimise(net, &XIR_INIT(xir_optimise_options, .then = "to-tern", .prove = prove), &done, why);
+        xir_optimise(net, &XIR_INIT(xir_optimise_options, .then = "fuse-to{class=tern::Conv}", .prove = prove), &done,
+                     why);
     if (!status && prove) printf("; proven: %zu networks compute the same\n", done.networks);
     return status;
 }

@@ -16,7 +16,7 @@ namespace own {
 static xir_status compile(xir::context &ctx, xir::network &net, xir_diags *why)
 {
     xir::pipeline passes(ctx, xir_default_pipeline(), why);
-    if (xir_status status = passes.add("to-tern", ctx, why)) return status;
+    if (xir_status status = passes.add("fuse-to{class=tern::Conv}", ctx, why)) return status;
     if (xir_status status = passes.run(net, why)) return status;
 
     const xir_target *npu = xir_target_named(ctx, XIR_STR("tern"));

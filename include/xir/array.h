@@ -75,6 +75,36 @@ typedef struct xir_difference {
 XIR_API xir_status xir_array_compare(const xir_array *a, const xir_array *b, double absolute, double relative,
                                      xir_difference *out);
 
+/* ---- packing for devices ------------------------------------------------------------------------------------- */
+
+/* Each makes a new array with the elements of another one in other places. Elements of any storage are moved bit by
+ * bit: parts of a byte, quantised ones, others. A quantised element type stays, and scales follow their axis to its new
+ * place; if an axis with scales or zero points of its own is padded or tiled, the elements of the result are the stored
+ * integers. NULL with a finding: XIR_E_MISSING for NULL, XIR_E_LIMIT, XIR_E_MEMORY, and what each says.
+ *
+ * Axis i of the result is the axis order[i] of the array, from the end if negative, as numpy.transpose has it; the
+ * letters of an untiled layout move along. XIR_E_BOUNDS if `order` is not a permutation of the axes. */
+XIR_API xir_array *xir_array_permute(const xir_array *array, const int64_t *order, size_t n, xir_diags *why);
+/* Adds so many elements before and after along each axis; a negative number removes as many. New elements are `number`;
+ * 0 of a quantised type is its stored 0. XIR_E_BOUNDS if `n` is not the rank, if more is removed than there is, or for
+ * another number than 0 in a quantised type, and one that the elements cannot be. */
+XIR_API xir_array *xir_array_pad(const xir_array *array, const int64_t *before, const int64_t *after, size_t n,
+                                 double number, xir_diags *why);
+/* Puts an array whose axes are the letters `from` (empty: those of its layout) into the layout `to`, such as "NCHWc32"
+ * or "OIHWi4o16"; a unit may also stand before its letter, "OIHW16o". The axes come in the order of `to`; an axis with
+ * units is divided, the first unit of a letter being the coarsest. If units do not divide the dim, zeros fill the last
+ * tile. XIR_E_SYNTAX for a text that is not a layout; XIR_E_INVALID if `from` is tiled, if its letters are not one for
+ * each axis, or if `to` has others, or a unit without its axis; XIR_E_BOUNDS if `from` does not have the rank. */
+XIR_API xir_array *xir_array_tile(const xir_array *array, xir_str from, xir_str to, xir_diags *why);
+/* The way back: an array in the layout `from` (empty: its own) becomes one whose axes are the letters `to`, with `n`
+ * dims, which cut the filling off. NULL `dims`: all of it stays. XIR_E_BOUNDS for dims that the tiles do not have, or
+ * whose units are not dims of the array; otherwise as above. */
+XIR_API xir_array *xir_array_untile(const xir_array *array, xir_str from, xir_str to, const int64_t *dims, size_t n,
+                                    xir_diags *why);
+/* Converts the elements as the operation Cast does (docs/ops.md): to the nearest number of the type, for integers
+ * towards 0. `element` may be quantised. XIR_E_TYPE if Cast does not convert to it. */
+XIR_API xir_array *xir_array_cast(const xir_array *array, const xir_type *element, xir_diags *why);
+
 /* NumPy files (.npy, versions 1 to 3; format: numpy.lib.format). Reading accepts bool, integers and floats of 1 to 8
  * bytes, little- and big-endian, in C and Fortran order; never a pickle. The layout of the result is `*` for each dim.
  * Writing gives version 1, little-endian, C order, with bf16 and quantised elements as float32. If writing fails, the

@@ -122,6 +122,7 @@ typedef enum xir_decl_kind {
     XIR_DECL_TAKES,   /* which numbers its inputs take, see takes.h                  */
     XIR_DECL_TRAIT,   /* a trait of a program or plug-in                             */
     XIR_DECL_SHARES,  /* whose bytes its outputs may have, see liveness.h             */
+    XIR_DECL_COMPOSED, /* the small network that it means: `doc`; `default_value.r` is the tolerance */
     XIR_DECL_COUNT
 } xir_decl_kind;
 
@@ -241,8 +242,12 @@ XIR_API const xir_port  *xir_class_output_at(const xir_class *cls, size_t i);
 /* The texts of the other rows, by their kind: old keys of the class (XIR_DECL_ALIAS), notes (XIR_DECL_FORMULA, _GIVES,
  * _UNLIKE), how it works in other orders of axes (XIR_DECL_LAYOUT: "SAME, AXIS, axis", see declare.h), what it
  * computes from normalised numbers (XIR_DECL_NORMALISED: "PRODUCT, weights, bias, cut_scale"), which inputs its
- * outputs may share bytes with (XIR_DECL_SHARES: "OVER, lhs, rhs"). Empty past the last one. */
+ * outputs may share bytes with (XIR_DECL_SHARES: "OVER, lhs, rhs"), the network that it means (XIR_DECL_COMPOSED).
+ * Empty past the last one. */
 XIR_API xir_str          xir_class_note(const xir_class *cls, xir_decl_kind word, size_t i);
+/* Returns true if the class means a small network of other ops (COMPOSED in declare.h). *within, unless NULL, gets the
+ * relative tolerance that its row names: how far a kernel of its own may be from the network; 0: it names none. */
+XIR_API bool             xir_class_is_composed(const xir_class *cls, double *within);
 /* Returns true if the class has its own inference function for a target (an xir_target_kind), not only the host's. */
 XIR_API bool             xir_class_infers_on(const xir_class *cls, int target);
 

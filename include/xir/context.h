@@ -70,6 +70,9 @@ XIR_API xir_status xir_context_set_limits(xir_context *ctx, const xir_limits *li
  *   XIR_E_INVALID  rows contradict themselves (a default outside its bounds, two rows of one name)
  *   XIR_E_UNKNOWN  a row refers to a class, other than itself, that is not registered yet
  *   XIR_E_ABI      the declaration is of another ABI
+ *   XIR_E_SYNTAX   its COMPOSED row cannot be read; a fault in it may also be XIR_E_TYPE, XIR_E_BOUNDS, XIR_E_MISSING,
+ *                  or one of the above. The finding has the line and the column
+ *   XIR_E_LIMIT    it is composed of too many parts
  *   XIR_E_MEMORY */
 XIR_API xir_status xir_class_register(xir_context *ctx, const xir_class_decl *decl, xir_diags *why);
 

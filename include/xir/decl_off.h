@@ -50,6 +50,8 @@
 #undef TAKES
 #undef TRAIT
 #undef SHARES
+#undef COMPOSED
+#undef COMPOSED_WITHIN
 #undef ALIAS
 #undef WAS
 #undef CHECK

@@ -23,3 +23,5 @@
 #define TAKES(fn)
 #define TRAIT(key)
 #define SHARES(...)
+#define COMPOSED(text)
+#define COMPOSED_WITHIN(tolerance, text)

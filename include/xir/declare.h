@@ -95,6 +95,36 @@
  *             JOINS     inputs of the named port are parts of the output, one after the other along an axis, a named
  *                       attribute, which counts the dims of the output
  *
+ *     COMPOSED(text)   the small network of other ops that it means; at most one. Inference, checks, work, the numbers
+ *         that inputs take, the row SHARES and the kernel follow from it, as far as the class does not have its own
+ *         rows CHECK, INFER, WORK, TAKES and SHARES and a kernel. The parts run in the order of the text:
+ *             "%c = Conv2d(%input, %weights, %bias){*}; %s = Add(%c, %residual)?; %output = ReLU(%s){max_value=high}"
+ *         In the words of the grammar, `{ x }` is x any number of times, `[ x ]` at most once, quotes are literal:
+ *             text    = part { ";" part }
+ *             part    = result { "," result } "=" CLASS "(" [ operand { "," operand } ] ")" [ "?" ]
+ *                       [ "{" [ set { "," set } ] "}" ]
+ *             result  = "%" NAME
+ *             operand = "%" NAME | PARAMS | term | "_"
+ *             set     = "*" | NAME "=" value
+ *             value   = term | "[" [ term { "," term } ] "]" | NAME | WORD | "@" FORM | TEXT | LAYOUT
+ *                     | ( "layout" | "type" | "element" ) "(" "%" NAME ")"
+ *             term    = sums, differences, products and quotients of numbers, attributes of the class, and dims of
+ *                       values, "%input[-1]" or "%input.C"; parentheses
+ *         - A value is an input of the class, or the result of a part before. A part makes each output of the class,
+ *           under the name of the output. An input that takes any number of values can be the last operand of a part
+ *           that does.
+ *         - CLASS is a key of a class that is registered before; without "::", of icraft::xir or xir.
+ *         - PARAMS is an attribute of the class that is Params. A term as an operand is a constant with one element, of
+ *           the element type of the first value that the part reads; fp32 if those are not plain numbers. "_" is an
+ *           input that is absent.
+ *         - "*" passes on all attributes that class and part have under one name, a NAME one of the class. WORD is a
+ *           member of an enum, true, false or null; FORM and LAYOUT are spelled as in files.
+ *         - A quotient of integers must be whole. A dim that is not known becomes -1 in a list, and is refused
+ *           elsewhere.
+ *         - A part with "?" is left out if an operand that it needs is absent: then it stands for its first operand.
+ *     COMPOSED_WITHIN(tolerance, text)   the same; a kernel of the class's own may differ from the parts by this
+ *         relative tolerance
+ *
  * The functions are hidden outside of the program or shared object that contains the list. So two plug-ins may use the
  * same id for an op, or the id of a library op. A shared library that exports its classes first defines XIR_DECLARED as
  * XIR_API.

@@ -191,6 +191,8 @@ XIR_BEGIN
 #define LAYOUT(...)                    XIR_NOTE_(LAYOUT,  NULL, .doc = #__VA_ARGS__)
 #define NORMALISED(...)                XIR_NOTE_(NORMALISED, NULL, .doc = #__VA_ARGS__)
 #define SHARES(...)                    XIR_NOTE_(SHARES,  NULL, .doc = #__VA_ARGS__)
+#define COMPOSED(text)                 XIR_NOTE_(COMPOSED, NULL, .doc = text)
+#define COMPOSED_WITHIN(within, text)  XIR_NOTE_(COMPOSED, NULL, .doc = text, .default_value = { .r = within })
 #define WORK(f)                        XIR_NOTE_(WORK,    NULL, .fn = f)
 #define TAKES(f)                       XIR_NOTE_(TAKES,   NULL, .fn = f)
 #define TRAIT(key)                     XIR_NOTE_(TRAIT,   #key, .doc = NULL)

@@ -98,12 +98,14 @@ XIR_API const xir_plugin *xir_plugin_entry(void);
  *   XIR_E_ABI          it was built for another XIR_ABI, or with another copy of the library than this one
  *   XIR_E_INVALID      its description lacks something required, or has an invalid target; or a class, a pass, a
  *                      conversion, a dialect, a format or a target contradicts itself
+ *   XIR_E_SYNTAX       a class is composed by a text that cannot be read; what else is wrong with such a text has the
+ *                      status of the fault
  *   XIR_E_EXISTS       a duplicate class; a key or old key that another class has; inference for a class and target
  *                      that a program or another plug-in has already registered (the library's own is replaced); two
  *                      kernels for a class; a pass, a conversion, a dialect, a format or a target whose name is taken
  *   XIR_E_UNKNOWN      a class refers to a class or target that is not registered; or inference, a kernel or a trait
  *                      is for a class or target that is neither its own nor registered
- *   XIR_E_LIMIT        more targets or traits than a context can have
+ *   XIR_E_LIMIT        more targets or traits than a context can have; a composed class of too many parts
  *
  * Loading a plug-in that is already loaded, even under another file name, is XIR_OK and does nothing. Each context
  * loads the plug-ins it needs. The shared object stays open until the context and its last network are gone. Other

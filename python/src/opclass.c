@@ -13,6 +13,8 @@ typedef struct op_class {
     xir_class_decl decl;
     PyObject      *kept;                  /* the arguments, whose texts the rows have      */
     PyObject      *infer, *check, *run;   /* None: the class has none                      */
+    const char    *composed;              /* the text of its parts, NULL: it is not composed */
+    double         within;
 } op_class;
 
 static op_class **all;      /* by the number of the class */
@@ -287,7 +289,9 @@ static bool rows_in(const op_class *of, xir_row *rows, PyObject *fields, PyObjec
         if (!port_in(PyTuple_GetItem(outputs, i), row, false)) return false;
     }
     if (of->check != Py_None) *row++ = (xir_row){ .decl = XIR_DECL_CHECK, .fn = check_any };
-    *row++ = (xir_row){ .decl = XIR_DECL_INFER, .fn = infer_any, .target = XIR_TARGET_HOST };
+    if (of->infer != Py_None) *row++ = (xir_row){ .decl = XIR_DECL_INFER, .fn = infer_any, .target = XIR_TARGET_HOST };
+    if (of->composed)
+        *row++ = (xir_row){ .decl = XIR_DECL_COMPOSED, .doc = of->composed, .default_value = { .r = of->within } };
     row->decl = XIR_DECL_END;
     rows->offset = (uint32_t)body + 8;      /* with XIR_MADE_ */
     rows->max.i = (int64_t)body;
@@ -306,17 +310,18 @@ static bool make_room(size_t number) {
     return true;
 }
 
-/* register_class(key, doc, pure, fields, inputs, outputs, infer, check, run): the Class. */
+/* register_class(key, doc, pure, fields, inputs, outputs, infer, check, run, composed, within): the Class. */
 PyObject *register_class(PyObject *module, PyObject *args) {
-    const char *key, *doc;
+    const char *key, *doc, *composed;
+    double within;
     PyObject *fields, *inputs, *outputs, *infer, *check, *run;
     int pure;
     (void)module;
-    if (!PyArg_ParseTuple(args, "sspO!O!O!OOO:register_class", &key, &doc, &pure, &PyTuple_Type, &fields, &PyTuple_Type,
-                          &inputs, &PyTuple_Type, &outputs, &infer, &check, &run)) {
+    if (!PyArg_ParseTuple(args, "sspO!O!O!OOOzd:register_class", &key, &doc, &pure, &PyTuple_Type, &fields,
+                          &PyTuple_Type, &inputs, &PyTuple_Type, &outputs, &infer, &check, &run, &composed, &within)) {
         return NULL;
     }
-    size_t n = 4 + (size_t)(PyTuple_Size(fields) + PyTuple_Size(inputs) + PyTuple_Size(outputs));
+    size_t n = 5 + (size_t)(PyTuple_Size(fields) + PyTuple_Size(inputs) + PyTuple_Size(outputs));
     op_class *of = calloc(1, sizeof *of);
     xir_row *rows = calloc(n, sizeof *rows);
     xir_diags *why = of && rows ? why_new() : NULL;
@@ -324,7 +329,8 @@ PyObject *register_class(PyObject *module, PyObject *args) {
     if (why) {
         rows->decl = XIR_DECL_OP, rows->name = key, rows->doc = doc;
         rows->flags = pure ? XIR_TRAIT_NONE : XIR_TRAIT_IMPURE;
-        *of = (op_class){ { XIR_ABI, sizeof(xir_class_decl), sizeof(xir_row), rows }, args, infer, check, run };
+        *of = (op_class){ { XIR_ABI, sizeof(xir_class_decl), sizeof(xir_row), rows }, args, infer, check, run, composed,
+                         within };
     }
     /* The next number is the class's: there is room before it can be used. */
     size_t next = 0;

@@ -142,6 +142,11 @@ PyObject *params_set_bytes(PyObject *module, PyObject *args);
 /* Methods of arrays. */
 PyObject *array_dlpack(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *array_dlpack_device(PyObject *self, PyObject *none);
+PyObject *array_permute(PyObject *self, PyObject *order);
+PyObject *array_pad(PyObject *self, PyObject *args, PyObject *kwargs);
+PyObject *array_tile(PyObject *self, PyObject *args, PyObject *kwargs);
+PyObject *array_untile(PyObject *self, PyObject *args, PyObject *kwargs);
+PyObject *array_cast(PyObject *self, PyObject *element);
 
 /* A network that a call of this thread works on, for the code of Python that the call runs. */
 typedef struct working {

@@ -148,3 +148,55 @@ def test_a_watched_file_that_changes_is_an_os_error(net, tmp_path):
     assert held.sum() == 28
     with pytest.raises(xir.UnknownError, match="verify"):
         xir.load(path, verify="sometimes")
+
+
+def tiled(a, axes, outer, units):
+    """numpy's twin of tile: axes in the order of `outer`, then the units of letters, the last ones finest."""
+    shape = dict(zip(axes, a.shape))
+    whole = {c: int(np.prod([n for letter, n in units if letter == c] or [1])) for c in axes}
+    a = np.pad(a, [(0, -shape[c] % whole[c]) for c in axes])
+    dims, names = [], []
+    for c, n in zip(axes, a.shape):
+        parts = [n // whole[c]] + [n for letter, n in units if letter == c]
+        dims += parts
+        names += [(c, i) for i in range(len(parts))]
+    count = dict.fromkeys(axes, 0)
+    order = [names.index((c, 0)) for c in outer]
+    for letter, _ in units:
+        count[letter] += 1
+        order.append(names.index((letter, count[letter])))
+    return a.reshape(dims).transpose(order)
+
+
+@pytest.mark.parametrize("axes, layout, outer, units", [
+    ("NCHW", "NCHWc32", "NCHW", [("C", 32)]), ("NHWC", "NCHWc4", "NCHW", [("C", 4)]),
+    ("HWIO", "OIHW16o", "OIHW", [("O", 16)]), ("OIHW", "OIHW4i16o", "OIHW", [("I", 4), ("O", 16)]),
+    ("OIHW", "OIHWi2o3i2", "OIHW", [("I", 2), ("O", 3), ("I", 2)]), ("NHWC", "CWHN", "CWHN", [])])
+@pytest.mark.parametrize("element", ["i1", "f2", "f4", "i8", "?"])
+def test_arrays_are_tiled_as_numpy_does(axes, layout, outer, units, element):
+    plain = np.random.default_rng(1).integers(0, 100, (3, 5, 2, 7)).astype(element)
+    array = xir.Array(plain).tile(layout, axes)
+    assert np.array_equal(array.numpy(), tiled(plain, axes, outer, units))
+    back = array.untile(axes, plain.shape)
+    assert np.array_equal(back.numpy(), plain) and f" {axes} [" in str(back.type)
+    assert np.array_equal(xir.Array(array.numpy()).untile(axes, plain.shape, layout=layout).numpy(), plain)
+
+
+def test_arrays_are_permuted_padded_and_cast_as_numpy_does():
+    plain = np.arange(24, dtype="f4").reshape(2, 3, 4) - 5.75
+    array = xir.Array(plain, "NHC")
+    assert np.array_equal(array.permute(2, 0, -2).numpy(), plain.transpose(2, 0, 1))
+    assert " CNH " in str(array.permute(2, 0, 1).type)
+    assert np.array_equal(array.pad((1, 0, 2), (0, 1, 0), -1).numpy(),
+                          np.pad(plain, ((1, 0), (0, 1), (2, 0)), constant_values=-1))
+    assert np.array_equal(array.pad((-1, 0, 0), (0, 0, -2)).numpy(), plain[1:, :, :-2])
+    for element, letter in (("int8", "i1"), ("fp16", "f2"), ("fp64", "f8"), ("bool", "?"), ("int64", "i8")):
+        assert np.array_equal(array.cast(element).numpy(), plain.astype(letter))
+    with pytest.raises(xir.BoundsError, match="permutation"):
+        array.permute(0, 1, 1)
+    with pytest.raises(xir.InvalidError, match="lacks the axis"):
+        array.tile("NC")
+    with pytest.raises(xir.BoundsError):
+        array.tile("NCHc4").untile("NHC", (2, 3, 5))
+    with pytest.raises(ValueError):
+        array.pad((1, 2), (1,))

@@ -248,3 +248,62 @@ def test_wrong_classes():
                           xir.ExistsError), (lambda: xir.Op(), TypeError)):
         with pytest.raises(error):
             wrong()
+
+
+# ---- composed classes -------------------------------------------------------------------------------------------
+
+class Gated(xir.Op, key="test::Gated", inputs=("x", "gate", "r?"),
+            composed="%s = Sigmoid(%gate); %m = Multiply(%x, %s); %o = Add(%m, shift);\n%output = Add(%o, %r)?"):
+    """x where the gate is open, shifted, plus r"""
+    shift = xir.Real(0.0, doc="added to all")
+
+
+class Joined(xir.Op, key="test::Joined", inputs=("first", "*more"), outputs=("low", "high"), within=1e-3,
+             composed="%j = Concat(%first, %more){axis=-1}; %low, %high = Split(%j){sections=[half, half]}"):
+    """Maps joined and halved"""
+    half = xir.Int(1, least=1)
+
+
+def test_a_class_is_composed():
+    net, x = xir.Network(), np.array([[1, 2], [3, 4]], "f4")
+    a, b = net.input("a", "fp32 NC [2,2]"), net.input("b", "fp32 NC [2,2]")
+    y, z = Gated(a, b, shift=0.5, name="y"), Gated(a, b, a, name="z")
+    net.output(y, z, *Joined(a, b, y, z, half=4, name="j"))
+    gate = x / (1 + np.exp(-x))
+    out = list(net.run(a=x, b=x).values())
+    assert net.check() == [] and np.allclose(out[0], gate + 0.5) and np.allclose(out[1], gate + x)
+    assert np.allclose(out[2], np.concatenate([x, x], 1)) and np.allclose(out[3], np.concatenate(out[:2], 1))
+    parts = xir.read(net.write("fb"))
+    xir.Pipeline("to-parts").run(parts)
+    assert not [op for op in parts.ops() if op.cls.key.startswith("test::")]
+    assert all(np.array_equal(p, q) for p, q in zip(parts.run(a=x, b=x).values(), out))
+    xir.Pipeline("fuse-to{class=test::Gated}").run(parts)
+    assert sorted(op.shift for op in parts.ops(Gated)) == [0, 0.5]
+
+
+def test_what_is_defined_takes_the_place_of_what_follows():
+    class Twice(xir.Op, key="test::ComposedTwice", composed="%output = Add(%x, %x)", within=0.5):
+        def infer(self, x):
+            return x
+
+        def run(self, x):
+            return 2.25 * x
+
+    net = xir.Network()
+    net.output(Twice(net.input("x", "fp32 NC [1,2]")))
+    assert list(net.run(np.ones((1, 2), "f4")).values())[0].tolist() == [[2.25, 2.25]]
+    xir.Pipeline("to-parts").run(net)
+    assert list(net.run(np.ones((1, 2), "f4")).values())[0].tolist() == [[2, 2]]
+
+
+def test_a_composition_that_means_nothing_is_refused():
+    for composed, error, message in (("%output = Foo(%x)", xir.UnknownError, "column 11: there is no class Foo"),
+                                     ("%output = Add(%x)", xir.InvalidError, "needs its input 'rhs'"),
+                                     ("%output Add", ValueError, "line 1, column 9: expected '='")):
+        with pytest.raises(error, match=message):
+            type(xir.Op)("Bad", (xir.Op,), {}, key=f"test::Bad{next(number)}", inputs=("x",), composed=composed)
+    for arguments in ({"composed": "%output = ReLU(%x)"}, {"inputs": ("x",)}, {}, {"composed": "", "inputs": "x"}):
+        with pytest.raises(TypeError):
+            type(xir.Op)("Bad", (xir.Op,), {}, key=f"test::Bad{next(number)}", **arguments)
+    with pytest.raises(TypeError, match="parameters of infer"):
+        type(xir.Op)("Bad", (xir.Op,), {"infer": lambda self, x: x}, key="test::BadToo", inputs=("x",))

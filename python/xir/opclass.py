@@ -16,7 +16,15 @@
     y = Swish(x, beta=2.0)
 
 The inputs are the parameters of `infer`; one with the default None may be absent, and *inputs are any number. `check`
-raises an exception if attributes or types do not fit. All three must depend on their arguments alone."""
+raises an exception if attributes or types do not fit. All three must depend on their arguments alone.
+
+A class may instead say which ops it is composed of. Then what it does not define follows from them, and its inputs are
+named: "r?" may be absent, "*xs" are any number.
+
+    class Gated(xir.Op, key="acme::Gated", inputs=("x", "gate", "r?"),
+                composed="%s = Sigmoid(%gate); %m = Multiply(%x, %s); %output = Add(%m, %r)?"):
+        \"\"\"x where the gate is open\"\"\"
+"""
 
 from . import _xir, errors
 from ._xir import Op, Type
@@ -100,6 +108,13 @@ def _ports(infer):
     return tuple(ports)
 
 
+def _named_ports(inputs):
+    if isinstance(inputs, str) or not all(isinstance(name, str) and name.strip("*?") for name in inputs):
+        raise errors.TypeError("inputs are a tuple of names")
+    return tuple((name.strip("*?"), "any" if name.startswith("*") else "optional" if name.endswith("?") else "one")
+                 for name in inputs)
+
+
 def _tuple(result):
     return result if isinstance(result, tuple) else (result,)
 
@@ -152,19 +167,23 @@ def _run(plain):
     return call
 
 
-def _define(cls, *, key=None, outputs=("output",), pure=True, **rest):
+def _define(cls, *, key=None, inputs=None, outputs=("output",), pure=True, composed=None, within=0.0, **rest):
     super(Op, cls).__init_subclass__(**rest)
     if Op not in cls.__bases__:
         raise errors.TypeError("a class of operations is derived from xir.Op alone")
     own = {name: what for name, what in vars(cls).items() if name not in ("__dict__", "__weakref__", "__slots__")}
     fields = tuple((name, *what._row) for name, what in own.items() if isinstance(what, Row))
-    if "infer" not in own:
-        raise errors.TypeError(f"{cls.__name__} has no infer")
+    if "infer" not in own and composed is None:
+        raise errors.TypeError(f"{cls.__name__} has no infer, and is not composed")
+    if ("infer" in own) is not (inputs is None):
+        raise errors.TypeError(f"{cls.__name__}: its inputs are the parameters of infer, or, without it, named by inputs")
     outputs = tuple((name.lstrip("*"), "any" if name.startswith("*") else "one") for name in outputs)
     plain = type(cls.__name__, (), {name: what for name, what in own.items() if not isinstance(what, Row)})
     cls._class = _xir.register_class(key or f"python::{cls.__name__}", (cls.__doc__ or "").strip().split("\n")[0], pure,
-                                     fields, _ports(own["infer"]), outputs, _infer(plain, outputs),
-                                     _check(plain) if "check" in own else None, _run(plain) if "run" in own else None)
+                                     fields, _ports(own["infer"]) if inputs is None else _named_ports(inputs), outputs,
+                                     _infer(plain, outputs) if "infer" in own else None,
+                                     _check(plain) if "check" in own else None, _run(plain) if "run" in own else None,
+                                     composed, within)
     function = F[cls._class.key]
     cls.__new__ = lambda _, *args, **named: function(*args, **named)
 

@@ -2,13 +2,14 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* The kernel of xir::Call: runs the ops of its body as a network runs, and releases arrays after their last use. What
- * the body computes is checked and charged op by op. */
+ * the body computes is checked and charged op by op. The parts of a composed op run in the same way. */
 #include "actual.h"
 #include "body_values.h"
 #include "kernels.h"
 
 typedef struct running {
     xir_kernel       *at;
+    const xir_array *const *given;   /* of the outputs of the body's Input; NULL items: absent */
     body_values       b;
     xir_array       **arrays;    /* by index of the value; NULL: not computed yet, or released */
     size_t           *uses;      /* that are still to come                                     */
@@ -36,7 +37,7 @@ static bool begin(running *r) {
         }
     }
     for (size_t i = 0; i < ops.data[0]->n_outputs; i++) {
-        const xir_array *given = i < r->at->n_inputs ? r->at->inputs[i].array : NULL;
+        const xir_array *given = r->given[i];
         if (given && r->uses[i]) r->arrays[i] = xir_array_retain((xir_array *)(uintptr_t)given);
     }
     return true;
@@ -95,11 +96,20 @@ static xir_status run_body(running *r) {
     return status;
 }
 
+xir_status kernel_run_ops(xir_kernel *at, xir_ops ops, const xir_array *const *given) {
+    running r = { .at = at, .given = given };
+    xir_status status = body_open(&r.b, &at->ctx->alloc, ops) ? XIR_E_MEMORY : run_body(&r);
+    body_close(&r.b);
+    return status;
+}
+
 xir_status kernel_call(xir_kernel *at) {
     const xir_call_op_attrs *a = xir_kernel_attrs(at);
-    running r = { .at = at };
-    xir_status status = body_open(&r.b, &at->ctx->alloc, a->body) ? XIR_E_MEMORY : run_body(&r);
-    body_close(&r.b);
+    const size_t n = a->body.size ? a->body.data[0]->n_outputs : 0;
+    const xir_array **given = xir_kernel_alloc(at, n + 1, sizeof *given);
+    if (!given) return XIR_E_MEMORY;
+    for (size_t i = 0; i < n && i < at->n_inputs; i++) given[i] = at->inputs[i].array;
+    xir_status status = kernel_run_ops(at, a->body, given);
     /* An op of the body has added the finding. */
     if (status && status != XIR_E_MEMORY && !at->status) at->status = status;
     return status;

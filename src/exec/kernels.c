@@ -25,6 +25,7 @@ bool kernel_is_alone(const xir_op *op) {
 
 xir_status exec_register(xir_context *ctx) {
     ctx->run_op = exec_constant;
+    ctx->composed.kernel = kernel_composed;
     for (size_t t = 0; tables[t]; t++) {
         for (const kernel_row *row = tables[t]; row->cls; row++) {
             xir_status status = xir_kernel_register(ctx, row->cls(), row->run);

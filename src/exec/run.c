@@ -11,15 +11,15 @@
 #include "symbolic.h"
 #include "types.h"
 
-bool xir_op_can_run(const xir_op *op) { return op && class_kernel(op->cls) != NULL; }
+bool xir_op_can_run(const xir_op *op) { return op && class_kernel(op->cls) != NULL && composed_can_run(op->cls); }
 
 /* Returns true if an op has a kernel, and if it is a call, all ops of its body. Otherwise `lacks`, a const xir_op **,
  * gets the innermost op that has none. */
 static bool can_run(void *lacks, xir_op *op) {
     xir_kernel_fn *kernel = class_kernel(op->cls);
     const bool is_end = op->flags & OP_CHILD && op->cls->traits & (XIR_TRAIT_SOURCE | XIR_TRAIT_SINK);
-    if (is_end || (kernel && kernel != kernel_call)) return true;
-    if (kernel) return op_each_child(op, can_run, lacks);
+    if (is_end || (kernel && kernel != kernel_call && composed_can_run(op->cls))) return true;
+    if (kernel == kernel_call) return op_each_child(op, can_run, lacks);
     *(const xir_op **)lacks = op;
     return false;
 }

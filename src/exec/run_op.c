@@ -153,7 +153,7 @@ static xir_status compute(xir_kernel *at, xir_array **outputs) {
     if (status) return status;
     if (is_tiled(at))
         return op_fail(at->op, XIR_E_UNSUPPORTED, at->why, NULL, "the executor does not run tiled layouts");
-    const bool calls = class_kernel(at->op->cls) == kernel_call;
+    const bool calls = op_runs_others(at->op);
     if (!calls) status = find_numbers(at);
     at->sums = !status && !calls && kernel_sums(at);
     if (!status) status = count_outputs(at, &any);

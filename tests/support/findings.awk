@@ -46,10 +46,10 @@ function declaration(name, ret, params, n, p,    i, names, list, status, edits, 
     print ret " __wrap_" name "(" params ");" >code
     print ret " __wrap_" name "(" params ") {" >code
     if (net) print "    xir_network *changed = " name_of(p[1]) " ? " net " : NULL;" >code
-    else print "    size_t before = " before ";" >code
+    else print "    size_t had = " before ";" >code
     print "    " ret " result = __real_" name "(" names ");" >code
     print "    if (" (status ? "result" : "!result") ")" >code
     if (net) print "        check_network(\"" name "\", changed);" >code
-    else print "        check(\"" name "\", " list ", before, " (status ? "result" : "XIR_OK") ");" >code
+    else print "        check(\"" name "\", " list ", had, " (status ? "result" : "XIR_OK") ");" >code
     print "    return result;\n}\n" >code
 }

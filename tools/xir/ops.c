@@ -219,6 +219,7 @@ static void print_class(const xir_class *cls) {
     print_notes("in other orders of axes", cls, XIR_DECL_LAYOUT);
     print_notes("from normalised numbers", cls, XIR_DECL_NORMALISED);
     print_notes("shares bytes", cls, XIR_DECL_SHARES);
+    print_notes("composed of", cls, XIR_DECL_COMPOSED);
     if (xir_class_is_op(cls)) print_rules_of(cls);
 }
 

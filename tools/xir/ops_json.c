@@ -110,6 +110,7 @@ static void put_class(json_out *j, const xir_class *cls) {
     put_notes(j, "layout", cls, XIR_DECL_LAYOUT);
     put_notes(j, "normalised", cls, XIR_DECL_NORMALISED);
     put_notes(j, "shares", cls, XIR_DECL_SHARES);
+    if (xir_class_is_composed(cls, NULL)) put_notes(j, "composed", cls, XIR_DECL_COMPOSED);
     json_close(j, '}');
 }
 

@@ -465,6 +465,10 @@ xir_status net_no_attr(xir_network *net, const xir_class *cls, xir_str attr);
 /* Inference of an op. */
 void       infer_start(xir_infer *at, xir_network *net, const xir_class *cls, const void *attrs,
                        const xir_target *target, xir_value *const *inputs, size_t n, xir_str op_name, xir_diags *why);
+void       infer_start_in(xir_infer *at, xir_context *ctx, object_pool *pool, const xir_class *cls, const void *attrs,
+                          const xir_target *target, xir_value *const *inputs, size_t n, xir_str op_name,
+                          xir_diags *why);      /* with types of any pool                        */
+xir_value *infer_input(const xir_infer *at, size_t i);   /* the value, NULL: absent              */
 xir_status infer_check(xir_infer *at);          /* the checks of the target and the class        */
 xir_status infer_run(xir_infer *at);            /* XIR_E_UNKNOWN: nothing registered            */
 /* How much it computes (work.c), after the types of the outputs have been given, one after another. XIR_E_BOUNDS if

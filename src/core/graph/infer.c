@@ -12,8 +12,13 @@
 
 void infer_start(xir_infer *at, xir_network *net, const xir_class *cls, const void *attrs, const xir_target *target,
                  xir_value *const *inputs, size_t n, xir_str op_name, xir_diags *why) {
-    at->ctx = net->ctx;
-    at->pool = &net->pool;
+    infer_start_in(at, net->ctx, &net->pool, cls, attrs, target, inputs, n, op_name, why);
+}
+
+void infer_start_in(xir_infer *at, xir_context *ctx, object_pool *pool, const xir_class *cls, const void *attrs,
+                    const xir_target *target, xir_value *const *inputs, size_t n, xir_str op_name, xir_diags *why) {
+    at->ctx = ctx;
+    at->pool = pool;
     at->cls = cls;
     at->attrs = attrs;
     at->target = target;
@@ -140,28 +145,28 @@ xir_status xir_infer_as_host(xir_infer *at) {
 
 size_t xir_infer_input_count(const xir_infer *at) { return at->n_inputs; }
 
-static xir_value *input(const xir_infer *at, size_t i) {
-    if (i >= at->n_inputs) return NULL;
-    return at->op ? op_inputs(at->op)[i].value : at->values[i];
+xir_value *infer_input(const xir_infer *at, size_t i) {
+    return i < at->n_inputs ? (at->op ? op_inputs(at->op)[i].value : at->values[i]) : NULL;
 }
 
+
 const xir_type *xir_infer_input(const xir_infer *at, size_t i) {
-    const xir_value *v = input(at, i);
+    const xir_value *v = infer_input(at, i);
     return v ? v->type : NULL;
 }
 
-bool infer_has_input(const xir_infer *at, size_t i) { return input(at, i) != NULL; }
+bool infer_has_input(const xir_infer *at, size_t i) { return infer_input(at, i) != NULL; }
 
 const xir_type *xir_infer_output(const xir_infer *at, size_t i) { return i < at->n_out ? at->out[i] : NULL; }
 
 bool xir_infer_input_is_params(const xir_infer *at, size_t i) {
-    const xir_value *v = at->run && i < at->n_inputs ? op_inputs(at->run)[i].value : input(at, i);
+    const xir_value *v = at->run && i < at->n_inputs ? op_inputs(at->run)[i].value : infer_input(at, i);
     return v && value_is_params(v);
 }
 
 const xir_value *xir_infer_input_value(xir_infer *at, size_t i) {
     at->read_values = true;
-    return input(at, i);
+    return infer_input(at, i);
 }
 
 /* ---- what it asks for ----------------------------------------------------------------------------------------- */

@@ -4,7 +4,7 @@
 /* Values and their uses: queries, names, replacement. */
 #include <inttypes.h>
 #include <xir/icraft.h>
-#include "graph.h"
+#include "compose_walk.h"
 #include "library.h"
 
 xir_network *xir_value_network(const xir_value *v) { return v ? value_net(v) : NULL; }
@@ -26,6 +26,10 @@ bool    xir_value_is_params(const xir_value *v) { return v && value_is_params(v)
 
 xir_status graph_register(xir_context *ctx) {
     ctx->is_params = xir_value_is_params;
+    ctx->composed.infer = composed_infer;
+    ctx->composed.check = composed_check;
+    ctx->composed.work = composed_work;
+    ctx->composed.takes = composed_takes;
     return XIR_OK;
 }
 

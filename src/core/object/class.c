@@ -5,6 +5,7 @@
  * are registered together are valid. Then they enter the registry together. A sealed class never changes, except for
  * the inference functions and kernels that are added to it. */
 #include "class_seal.h"
+#include "compose.h"
 #include "sized.h"
 
 static bool is_readable(const xir_class_decl *decl) {
@@ -69,6 +70,7 @@ xir_status stage_class(class_stage *stage, const xir_class_decl *decl, xir_diags
     }
     pthread_mutex_unlock(&ctx->lock);
     if (cls && !status) status = class_make_defaults(ctx, cls, decl, why);
+    if (cls && !status) status = class_compose(stage, cls, why);
     if (!status) stage->classes[stage->n++] = cls;
     else stage->n_traits = n_traits;
     return status;

@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* Queries of a sealed class. Nothing here fails or allocates. */
+#include "compose.h"
 #include "context.h"
 
 const class_key *class_find_key(const xir_class *cls, xir_str name, uint32_t hint) {
@@ -54,13 +55,19 @@ const xir_port  *xir_class_output_at(const xir_class *cls, size_t i) {
 xir_str xir_class_note(const xir_class *cls, xir_decl_kind word, size_t i) {
     bool is_note = word == XIR_DECL_ALIAS || word == XIR_DECL_FORMULA || word == XIR_DECL_GIVES ||
                    word == XIR_DECL_UNLIKE || word == XIR_DECL_LAYOUT || word == XIR_DECL_NORMALISED ||
-                   word == XIR_DECL_SHARES;
+                   word == XIR_DECL_SHARES || word == XIR_DECL_COMPOSED;
     if (!cls->decl || !is_note) return XIR_STR("");
     row_walk w;
     for (const xir_row *row = row_first(&w, cls->decl); row->decl != XIR_DECL_END; row = row_next(&w)) {
         if (row->decl == word && i-- == 0) return xir_str_of(word == XIR_DECL_ALIAS ? row->name : row->doc);
     }
     return XIR_STR("");
+}
+
+bool xir_class_is_composed(const xir_class *cls, double *within) {
+    const composition *c = cls ? cls->more->composed : NULL;
+    if (within) *within = c ? c->within : 0;
+    return c != NULL;
 }
 
 bool xir_class_infers_on(const xir_class *cls, int target) {

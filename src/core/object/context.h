@@ -54,6 +54,12 @@ struct item_list;
 typedef bool input_items_fn(void *user, const xir_value *v, struct item_list *out);
 typedef bool op_items_fn(object_pool *pool, const xir_op *op, input_items_fn *of, void *user, struct item_list *out);
 
+/* What follows from a composition (compose.h), for classes that do not have their own. */
+typedef struct composed_functions {
+    xir_infer_fn  *infer, *check, *work, *takes;
+    xir_kernel_fn *kernel;
+} composed_functions;
+
 enum { TRAITS = 32 };   /* that programs and plug-ins may define: the high half of xir_trait */
 
 struct xir_context {
@@ -101,6 +107,7 @@ struct xir_context {
     struct pass_scope *scopes;      /* settings of runs that are current in some thread, newest first; with `lock` */
     run_op_fn        *run_op;       /* set by the executor; NULL until then                        */
     op_items_fn      *op_items;     /* set by the ops                                              */
+    composed_functions composed;    /* of classes with a COMPOSED row: set by the graph and the executor */
     bool              as_calls;     /* texts of DeepX have no definitions but blocks                */
 };
 

@@ -68,6 +68,7 @@ typedef struct class_more {
     const class_layout   *layout;    /* NULL: the op works in its own order only             */
     const class_normalised *normalised; /* NULL: unknown what it computes from normalised numbers */
     class_shares          shares;    /* whose bytes its first output may have                */
+    const struct composition *composed; /* the parts that an op means (compose.h); NULL: it is not composed */
     const xir_class      *next;      /* in the order of registration                         */
 } class_more;
 
