@@ -316,12 +316,13 @@ static void keeps_its_numbers(xir_network *net, const way *w, const char *settin
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */
 
-/* A network of OPS ops, at most; NULL: it is refused. */
+/* A network of at most OPS ops, often of few, so that some are converted whole; NULL: it is refused. */
 static xir_network *random_network(pool *p, const xir_class *const *classes, size_t n, bool closed) {
     xir_op *made[OPS];
     xir_value *results[OPS];
+    const size_t most = 1 + chance(OPS);
     size_t n_made = 0;
-    for (size_t k = 0; k < 4 * OPS && n_made < OPS; k++) {
+    for (size_t k = 0; k < 4 * OPS && n_made < most; k++) {
         xir_op *op = add_op(p, classes[chance(n)], made, n_made);
         if (op) results[n_made] = xir_op_output(op, 0), made[n_made++] = op;
     }

@@ -57,9 +57,9 @@ static void reader_free(text_reader *r) {
 
 /* Counts lines up to a byte. Findings usually come in order; for one that does not, counting starts again. */
 static void place(text_reader *r, xir_diag *d) {
-    const char *at = (const char *)r->s.start + d->byte;
+    const char *start = (const char *)r->s.start;
     if (d->byte == XIR_NO_BYTE) return;
-    if (at > end_of(&r->s)) at = end_of(&r->s);
+    const char *at = d->byte < (uint64_t)(end_of(&r->s) - start) ? start + d->byte : end_of(&r->s);
     if (at < r->line_start) {
         r->counted = r->line_start = r->s.start;
         r->line = 1;

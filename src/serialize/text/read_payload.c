@@ -8,10 +8,14 @@
 #include "number.h"
 #include "text/reader.h"
 
-static bool grow(text_reader *r, uint64_t size) {
-    if (size <= SIZE_MAX && buffer_reserve(&r->bytes, (size_t)size)) return true;
+/* Memory for `size` bytes of a payload of which `before` have been read: never NULL, even if there are none. NULL with a
+ * finding if memory runs out. */
+static uint8_t *grow(text_reader *r, uint64_t before, uint64_t size) {
+    if (size < SIZE_MAX - before && buffer_reserve(&r->bytes, (size_t)(before + size) + 1))
+        return (uint8_t *)r->bytes.data + r->bytes.size + before;
     r->bytes.failed = false;
-    return trace_memory(&r->d.trace);
+    trace_memory(&r->d.trace);
+    return NULL;
 }
 
 static bool note_payload(text_reader *r, xir_value *v, uint64_t size) {
@@ -135,8 +139,8 @@ static bool read_list(text_reader *r, source *s, xir_value *v) {
     if (!needs_numbers(s, v, &f, &n, &size)) return false;
     if (n > (uint64_t)(end_of(s) - at))
         return source_fail(s, at, XIR_E_MISSING, "the type has %" PRIu64 " elements, more than the text has bytes", n);
-    if (!text_open(s, '[') || !grow(r, size)) return false;
-    uint8_t *out = (uint8_t *)r->bytes.data + r->bytes.size;
+    uint8_t *out = text_open(s, '[') ? grow(r, 0, size) : NULL;
+    if (!out) return false;
     const unsigned each = f.bits / 8u;
     text_skip(s);
     if (here(s) < end_of(s) && *here(s) != ']') {
@@ -157,8 +161,9 @@ static bool read_splat(text_reader *r, source *s, xir_value *v) {
     element_format f;
     uint64_t n, size;
     uint8_t one[8];
-    if (!needs_numbers(s, v, &f, &n, &size) || !read_one(s, f, one) || !grow(r, size)) return false;
-    char *out = r->bytes.data + r->bytes.size;
+    if (!needs_numbers(s, v, &f, &n, &size) || !read_one(s, f, one)) return false;
+    uint8_t *out = grow(r, 0, size);
+    if (!out) return false;
     const unsigned each = f.bits / 8u;
     for (uint64_t i = 0; i < n; i++) memcpy(out + i * each, one, each);
     return note_payload(r, v, size);
@@ -177,8 +182,8 @@ static bool read_piece(text_reader *r, source *s, uint64_t *size) {
     const char *p = here(s) + 1, *close = memchr(p, '"', (size_t)(end_of(s) - p));
     const size_t n = close ? (size_t)(close - p) : 0;
     if (!close) return source_fail(s, here(s), XIR_E_SYNTAX, "expected the '\"' at the end of hexadecimal digits");
-    if (!grow(r, *size + n / 2)) return false;
-    uint8_t *out = (uint8_t *)r->bytes.data + r->bytes.size + *size;
+    uint8_t *out = grow(r, *size, n / 2);
+    if (!out) return false;
     for (size_t i = 0; i + 1 < n; i += 2) {
         const unsigned high = digits[(unsigned char)p[i]], low = digits[(unsigned char)p[i + 1]];
         if (!high || !low) return text_expected(s, p + i + (high != 0), "a hexadecimal digit");
