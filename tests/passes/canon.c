@@ -142,6 +142,24 @@ static void quotients_by_powers_of_two_are_products(void **state) {
     STAYS("x: sint32 3 4; c: 2; y = Pow x c; out y");
 }
 
+/* x ^ 0.5 is 0 for -0, and infinite for -inf. */
+static void powers_are_reciprocals_and_roots(void **state) {
+    (void)state;
+    BECOMES("x: 3 4; c: -1; y = Pow x c; out y", "y = Reciprocal x; out y");
+    BECOMES("x: 3 4; c: 0.5; a = Abs x; y = Pow a c; out y", "a = Abs x; y = Sqrt a; out y");
+    BECOMES("x: 3 4; c: 0.5; e: 1e-5; s = Multiply x x; m = Mean s [dim=-1 keepdim=true]; v = Add m e; y = Pow v c; out y",
+            "s = Multiply x x; m = Mean s [dim=-1 keepdim=true]; v = Add m e; y = Sqrt v; out y");
+    KEEPS_BITS("x: 1 12; c: -1; y = Pow x c; out y");
+    KEEPS_BITS("x: 1 12; c: 0.5; a = Abs x; y = Pow a c; out y");
+    KEEPS_BITS("x: 1 12; c: 0.5; a = Multiply x x; y = Pow a c; out y");
+    KEEPS_BITS("x: 1 12; c: 0.5; a = Exp x; y = Pow a c; out y");
+    STAYS("x: 3 4; c: 0.5; y = Pow x c; out y");
+    STAYS("x: 3 4; c: 0.5; e: -1e-5; s = Abs x; v = Add s e; y = Pow v c; out y");
+    STAYS("x: 3 4; c: 0.5; z: 3 4; s = Multiply x z; y = Pow s c; out y");
+    STAYS("x: fp64 3 4; c: params fp64 1 = -1; y = Pow x c; out y");   /* the last digit may differ */
+    STAYS("x: sint32 3 4; c: -1; y = Pow x c; out y");
+}
+
 /* ---- parts of a dim ---------------------------------------------------------------------------------------------- */
 
 static void bounds_of_slices_are_positions(void **state) {
@@ -190,6 +208,7 @@ GROUP {
         cmocka_unit_test(the_second_undoes_or_repeats_the_first),
         cmocka_unit_test(other_pairs_stay),
         cmocka_unit_test(quotients_by_powers_of_two_are_products),
+        cmocka_unit_test(powers_are_reciprocals_and_roots),
         cmocka_unit_test(bounds_of_slices_are_positions),
         cmocka_unit_test(slices_that_are_all_parts_are_a_split),
         cmocka_unit_test(a_gather_of_a_run_is_a_slice),
