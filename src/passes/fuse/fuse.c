@@ -69,7 +69,7 @@ bool fuse_is_plain(const xir_type *type) {
 
 static const fuse_rule *const families[] = {
     fuse_attention, fuse_attention_heads, fuse_products, fuse_groups, fuse_norms, fuse_roots, fuse_activations,
-    fuse_moves, fuse_windows,
+    fuse_moves, fuse_windows, fuse_einsum,
 };
 
 static xir_status run(xir_pass *at) { return rules_run(at, families, sizeof families / sizeof *families); }

@@ -15,7 +15,7 @@ typedef pass_rule fuse_rule;
 /* Each list ends with a rule without a pattern. */
 extern const fuse_rule fuse_activations[], fuse_norms[], fuse_products[];
 extern const fuse_rule fuse_attention[], fuse_attention_heads[];
-extern const fuse_rule fuse_groups[], fuse_moves[], fuse_roots[], fuse_windows[];
+extern const fuse_rule fuse_einsum[], fuse_groups[], fuse_moves[], fuse_roots[], fuse_windows[];
 
 /* Conditions for rows. */
 bool fuse_plain_sum(const xir_op *op, void *user);          /* lhs + rhs, not requantised              */
