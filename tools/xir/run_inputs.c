@@ -53,28 +53,16 @@ static bool is_foreign(const xir_type *type) {
     return xir_type_is_quantized(xir_type_element(type));
 }
 
-/* The same numbers as elements of another type, by a network of one Cast. */
+/* The same numbers as elements of another type. */
 int recast(xir_array **array, const xir_type *like, xir_diags *why) {
-    const xir_type *from = xir_array_type(*array);
-    if (!xir_type_as_tensor(like) || !is_foreign(like) ||
-        xir_type_equal(xir_type_element(like), xir_type_element(from))) return DONE;
-    xir_i64s dims = xir_type_as_tensor(from)->shape;
-    xir_network *net = xir_network_new(context, "recast", XIR_FRAMEWORK_ONNX, "");
-    if (!net) return no_memory();
-    xir_at at = XIR_AT(net);
-    const xir_type *to = xir_type_tensor(context, xir_type_element(like), NULL, dims.data, dims.size);
-    xir_array *result = NULL;
-    xir_output(at, XIR_VALUES(xir_build_cast(at, xir_input(at, "x", from), to, NULL)));
-    xir_status status = xir_network_status(net);
-    const xir_diag *d;
-    for (size_t i = 0; (d = xir_diags_at(xir_network_diags(net), i)); i++) xir_diags_append(why, d);
-    if (!status) status = xir_network_run(net, (const xir_array *const *)array, 1, &result, 1, NULL, why);
-    if (!status) {
-        xir_array_free(*array);
-        *array = result;
-    }
-    xir_network_free(net);
-    return exit_of_run(status);
+    if (!xir_type_as_tensor(like) || !is_foreign(like)) return DONE;
+    const size_t before = xir_diags_count(why);
+    xir_array *result = xir_array_cast(*array, xir_type_element(like), why);
+    const xir_diag *d = result ? NULL : xir_diags_at(why, before);
+    if (!result) return exit_of_run(d ? d->code : XIR_E_MEMORY);
+    xir_array_free(*array);
+    *array = result;
+    return DONE;
 }
 
 int inputs_take_defaults(xir_network *net) {
