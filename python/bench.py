@@ -55,6 +55,11 @@ def dicts(net):
     return [{"name": op.name, "alpha": op.get("alpha")} for op in net]
 
 
+def transaction(net):
+    with net.transaction():
+        pass
+
+
 def add(n):
     net = xir.Network("bench")
     x = net.input("x", "fp32 NHWC [1,4,4,1]")
@@ -77,6 +82,47 @@ def mapped():
         say("numpy() of 4 GiB of mapped parameters", best(lambda: large.params[0].numpy()), "20 us")
 
 
+def rename(things, prefix):
+    for i, thing in enumerate(things):
+        thing.name = f"{prefix}{i}"
+
+
+def weights_of(n):
+    """A network of n matrix products, each with parameters of its own."""
+    net = xir.Network("weights")
+    x = net.input("x", "fp32 NC [1,8]")
+    for i in range(n):
+        x = F.Matmul(x, np.zeros((8, 8), "f4"), name=f"m{i}")
+    net.output(x)
+    return net
+
+
+def replace_weights(net, numbers):
+    for value in net.params:
+        value.set_array(numbers)
+
+
+def replace_tensors(model, numbers):
+    import onnx.numpy_helper
+    for tensor in model.graph.initializer:
+        tensor.CopyFrom(onnx.numpy_helper.from_array(numbers, tensor.name))
+
+
+def onnx_edits(folder):
+    """Loading, renaming and new weights, next to the package onnx."""
+    import onnx
+    path, numbers = pathlib.Path(folder, "weights.onnx"), np.ones((8, 8), "f4")
+    weights_of(OPS // 10).save(path)
+    mine, model = xir.load(path), onnx.load(path)
+    for what, a, b in (
+            ("load", lambda: xir.load(path), lambda: onnx.load(path)),
+            ("rename all ops", lambda: rename(mine, "n"), lambda: rename(model.graph.node, "n")),
+            ("replace all weights", lambda: replace_weights(mine, numbers), lambda: replace_tensors(model, numbers))):
+        mine_takes, onnx_takes = best(a), best(b)
+        say(f"{what}, {OPS // 10} products", mine_takes)
+        say(f"    onnx: {onnx_takes / mine_takes:.1f} times", onnx_takes)
+
+
 def onnx_peer():
     """Names and attributes of one ONNX file, with XIR and with the package onnx."""
     try:
@@ -94,6 +140,7 @@ def onnx_peer():
         xir.Pipeline("xir-to-onnx").run(net)
         net.save(path)
         mine, model = xir.load(path), onnx.load(path)
+        onnx_edits(folder)
     say("one file: for op in net: op.name", best(lambda: names(mine), OPS))
     say("one file: names and attributes into dicts", best(lambda: [{"name": op.name, **op.extra} for op in mine]))
     op, node = mine.op(2), model.graph.node[1]
@@ -126,6 +173,8 @@ def main():
     if "--large" in sys.argv:      # needs 4 GiB of memory and of disk
         mapped()
     onnx_peer()
+    say("a transaction of 10^5 ops that ends well", best(lambda: transaction(net)))
+    say("op.inputs", best(lambda: [op.inputs for _ in range(100_000)], 100_000))
     print(f"{'the extension':48} {os.path.getsize(xir._xir.__file__) / 1000:8.0f} KB   at most 300 KB")
 
 

@@ -38,7 +38,19 @@ static PyObject *class_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O:Class", names, &key) || !text_in(key, &text)) return NULL;
     const xir_class *cls = find_class(text);
     if (cls) return class_wrap(cls);
-    return raise_status(XIR_E_UNKNOWN, "there is no class '%.*s'", (int)(text.size > 200 ? 200 : text.size), text.data);
+    xir_str meant = { 0 };
+    size_t distance = SIZE_MAX;
+    const bool whole = memchr(text.data, ':', text.size) != NULL;
+    for (size_t i = 0; (cls = xir_context_class_at(the_context, i)); i++) {
+        xir_str other = xir_class_key(cls);
+        if (!whole) {
+            size_t last = other.size;
+            while (last && other.data[last - 1] != ':') last--;
+            other = (xir_str){ other.data + last, other.size - last };
+        }
+        if (xir_str_is_nearer(text, other, &distance)) meant = other;
+    }
+    return raise_unknown("there is no class", text, meant);
 }
 
 /* ---- names ---------------------------------------------------------------------------------------------------- */
@@ -65,6 +77,10 @@ static bool add_name(PyObject *names, xir_str name, long at) {
 static PyObject *make_names(const xir_class *cls) {
     PyObject *names = PyDict_New();
     bool fine = names != NULL;
+    const size_t fields = xir_class_field_count(cls);
+    for (size_t i = 0; fine && i < xir_class_output_count(cls); i++) {      /* others hide them */
+        fine = add_name(names, xir_class_output_at(cls, i)->name, (long)(fields + i));
+    }
     for (size_t i = 0; fine && i < xir_class_input_count(cls); i++) {
         fine = add_name(names, xir_class_input_at(cls, i)->name, -1 - (long)i);
     }
@@ -87,6 +103,63 @@ PyObject *class_names(const xir_class *cls) {
         n_names_of = n;
     }
     return names_of[number] ? names_of[number] : (names_of[number] = make_names(cls));
+}
+
+/* ---- tuples of ports -------------------------------------------------------------------------------------------- */
+
+static PyObject **ports_of[2];      /* by the number of the class: the types of inputs and of outputs; NULL: not made */
+static size_t     n_ports_of;
+static PyObject  *plain_ports;
+static PyObject  *make_ports;       /* xir.ports.make */
+
+static PyObject *port_names(const xir_class *cls, bool outputs) {
+    PyObject *names = PyDict_New();
+    const size_t n = outputs ? xir_class_output_count(cls) : xir_class_input_count(cls);
+    for (size_t i = 0; names && i < n; i++) {
+        const xir_port *port = outputs ? xir_class_output_at(cls, i) : xir_class_input_at(cls, i);
+        const bool many = port->decl == XIR_DECL_VAR || port->decl == XIR_DECL_OUTS;
+        PyObject *name = text_out(port->name), *at = name ? PyLong_FromLong(many ? -1 - (long)i : (long)i) : NULL;
+        if (!at || PyDict_SetItem(names, name, at)) Py_CLEAR(names);
+        Py_XDECREF(name);
+        Py_XDECREF(at);
+    }
+    return names;
+}
+
+static PyObject *make_ports_type(const xir_class *cls, bool outputs) {
+    if (!make_ports) {
+        PyObject *module = PyImport_ImportModule("xir.ports");
+        make_ports = module ? PyObject_GetAttrString(module, "make") : NULL;
+        Py_XDECREF(module);
+    }
+    PyObject *names = make_ports ? port_names(cls, outputs) : NULL;
+    PyObject *made = names ? PyObject_CallFunctionObjArgs(make_ports, names, outputs ? Py_True : Py_False, NULL) : NULL;
+    Py_XDECREF(names);
+    return made;
+}
+
+/* Borrowed; NULL with an exception. */
+static PyObject *ports_type(const xir_class *cls, bool outputs) {
+    const uint32_t number = xir_class_number(cls);
+    if (number == UINT32_MAX) return plain_ports ? plain_ports : (plain_ports = make_ports_type(cls, outputs));
+    if (number >= n_ports_of) {
+        const size_t n = number + 256;
+        for (int i = 0; i < 2; i++) {
+            PyObject **grown = PyMem_Realloc(ports_of[i], n * sizeof *grown);
+            if (!grown) return PyErr_NoMemory();
+            memset(grown + n_ports_of, 0, (n - n_ports_of) * sizeof *grown);
+            ports_of[i] = grown;
+        }
+        n_ports_of = n;
+    }
+    PyObject **made = &ports_of[outputs][number];
+    return *made ? *made : (*made = make_ports_type(cls, outputs));
+}
+
+PyObject *ports_wrap(const xir_class *cls, bool outputs, PyObject *tuple) {
+    PyObject *type = ports_type(cls, outputs), *made = type ? PyObject_CallFunctionObjArgs(type, tuple, NULL) : NULL;
+    Py_DECREF(tuple);
+    return made;
 }
 
 /* ---- reflection ----------------------------------------------------------------------------------------------- */

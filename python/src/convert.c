@@ -3,9 +3,10 @@
 
 /* Conversions between Python's values and the library's: texts, values without a class, attributes. */
 #include <string.h>
+#include <xir/layout.h>
 #include "xirpy.h"
 
-/* ---- memory of one call ------------------------------------------------------------------------------------------ */
+/* ---- memory of one call ----------------------------------------------------------------------------------------- */
 
 typedef struct block { struct block *next; PyObject *kept; } block;
 
@@ -37,7 +38,13 @@ void scratch_free(scratch *s) {
     }
 }
 
-/* ---- texts ------------------------------------------------------------------------------------------------------- */
+bool list_add(PyObject *list, PyObject *item) {
+    const bool added = list && item && !PyList_Append(list, item);
+    Py_XDECREF(item);
+    return added;
+}
+
+/* ---- texts ------------------------------------------------------------------------------------------------------ */
 
 PyObject *text_out(xir_str text) {
     return PyUnicode_DecodeUTF8(text.size ? text.data : "", (Py_ssize_t)text.size, "replace");
@@ -150,6 +157,11 @@ static bool integer_in(PyObject *arg, xir_any *out) {
     return !overflow;
 }
 
+/* A number that is neither Python's own nor an array of numbers, nor an integer. */
+static bool is_real(PyObject *arg) {
+    return PyNumber_Check(arg) && !PySequence_Check(arg) && !PyIndex_Check(arg) && !PyComplex_Check(arg);
+}
+
 bool any_in(net_object *owner, PyObject *arg, xir_any *out, scratch *s) {
     xir_str text;
     if (arg == Py_None) *out = xir_any_null();
@@ -175,6 +187,11 @@ bool any_in(net_object *owner, PyObject *arg, xir_any *out, scratch *s) {
             Py_XDECREF(index);
             return fine;
         }
+        if (is_real(arg)) {      /* float32 of NumPy */
+            const double real = PyFloat_AsDouble(arg);
+            *out = xir_any_real(real);
+            return !(real == -1 && PyErr_Occurred());
+        }
         PyObject *name = PyType_GetName(Py_TYPE(arg));
         PyErr_Format(PyExc_TypeError, "a network cannot hold a value of the type %S", name ? name : Py_None);
         Py_XDECREF(name);
@@ -189,13 +206,25 @@ static PyObject *run_out(const xir_run *run) {
     return Py_BuildValue("(LLLd)", (long long)run->end, (long long)run->m, (long long)run->exp, (double)run->value);
 }
 
+/* The number of a scalar, the text of a layout; other objects are themselves. */
+static PyObject *ref_out(net_object *owner, const xir_object *object) {
+    const xir_object *scalar = object ? xir_object_body(object, xir_scalar_class()) : NULL;
+    if (object && xir_object_body(object, xir_layout_class()))
+        return text_out(xir_layout_text((const xir_layout *)(const void *)object));
+    if (!scalar) return type_wrap(owner, object);
+    const xir_scalar *number = (const xir_scalar *)(const void *)scalar;
+    if (xir_object_body(object, xir_bool_imm_class())) return PyBool_FromLong(xir_scalar_as_int(number) != 0);
+    if (xir_object_body(object, xir_int_imm_class())) return PyLong_FromLongLong(xir_scalar_as_int(number));
+    return PyFloat_FromDouble(xir_scalar_as_real(number));
+}
+
 static PyObject *item_out(net_object *owner, const xir_attr *attr, size_t i) {
     switch (attr->kind) {
     case XIR_KIND_BOOLS:   return PyBool_FromLong(attr->as.bools.data[i]);
     case XIR_KIND_I64S:    return PyLong_FromLongLong(attr->as.i64s.data[i]);
     case XIR_KIND_REALS:   return PyFloat_FromDouble(attr->as.reals.data[i]);
     case XIR_KIND_TEXTS:   return text_out(attr->as.texts.data[i]);
-    case XIR_KIND_REFS:    return type_wrap(owner, attr->as.refs.data[i]);
+    case XIR_KIND_REFS:    return ref_out(owner, attr->as.refs.data[i]);
     case XIR_KIND_RUNS:    return run_out(&attr->as.runs.data[i]);
     case XIR_KIND_PARAMSS: return value_wrap(owner, attr->as.values.data[i]);
     default:               return op_wrap(owner, attr->as.ops.data[i]);
@@ -223,7 +252,7 @@ PyObject *attr_out(net_object *owner, const xir_attr *attr, const xir_field *fie
     case XIR_KIND_U64:    return PyLong_FromUnsignedLongLong(attr->as.u64);
     case XIR_KIND_REAL:   return PyFloat_FromDouble(attr->as.real);
     case XIR_KIND_TEXT:   return text_out(attr->as.text);
-    case XIR_KIND_REF:    return type_wrap(owner, attr->as.ref);
+    case XIR_KIND_REF:    return ref_out(owner, attr->as.ref);
     case XIR_KIND_PARAMS: return value_wrap(owner, attr->as.params);
     case XIR_KIND_MAP:    return map_out(owner, &attr->as.map);
     case XIR_KIND_ENUM:
@@ -250,7 +279,7 @@ static bool wrong_item(const char *expected) {
 }
 
 static bool real_in(PyObject *arg, double *out) {
-    if (PyBool_Check(arg) || !(PyFloat_Check(arg) || PyLong_Check(arg) || PyIndex_Check(arg))) {
+    if (PyBool_Check(arg) || !(PyFloat_Check(arg) || PyLong_Check(arg) || PyIndex_Check(arg) || is_real(arg))) {
         return wrong_item("numbers");
     }
     *out = PyFloat_AsDouble(arg);
@@ -269,9 +298,44 @@ static bool i64_in(PyObject *arg, int64_t *out) {
     return any.kind == XIR_ANY_INT;
 }
 
-static bool ref_in(net_object *owner, PyObject *arg, const xir_object **out) {
+/* Returns true if objects of a class may be what an attribute refers to. */
+static bool takes(const xir_field *field, const xir_class_decl *decl) {
+    const xir_class *cls = xir_class_find_decl(the_context, decl);
+    return field && field->of && (xir_class_is_a(cls, field->of) || xir_class_is_a(field->of, cls));
+}
+
+/* The scalar of a bool, an int or a float; NULL with an exception. */
+static const xir_object *scalar_in(PyObject *arg, const xir_field *field) {
+    const xir_class *of = field->of;
+    const bool integer = !PyBool_Check(arg) && PyIndex_Check(arg);
+    const xir_scalar *made = NULL;
+    xir_any any;
+    if (PyBool_Check(arg)) made = xir_scalar_bool(the_context, arg == Py_True);
+    else if (integer && of != xir_class_find_decl(the_context, xir_float_imm_class())) {
+        PyObject *index = PyNumber_Index(arg);
+        const bool fine = index && integer_in(index, &any);
+        Py_XDECREF(index);
+        if (!fine) return NULL;
+        if (any.kind == XIR_ANY_UINT) return raise_status(XIR_E_BOUNDS, "the integer does not fit into 64 bits with a "
+                                                          "sign");
+        made = xir_scalar_int(the_context, any.as.integer);
+    } else {
+        const double real = PyFloat_AsDouble(arg);
+        if (real == -1 && PyErr_Occurred()) return NULL;
+        made = xir_scalar_real(the_context, real);
+    }
+    if (!made) PyErr_NoMemory();
+    return (const xir_object *)(const void *)made;
+}
+
+static bool is_number(PyObject *arg) {
+    return PyFloat_Check(arg) || PyLong_Check(arg) || PyIndex_Check(arg) || is_real(arg);
+}
+
+static bool ref_in(net_object *owner, PyObject *arg, const xir_field *field, const xir_object **out) {
     *out = NULL;
     if (PyObject_TypeCheck(arg, Type_type)) *out = object_for(owner, arg);
+    else if (is_number(arg) && takes(field, xir_scalar_class())) *out = scalar_in(arg, field);
     else wrong_item("types");
     return *out != NULL;
 }
@@ -305,7 +369,8 @@ static bool run_in(PyObject *arg, xir_run *out) {
     } while (0)
 
 /* A list for an attribute of the kind; `items` is a tuple that outlives the call that uses the result. */
-static bool items_in(net_object *owner, PyObject *items, xir_kind kind, xir_attr *out, scratch *s) {
+static bool items_in(net_object *owner, PyObject *items, const xir_field *field, xir_attr *out, scratch *s) {
+    xir_kind kind = field ? field->kind : XIR_KIND_COUNT;
     size_t n = (size_t)PyTuple_Size(items);
     switch (kind) {
     case XIR_KIND_BOOLS:
@@ -313,7 +378,7 @@ static bool items_in(net_object *owner, PyObject *items, xir_kind kind, xir_attr
         break;
     case XIR_KIND_REALS:   EACH(reals, real_in(item, &((double *)items_)[i])); break;
     case XIR_KIND_TEXTS:   EACH(texts, text_in(item, &((xir_str *)items_)[i])); break;
-    case XIR_KIND_REFS:    EACH(refs, ref_in(owner, item, &((const xir_object **)items_)[i])); break;
+    case XIR_KIND_REFS:    EACH(refs, ref_in(owner, item, field, &((const xir_object **)items_)[i])); break;
     case XIR_KIND_RUNS:    EACH(runs, run_in(item, &((xir_run *)items_)[i])); break;
     case XIR_KIND_PARAMSS: EACH(values, value_of(item, owner, false, &((xir_value **)items_)[i])); break;
     case XIR_KIND_OPS:     EACH(ops, op_item_in(owner, item, &((xir_op **)items_)[i])); break;
@@ -323,17 +388,29 @@ static bool items_in(net_object *owner, PyObject *items, xir_kind kind, xir_attr
     return true;
 }
 
-/* An object for an attribute: a Type, or the text that files have for it, "@layout(NHWC)". */
-static bool object_in(PyObject *arg, xir_attr *out, scratch *s) {
+/* An object from a text: of a layout, "NHWC"; of a type, "fp32"; or as files have it, "@layout(NHWC)". */
+static bool object_in(net_object *owner, PyObject *arg, const xir_field *field, xir_attr *out, scratch *s) {
     xir_str text;
     if (!text_in(arg, &text)) return false;
+    const bool as_file = text.size && (*text.data == '@' || *text.data == '{');
+    out->kind = XIR_KIND_REF;
+    if (!as_file && takes(field, xir_type_class())) {
+        PyObject *hold;
+        const xir_type *type = type_in(owner, arg, &hold);
+        if (hold && !scratch_keep(s, hold)) return false;
+        out->as.ref = type ? xir_type_object(type) : NULL;
+        return type != NULL;
+    }
     char *json = scratch_take(s, text.size + 2, 1);
     xir_diags *why = json ? why_new() : NULL;
     if (!why) return false;
     json[0] = json[text.size + 1] = '"';
     memcpy(json + 1, text.data, text.size);
-    out->kind = XIR_KIND_REF;
-    out->as.ref = xir_object_parse(the_context, (xir_str){ json, text.size + 2 }, why);
+    if (!as_file && takes(field, xir_layout_class())) {
+        out->as.ref = (const xir_object *)(const void *)xir_layout_parse(the_context, text, why);
+    } else {
+        out->as.ref = xir_object_parse(the_context, (xir_str){ json, text.size + 2 }, why);
+    }
     if (!out->as.ref) return raise_diags(XIR_OK, why) != NULL;
     xir_diags_free(why);
     return true;
@@ -350,19 +427,20 @@ bool attr_in(net_object *owner, PyObject *arg, const xir_field *field, xir_attr 
         out->is_null = true;
         return true;
     }
-    if (kind == XIR_KIND_REF && PyUnicode_Check(arg)) return object_in(arg, out, s);
-    if (PyObject_TypeCheck(arg, Type_type)) {
+    if (kind == XIR_KIND_REF && PyUnicode_Check(arg)) return object_in(owner, arg, field, out, s);
+    if (PyObject_TypeCheck(arg, Type_type) ||
+        (kind == XIR_KIND_REF && is_number(arg) && takes(field, xir_scalar_class()))) {
         out->kind = XIR_KIND_REF;
-        return ref_in(owner, arg, &out->as.ref);
+        return ref_in(owner, arg, field, &out->as.ref);
     }
     if (PyObject_TypeCheck(arg, Value_type)) {
         out->kind = XIR_KIND_PARAMS;
         return value_of(arg, owner, false, &out->as.params);
     }
-    if (PyTuple_Check(arg)) return items_in(owner, arg, kind, out, s);
+    if (PyTuple_Check(arg)) return items_in(owner, arg, field, out, s);
     if (!PyDict_Check(arg) && PyList_Check(arg)) {
         PyObject *items = PyList_AsTuple(arg);
-        return scratch_keep(s, items) && items_in(owner, items, kind, out, s);
+        return scratch_keep(s, items) && items_in(owner, items, field, out, s);
     }
     if (!any_in(owner, arg, &any, s)) return false;
     switch (any.kind) {

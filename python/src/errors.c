@@ -103,6 +103,13 @@ void *raise_status(xir_status status, const char *format, ...) {
     return NULL;
 }
 
+void *raise_unknown(const char *sentence, xir_str word, xir_str meant) {
+    const int n = word.size > 120 ? 120 : (int)word.size;
+    if (!meant.size || meant.size > 120) return raise_status(XIR_E_UNKNOWN, "%s '%.*s'", sentence, n, word.data);
+    return raise_status(XIR_E_UNKNOWN, "%s '%.*s'; did you mean '%.*s'?", sentence, n, word.data, (int)meant.size,
+                        meant.data);
+}
+
 void *raise_busy(void) {
     PyErr_SetString(busy_error, "the network is in use by another thread, or by a call that has not returned yet");
     return NULL;

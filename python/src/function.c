@@ -174,7 +174,8 @@ static PyObject *add_op(call *c) {
     if (!values || !input_values(c, values) || !full_name(c, &name)) return NULL;
     xir_network *net = net_write(c->owner);      /* asked again: arguments run code of the caller */
     if (!net) return NULL;
-    if (xir_op_is_erased(c->owner->before)) return raise_status(XIR_E_STALE, "the op to insert before has been erased");
+    if (c->owner->astray || xir_op_is_erased(c->owner->before))
+        return raise_status(XIR_E_STALE, "the op to insert before has been erased");
     for (size_t i = 0; i < c->n_inputs; i++) {      /* and so may have erased an input */
         PyObject *arg = c->inputs[i];
         bool of_net = arg && arg != Py_None && (PyObject_TypeCheck(arg, Value_type) || PyObject_TypeCheck(arg,

@@ -104,12 +104,6 @@ static PyObject *life_out(net_object *o, const xir_liveness *l, xir_value *v) {
                          (unsigned long long)life.offset);
 }
 
-static bool add(PyObject *list, PyObject *item) {
-    const bool added = list && item && !PyList_Append(list, item);
-    Py_XDECREF(item);
-    return added;
-}
-
 static PyObject *lives_out(net_object *o, const xir_liveness *l) {
     xir_live_peak peak = XIR_INIT(xir_live_peak);
     (void)!xir_liveness_peak(l, &peak, NULL);
@@ -117,9 +111,9 @@ static PyObject *lives_out(net_object *o, const xir_liveness *l) {
     bool fine = bytes && lives;
     for (size_t at = 0; fine && at < xir_liveness_op_count(l); at++) {
         const xir_op *op = xir_liveness_op_at(l, (int64_t)at);
-        fine = add(bytes, PyLong_FromUnsignedLongLong(xir_liveness_bytes_at(l, (int64_t)at)));
+        fine = list_add(bytes, PyLong_FromUnsignedLongLong(xir_liveness_bytes_at(l, (int64_t)at)));
         for (size_t i = 0; fine && i < xir_op_output_count(op); i++)
-            fine = add(lives, life_out(o, l, xir_op_output(op, (int64_t)i)));
+            fine = list_add(lives, life_out(o, l, xir_op_output(op, (int64_t)i)));
     }
     if (fine) {
         return Py_BuildValue("(KNONN)", (unsigned long long)peak.bytes, op_wrap(o, (xir_op *)(uintptr_t)peak.op),

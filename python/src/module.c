@@ -60,7 +60,11 @@ static bool keep_module(PyObject *kept, PyObject *module) {
 static PyObject *make_module(void) {
     static bool (*const parts[])(PyObject *) = {
         network_init, op_init, value_init, class_init, type_init, array_init, function_init,
-        pattern_init,
+        pattern_init, run_init,
+    };
+    PyMethodDef *const lists[] = {
+        work_functions, type_functions, memory_functions, calibrate_functions, run_functions, list_functions,
+        figure_functions, region_functions, recorder_functions, compare_functions,
     };
     PyObject *module = PyModule_Create(&definition);
     if (!module || !errors_init()) goto failed;
@@ -71,9 +75,9 @@ static PyObject *make_module(void) {
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (!parts[i](module)) goto failed;
     }
-    if (PyModule_AddFunctions(module, work_functions) || PyModule_AddFunctions(module, type_functions) ||
-        PyModule_AddFunctions(module, memory_functions) ||
-        PyModule_AddFunctions(module, calibrate_functions)) goto failed;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        if (PyModule_AddFunctions(module, lists[i])) goto failed;
+    }
     return module;
 failed:
     Py_XDECREF(module);

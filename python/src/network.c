@@ -3,12 +3,14 @@
 
 /* Networks: access from several threads, what a network is asked, how it is edited, saved and cloned. */
 #include <string.h>
+#include <xir/convert.h>
+#include <xir/provenance.h>
 #include "xirpy.h"
 
 PyTypeObject *Network_type;
 static PyTypeObject *Ops_type;
 
-/* ---- access ------------------------------------------------------------------------------------------------------ */
+/* ---- access ----------------------------------------------------------------------------------------------------- */
 
 static bool is_mine(const net_object *o) { return o->writing && o->writer == PyThread_get_thread_ident(); }
 
@@ -45,6 +47,7 @@ xir_network *net_read(net_object *o) {
 xir_network *net_write(net_object *o) {
     if (!o->net) return raise_status(XIR_E_STALE, "the network no longer exists");
     if (o->readers || (o->writing && !is_mine(o)) || is_kept(o, true)) return raise_busy();
+    o->edits++;
     return o->net;
 }
 
@@ -65,7 +68,7 @@ bool net_begin_read(net_object *o) {
 
 void net_end_read(net_object *o) { o->readers--; }
 
-/* ---- life -------------------------------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------------------------------- */
 
 PyObject *net_wrap(xir_network *net, bool owned) {
     net_object *o = PyObject_New(net_object, Network_type);
@@ -80,13 +83,25 @@ PyObject *net_wrap(xir_network *net, bool owned) {
     o->scope = NULL;
     o->before = NULL;
     o->target = NULL;
+    o->edits = 0;
+    o->kept = NULL;
+    memset(o->objects, 0, sizeof o->objects);
+    o->births = 0;
+    o->known = (identities){ 0 };
+    o->retired = NULL;
+    o->astray = false;
     return (PyObject *)o;
 }
 
 static void net_dealloc(net_object *o) {
     PyTypeObject *type = Py_TYPE((PyObject *)o);
     Py_XDECREF(o->scope);
-    if (o->owned) xir_network_free(o->net);
+    Py_XDECREF(o->kept);
+    transactions_forget(o);
+    if (o->owned) {
+        xir_provenance_free(xir_provenance_of(o->net));
+        xir_network_free(o->net);
+    }
     PyObject_Free(o);
     Py_DECREF(type);
 }
@@ -121,16 +136,26 @@ static int set_text(PyObject *self, PyObject *value, void *which) {
 
 /* ---- lists of ops --------------------------------------------------------------------------------------------- */
 
-/* The ops that a loop visits: those of its beginning, without those that are erased before it reaches them. */
-typedef struct ops_object {
-    PyObject_HEAD
-    net_object *owner;
-    xir_op    **ops;
-    size_t      n, at;
-} ops_object;
+/* What a loop over ops asks for: all ops; those of a class; those whose key is a word, or ends with it. */
+typedef struct asked {
+    const xir_class *cls;
+    xir_str          word;
+} asked;
 
-/* All ops, those of a class, or those whose class has a key. */
-static PyObject *ops_of(net_object *owner, const xir_class *cls, xir_str key) {
+/* Returns true if a key is a word or ends with it after "::" or '.': "Conv" of "onnx::Conv". */
+static bool key_is(xir_str key, xir_str word) {
+    if (key.size < word.size || memcmp(key.data + key.size - word.size, word.data, word.size) != 0) return false;
+    const size_t before = key.size - word.size;
+    return !before || key.data[before - 1] == '.' || key.data[before - 1] == ':';
+}
+
+static bool is_asked(const asked *a, const xir_class *cls) {
+    if (!a->cls && !a->word.size) return true;
+    if (a->cls && xir_class_is_a(cls, a->cls)) return true;
+    return a->word.size && xir_class_is_opaque(cls) && key_is(xir_class_key(cls), a->word);
+}
+
+static PyObject *ops_of(net_object *owner, const asked *a) {
     xir_network *net = net_read(owner);
     if (!net) return NULL;
     size_t room = xir_network_op_count(net);
@@ -143,15 +168,16 @@ static PyObject *ops_of(net_object *owner, const xir_class *cls, xir_str key) {
     o->owner = (net_object *)Py_NewRef((PyObject *)owner);
     o->ops = ops;
     o->n = o->at = 0;
+    track(owner, TRACKED_OPS, &o->link);
     for (xir_op *op = xir_network_first(net); op && o->n < room; op = xir_op_next(op)) {
-        const xir_class *of = xir_op_class(op);
-        if (cls ? xir_class_is_a(of, cls) : !key.size || xir_str_equal(xir_class_key(of), key)) ops[o->n++] = op;
+        if (is_asked(a, xir_op_class(op))) ops[o->n++] = op;
     }
     return (PyObject *)o;
 }
 
 static void ops_dealloc(ops_object *o) {
     PyTypeObject *type = Py_TYPE((PyObject *)o);
+    untrack(&o->link);
     PyMem_Free(o->ops);
     Py_DECREF((PyObject *)o->owner);
     PyObject_Free(o);
@@ -164,29 +190,66 @@ static PyObject *ops_next(ops_object *o) {
     return o->at < o->n ? op_wrap(o->owner, o->ops[o->at++]) : NULL;
 }
 
-static PyObject *net_iter(PyObject *self) { return ops_of((net_object *)self, NULL, (xir_str){ 0 }); }
+static PyObject *net_iter(PyObject *self) { return ops_of((net_object *)self, &(asked){ 0 }); }
 
-/* ops(cls=None): a class, or its key, with or without "icraft::xir::". Nobody registers the classes of an operator
- * set of
- * another format that the library does not know, so that a key need not be one of a class. */
+/* The nearest of the names that classes have: their keys, and what these end with. */
+static void near_key(xir_str word, xir_str key, xir_str *meant, size_t *distance) {
+    size_t last = key.size;
+    while (last && key.data[last - 1] != ':') last--;
+    const xir_str end = { key.data + last, key.size - last };
+    const bool whole = memchr(word.data, ':', word.size) != NULL;
+    if (xir_str_is_nearer(word, whole ? key : end, distance)) *meant = whole ? key : end;
+}
+
+/* Returns true if a word names classes that a network may have: those of formats have rows, and the network's own may
+ * be of an operator set that nobody has registered. Otherwise `meant` gets the name that is nearest. */
+static bool is_known(const xir_network *net, xir_str word, xir_str *meant) {
+    const xir_convert_row *row;
+    const xir_class *cls;
+    size_t distance = SIZE_MAX;
+    for (size_t i = 0; (row = xir_convert_at(the_context, i)); i++) {
+        if (key_is(xir_str_of(row->name), word)) return true;
+    }
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
+        const xir_str key = xir_class_key(xir_op_class(op));
+        if (key_is(key, word)) return true;
+        near_key(word, key, meant, &distance);
+    }
+    for (size_t i = 0; (cls = xir_context_class_at(the_context, i)); i++) {
+        if (xir_class_is_op(cls)) near_key(word, xir_class_key(cls), meant, &distance);
+    }
+    for (size_t i = 0; (row = xir_convert_at(the_context, i)); i++)
+        near_key(word, xir_str_of(row->name), meant, &distance);
+    return false;
+}
+
+/* ops(cls=None): a class, its key with or without "icraft::xir::", or what the key of another format ends with. */
 static PyObject *net_ops(PyObject *self, PyObject *args) {
     PyObject *arg = Py_None;
-    xir_str key;
+    asked a = { 0 };
+    xir_str meant = { 0 };
     net_object *o = (net_object *)self;
     if (!PyArg_ParseTuple(args, "|O:ops", &arg)) return NULL;
     if (arg == Py_None) return net_iter(self);
     if (PyType_Check(arg)) {      /* a class of operations written in Python */
         PyObject *cls = PyObject_GetAttrString(arg, "_class");
-        bool known = cls && PyObject_TypeCheck(cls, Class_type);
-        PyObject *ops = known ? ops_of(o, ((class_object *)cls)->cls, (xir_str){ 0 }) : NULL;
+        if (cls && PyObject_TypeCheck(cls, Class_type)) a.cls = ((class_object *)cls)->cls;
         Py_XDECREF(cls);
-        if (ops || (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_AttributeError))) return ops;
+        if (a.cls) return ops_of(o, &a);
+        if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_AttributeError)) return NULL;
         return PyErr_Format(PyExc_TypeError, "%R is not a class of operations", arg);
     }
-    if (PyObject_TypeCheck(arg, Class_type)) return ops_of(o, ((class_object *)arg)->cls, (xir_str){ 0 });
-    if (!text_in(arg, &key)) return NULL;
-    if (!key.size) return raise_status(XIR_E_UNKNOWN, "a class has a key that is not empty");
-    return ops_of(o, find_class(key), key);
+    if (PyObject_TypeCheck(arg, Class_type)) {
+        a.cls = ((class_object *)arg)->cls;
+        return ops_of(o, &a);
+    }
+    if (!text_in(arg, &a.word)) return NULL;
+    if (!a.word.size) return raise_status(XIR_E_UNKNOWN, "a class has a key that is not empty");
+    xir_network *net = net_read(o);
+    if (!net) return NULL;
+    a.cls = find_class(a.word);
+    if (!a.cls && !is_known(net, a.word, &meant)) return raise_unknown("there is no class", a.word, meant);
+    return ops_of(o, &a);
 }
 
 static Py_ssize_t net_length(PyObject *self) {
@@ -194,13 +257,48 @@ static Py_ssize_t net_length(PyObject *self) {
     return net ? (Py_ssize_t)xir_network_op_count(net) : -1;
 }
 
+static xir_str near_op(const xir_network *net, xir_str name) {
+    xir_str meant = { 0 };
+    size_t distance = SIZE_MAX;
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
+        const xir_str other = xir_op_name(op);
+        if (other.size && xir_str_is_nearer(name, other, &distance)) meant = other;
+    }
+    return meant;
+}
+
+static PyObject *net_slice(net_object *o, PyObject *key) {
+    Py_ssize_t from, to, step;
+    if (PySlice_Unpack(key, &from, &to, &step)) return NULL;
+    xir_network *net = net_read(o);      /* asked last: numbers of the slice run code of the caller */
+    if (!net) return NULL;
+    const Py_ssize_t n = PySlice_AdjustIndices((Py_ssize_t)xir_network_op_count(net), &from, &to, step);
+    PyObject *list = PyList_New(n);
+    for (Py_ssize_t i = 0; list && i < n; i++) {
+        PyObject *item = op_wrap(o, xir_network_op_at(net, from + i * step));
+        if (!item || PyList_SetItem(list, i, item)) Py_CLEAR(list);
+    }
+    return list;
+}
+
+/* net[key]: by position, from the end if negative; several by a slice; or by name. */
 static PyObject *net_item(PyObject *self, PyObject *key) {
+    net_object *o = (net_object *)self;
     xir_str name;
-    xir_network *net = net_read((net_object *)self);
+    if (PySlice_Check(key)) return net_slice(o, key);
+    if (PyIndex_Check(key)) {
+        const Py_ssize_t i = PyNumber_AsSsize_t(key, PyExc_IndexError);
+        xir_network *net = i == -1 && PyErr_Occurred() ? NULL : net_read(o);
+        if (!net) return NULL;
+        xir_op *op = xir_network_op_at(net, i);
+        return op ? op_wrap(o, op)
+                  : raise_status(XIR_E_BOUNDS, "the network has %zu ops, none at position %zd: net.op(id) finds ids",
+                                 xir_network_op_count(net), i);
+    }
+    xir_network *net = net_read(o);
     if (!net || !text_in(key, &name)) return NULL;
     xir_op *op = xir_network_op_by_name(net, name);
-    if (!op) return raise_status(XIR_E_UNKNOWN, "the network has no op named '%.*s'", (int)name.size, name.data);
-    return op_wrap((net_object *)self, op);
+    return op ? op_wrap(o, op) : raise_unknown("the network has no op named", name, near_op(net, name));
 }
 
 static int net_contains(PyObject *self, PyObject *key) {
@@ -209,7 +307,7 @@ static int net_contains(PyObject *self, PyObject *key) {
     if (!net) return -1;
     if (PyObject_TypeCheck(key, Op_type)) {
         op_object *o = (op_object *)key;
-        return o->owner == (net_object *)self && !xir_op_is_erased(o->op) && xir_op_is_placed(o->op);
+        return o->owner == (net_object *)self && o->op && !xir_op_is_erased(o->op) && xir_op_is_placed(o->op);
     }
     return text_in(key, &name) ? xir_network_op_by_name(net, name) != NULL : -1;
 }
@@ -220,6 +318,20 @@ static PyObject *net_op(PyObject *self, PyObject *id) {
     if (!net) return NULL;
     xir_op *op = xir_network_op_by_id(net, number);
     return op ? op_wrap((net_object *)self, op) : raise_status(XIR_E_UNKNOWN, "the network has no op %lld", number);
+}
+
+static xir_str near_value(const xir_network *net, xir_str name) {
+    xir_str meant = { 0 };
+    size_t distance = SIZE_MAX;
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
+        for (size_t i = 0; i < xir_op_output_count(op) + xir_op_input_count(op); i++) {
+            const size_t outputs = xir_op_output_count(op);
+            const xir_value *v = i < outputs ? xir_op_output(op, (int64_t)i) : xir_op_input(op, (int64_t)(i - outputs));
+            const xir_str other = v ? xir_value_name(v) : (xir_str){ 0 };
+            if (other.size && xir_str_is_nearer(name, other, &distance)) meant = other;
+        }
+    }
+    return meant;
 }
 
 /* value(x): by id or by name. */
@@ -236,9 +348,7 @@ static PyObject *net_value(PyObject *self, PyObject *key) {
     } else {
         if (!text_in(key, &name)) return NULL;
         value = xir_network_value_by_name(net, name);
-        if (!value) {
-            return raise_status(XIR_E_UNKNOWN, "the network has no value named '%.*s'", (int)name.size, name.data);
-        }
+        if (!value) return raise_unknown("the network has no value named", name, near_value(net, name));
     }
     return value_wrap((net_object *)self, value);
 }
@@ -429,6 +539,27 @@ static int set_cursor(PyObject *self, PyObject *value, void *none) {
     PyObject *old = o->scope;
     o->scope = scope == Py_None ? NULL : Py_NewRef(scope);
     o->before = before == Py_None ? NULL : ((op_object *)before)->op;
+    o->astray = before != Py_None && !o->before;
+    Py_XDECREF(old);
+    return 0;
+}
+
+/* ---- what Python keeps ------------------------------------------------------------------------------------------ */
+
+static PyObject *get_edits(PyObject *self, void *none) {
+    return (void)none, PyLong_FromUnsignedLongLong(((net_object *)self)->edits);
+}
+
+static PyObject *get_kept(PyObject *self, void *none) {
+    net_object *o = (net_object *)self;
+    return (void)none, Py_NewRef(o->kept ? o->kept : Py_None);
+}
+
+static int set_kept(PyObject *self, PyObject *value, void *none) {
+    net_object *o = (net_object *)self;
+    PyObject *old = o->kept;
+    (void)none;
+    o->kept = value ? Py_NewRef(value) : NULL;
     Py_XDECREF(old);
     return 0;
 }
@@ -436,7 +567,7 @@ static int set_cursor(PyObject *self, PyObject *value, void *none) {
 /* ---- the type ------------------------------------------------------------------------------------------------- */
 
 static PyMethodDef net_methods[] = {
-    { "ops",        net_ops,       METH_VARARGS, "ops(cls=None): the ops, or those of a class, in execution order." },
+    { "ops",        net_ops,       METH_VARARGS, "ops(cls=None): the ops, or those of a class, in execution order. A class is also named by what its key ends with." },
     { "op",         net_op,        METH_O,       "op(id): the op with this id." },
     { "value",      net_value,     METH_O,       "value(x): the value with this id or name." },
     { "remove",     net_remove,    METH_O,       "remove(op): removes it; inputs that used it become absent." },
@@ -451,6 +582,8 @@ static PyMethodDef net_methods[] = {
     { "_set_tag",   net_set_tag,   METH_VARARGS, NULL },
     { "_extra",     net_get_extra, METH_NOARGS,  NULL },
     { "_set_extra", net_set_extra, METH_VARARGS, NULL },
+    { "_begin",     transaction_begin, METH_NOARGS, NULL },
+    { "_undo",      transaction_undo,  METH_O,      NULL },
     { NULL, NULL, 0, NULL },
 };
 
@@ -465,6 +598,8 @@ static PyGetSetDef net_getset[] = {
     { "outputs", net_outputs, NULL, "The outputs, a tuple of values.", NULL },
     { "params",  net_params,  NULL, "All parameters, a tuple of values.", NULL },
     { "_cursor", get_cursor,  set_cursor, NULL, NULL },
+    { "_edits",  get_edits,   NULL, NULL, NULL },
+    { "_kept",   get_kept,    set_kept, NULL, NULL },
     { NULL, NULL, NULL, NULL, NULL },
 };
 

@@ -9,9 +9,12 @@ PyTypeObject *Op_type;
 
 /* ---- access --------------------------------------------------------------------------------------------------- */
 
+/* Erased, or made after what its network was put back to. */
+static bool is_gone(const op_object *o) { return !o->op || xir_op_is_erased(o->op); }
+
 xir_op *op_read(op_object *o) {
     if (!net_read(o->owner)) return NULL;
-    return xir_op_is_erased(o->op) ? raise_status(XIR_E_STALE, "the op has been erased") : o->op;
+    return is_gone(o) ? raise_status(XIR_E_STALE, "the op has been erased") : o->op;
 }
 
 xir_op *op_write(op_object *o) { return net_write(o->owner) ? op_read(o) : NULL; }
@@ -22,11 +25,14 @@ PyObject *op_wrap(net_object *owner, xir_op *op) {
     if (!o) return NULL;
     o->owner = (net_object *)Py_NewRef((PyObject *)owner);
     o->op = op;
+    o->id = identity_of(owner, op);
+    track(owner, TRACKED_OP, &o->link);
     return (PyObject *)o;
 }
 
 static void op_dealloc(op_object *o) {
     PyTypeObject *type = Py_TYPE((PyObject *)o);
+    untrack(&o->link);
     Py_DECREF((PyObject *)o->owner);
     PyObject_Free(o);
     Py_DECREF(type);
@@ -36,10 +42,12 @@ static PyObject *op_compare(PyObject *a, PyObject *b, int how) {
     if ((how != Py_EQ && how != Py_NE) || !PyObject_TypeCheck(a, Op_type) || !PyObject_TypeCheck(b, Op_type)) {
         return Py_NewRef(Py_NotImplemented);
     }
-    return PyBool_FromLong((((op_object *)a)->op == ((op_object *)b)->op) == (how == Py_EQ));
+    const op_object *x = (op_object *)a, *y = (op_object *)b;
+    const bool equal = x->owner == y->owner && x->id.place == y->id.place && x->id.birth == y->id.birth;
+    return PyBool_FromLong(equal == (how == Py_EQ));
 }
 
-static Py_hash_t op_hash(PyObject *self) { return (Py_hash_t)((uintptr_t)((op_object *)self)->op >> 4); }
+static Py_hash_t op_hash(PyObject *self) { return identity_hash(((op_object *)self)->id); }
 
 static PyObject *done_or_raise(op_object *o, xir_status status) {
     return status ? raise_net(o->owner->net, status) : Py_NewRef(Py_None);
@@ -80,26 +88,62 @@ static bool set_attr(op_object *o, xir_op *op, xir_str name, PyObject *value) {
     return fine && !status;
 }
 
+static PyObject *output_out(op_object *o, const xir_op *op, size_t i) {
+    if (xir_class_output_at(xir_op_class(op), i)->decl != XIR_DECL_OUTS)
+        return value_wrap(o->owner, xir_op_output(op, (int64_t)i));
+    const size_t n = xir_op_output_count(op);
+    PyObject *tuple = PyTuple_New(n > i ? (Py_ssize_t)(n - i) : 0);
+    for (size_t at = i; tuple && at < n; at++) {
+        PyObject *item = value_wrap(o->owner, xir_op_output(op, (int64_t)at));
+        if (!item || PyTuple_SetItem(tuple, (Py_ssize_t)(at - i), item)) Py_CLEAR(tuple);
+    }
+    return tuple;
+}
+
+/* What a name of class_names stands for. */
+static PyObject *named_out(op_object *o, const xir_op *op, long i) {
+    const xir_class *cls = xir_op_class(op);
+    if (i < 0) return input_out(o, op, (size_t)(-1 - i));
+    const size_t fields = xir_class_field_count(cls);
+    return (size_t)i < fields ? field_out(o, op, xir_class_field_at(cls, (size_t)i))
+                              : output_out(o, op, (size_t)i - fields);
+}
+
+xir_str near_attribute(const xir_op *op, xir_str word) {
+    const xir_class *cls = xir_op_class(op);
+    const xir_map *extra = xir_op_extra(op);
+    const size_t fields = xir_class_field_count(cls), inputs = xir_class_input_count(cls);
+    xir_str meant = { 0 };
+    size_t distance = SIZE_MAX;
+    for (size_t i = 0; i < fields + inputs + (extra ? extra->size : 0); i++) {
+        const xir_str name = i < fields ? xir_class_field_at(cls, i)->name
+                           : i < fields + inputs ? xir_class_input_at(cls, i - fields)->name
+                                                 : extra->entries[i - fields - inputs].key;
+        if (xir_str_is_nearer(word, name, &distance)) meant = name;
+    }
+    return meant;
+}
+
 /* op.NAME: an attribute or a port of the class, then what every op has. An erased op still has what its type has. */
 static PyObject *op_getattr(PyObject *self, PyObject *name) {
     op_object *o = (op_object *)self;
+    xir_str word;
     if (o->owner->net && !net_read(o->owner)) return NULL;
-    if (o->owner->net && !xir_op_is_erased(o->op)) {
-        const xir_class *cls = xir_op_class(o->op);
-        PyObject *names = class_names(cls), *at = names ? PyDict_GetItemWithError(names, name) : NULL;
-        if (at) {
-            long i = PyLong_AsLong(at);
-            if (i < 0) return input_out(o, o->op, (size_t)(-1 - i));
-            return field_out(o, o->op, xir_class_field_at(cls, (size_t)i));
-        }
+    if (o->owner->net && !is_gone(o)) {
+        PyObject *names = class_names(xir_op_class(o->op)), *at = names ? PyDict_GetItemWithError(names, name) : NULL;
+        if (at) return named_out(o, o->op, PyLong_AsLong(at));
     }
     if (PyErr_Occurred()) return NULL;
     PyObject *found = PyObject_GenericGetAttr(self, name);
-    if (!found && PyErr_ExceptionMatches(PyExc_AttributeError) && (!o->owner->net || xir_op_is_erased(o->op))) {
+    if (found || !PyErr_ExceptionMatches(PyExc_AttributeError)) return found;
+    if (!o->owner->net || is_gone(o)) {
         PyErr_Clear();
         op_read(o);
+        return NULL;
     }
-    return found;
+    if (!text_in(name, &word) || (word.size && *word.data == '_')) return NULL;      /* which protocols ask for */
+    PyErr_Clear();
+    return raise_unknown("the op has no attribute", word, near_attribute(o->op, word));
 }
 
 static int set_input_port(op_object *o, xir_op *op, size_t i, PyObject *value) {
@@ -118,7 +162,9 @@ static int op_setattr(PyObject *self, PyObject *name, PyObject *value) {
     PyObject *at = names ? PyDict_GetItemWithError(names, name) : NULL;
     if (!op || PyErr_Occurred() || !text_in(name, &text)) return -1;
     if (at) {
-        long i = PyLong_AsLong(at);
+        const long i = PyLong_AsLong(at);
+        if (i >= (long)xir_class_field_count(xir_op_class(op)))
+            return PyErr_SetString(PyExc_AttributeError, "an output of an op cannot be set"), -1;
         return i < 0 ? set_input_port(o, op, (size_t)(-1 - i), value) : set_attr(o, op, text, value) ? 0 : -1;
     }
     PyObject *own = PyObject_GetAttr((PyObject *)Op_type, name);
@@ -141,7 +187,7 @@ static PyObject *op_item(PyObject *self, PyObject *key) {
     const xir_map *extra = xir_op_extra(op);
     const xir_any *any = extra ? xir_map_find(extra, name) : NULL;
     if (any) return any_out(o->owner, any);
-    return raise_status(XIR_E_UNKNOWN, "the op has no attribute '%.*s'", (int)name.size, name.data);
+    return raise_unknown("the op has no attribute", name, near_attribute(op, name));
 }
 
 /* A name that the class does not declare becomes an undeclared attribute. */
@@ -158,7 +204,7 @@ static int op_set_item(PyObject *self, PyObject *key, PyObject *value) {
         return -1;
     }
     if (!value && !(xir_op_extra(op) && xir_map_find(xir_op_extra(op), name))) {
-        raise_status(XIR_E_UNKNOWN, "the op has no attribute '%.*s'", (int)name.size, name.data);
+        raise_unknown("the op has no attribute", name, near_attribute(op, name));
         return -1;
     }
     bool fine = (!value || any_in(o->owner, value, &any, &s)) && op_write(o);
@@ -292,10 +338,12 @@ static PyObject *op_get_erased(PyObject *self, void *none) {
     op_object *o = (op_object *)self;
     (void)none;
     if (o->owner->net && !net_read(o->owner)) return NULL;
-    return PyBool_FromLong(!o->owner->net || xir_op_is_erased(o->op));
+    return PyBool_FromLong(!o->owner->net || is_gone(o));
 }
 
-static PyObject *ports_out(PyObject *self, size_t (*count)(const xir_op *), xir_value *(*at)(const xir_op *, int64_t)) {
+static PyObject *ports_out(PyObject *self, bool outputs) {
+    size_t (*const count)(const xir_op *) = outputs ? xir_op_output_count : xir_op_input_count;
+    xir_value *(*const at)(const xir_op *, int64_t) = outputs ? xir_op_output : xir_op_input;
     op_object *o = (op_object *)self;
     xir_op *op = op_read(o);
     size_t n = op ? count(op) : 0;
@@ -304,15 +352,15 @@ static PyObject *ports_out(PyObject *self, size_t (*count)(const xir_op *), xir_
         PyObject *item = value_wrap(o->owner, at(op, (int64_t)i));
         if (!item || PyTuple_SetItem(tuple, (Py_ssize_t)i, item)) Py_CLEAR(tuple);
     }
-    return tuple;
+    return tuple ? ports_wrap(xir_op_class(op), outputs, tuple) : NULL;
 }
 
 static PyObject *op_get_inputs(PyObject *self, void *none) {
-    return (void)none, ports_out(self, xir_op_input_count, xir_op_input);
+    return (void)none, ports_out(self, false);
 }
 
 static PyObject *op_get_outputs(PyObject *self, void *none) {
-    return (void)none, ports_out(self, xir_op_output_count, xir_op_output);
+    return (void)none, ports_out(self, true);
 }
 
 static int op_set_inputs_(PyObject *self, PyObject *value, void *none) {
@@ -436,13 +484,27 @@ static PyObject *op_json(PyObject *self, PyObject *none) {
     return made;
 }
 
+/* str(op): its line of the text form. */
+static PyObject *op_text(PyObject *self) {
+    op_object *o = (op_object *)self;
+    if (!o->owner->net || is_gone(o)) return PyUnicode_FromString("<xir.Op, erased>");
+    xir_op *op = op_read(o);
+    const size_t size = op ? xir_op_line(op, NULL, 0) : 0;
+    char *line = op ? PyMem_Malloc(size + 1) : NULL;
+    if (!line) return op ? PyErr_NoMemory() : NULL;
+    xir_op_line(op, line, size + 1);
+    PyObject *made = text_out((xir_str){ line, size });
+    PyMem_Free(line);
+    return made;
+}
+
 static PyObject *op_repr(PyObject *self) {
     op_object *o = (op_object *)self;
     if (o->owner->net && !net_read(o->owner)) {
         PyErr_Clear();
         return PyUnicode_FromString("<xir.Op, in use>");
     }
-    if (!o->owner->net || xir_op_is_erased(o->op)) return PyUnicode_FromString("<xir.Op, erased>");
+    if (!o->owner->net || is_gone(o)) return PyUnicode_FromString("<xir.Op, erased>");
     xir_op *op = op_read(o);
     if (!op) return NULL;
     PyObject *key = text_out(xir_class_key(xir_op_class(op))), *name = text_out(xir_op_name(op)), *made = NULL;
@@ -476,8 +538,8 @@ static PyGetSetDef op_getset[] = {
     { "cls",     op_get_cls,     NULL,           "The class.",                                          NULL },
     { "network", op_get_network, NULL,           "The network.",                                        NULL },
     { "erased",  op_get_erased,  NULL,           "Whether the op has been erased.",                     NULL },
-    { "inputs",  op_get_inputs,  op_set_inputs_, "The inputs, a tuple; None: absent.",                  NULL },
-    { "outputs", op_get_outputs, NULL,           "The outputs, a tuple of values.",                     NULL },
+    { "inputs",  op_get_inputs,  op_set_inputs_, "The inputs, a tuple, also by the names of ports; None: absent.",                  NULL },
+    { "outputs", op_get_outputs, NULL,           "The outputs, a tuple of values, also by name.",                     NULL },
     { "output",  op_get_output,  NULL,           "The only output.",                                    NULL },
     { "next",    op_get_next,    NULL,           "The next op of the execution order, or None.",        NULL },
     { "prev",    op_get_prev,    NULL,           "The op before it, or None.",                          NULL },
@@ -491,6 +553,7 @@ static PyType_Slot op_slots[] = {
     { Py_tp_richcompare,   op_compare },
     { Py_tp_hash,          op_hash },
     { Py_tp_repr,          op_repr },
+    { Py_tp_str,           op_text },
     { Py_tp_getattro,      op_getattr },
     { Py_tp_setattro,      op_setattr },
     { Py_tp_methods,       op_methods },

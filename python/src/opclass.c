@@ -232,7 +232,7 @@ static xir_status run_any(xir_kernel *at) {
     return status;
 }
 
-/* ---- registering ------------------------------------------------------------------------------------------------- */
+/* ---- registering ------------------------------------------------------------------------------------------------ */
 
 /* (name, doc, kind, required, default or None, least or None, greatest or None). */
 static bool field_in(PyObject *item, xir_row *row) {

@@ -53,7 +53,7 @@ void *working_raise(working *w) {
     return NULL;
 }
 
-/* ---- running ----------------------------------------------------------------------------------------------------- */
+/* ---- running ---------------------------------------------------------------------------------------------------- */
 
 static PyObject *option_out(const xir_pass *at, const xir_pass_option *option) {
     switch (option->kind) {
@@ -121,7 +121,7 @@ static xir_status call_pass(xir_pass *at) {
     return status;
 }
 
-/* ---- watching ---------------------------------------------------------------------------------------------------- */
+/* ---- watching --------------------------------------------------------------------------------------------------- */
 
 /* Calls a watch with (pass, step, network, run, changes). The network cannot be changed meanwhile. An exception ends
  * the run, as one of a pass does. */
@@ -172,7 +172,7 @@ bool watch_in(PyObject *pair, xir_pass_watch *out) {
     return true;
 }
 
-/* ---- registering ------------------------------------------------------------------------------------------------- */
+/* ---- registering ------------------------------------------------------------------------------------------------ */
 
 static bool option_in(PyObject *row, xir_pass_option *out) {
     int kind;
@@ -182,13 +182,14 @@ static bool option_in(PyObject *row, xir_pass_option *out) {
     return true;
 }
 
-/* register_pass(name, doc, level, options, call): options are (name, kind, default, doc). */
+/* register_pass(name, doc, level, options, call, again): options are (name, kind, default, doc). `again`: it takes the
+ * place of a pass of Python that has the name. */
 PyObject *register_pass(PyObject *module, PyObject *args) {
     const char *name, *doc;
-    int level;
+    int level, again;
     PyObject *options, *call;
     (void)module;
-    if (!PyArg_ParseTuple(args, "ssiO!O:register_pass", &name, &doc, &level, &PyTuple_Type, &options, &call)) {
+    if (!PyArg_ParseTuple(args, "ssiO!Op:register_pass", &name, &doc, &level, &PyTuple_Type, &options, &call, &again)) {
         return NULL;
     }
     size_t n = (size_t)PyTuple_Size(options);
@@ -201,7 +202,7 @@ PyObject *register_pass(PyObject *module, PyObject *args) {
     xir_status status = XIR_OK;
     if (why) {
         p->decl = (xir_pass_decl){ XIR_PASS_HEAD(name, doc), .level = level, .options = rows, .n_options = n,
-                                   .run = call_pass, .user = p };
+                                   .run = call_pass, .user = p, .flags = again ? XIR_PASS_OVERRIDES : 0 };
         p->call = Py_NewRef(call);
         p->kept = Py_NewRef(args);
         status = xir_pass_register(the_context, &p->decl, why);

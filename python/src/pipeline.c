@@ -25,9 +25,8 @@ static PyObject *report_out(const xir_pass_report *report) {
     return list;
 }
 
-/* Signals are seen while a pipeline runs: Ctrl-C ends it. The library asks often, and taking the GIL may take
- * milliseconds: it is taken twenty times a second. `user` is the time at which it was taken last. */
-static bool is_interrupted(void *user) {
+/* The library asks often, and taking the GIL may take milliseconds. `user` is the time at which it was taken last. */
+bool is_interrupted(void *user) {
     struct timespec now, *last = user;
     clock_gettime(CLOCK_MONOTONIC, &now);
     double passed = (double)(now.tv_sec - last->tv_sec) + (double)(now.tv_nsec - last->tv_nsec) * 1e-9;
@@ -102,7 +101,8 @@ static PyObject *proof_out(const xir_proof *proof) {
                          (Py_ssize_t)state.computed, (Py_ssize_t)state.reused, (unsigned long long)state.ns);
 }
 
-/* pipeline(text, net, verify, proof, level, watches): the steps, a list of tuples, and the state of the proof. */
+/* pipeline(text, net, verify, proof, level, watches): the steps, a list of tuples, the state of the proof,
+ * and the findings. */
 PyObject *pipeline_run(PyObject *module, PyObject *args) {
     PyObject *text_arg, *self, *list, *proves, *made = NULL;
     xir_str text;
@@ -135,7 +135,7 @@ PyObject *pipeline_run(PyObject *module, PyObject *args) {
         working_end(&w);
         net_end_write(o);
         raised = PyErr_Occurred() || (!status && PyErr_CheckSignals());
-        if (!status && !raised) made = Py_BuildValue("(NN)", report_out(report), proof_out(proof));
+        if (!status && !raised) made = Py_BuildValue("(NNN)", report_out(report), proof_out(proof), findings_of(why));
     } else if (!ready && !xir_diags_count(why) && !PyErr_Occurred()) {
         PyErr_NoMemory();
     }

@@ -12,12 +12,15 @@ PyObject *type_wrap(net_object *owner, const xir_object *object) {
     type_object *o = PyObject_New(type_object, Type_type);
     if (!o) return NULL;
     o->owner = (net_object *)Py_XNewRef((PyObject *)owner);
+    o->net = owner ? owner->net : NULL;
     o->object = object;
+    if (owner) track(owner, TRACKED_TYPE, &o->link);
     return (PyObject *)o;
 }
 
 static void type_dealloc(type_object *o) {
     PyTypeObject *type = Py_TYPE((PyObject *)o);
+    if (o->owner) untrack(&o->link);
     Py_XDECREF((PyObject *)o->owner);
     PyObject_Free(o);
     Py_DECREF(type);
@@ -25,19 +28,20 @@ static void type_dealloc(type_object *o) {
 
 static PyObject *parse_type;      /* xir.types.parse */
 
-/* Type(text): "fp32 NHWC [1,416,416,3]", or the text that files have, "@fp(32)". */
+/* Type(text, shape, layout): "fp32 NHWC [1,416,416,3]", the text that files have, "@fp(32)", or an element type, which
+ * may be NumPy's, with its dims. */
 static PyObject *type_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    static char *names[] = { "text", NULL };
-    PyObject *text;
+    static char *names[] = { "type", "shape", "layout", NULL };
+    PyObject *text, *shape = Py_None, *layout = Py_None;
     (void)type;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O:Type", names, &text)) return NULL;
-    if (PyObject_TypeCheck(text, Type_type)) return Py_NewRef(text);
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OO:Type", names, &text, &shape, &layout)) return NULL;
+    if (PyObject_TypeCheck(text, Type_type) && shape == Py_None) return Py_NewRef(text);
     if (!parse_type) {
         PyObject *module = PyImport_ImportModule("xir.types");
         if (module) parse_type = PyObject_GetAttrString(module, "parse");
         Py_XDECREF(module);
     }
-    return parse_type ? PyObject_CallFunctionObjArgs(parse_type, text, NULL) : NULL;
+    return parse_type ? PyObject_CallFunctionObjArgs(parse_type, text, shape, layout, NULL) : NULL;
 }
 
 static const xir_type *as_type(const type_object *o) {
@@ -61,7 +65,7 @@ static const xir_object *make_again(const xir_object *object) {
 
 const xir_object *object_for(net_object *owner, PyObject *type) {
     const type_object *o = (type_object *)type;
-    return !o->owner || o->owner == owner ? o->object : make_again(o->object);
+    return !o->owner || (owner && o->net == owner->net) ? o->object : make_again(o->object);
 }
 
 PyObject *type_copy(const xir_object *object) {
@@ -111,6 +115,11 @@ static PyObject *tensor(PyObject *module, PyObject *args) {
     if (why && word && !axes) {
         Py_XDECREF(hold);
         return raise_diags(XIR_OK, why);
+    }
+    if (axes && xir_layout_rank(axes) != rank) {
+        Py_XDECREF(hold);
+        xir_diags_free(why);
+        return raise_status(XIR_E_BOUNDS, "the layout '%s' is for another number of dims than %zu", word, rank);
     }
     if (why) made = xir_type_tensor(the_context, element, axes, dims, rank);
     xir_diags_free(why);
@@ -176,7 +185,7 @@ static PyObject *get(PyObject *self, PyObject *arg) {
     xir_attr attr;
     if (!text_in(arg, &name)) return NULL;
     if (xir_object_get(o->object, name, &attr)) {
-        return raise_status(XIR_E_UNKNOWN, "the object has no attribute '%.*s'", (int)name.size, name.data);
+        return raise_unknown("the object has no attribute", name, (xir_str){ 0 });
     }
     if (!o->owner && (attr.kind == XIR_KIND_PARAMS || attr.kind == XIR_KIND_PARAMSS || attr.kind == XIR_KIND_OPS ||
                       attr.kind == XIR_KIND_MAP)) {
@@ -209,7 +218,7 @@ static PyGetSetDef type_getset[] = {
     { NULL, NULL, NULL, NULL, NULL },
 };
 static PyType_Slot type_slots[] = {
-    { Py_tp_doc,         "Type(text): a type, \"fp32 NHWC [1,416,416,3]\", or another immutable object." },
+    { Py_tp_doc,         "Type(text, shape=None, layout=None): a type, \"fp32 NHWC [1,416,416,3]\", or another immutable object." },
     { Py_tp_new,         type_new },
     { Py_tp_dealloc,     type_dealloc },
     { Py_tp_richcompare, type_compare },

@@ -11,6 +11,7 @@ PyTypeObject *Value_type;
 
 xir_value *value_read(value_object *o) {
     if (!net_read(o->owner)) return NULL;
+    if (!o->op && !o->value) return raise_status(XIR_E_STALE, "the op of the value has been erased");
     if (!o->op) return o->value;
     if (xir_op_is_erased(o->op)) return raise_status(XIR_E_STALE, "the op of the value has been erased");
     if (o->index < xir_op_output_count(o->op)) return xir_op_output(o->op, (int64_t)o->index);
@@ -27,6 +28,8 @@ PyObject *value_wrap(net_object *owner, xir_value *value) {
     o->op = xir_value_op(value);
     o->index = xir_value_index(value);
     o->value = o->op ? NULL : value;
+    o->id = identity_of(owner, o->op ? (const void *)o->op : value);
+    track(owner, TRACKED_VALUE, &o->link);
     return (PyObject *)o;
 }
 
@@ -60,6 +63,7 @@ bool value_of(PyObject *arg, net_object *owner, bool absent, xir_value **out) {
 
 static void value_dealloc(value_object *o) {
     PyTypeObject *type = Py_TYPE((PyObject *)o);
+    untrack(&o->link);
     Py_DECREF((PyObject *)o->owner);
     PyObject_Free(o);
     Py_DECREF(type);
@@ -70,13 +74,14 @@ static PyObject *value_compare(PyObject *a, PyObject *b, int how) {
         return Py_NewRef(Py_NotImplemented);
     }
     const value_object *x = (value_object *)a, *y = (value_object *)b;
-    return PyBool_FromLong((x->op == y->op && x->index == y->index && x->value == y->value) == (how == Py_EQ));
+    const bool equal = x->id.place == y->id.place && x->id.birth == y->id.birth && x->index == y->index &&
+                       x->owner == y->owner;
+    return PyBool_FromLong(equal == (how == Py_EQ));
 }
 
 static Py_hash_t value_hash(PyObject *self) {
     const value_object *o = (value_object *)self;
-    uintptr_t place = o->op ? (uintptr_t)o->op + 1 + o->index : (uintptr_t)o->value;
-    return (Py_hash_t)((place >> 4) ^ (place << 20 & INT32_MAX));
+    return identity_hash(o->id) + 1 + (Py_hash_t)o->index;
 }
 
 static PyObject *done_or_raise(value_object *o, xir_status status) {
@@ -278,7 +283,7 @@ static void release_array(void *user, const void *data) {
     xir_array_free(user);
 }
 
-/* set_array(array): gives Params the bytes of an Array, which is read-only from then on. */
+/* _set_array(array): gives Params the bytes of an Array, which is read-only from then on. */
 static PyObject *set_array(PyObject *self, PyObject *arg) {
     value_object *o = (value_object *)self;
     size_t size;
@@ -316,7 +321,7 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
     return failed;
 }
 
-/* ---- inputs with a default --------------------------------------------------------------------------------------- */
+/* ---- inputs with a default -------------------------------------------------------------------------------------- */
 
 static PyObject *get_is_default(PyObject *self, void *none) {
     (void)none;
@@ -340,7 +345,8 @@ static PyObject *make_input(PyObject *self, PyObject *none) {
 
 static PyObject *value_repr(PyObject *self) {
     value_object *o = (value_object *)self;
-    if (!o->owner->net || (o->op && (xir_op_is_erased(o->op) || o->index >= xir_op_output_count(o->op)))) {
+    const bool gone = o->op ? xir_op_is_erased(o->op) || o->index >= xir_op_output_count(o->op) : !o->value;
+    if (!o->owner->net || gone) {
         return PyUnicode_FromString("<xir.Value, erased>");
     }
     xir_value *v = value_read(o);
@@ -361,7 +367,7 @@ static PyMethodDef value_methods[] = {
     { "connect",   connect,   METH_O,       "connect(users): makes it the input of these (op, position)." },
     { "array",     get_array, METH_VARARGS,
           "array(copy=False): the bytes of Params, shared; or a copy to be written." },
-    { "set_array", set_array, METH_O,       "set_array(array): gives Params the bytes of an Array." },
+    { "_set_array", set_array, METH_O,      NULL },
     { "fix_default", fix_default, METH_NOARGS, "fix_default(): Params that are the default of an input become constant." },
     { "make_input", make_input, METH_NOARGS,
           "make_input(): an input of the network, the last one, takes the place of its default. Returns it." },

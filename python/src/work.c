@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What takes time, without the GIL: loading, saving, inference, checks, runs, differences. pipeline.c has the rest. */
+/* What takes time, without the GIL: loading, saving, inference, checks, differences. run.c and pipeline.c have the
+ * rest. */
 #include <string.h>
 #include <xir/memory.h>
 #include "xirpy.h"
@@ -58,20 +59,35 @@ static PyObject *read_(PyObject *module, PyObject *args) {
     return made;
 }
 
-/* save(net, path, format, indent, check). */
+/* The parameters of a file: a path, False for none, None for those of the format. `*hold` keeps the path. */
+static bool params_in(PyObject *arg, xir_save_options *how, PyObject **hold) {
+    *hold = NULL;
+    if (arg == Py_None) return true;
+    if (PyBool_Check(arg)) return how->no_params = true;
+    if (!(*hold = path_in(arg))) return false;
+    how->params = PyBytes_AsString(*hold);
+    return true;
+}
+
+/* save(net, path, format, check, indent, plain, align, params, flags). */
 static PyObject *save(PyObject *module, PyObject *args) {
-    PyObject *self, *arg;
+    PyObject *self, *arg, *params, *hold = NULL;
     const char *format;
-    int indent, checked;
+    int indent, checked, plain;
+    unsigned int align;
+    unsigned long long flags;
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!Ozpp:save", Network_type, &self, &arg, &format, &indent, &checked)) return NULL;
+    if (!PyArg_ParseTuple(args, "O!OzpppIOK:save", Network_type, &self, &arg, &format, &checked, &indent, &plain,
+                          &align, &params, &flags)) return NULL;
     net_object *o = (net_object *)self;
     PyObject *path = path_in(arg);
-    xir_save_options how = XIR_INIT(xir_save_options, .format = format, .indent = indent != 0, .unchecked = !checked);
-    xir_diags *why = path ? why_new() : NULL;
+    xir_save_options how = XIR_INIT(xir_save_options, .format = format, .indent = indent != 0, .unchecked = !checked,
+                                    .plain = plain != 0, .align = align, .flags = flags);
+    xir_diags *why = path && params_in(params, &how, &hold) ? why_new() : NULL;
     xir_status status = XIR_OK;
     if (!why || !net_begin_write(o)) {
         xir_diags_free(why);
+        Py_XDECREF(hold);
         Py_XDECREF(path);
         return NULL;
     }
@@ -79,6 +95,7 @@ static PyObject *save(PyObject *module, PyObject *args) {
     WITHOUT_GIL(status = xir_network_save(o->net, name, &how, why));
     net_end_write(o);
     Py_DECREF(path);
+    Py_XDECREF(hold);
     if (status) return raise_diags(status, why);
     return warn_diags(why) ? Py_NewRef(Py_None) : NULL;
 }
@@ -119,17 +136,20 @@ static bool grow(void *user, const void *data, size_t size) {
     return true;
 }
 
-/* write(net, format, check, params): the bytes of a file; without parameters, no digest of them is computed either. */
+/* write(net, format, check, params, indent, plain, align, flags): the bytes of a file. */
 static PyObject *write_(PyObject *module, PyObject *args) {
     PyObject *self;
     const char *format;
-    int checked, params;
+    int checked, params, indent, plain;
+    unsigned int align;
+    unsigned long long flags;
     growing out = { 0 };
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!spp:write", Network_type, &self, &format, &checked, &params)) return NULL;
+    if (!PyArg_ParseTuple(args, "O!sppppIK:write", Network_type, &self, &format, &checked, &params, &indent, &plain,
+                          &align, &flags)) return NULL;
     net_object *o = (net_object *)self;
     xir_save_options how = XIR_INIT(xir_save_options, .format = format, .unchecked = !checked, .no_params = !params,
-                                    .flags = params ? 0 : XIR_SAVE_NO_MD5);
+                                    .indent = indent != 0, .plain = plain != 0, .align = align, .flags = flags);
     xir_diags *why = why_new();
     xir_status status;
     if (!why || !net_begin_write(o)) {
@@ -278,52 +298,6 @@ static PyObject *fix(PyObject *module, PyObject *args) {
     return Py_NewRef(Py_None);
 }
 
-/* ---- runs ----------------------------------------------------------------------------------------------------- */
-
-/* run(net, (Array, ...), threads, max_work, max_memory, arena): a tuple of Arrays. */
-static PyObject *run(PyObject *module, PyObject *args) {
-    PyObject *self, *list;
-    Py_ssize_t threads;
-    unsigned long long max_work, max_memory;
-    int arena;
-    scratch s = { 0 };
-    (void)module;
-    if (!PyArg_ParseTuple(args, "O!O!nKKp:run", Network_type, &self, &PyTuple_Type, &list, &threads, &max_work,
-                          &max_memory, &arena)) return NULL;
-    if (threads < 0) return raise_status(XIR_E_BOUNDS, "a number of threads is not negative");
-    const xir_run_options how = XIR_INIT(xir_run_options, .threads = (size_t)threads, .max_work = max_work,
-                                         .max_memory = max_memory, .arena = arena != 0);
-    net_object *o = (net_object *)self;
-    if (!net_read(o)) return NULL;
-    size_t n = (size_t)PyTuple_Size(list), m = xir_network_outputs(o->net, NULL, 0);
-    const xir_array **inputs = scratch_take(&s, n + 1, sizeof *inputs);
-    xir_array **outputs = scratch_take(&s, m + 1, sizeof *outputs);
-    xir_diags *why = inputs && outputs ? why_new() : NULL;
-    bool fine = why != NULL;
-    for (size_t i = 0; fine && i < n; i++) {
-        PyObject *item = PyTuple_GetItem(list, (Py_ssize_t)i);
-        fine = PyObject_TypeCheck(item, Array_type);
-        if (fine) inputs[i] = ((array_object *)item)->array;
-        else PyErr_SetString(PyExc_TypeError, "an input of a run is an Array");
-    }
-    fine = fine && net_begin_read(o);
-    xir_status status = XIR_OK;
-    PyObject *made = NULL;
-    if (fine) {
-        WITHOUT_GIL(status = xir_network_run(o->net, inputs, n, outputs, m, &how, why));
-        net_end_read(o);
-        made = status ? NULL : PyTuple_New((Py_ssize_t)m);
-        for (size_t i = 0; !status && i < m; i++) {
-            PyObject *item = made ? array_wrap(outputs[i], false) : (xir_array_free(outputs[i]), NULL);
-            if (made && (!item || PyTuple_SetItem(made, (Py_ssize_t)i, item))) Py_CLEAR(made);
-        }
-    }
-    scratch_free(&s);
-    if (status) return raise_diags(status, why);
-    xir_diags_free(why);
-    return made;
-}
-
 /* ---- differences ---------------------------------------------------------------------------------------------- */
 
 static PyObject *difference_out(net_object *a, net_object *b, const xir_diff_item *item) {
@@ -417,14 +391,13 @@ PyMethodDef work_functions[] = {
     { "check",            check,            METH_VARARGS, NULL },
     { "bind",             bind,             METH_VARARGS, NULL },
     { "fix",              fix,              METH_VARARGS, NULL },
-    { "run",              run,              METH_VARARGS, NULL },
     { "pipeline",         pipeline_run,     METH_VARARGS, NULL },
-    { "default_pipeline", pipeline_default, METH_NOARGS,  NULL },
+    { "default_pipeline", pipeline_default, METH_NOARGS, "default_pipeline(): the text of the pipeline that optimize runs." },
     { "register_pass",    register_pass,    METH_VARARGS, NULL },
     { "register_class",   register_class,   METH_VARARGS, NULL },
     { "diff",             diff,             METH_VARARGS, NULL },
-    { "classes",          classes,          METH_NOARGS,  NULL },
-    { "load_plugin",      load_plugin,      METH_O,       NULL },
+    { "classes",          classes,          METH_NOARGS, "classes(): the classes of operations and objects, a list." },
+    { "load_plugin",      load_plugin,      METH_O,      "load_plugin(path): adds the classes, formats and passes of a plug-in." },
     { "make_params",      make_params,      METH_VARARGS, NULL },
     { "set_bytes",        params_set_bytes, METH_VARARGS, NULL },
     { NULL, NULL, 0, NULL },

@@ -18,6 +18,25 @@
 
 /* ---- objects ------------------------------------------------------------------------------------------------- */
 
+/* What a record of a network was at first: its address, and how often the network had been put back before. It stays
+ * when a transaction puts the network back, so that objects of Python keep their hashes. */
+typedef struct identity {
+    const void *place;
+    uint64_t    birth;
+} identity;
+
+typedef enum tracked_kind { TRACKED_OP, TRACKED_VALUE, TRACKED_OPS, TRACKED_TYPE, TRACKED_KINDS } tracked_kind;
+
+/* A link of the list of all objects that point into a network. */
+typedef struct tracked {
+    struct tracked *next, **from;
+} tracked;
+
+typedef struct identities {     /* an open table by address; see transaction.c */
+    struct identity_row *rows;
+    size_t               room;
+} identities;
+
 /* A network. A thread that works on it without the GIL is its writer, or one of its readers. */
 typedef struct net_object {
     PyObject_HEAD
@@ -30,12 +49,21 @@ typedef struct net_object {
     PyObject     *scope;     /* a str that is put before the names of new ops, or NULL                  */
     xir_op       *before;    /* the op that new ops are put before, or NULL: the end                    */
     const xir_target *target;    /* of new ops, or NULL: the host                                      */
+    uint64_t      edits;     /* grows with every call that may change the network                       */
+    PyObject     *kept;      /* what Python keeps for it, such as its converted copy; NULL: nothing     */
+    tracked      *objects[TRACKED_KINDS];    /* the objects that point into it, by kind                 */
+    uint64_t      births;    /* how often it has been put back                                          */
+    identities    known;     /* of records that are older than the last time; empty: it never was       */
+    struct retired *retired; /* networks from before, which types still point into                      */
+    bool          astray;    /* `before` did not exist when it was put back                             */
 } net_object;
 
 typedef struct op_object {
     PyObject_HEAD
     net_object *owner;
-    xir_op     *op;
+    xir_op     *op;        /* NULL: it did not exist when its network was put back */
+    identity    id;
+    tracked     link;
 } op_object;
 
 /* A value. Outputs move in memory when an op gets more of them, so that an output is an op and a position. */
@@ -44,7 +72,9 @@ typedef struct value_object {
     net_object *owner;
     xir_op     *op;        /* NULL: `value` is Params, or no op makes it */
     size_t      index;
-    xir_value  *value;
+    xir_value  *value;     /* NULL too: it did not exist when its network was put back */
+    identity    id;
+    tracked     link;
 } value_object;
 
 typedef struct class_object {
@@ -55,9 +85,20 @@ typedef struct class_object {
 /* A type or another immutable object of the context or of a network. */
 typedef struct type_object {
     PyObject_HEAD
-    net_object       *owner;    /* NULL: it belongs to the context */
-    const xir_object *object;
+    net_object        *owner;    /* NULL: it belongs to the context */
+    const xir_network *net;      /* that it belongs to, which may be one from before its owner was put back */
+    const xir_object  *object;
+    tracked            link;
 } type_object;
+
+/* The ops that a loop visits: those of its beginning, without those that are erased before it reaches them. */
+typedef struct ops_object {
+    PyObject_HEAD
+    net_object *owner;
+    xir_op    **ops;
+    size_t      n, at;
+    tracked     link;
+} ops_object;
 
 typedef struct array_object {
     PyObject_HEAD
@@ -78,11 +119,13 @@ bool type_init(PyObject *module);
 bool array_init(PyObject *module);
 bool function_init(PyObject *module);
 bool pattern_init(PyObject *module);
+bool run_init(PyObject *module);
 bool errors_init(void);
 PyTypeObject *add_type(PyObject *module, PyType_Spec *spec, const char *name);
 
 /* The functions of the module, each list ended by a row of NULLs. */
-extern PyMethodDef work_functions[], type_functions[], memory_functions[], calibrate_functions[];
+extern PyMethodDef work_functions[], type_functions[], memory_functions[], calibrate_functions[], run_functions[],
+                   list_functions[], figure_functions[], region_functions[], recorder_functions[], compare_functions[];
 
 /* ---- wrappers: new references; NULL with an exception --------------------------------------------------------- */
 
@@ -93,6 +136,27 @@ PyObject *class_wrap(const xir_class *cls);
 PyObject *type_wrap(net_object *owner, const xir_object *object);
 PyObject *type_copy(const xir_object *object);         /* of the context, whatever the object is of   */
 PyObject *array_wrap(xir_array *array, bool writable); /* takes the reference                  */
+
+/* Add an object to the list of its network, and remove it. */
+static inline void track(net_object *owner, tracked_kind kind, tracked *link) {
+    *link = (tracked){ owner->objects[kind], &owner->objects[kind] };
+    if (link->next) link->next->from = &link->next;
+    owner->objects[kind] = link;
+}
+static inline void untrack(tracked *link) {
+    *link->from = link->next;
+    if (link->next) link->next->from = link->from;
+}
+identity identity_find(const net_object *owner, const void *record);
+/* The identity of a record, for its objects. */
+static inline identity identity_of(const net_object *owner, const void *record) {
+    return owner->known.room ? identity_find(owner, record) : (identity){ record, 0 };
+}
+static inline Py_hash_t identity_hash(identity id) { return (Py_hash_t)((uintptr_t)id.place >> 4); }
+/* Frees what transactions have left. */
+void transactions_forget(net_object *o);
+PyObject *transaction_begin(PyObject *self, PyObject *none);
+PyObject *transaction_undo(PyObject *self, PyObject *capsule);
 
 PyObject *mtype_out(const xir_mtype *mtype);           /* a text, "@hostm" for NULL            */
 const xir_mtype *mtype_in(PyObject *arg);              /* of such a text                       */
@@ -119,6 +183,10 @@ bool net_begin_write(net_object *o);
 void net_end_write(net_object *o);
 bool net_begin_read(net_object *o);
 void net_end_read(net_object *o);
+
+/* Tells a call of the library that Ctrl-C, or an exception of a callback, ends it; a `cancel` member. Signals are seen
+ * twenty times a second. `user` is a struct timespec, zero at first. */
+bool is_interrupted(void *user);
 
 /* A function of a class of operations that runs in this thread, inside of the library. Networks that existed before are
  * in any state: it may not change them, and only read those that no call changes; if it is `strict`, not even those. */
@@ -175,6 +243,8 @@ void *raise_diags(xir_status status, xir_diags *why);
 void *raise_net(xir_network *net, xir_status status);
 void *raise_status(xir_status status, const char *format, ...) XIR_PRINTF(2, 3);
 void *raise_busy(void);
+/* Raises UnknownError: "the network has no op named 'x'; did you mean 'y'?". An empty `meant`: no name is near. */
+void *raise_unknown(const char *sentence, xir_str word, xir_str meant);
 /* Sends the warnings of `why` to Python's module `warnings`. False with an exception. Frees `why`. */
 bool  warn_diags(xir_diags *why);
 /* The same with notes. */
@@ -193,6 +263,13 @@ typedef struct scratch { void *last; } scratch;
 void *scratch_take(scratch *s, size_t n, size_t size);   /* NULL with MemoryError                             */
 bool  scratch_keep(scratch *s, PyObject *object);        /* takes the reference; false with an exception, or for NULL */
 void  scratch_free(scratch *s);
+
+/* Appends an item to a list and takes its reference; false with an exception, or for NULL. */
+bool list_add(PyObject *list, PyObject *item);
+/* The arrays of a tuple of Array, in memory of the scratch; NULL with an exception. */
+const xir_array **arrays_in(PyObject *list, scratch *s);
+/* A tuple of Arrays, which takes the references; NULL with an exception. */
+PyObject *arrays_out(xir_array **arrays, size_t n);
 
 PyObject *text_out(xir_str text);
 bool      text_in(PyObject *arg, xir_str *out);          /* borrows from `arg` */
@@ -217,7 +294,13 @@ const xir_type *type_in(net_object *owner, PyObject *arg, PyObject **hold);
 const xir_class *find_class(xir_str key);
 
 /* The attributes and ports of a class by name: a dict from str to int, for attributes that op.NAME finds. Attributes
- * have their number, input i has -1 - i. Borrowed; NULL with an exception. */
+ * have their number, input i has -1 - i, and output i the number of attributes + i. Borrowed; NULL with an
+ * exception. */
 PyObject *class_names(const xir_class *cls);
+/* Makes what op.inputs and op.outputs are of a tuple, whose reference it takes: a tuple that is also found in by the
+ * names of ports. NULL with an exception. */
+PyObject *ports_wrap(const xir_class *cls, bool outputs, PyObject *tuple);
+/* The name of an attribute, a port or an attribute that the op carries that is nearest to a word; empty: none is. */
+xir_str near_attribute(const xir_op *op, xir_str word);
 
 #endif

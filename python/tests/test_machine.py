@@ -4,6 +4,7 @@
 """Random edits of a network next to a model in plain Python: a list of ops with names, alphas and inputs.
 XIR_PYTHON_EXAMPLES networks get up to XIR_PYTHON_STEPS edits each."""
 
+import contextlib
 import os
 
 import hypothesis.strategies as st
@@ -18,6 +19,10 @@ ALPHAS = st.sampled_from([0.0, 0.25, 0.5, 1.0])
 PLACE = st.integers(0, 1000)
 EXAMPLES = int(os.environ.get("XIR_PYTHON_EXAMPLES", 350))
 STEPS = int(os.environ.get("XIR_PYTHON_STEPS", 50))
+
+
+class Stop(Exception):
+    pass
 
 
 class Edits(RuleBasedStateMachine):
@@ -118,6 +123,26 @@ class Edits(RuleBasedStateMachine):
             for user in self.users(name):
                 self.inputs[user] = self.inputs[name]
             self.names.remove(name)
+
+    @rule(place=PLACE, alpha=ALPHAS, fails=st.booleans())
+    def transaction(self, place, alpha, fails):
+        """Edits that are kept, or put back: then what was erased exists again, and what was made is stale."""
+        known = [self.net[name] for name in self.names]
+        model = list(self.names), dict(self.alphas), dict(self.inputs), list(self.erased)
+        made = []
+        with contextlib.suppress(Stop), self.net.transaction():
+            for edit in (self.add, self.set, self.insert):
+                edit(place, alpha)
+            made = [self.net[name] for name in self.names if name not in model[0]]
+            for edit in (self.bypass, self.rename, self.erase):
+                edit(place)
+            if fails:
+                raise Stop
+        if fails:
+            self.names, self.alphas, self.inputs, self.erased = model
+            assert known == [self.net[name] for name in self.names]
+            assert [hash(op) for op in known] == [hash(self.net[name]) for name in self.names]
+            self.erased += made
 
     @rule()
     def through_a_file(self):

@@ -52,6 +52,36 @@ def functions_of_the_caller():
     assert pickle.loads(data, buffers=buffers).equal(net) and net.draw(format="dot")
 
 
+class Seen(xir.Interpreter):
+    def visit_ReLU(self, op, inputs, outputs):
+        return outputs[0] * 1
+
+
+def the_rest_of_the_library(net):
+    """Runs with values, transactions, regions, records, comparisons, reductions; what they refuse."""
+    image = np.zeros((1, 1, 8, 8), "f4")
+    net.run(image, values="all").kept, net.run(np.zeros((2, 1, 8, 8), "f4"), each=True, values=[net[2].output])
+    conv = next(net.ops("Conv2d"))
+    with pytest.raises(ZeroDivisionError):
+        with net.transaction():
+            F.Abs(conv.output, name="gone")
+            net.remove(conv)
+            1 / 0
+    net.type_of("fp32 [n,2*n]"), xir.convert(net, "onnx"), net.write("nnb"), net.stats(), conv.cost, dir(conv)
+    xir.inline(xir.outline([conv])), xir.groups(net, lambda op: 1), xir.regions(net), list(net.walk(values=True))
+    xir.extract(net, end=conv.output), xir.try_op(conv, "buyi"), xir.passes(), xir.targets(), xir.formats()
+    with net.clone().record() as record:
+        record.became(1), record.sources, record.history(record.net[1])
+    xir.compare(net, net.clone(), [image])
+    xir.reduce(net, lambda part: len(part) > 4, max_runs=5)
+    Seen(net).run(image)
+    for use in (lambda: net.run(image, values=["x"]), lambda: xir.reduce(net, lambda part: 1 / 0), lambda: net["x"],
+                lambda: xir.groups(net, lambda op: 1 / 0), lambda: net.run(), lambda: xir.convert(net, "x"),
+                lambda: conv.nothing, lambda: conv.inputs["x"], lambda: net.ops("x"), lambda: net.save("a.onnx", x=1)):
+        with pytest.raises((xir.Error, ZeroDivisionError)):
+            use()
+
+
 def round_of_work(digits):
     net = xir.load(digits, lazy=True)
     xir.optimize(net)
@@ -72,6 +102,7 @@ def round_of_work(digits):
     borrowed = xir.params(net, np.ones((3, 3), "f4"), layout="NC")
     assert borrowed.numpy().sum() == 9 and borrowed.__dlpack__(max_version=(1, 0)) and borrowed.__dlpack__(copy=True)
     functions_of_the_caller()
+    the_rest_of_the_library(net)
     net.run(np.zeros((1, 1, 8, 8), "f4"))
     again = xir.read(net.write("fb"))
     assert not xir.diff(net, again) and not net.check()

@@ -45,14 +45,15 @@ def test_the_stubs_are_those_of_the_classes():
 
 @pytest.mark.skipif("LD_PRELOAD" in os.environ or hasattr(sys, "gettotalrefcount"),
                     reason="the type checker says the same with a sanitizer and with assertions")
-@pytest.mark.parametrize("what", ["docs", "page"])
+@pytest.mark.parametrize("what", ["docs", "page", "tour"])
 def test_a_type_checker_accepts(tmp_path, what):
     mypy = pytest.importorskip("mypy.api", reason="mypy is not installed")
     file = tmp_path / f"{what}.py"
     if what == "page":
         file.write_text((EXAMPLES / "page.py").read_text())
     else:
-        blocks = re.findall(r"^```python\n(.*?)^```", (TOP / "docs/python.md").read_text(), re.MULTILINE | re.DOTALL)
+        page = TOP / ("docs/python.md" if what == "docs" else "docs/python-tour.md")
+        blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
         file.write_text("\n".join(blocks))
     # The package as its users have it; what is not annotated in the page is the page's own function.
     os.environ["MYPYPATH"] = str(os.path.dirname(os.path.dirname(xir.__file__)))

@@ -25,7 +25,7 @@ def ATanh(input: Operand, *, name: str | None = ..., net: Network | None = ...) 
 def Abs(input: Operand, *, name: str | None = ..., net: Network | None = ...) -> Value:
     """absolute value"""
 
-def Add(lhs: Operand, rhs: Operand, *, alpha: Sequence[Type] = ..., beta: Sequence[Type] = ...,
+def Add(lhs: Operand, rhs: Operand, *, alpha: Sequence[float] = ..., beta: Sequence[float] = ...,
         cut_scale: Type | str = ..., name: str | None = ..., net: Network | None = ...) -> Value:
     """alpha * lhs + beta * rhs, broadcast"""
 
@@ -36,17 +36,17 @@ def AlignAxis(input: Operand, *, aligned_units: Sequence[Type] = ..., name: str 
 def And(lhs: Operand, rhs: Operand, *, name: str | None = ..., net: Network | None = ...) -> Value:
     """lhs and rhs, broadcast"""
 
-def Argmax(input: Operand, *, dim: Type | str | None = ..., keepdim: bool = False, name: str | None = ...,
+def Argmax(input: Operand, *, dim: int | None = ..., keepdim: bool = False, name: str | None = ...,
         net: Network | None = ...) -> Value:
     """the index of the greatest element"""
 
-def Argmin(input: Operand, *, dim: Type | str | None = ..., keepdim: bool = False, name: str | None = ...,
+def Argmin(input: Operand, *, dim: int | None = ..., keepdim: bool = False, name: str | None = ...,
         net: Network | None = ...) -> Value:
     """the index of the least element"""
 
-def Attention(query: Operand, key: Operand, value: Operand, mask: Operand | None = ..., *,
-        scale: Type | str | None = ..., is_causal: bool = False, q_num_heads: int = 0, kv_num_heads: int = 0,
-        softcap: float = 0.0, name: str | None = ..., net: Network | None = ...) -> Value:
+def Attention(query: Operand, key: Operand, value: Operand, mask: Operand | None = ..., *, scale: float | None = ...,
+        is_causal: bool = False, q_num_heads: int = 0, kv_num_heads: int = 0, softcap: float = 0.0,
+        name: str | None = ..., net: Network | None = ...) -> Value:
     """scaled dot-product attention"""
 
 def AvgPool1d(input: Operand, *, pool_width: int = ..., stride_width: int = 1, pad_left: int = 0, pad_right: int = 0,
@@ -102,7 +102,7 @@ def ClampScalar(input: Operand, *, min: float = ..., max: float = ..., name: str
 def Concat(*inputs: Operand | None, axis: int = -1, name: str | None = ..., net: Network | None = ...) -> Value:
     """tensors one after the other along a dim"""
 
-def ConstantOfShape(input: Operand, *, value: Type | str = ..., element_dtype: Type | str = ..., name: str | None = ...,
+def ConstantOfShape(input: Operand, *, value: float = ..., element_dtype: Type | str = ..., name: str | None = ...,
         net: Network | None = ...) -> Value:
     """a tensor of one number everywhere"""
 
@@ -300,7 +300,7 @@ def Matmul(x: Operand, k: Operand, b: Operand | None = ..., *, cut_scale: Type |
         net: Network | None = ...) -> Value:
     """matrix product with broadcast leading dims and optional bias"""
 
-def Max(input: Operand, *, dim: Type | str | None = ..., keepdim: bool = False, name: str | None = ...,
+def Max(input: Operand, *, dim: int | None = ..., keepdim: bool = False, name: str | None = ...,
         net: Network | None = ...) -> Value:
     """the greatest element along a dim"""
 
@@ -329,7 +329,7 @@ def Mean(input: Operand, *, dim: Sequence[int] = ..., keepdim: bool = False, nam
         net: Network | None = ...) -> Value:
     """the mean along dims"""
 
-def Min(input: Operand, *, dim: Type | str | None = ..., keepdim: bool = False, name: str | None = ...,
+def Min(input: Operand, *, dim: int | None = ..., keepdim: bool = False, name: str | None = ...,
         net: Network | None = ...) -> Value:
     """the least element along a dim"""
 
@@ -380,7 +380,7 @@ def PReLU(input: Operand, *, alpha: Value, name: str | None = ..., net: Network 
     """a slope for negative numbers, one for all or one for each channel"""
 
 def Pad(input: Operand, amounts: Operand | None = ..., *, padding: Sequence[int],
-        mode: Literal['CONSTANT', 'REFLECTION', 'REPLICATION', 'SYMMETRIC'] = 'CONSTANT', value: Type | str = ...,
+        mode: Literal['CONSTANT', 'REFLECTION', 'REPLICATION', 'SYMMETRIC'] = 'CONSTANT', value: float = ...,
         name: str | None = ..., net: Network | None = ...) -> Value:
     """elements before and after each dim"""
 
@@ -430,8 +430,8 @@ def Region(*inputs: Operand | None, name: str | None = ..., net: Network | None 
 def Reorg(*inputs: Operand | None, name: str | None = ..., net: Network | None = ...) -> Any:
     """Darknet's reorg layer: moves blocks of pixels to channels"""
 
-def Reshape(input: Operand, dims: Operand | None = ..., *, shape: Sequence[int], layout: Type | str,
-        name: str | None = ..., net: Network | None = ...) -> Value:
+def Reshape(input: Operand, dims: Operand | None = ..., *, shape: Sequence[int], layout: str, name: str | None = ...,
+        net: Network | None = ...) -> Value:
     """the same elements in row-major order, in other dims"""
 
 def Resize(input: Operand, size: Operand | None = ..., *, dsize: Sequence[int],
@@ -457,7 +457,7 @@ def ScatterND(data: Operand, indices: Operand, updates: Operand, *,
         net: Network | None = ...) -> Value:
     """a copy of a tensor with elements or slices written to indexed positions"""
 
-def Shape(input: Operand, *, start: int = 0, end: Type | str | None = ..., name: str | None = ...,
+def Shape(input: Operand, *, start: int = 0, end: int | None = ..., name: str | None = ...,
         net: Network | None = ...) -> Value:
     """the dims of a tensor as a tensor"""
 
@@ -531,7 +531,7 @@ def TopK(x: Operand, k: Operand, *, axis: int = -1, largest: bool = True, sorted
         net: Network | None = ...) -> tuple[Value, ...]:
     """the k greatest or least elements along an axis, and where they are"""
 
-def Transpose(input: Operand, *, dims: Sequence[int], layout: Type | str, name: str | None = ...,
+def Transpose(input: Operand, *, dims: Sequence[int], layout: str, name: str | None = ...,
         net: Network | None = ...) -> Value:
     """axes in another order"""
 

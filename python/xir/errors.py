@@ -53,7 +53,7 @@ class TypeError(Error, TypeError):
     """A value of the wrong kind or class."""
 
 
-class BoundsError(Error, ValueError):
+class BoundsError(Error, ValueError, IndexError):
     """A number, an index or a length outside of what is allowed."""
 
 

@@ -7,11 +7,8 @@ import array
 import collections
 
 from . import _xir, errors
+from .names import step
 from .network import Pipeline
-
-
-def _quoted(text):
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def plan(net, *, verify=False, prove=False, **options):
@@ -19,11 +16,7 @@ def plan(net, *, verify=False, prove=False, **options):
     `align=64`, `limit`, `effort`, `in_place`, `parts`, `reuse`, `keep` and others. Returns a dict from each value that
     has an address to its memory, "@etm(4096)". `verify` and `prove` are those of Pipeline.run. `clear=True` takes all
     addresses back."""
-    words = []
-    for name, value in options.items():
-        text = _quoted(value) if isinstance(value, str) else str(value).lower()
-        words.append(f"{name.replace('_', '-')}={text}")
-    Pipeline(f"plan{{{','.join(words)}}}" if words else "plan").run(net, verify=verify, prove=prove)
+    Pipeline(step("plan", options)).run(net, verify=verify, prove=prove)
     return {value: value.memory for op in net for value in op.outputs if value.memory != "@hostm"}
 
 

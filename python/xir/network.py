@@ -18,12 +18,17 @@ _VERIFY = (None, "never", "header", "touch", "full")      # ORDER VERIFY: xir_ve
 
 
 def load(path, *, lazy=False, params=True, format=None, verify=None):
-    """Returns the network of a file. `lazy` maps parameters instead of reading them. `params` is False for the
+    """Returns the network of a file, by its path, or of the bytes that a file has: bytes, a bytearray, a memoryview, or
+    an object with `read`. `lazy` maps parameters instead of reading them. `params` is False for the
     structure alone, or the path of the file that has them. The format is detected unless it is given. `verify` says
     how parameters are checked: "never", "header", "full" by their MD5, or "touch", which is the default if `lazy`: once
     a mapped file has changed, every use of a parameter is an OSError. A view from before cannot be protected."""
     if verify not in _VERIFY:
         raise errors.make("unknown", [], f"verify is one of {', '.join(map(repr, _VERIFY))}, not {verify!r}", 0)
+    if isinstance(path, (bytes, bytearray, memoryview)):
+        return _xir.read(path, "", format)
+    if hasattr(path, "read"):
+        return _xir.read(path.read(), str(getattr(path, "name", "")), format)
     return _xir.load(path, lazy, params, format, _VERIFY.index(verify or ("touch" if lazy else None)))
 
 
@@ -54,16 +59,6 @@ def finish_save(path, *, params=None):
     then loading the structure fails. `params` names the parameter file if the save gave it a name of its own. Returns
     True if there was something to do."""
     return _xir.finish_save(path, params)
-
-
-def _save(self, path, *, format=None, indent=False, check=True):
-    """Saves the network; the suffix decides the format unless it is given. If it fails, an old file remains."""
-    _xir.save(self, path, format, indent, check)
-
-
-def _write(self, format, *, check=True):
-    """Returns the bytes that a file of the format would have."""
-    return _xir.write(self, format, check, True)
 
 
 # ---- notes ------------------------------------------------------------------------------------------------------
@@ -157,60 +152,43 @@ def _cleanup(self):
     return self
 
 
-def _bind(self, **dims):
-    """Gives symbols of dims one value each, or an interval (least, most)."""
-    _xir.bind(self, tuple((name, *(value if isinstance(value, tuple) else (value, value)))
-                          for name, value in dims.items()))
-    return self
-
-
 def _fix(self, name, value):
     """Makes an input a constant: a number, for each of its elements, or anything with the buffer protocol."""
     _xir.fix(self, name, value if isinstance(value, (bool, int, float)) else _array(value))
     return self
 
 
-class Outputs(dict):
-    """The results of a run by the names of the outputs; `values()` has the order of the network."""
-
-
-def _run(self, *arrays, threads=1, max_work=0, max_memory=0, arena=False, **named):
-    """Computes the network with the reference executor, in up to `threads` threads, whose number does not change the
-    results. `max_work` limits its steps, `max_memory` the bytes of its values; 0 sets no limit. `arena` computes in
-    the memory that the network plans (xir.plan). Inputs are given by position or by name, as anything with the buffer
-    protocol. Returns a dict from the names of outputs, or their
-    positions, to xir.Array or numpy.ndarray."""
-    inputs = self.inputs
-    given = list(arrays) + [None] * (len(inputs) - len(arrays))
-    names = {value.name: i for i, value in enumerate(inputs)}
-    for name, array in named.items():
-        if name not in names:
-            default = next((v for v in self.params if v.name == name and v.is_default), None)
-            more = "; a default has this name: its make_input() makes an input of it" if default else ""
-            raise errors.UnknownError(f"the network has no input '{name}'; it has {', '.join(names) or 'no names'}{more}")
-        if given[names[name]] is not None:
-            raise errors.TypeError(f"the input '{name}' is given twice")
-        given[names[name]] = array
-    for i, array in enumerate(given):
-        if array is None:
-            raise errors.MissingError(f"the input '{inputs[i].name if i < len(inputs) else i}' is not given")
-    results = _xir.run(self, tuple(_array(a) for a in given), threads, max_work, max_memory, arena)
-    return Outputs({value.name or i: _numbers(result) for i, (value, result) in enumerate(zip(self.outputs, results))})
-
-
 def _array(given):
-    return given if isinstance(given, Array) else Array(given)
-
-
-def _numbers(array):
+    """An Array of what has the buffer protocol, or of what NumPy makes an array of."""
+    if isinstance(given, Array):
+        return given
     try:
-        return array.numpy()
-    except ImportError:
-        return array
+        return Array(given)
+    except (TypeError, ValueError, BufferError, errors.Error):
+        array = _made_plain(given)
+        if array is None:
+            raise
+    return Array(array)
 
 
-for _name, _method in dict(save=_save, write=_write, at=_at, scope=_scope, infer=_infer, check=_check,
-                           cleanup=_cleanup, bind=_bind, fix=_fix, run=_run).items():
+def _made_plain(given):
+    """A contiguous array in the byte order of the machine, with elements that buffers have; None if there is none."""
+    try:
+        import numpy
+        array = numpy.asarray(given)
+    except Exception:      # noqa: BLE001, code of the caller: the first exception says more
+        return None
+    if array.dtype.kind not in "biufV" or array.dtype.fields:
+        return None
+    if array.dtype.kind == "V" or array.dtype.name.startswith(("bfloat", "float8", "int2", "int4", "uint2", "uint4")):
+        try:      # elements of ml_dtypes
+            array = array.astype("f4" if "float" in array.dtype.name else "i1")
+        except (TypeError, ValueError):
+            return None
+    return numpy.ascontiguousarray(array, array.dtype.newbyteorder("=")).reshape(array.shape)
+
+
+for _name, _method in dict(at=_at, scope=_scope, infer=_infer, check=_check, cleanup=_cleanup, fix=_fix).items():
     _method.__name__ = _name
     setattr(Network, _name, _method)
 
@@ -277,7 +255,7 @@ def _edit(self):
     import numpy
     array = self.array(True)
     yield numpy.asarray(memoryview(array))
-    self.set_array(array)
+    self._set_array(array)
 
 
 for _type in (Array, Value):
@@ -294,6 +272,7 @@ def _insert(self, make):
     """Puts what `make(value)` returns between the value and all its users, except those that `make` adds."""
     users = self.users
     made = make(self)
+    made = made.output if isinstance(made, Op) else made
     made.connect(users)
     return made
 
@@ -335,9 +314,11 @@ class Proof(collections.namedtuple("Proof", "networks outputs largest computed r
 
 
 class Report(list):
-    """The steps of a run. `proof` is a Proof, or None if nothing was to be proven."""
+    """The steps of a run. `proof` is a Proof, or None if nothing was to be proven. `findings` is what the passes said:
+    warnings and notes."""
 
     proof = None
+    findings = ()
 
     @property
     def changes(self):
@@ -404,8 +385,9 @@ class Pipeline:
         that is called after every pass, or an object with methods `before` and `after`; its exception ends the run.
         Returns the Report. If a pass fails, the network is as that pass has left it."""
         pairs = tuple(_watch(watch) for watch in watches)
-        steps, proof = _xir.pipeline(self.text, net, verify, _proof_options(prove), level, pairs)
+        steps, proof, findings = _xir.pipeline(self.text, net, verify, _proof_options(prove), level, pairs)
         report = Report(Step(*row) for row in steps)
+        report.findings = findings
         report.proof = proof and Proof(*proof)
         return report
 
@@ -424,27 +406,71 @@ _LEVELS = {"needed": 1, "exact": 2, "fast": 3, "max": 4}
 _KINDS = {int: 0, float: 1, bool: 2, str: 3}
 
 
-def pass_(name, *, level="exact", options=None):
-    """Registers a function as a pass: it gets a network and its options as attributes, and returns the number of
-    changes. `options` has the defaults, ints, floats, bools or texts, whose types the values have. The docstring's
-    first line is that of the pass. It stays registered as long as the process."""
+_mine = set()      # the names of passes that Python has registered, which it may register again
+
+
+def _annotated(function):
+    """The options that a function declares as keywords with defaults: f(net, *, limit: int = 10)."""
+    import inspect      # slow to import, and rarely needed
+    kinds = inspect.Parameter
+    found = {}
+    for row in list(inspect.signature(function).parameters.values())[1:]:
+        if row.kind is not kinds.KEYWORD_ONLY:
+            continue
+        kind = row.annotation if isinstance(row.annotation, type) else \
+            {"int": int, "float": float, "bool": bool, "str": str}.get(row.annotation, type(row.default))
+        if row.default is kinds.empty or kind not in _KINDS:
+            raise errors.TypeError(f"the option '{row.name}' of a pass needs a default that is an int, a float, a bool or a "
+                                   "text")
+        found[row.name] = kind(row.default)
+    return found
+
+
+def _option_rows(options):
+    rows = []
+    for key, value in options.items():
+        if type(value) not in _KINDS:
+            raise errors.TypeError(f"the option '{key}' is not an int, a float, a bool or a text")
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        rows.append((key.replace("_", "-"), _KINDS[type(value)], text, key))
+    return tuple(rows)
+
+
+def pass_(name=None, *, level="exact", options=None):
+    """Registers a function as a pass, which returns the number of changes:
+
+        @xir.pass_
+        def drop_relus(net, *, limit: int = 10): ...
+
+    Keywords of the function are its options. Without a name the pass has that of the function, "drop-relus". With
+    `options`, a dict of defaults, the function gets them as attributes of a second argument. Ints, floats, bools and
+    texts are options. The docstring's first line is that of the pass. It stays registered as long as the process;
+    defining it again replaces it in pipelines that are made from then on."""
+    if callable(name):
+        return pass_(None, level=level, options=options)(name)
+
     def decorate(function):
-        rows = []
-        for key, value in (options or {}).items():
-            if type(value) not in _KINDS:
-                raise errors.TypeError(f"the option '{key}' is not an int, a float, a bool or a text")
-            text = str(value).lower() if isinstance(value, bool) else str(value)
-            rows.append((key.replace("_", "-"), _KINDS[type(value)], text, key))
-
-        def call(net, given):
-            return function(net, types.SimpleNamespace(**{key.replace("-", "_"): v for key, v in given.items()}))
-
-        doc = (function.__doc__ or name).strip().split("\n")[0]
         if level not in _LEVELS:
             raise errors.UnknownError(f"'{level}' is not a level; they are {', '.join(_LEVELS)}")
-        _xir.register_pass(name, doc, _LEVELS[level], tuple(rows), call)
+        declared = _annotated(function) if options is None else {}
+        word = function.__name__.replace("_", "-") if name is None else name
+
+        def call(net, given):
+            named = {key.replace("-", "_"): value for key, value in given.items()}
+            return function(net, **named) if declared or alone else function(net, types.SimpleNamespace(**named))
+
+        alone = options is None and not declared and _takes_one(function)
+        doc = (function.__doc__ or word).strip().split("\n")[0]
+        _xir.register_pass(word, doc, _LEVELS[level], _option_rows(options or declared), call, word in _mine)
+        _mine.add(word)
         return function
     return decorate
+
+
+def _takes_one(function):
+    import inspect
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(row.kind in positional for row in inspect.signature(function).parameters.values()) == 1
 
 
 # ---- differences ------------------------------------------------------------------------------------------------
@@ -492,6 +518,7 @@ def _rows(net):
 
 
 def _text(self):
+    """A table: the name, the numbers of ops and parameters, inputs, outputs, classes."""
     return "\n".join(f"{name:>10}  {value}" for name, value in _rows(self))
 
 
@@ -530,12 +557,15 @@ def _html(self):
 
 # ---- pickles ----------------------------------------------------------------------------------------------------
 
+_NO_MD5 = 4      # no digest of parameters is computed that are not written
+
+
 def _reduce(self, protocol):
     """The structure as FlatBuffers, and a buffer for each of the parameters: protocol 5 keeps these out of band."""
     import pickle
     arrays = [value.array() if value.has_data else None for value in self.params]
     buffers = [array and (pickle.PickleBuffer(array.bytes) if protocol >= 5 else array.raw()) for array in arrays]
-    return _unpickle, (_xir.write(self, "fb", False, False), buffers)
+    return _unpickle, (_xir.write(self, "fb", False, False, False, False, 0, _NO_MD5), buffers)
 
 
 def _unpickle(structure, buffers):
@@ -556,7 +586,7 @@ Network.__reduce_ex__ = _reduce
 Network.draw = _draw
 
 
-Network.__str__ = lambda self: _xir.write(self, "text", False, True).decode()
+Network.__str__ = lambda self: _xir.write(self, "text", False, True, False, False, 0, 0).decode()
 Network.summary = _text
 Network.__repr__ = lambda self: f"<xir.Network {self.name!r}, {len(self)} ops>"
 Network._repr_html_ = _html

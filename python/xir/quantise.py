@@ -4,7 +4,7 @@
 """Calibration and quantisation: docs/quantisation.md."""
 
 from . import _xir
-from .memory import _quoted
+from .names import step
 from .network import Pipeline, _array
 
 
@@ -23,6 +23,4 @@ def quantize(net, *, verify=False, **options):
     """Makes integers of values and constants, by the pass `quantize`, whose options are keywords: `scheme="onnx"`,
     `calibration="c.json"`, `method`, `bits`, `maps`, `per`, `pow2`, `scope`, `keep`, `outputs`, `type` and others.
     `verify` checks the network. Returns the Report."""
-    words = [f"{name.replace('_', '-')}={_quoted(value) if isinstance(value, str) else str(value).lower()}"
-             for name, value in options.items()]
-    return Pipeline(f"quantize{{{','.join(words)}}}" if words else "quantize").run(net, verify=verify)
+    return Pipeline(step("quantize", options)).run(net, verify=verify)

@@ -36,7 +36,12 @@ def _hint(kind):
     if kind.startswith("enum "):
         return f"Literal[{', '.join(repr(word) for word in kind[5:].split('|'))}]"
     if kind.startswith("list<ref"):
-        return "Sequence[Type]"
+        return "Sequence[float]" if "Imm" in kind else "Sequence[Type]"
+    if kind.startswith("ref<"):
+        known = {"ref<ScalarImm>": "float", "ref<FloatImm>": "float", "ref<IntImm>": "int", "ref<Bool>": "bool",
+                 "ref<Layout>": "str"}
+        if kind in known:
+            return known[kind]
     return "Type | str" if kind.startswith("ref") else _TYPES[kind]
 
 

@@ -18,7 +18,7 @@ exceptions=tests/tree/callers.txt
     find include/xir -name '*.h' ! -name icraft.h ! -name 'gone*.h'
     find include/xir -name '*.hpp'
     find src tools python examples plugins bench \( -name '*.[ch]' -o -name '*.cpp' -o -name '*.def' \)
-    find docs -name '*.md' ! -name icraft.md
+    find docs -name '*.md' ! -name icraft.md ! -name python-c.md
     echo README.md
 } | xargs awk -v exceptions="$exceptions" '
 # A line of C without its comments.

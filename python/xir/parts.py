@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: XIR contributors
+
+"""Regions: sets of ops that are treated as one; parts of networks."""
+
+import collections
+
+from . import _xir, errors
+from ._xir import Network, Op, Value
+from .names import value_named
+
+
+def _ops(ops):
+    """The network of ops, and the ops as a tuple."""
+    made = (ops,) if isinstance(ops, Op) else tuple(ops)
+    for op in made:
+        if not isinstance(op, Op):
+            raise errors.TypeError(f"a region consists of ops, not of {type(op).__name__}")
+    if not made:
+        raise errors.make("invalid", [], "a region has at least one op", 0)
+    return made[0].network, made
+
+
+def region_path(ops):
+    """Returns the ops of a shortest path that leaves a set of ops and comes back; an empty list if there is none: then
+    the set is convex, and can run as one op."""
+    net, made = _ops(ops)
+    return _xir.region_path(net, made)
+
+
+def groups(net, kind):
+    """Gathers ops into convex groups, which can all be outlined. `kind(op)` returns an integer, equal for ops that may
+    be in one group, or True; None, False or a negative one keeps the op out. Returns a list of lists of ops."""
+    return _xir.groups(net, kind)
+
+
+def outline(ops, *, name="", target=None):
+    """Moves a convex set of ops into the body of one new op of the class Call, and returns it."""
+    net, made = _ops(ops)
+    return _xir.outline(net, made, name, target)
+
+
+def inline(call):
+    """Puts the ops of a call's body in its place: the inverse of outline."""
+    _xir.inline(call)
+
+
+def _values(net, values):
+    values = (values,) if isinstance(values, (str, Value, Op)) else values
+    return tuple(value_named(net, value) if isinstance(value, str) else value for value in values)
+
+
+def extract(net, begin=(), end=(), *, ops=None):
+    """Returns a network of its own: the part that computes the values `end` from the values `begin`, or a convex set of
+    `ops`. Values are given as such or by name (`xir.names.value_named`). Without `begin` it starts at the inputs of the
+    network, without `end` it ends at the outputs that depend on `begin`."""
+    if ops is not None:
+        owner, made = _ops(ops)
+        if owner is not net:
+            raise errors.make("invalid", [], "the ops are of another network", 0)
+        return _xir.extract_ops(net, made)
+    return _xir.extract(net, _values(net, begin), _values(net, end))
+
+
+class Region(collections.namedtuple("Region", "net target group ops")):
+    """A part of a divided network.
+
+    net     a network of its own, whose inputs and outputs have the ids that they have in the whole
+    target  that it is for
+    group   its number; None: the host's part
+    ops     how many ops of the whole it has
+    """
+
+    __slots__ = ()
+
+
+def regions(net):
+    """Returns the parts into which the pass `partition` has divided a network, in an order in which they can run one
+    after the other: a list of Region."""
+    return [Region(*row) for row in _xir.divide(net)]
