@@ -2,17 +2,18 @@
 # SPDX-FileCopyrightText: XIR contributors
 
 """The build backend of the package (PEP 517): it configures and builds the tree with CMake, and zips what the component
-`wheel` installs: the package, with libxir.so next to its extension. It needs what building.md lists for the library and
-`python3-dev`, and nothing from the network.
+`wheel` installs: the package, with libxir.so and the program xir in folders of it. It needs what building.md lists for
+the library and `python3-dev`, and nothing from the network.
 
     pip install --no-index --no-build-isolation ./python
     pip install … --config-settings build-dir=build/release ./python      builds in a folder of the tree, if it exists
                                                                           what has been built is not built again
-    pip install … --config-settings cmake-args="-DXIR_LTO=OFF" ./python
+    pip install … --config-settings cmake-args="-DXIR_LTO=ON" ./python     optimises across files, which takes longer
 """
 
 import base64
 import hashlib
+import io
 import os
 import pathlib
 import re
@@ -20,6 +21,7 @@ import shlex
 import shutil
 import subprocess
 import sysconfig
+import tarfile
 import tempfile
 import zipfile
 
@@ -30,20 +32,16 @@ def _version():
     return re.search(r"^project\(xir VERSION ([\d.]+)", (TOP / "CMakeLists.txt").read_text(), re.MULTILINE)[1]
 
 
-def _licence():
-    return (TOP / "cmake/licence.txt").read_text().strip()
-
-
 def _tag():
     return f"cp311-abi3-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
 
 
-def _metadata():
-    return "\n".join([
-        "Metadata-Version: 2.1", "Name: xir", f"Version: {_version()}",
-        "Summary: Compiler intermediate representation of neural networks", "Requires-Python: >=3.11",
-        f"License: {_licence()}",
-        "Description-Content-Type: text/markdown", "", (TOP / "docs/python.md").read_text()])
+def _metadata(long=True):
+    """The metadata, of which CMake installs the short form."""
+    text = (TOP / "python/METADATA.in").read_text()
+    text = text.replace("@PROJECT_VERSION@", _version()).replace(
+        "@XIR_LICENCE@", (TOP / "cmake/licence.txt").read_text().strip())
+    return text + ("\n" + (TOP / "docs/python.md").read_text() if long else "")
 
 
 def _wheel_file():
@@ -57,12 +55,13 @@ def _cmake(*args):
 def _build(folder, settings, stage):
     """Builds in a folder, and installs the component into `stage`."""
     if not (folder / "CMakeCache.txt").exists():
-        off = [f"-DXIR_BUILD_{part}=OFF" for part in ("TOOLS", "EXAMPLES", "PLUGINS", "BENCH", "TESTS")]
+        off = [f"-DXIR_BUILD_{part}=OFF" for part in ("EXAMPLES", "PLUGINS", "BENCH", "TESTS")]
         ninja = ["-G", "Ninja"] if shutil.which("ninja") else []
         _cmake("-S", TOP, "-B", folder, *ninja, "-DCMAKE_BUILD_TYPE=Release", *off, "-DXIR_BUILD_PYTHON=ON",
+               "-DXIR_BUILD_TOOLS=ON", "-DXIR_LTO=OFF",
                *shlex.split(settings.get("cmake-args", "")))
     jobs = os.environ.get("JOBS") or str(os.cpu_count() or 1)
-    _cmake("--build", folder, "--target", "xir_python", "--parallel", jobs)
+    _cmake("--build", folder, "--target", "xir_python", "xir", "--parallel", jobs)
     _cmake("--install", folder, "--prefix", stage, "--component", "wheel", "--strip")
 
 
@@ -99,11 +98,42 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
         _build(folder, settings, stage)
         wheel = _Wheel(pathlib.Path(wheel_directory, name), info)
         for path in sorted(path for path in stage.rglob("*") if path.is_file()):
-            wheel.add(path.relative_to(stage).as_posix(), path.read_bytes(), 0o755 if ".so" in path.name else 0o644)
+            mode = 0o755 if ".so" in path.name or path.parent.name == "bin" else 0o644
+            wheel.add(path.relative_to(stage).as_posix(), path.read_bytes(), mode)
         wheel.add(f"{info}/METADATA", _metadata().encode())
+        wheel.add(f"{info}/entry_points.txt", (TOP / "python/entry_points.txt").read_bytes())
         wheel.add(f"{info}/WHEEL", _wheel_file().encode())
         wheel.close()
     return name
+
+
+def _sources():
+    """The files of the tree: those that git knows, or all but build folders."""
+    if (TOP / ".git").exists() and shutil.which("git"):
+        names = subprocess.run(["git", "-C", TOP, "ls-files", "-z"], check=True, capture_output=True).stdout
+        return sorted(TOP / os.fsdecode(name) for name in names.split(b"\0") if name)
+    return sorted(path for path in TOP.rglob("*")
+                  if path.is_file() and not {"build", ".git"} & set(path.relative_to(TOP).parts))
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    """Packs the tree, and returns the name of the archive. Its pyproject.toml is the one of python/, for its top."""
+    top = f"xir-{_version()}"
+    project = (TOP / "python/pyproject.toml").read_text().replace('backend-path = ["."]', 'backend-path = ["python"]')
+    with tarfile.open(pathlib.Path(sdist_directory, f"{top}.tar.gz"), "w:gz", format=tarfile.PAX_FORMAT) as archive:
+        for path in _sources():
+            if path.exists():
+                archive.add(path, f"{top}/{path.relative_to(TOP).as_posix()}", recursive=False)
+        for name, text in (("pyproject.toml", project), ("PKG-INFO", _metadata())):
+            entry = tarfile.TarInfo(f"{top}/{name}")
+            entry.size = len(text.encode())
+            archive.addfile(entry, io.BytesIO(text.encode()))
+    return f"{top}.tar.gz"
+
+
+def get_requires_for_build_sdist(config_settings=None):
+    """Nothing of PyPI is needed."""
+    return []
 
 
 def get_requires_for_build_wheel(config_settings=None):
@@ -117,4 +147,5 @@ def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
     info.mkdir()
     (info / "METADATA").write_text(_metadata())
     (info / "WHEEL").write_text(_wheel_file())
+    shutil.copy(TOP / "python/entry_points.txt", info)
     return info.name

@@ -10,6 +10,7 @@ import pickle
 import shutil
 import subprocess
 import sys
+import tarfile
 import textwrap
 
 import numpy as np
@@ -155,6 +156,28 @@ def test_pictures(tiny, tmp_path):
     assert xir.Network("<b>")._repr_html_().count("&lt;b&gt;") == 1
 
 
+def test_the_sources_are_packed(tmp_path):
+    """An archive that pip could build from: the project's file at its top, and what it builds."""
+    sys.path.insert(0, str(TOP / "python"))
+    try:
+        import backend
+    finally:
+        sys.path.pop(0)
+    with tarfile.open(tmp_path / backend.build_sdist(tmp_path)) as archive:
+        names = {name.split("/", 1)[1] for name in archive.getnames()}
+        project = archive.extractfile(next(name for name in archive.getnames() if name.endswith("/pyproject.toml")
+                                           and name.count("/") == 1)).read().decode()
+    assert {"pyproject.toml", "PKG-INFO", "CMakeLists.txt", "LICENSE", "python/backend.py", "include/xir/xir.h"} <= names
+    assert 'backend-path = ["python"]' in project and not any(name.startswith("build/") for name in names)
+
+
+def test_the_program_is_a_module():
+    if not (BUILD / "tools/xir").exists():
+        pytest.skip("the program is not built")
+    said = subprocess.run([sys.executable, "-m", "xir", "--version"], check=True, text=True, capture_output=True).stdout
+    assert xir.__version__ in said
+
+
 @pytest.mark.skipif("LD_PRELOAD" in os.environ or hasattr(sys, "gettotalrefcount"),
                     reason="a wheel is not for a sanitizer, nor for the interpreter with assertions")
 @pytest.mark.skipif(not (BUILD / "CMakeCache.txt").exists(), reason="XIR_BUILD is not the build folder")
@@ -171,7 +194,13 @@ def test_a_wheel_in_an_empty_environment(tmp_path):
                     f"build-dir={BUILD}", TOP / "python"], check=True, env=environment)
     moved = tmp_path / "moved"      # libxir.so is found next to the extension, not in the build folder
     site = next((tmp_path / "env/lib").glob("python3*/site-packages"))
-    assert sorted(path.name for path in (site / "xir").glob("*.so*"))[0] == "_xir.abi3.so"
+    assert [path.name for path in (site / "xir").glob("*.so*")] == ["_xir.abi3.so"]
+    assert list((site / "xir").glob("**/libxir.so*"))
+    for command in ([inside, "-m", "xir"], [tmp_path / "env/bin/xir"]):
+        said = subprocess.run([*command, "info", TOP / "examples/models/digits.onnx"], check=True, text=True,
+                              env=environment, stdout=subprocess.PIPE, cwd=tmp_path).stdout
+        assert "Conv" in said
+    assert subprocess.run([inside, "-m", "xir", "nothing"], env=environment, stderr=subprocess.DEVNULL).returncode
     said = subprocess.run([inside, "-c", "import xir; print(xir.__file__); [print(line.split()[-1]) for line in "
                            "open('/proc/self/maps') if 'libxir' in line]"], check=True, text=True, env=environment,
                           stdout=subprocess.PIPE, cwd=tmp_path).stdout
