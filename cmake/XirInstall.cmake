@@ -79,6 +79,10 @@ set(UP \"${xir_pages_up}\")
 include(\"${PROJECT_SOURCE_DIR}/cmake/XirPages.cmake\")")
 xir_install_licence(${CMAKE_INSTALL_DOCDIR}/licences)
 
+if(XIR_MAN3)    # see XirReference.cmake
+    install(DIRECTORY ${XIR_MAN3}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
+endif()
+
 # Plug-ins are not searched for: a program names the file of the one that it loads.
 if(XIR_PLUGINS)
     install(TARGETS ${XIR_PLUGINS} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/xir)

@@ -23,6 +23,7 @@ typedef struct xir_numbers {
     double   gap;     /* numbers between -gap and gap are excluded */
 } xir_numbers;
 
+/* The numbers from `low` to `high`, both included. */
 static inline xir_numbers xir_numbers_between(double low, double high) {
     xir_numbers range = XIR_INIT(xir_numbers);
     range.low = low;
