@@ -24,7 +24,8 @@ elseif(EXISTS ${TOP}/.git)
     find_program(XIR_GIT git)
     mark_as_advanced(XIR_GIT)
     if(XIR_GIT)
-        set(git ${CMAKE_COMMAND} -E env GIT_OPTIONAL_LOCKS=0 ${XIR_GIT} -C ${TOP})
+        get_filename_component(above ${TOP}/.. REALPATH)    # whose repository is another one
+        set(git ${CMAKE_COMMAND} -E env GIT_OPTIONAL_LOCKS=0 GIT_CEILING_DIRECTORIES=${above} ${XIR_GIT} -C ${TOP})
         execute_process(COMMAND ${git} describe --tags --match v* --always --dirty
             OUTPUT_VARIABLE XIR_COMMIT OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
         execute_process(COMMAND ${git} log -1 --format=%cs

@@ -28,10 +28,21 @@
 #define XIR_PRINTF(f, a)
 #endif
 
+/* The version of the headers; xir_version() is that of the library. */
 #define XIR_VERSION_MAJOR 0
 #define XIR_VERSION_MINOR 1
 #define XIR_VERSION_PATCH 0
 #define XIR_VERSION_NUM   (XIR_VERSION_MAJOR * 10000 + XIR_VERSION_MINOR * 100 + XIR_VERSION_PATCH)
+/* True for headers of this version or a newer one: #if XIR_VERSION_AT_LEAST(0, 2, 0). */
+#define XIR_VERSION_AT_LEAST(major, minor, patch) (XIR_VERSION_NUM >= (major) * 10000 + (minor) * 100 + (patch))
+
+/* Before a declaration that a later version removes: XIR_DEPRECATED("use xir_op_name"). A program that uses it gets the
+ * text as a warning. */
+#if defined(__GNUC__)
+#define XIR_DEPRECATED(instead) __attribute__((deprecated(instead)))
+#else
+#define XIR_DEPRECATED(instead)
+#endif
 
 /* The version of the structs that plug-ins and programs pass to the library, which refuses any other version. Within
  * one version, a struct that begins with its size may grow at its end. So may the rows of an array whose row size is
@@ -73,6 +84,11 @@ XIR_BEGIN
 
 /* Returns the version of the library at run time, "0.1.0". Static. */
 XIR_API const char *xir_version(void);
+
+/* The name and the version of a library that XIR uses, "OpenSSL" and "3.0.17": of the one that runs, for libdeflate of
+ * the one of the build. NULL past the last one. Static. */
+XIR_API const char *xir_dependency_name(size_t i);
+XIR_API const char *xir_dependency_version(size_t i);
 
 /* A piece of text: bytes, UTF-8 unless stated otherwise, not terminated. The function that returns one states how long
  * the bytes live. The empty text may have a null pointer. */
