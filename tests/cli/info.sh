@@ -17,10 +17,10 @@ json 'd["op_types"]["icraft::xir::Conv2d"] == 2 and sum(d["op_types"].values()) 
 json 'd["inputs"] == [{"name": "", "v_id": 0, "dtype": "@fp(32)", "shape": [1, 8, 8, 3], "layout": "@layout(NHWC)"}]'
 json 'len(d["outputs"]) == 1 and d["outputs"][0]["shape"] == [1, 4, 4, 4]'
 
-# The target is the one in the file. The target of a foreign network is not set.
+# The target is the one in the file. A foreign network has the default one, which JSON does not name.
 out_target() { run 0 info "$1"; out "ai target   $2"; run 0 info --json "$1"; json "d['ai_target'] == $3"; }
 out_target small.json @buyit '"@buyit"'
-out_target "$SRC/examples/models/digits.onnx" 'not set' None
+out_target "$SRC/examples/models/digits.onnx" '@buyit (default)' None
 run 0 convert "$SRC/examples/models/digits.onnx" digits.json
 grep -q '"ai_target":"@buyit"' digits.json || bad "a new file has no target"
 out_target digits.json @buyit '"@buyit"'

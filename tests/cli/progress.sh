@@ -53,6 +53,11 @@ same out small.json
 err "${erased}xir: reading <stdin>, "
 [ "$(tail -c 4 err)" = "$erased" ] || bad "the line is left"
 
+# The pass that runs is named; this one runs until its input ends, after the line was shown.
+terminal 0 xterm "small.json: wait" opt small.json --plugin "$BUILD/tests/plugin/waiting.so" --passes infer,wait
+err "xir: optimising small.json: wait, "
+[ "$(tail -c 4 err)" = "$erased" ] || bad "the line is left"
+
 # Findings are printed whole, after the line has disappeared.
 terminal 0 xterm "reading <stdin>" info -; out "ops         7"
 err "<stdin>: warning: there is no parameter file"

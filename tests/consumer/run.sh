@@ -36,10 +36,13 @@ test -e "$prefix/$LIBDIR/libxir.so.$soversion" || { echo "no libxir.so.$soversio
 say "program"
 if [ -x "$prefix/$BINDIR/xir" ]; then
     "$prefix/$BINDIR/xir" --version
-    for printed in man/man1/xir.1 bash-completion/completions/xir zsh/site-functions/_xir \
+    for printed in man/man1/xir.1 man/man1/xir-opt.1 bash-completion/completions/xir zsh/site-functions/_xir \
         fish/vendor_completions.d/xir.fish; do
         test -s "$prefix/share/$printed" || { echo "no share/$printed"; exit 1; }
     done
+    if [ -d "$build/man3" ]; then    # where Perl is
+        test -s "$prefix/share/man/man3/xir_network.h.3" || { echo "no page of a header"; exit 1; }
+    fi
 fi
 
 say "find_package"

@@ -137,5 +137,12 @@ const command calibrate_command = {
                "runs become one. A network of another framework's operations is converted first (to-xir). See "
                "docs/quantisation.md.",
     .faulty = "the network is invalid or cannot be computed, a number is NaN or infinite, or a calibration is not sound",
+    .examples = (const example[]){
+        { "xir opt digits.onnx digits.fb", "Make the network that is quantised later." },
+        { "xir calibrate digits.fb c.json --each --input image=digits_inputs.npy",
+          "Count which numbers its values take." },
+        { NULL, NULL },
+    },
+    .related = "opt run",
     .options = options, .least = 2, .most = 2, .run = calibrate,
 };

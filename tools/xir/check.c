@@ -242,7 +242,11 @@ static void print_summary(const char *name, bool whole, size_t errors, size_t wa
     add(&t, warnings, "warning");
     add(&t, notes, "note");
     print_text(stdout, xir_str_of(name));
-    printf(": %s\n", t.data);
+    fputs(": ", stdout);
+    paint(stdout, errors ? "31" : warnings || !whole ? "33" : "32");
+    fputs(t.data, stdout);
+    paint(stdout, "0");
+    putchar('\n');
     text_free(&t);
 }
 
@@ -375,7 +379,7 @@ static int run(int n, char **operands) {
     if (load_args.params && load_args.no_params) {
         return complain(MISUSED, "--params and --no-params contradict each other");
     }
-    if (check_files(n, operands) || limit_constants() || check_binds()) return MISUSED;
+    if (check_colour() || check_files(n, operands) || limit_constants() || check_binds()) return MISUSED;
     if (find_target(target_word, &target)) return MISUSED;
     int worst = DONE;
     json_out j = { 0 };
@@ -393,12 +397,13 @@ static int run(int n, char **operands) {
 static const option options[] = {
     { "json", NULL, WORD_NONE, &as_json, "print a JSON object; of several files a list of them" },
     { "defs", "FILE", WORD_FILE, &defs, "DeepX: a file of definitions that calls are checked against, besides those of "
-      "the file; without any the executor's" },
+      "the file; without any the executor's", .group = GROUP_FORMAT, .format = "deepx" },
     { "target", "NAME[:CORE]", WORD_CLASS, &target_word, "also whether this target runs each op; if ops of the network "
       "have it, these alone" },
     { "typed", NULL, WORD_NONE, &typed, "--target: also by rules about element types, which otherwise only quantised "
       "networks are asked" },
     { "repair", NULL, WORD_NONE, &repairs, "first finish a save of FILE and its parameters that was interrupted" },
+    COLOR_OPTION,
     BIND_OPTION,
     PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION, AS_CALLS_OPTION,
     CONSTANT_OPTIONS,
@@ -414,5 +419,11 @@ const command check_command = {
                "FILE and its parameters was interrupted while it replaced the two files, that is an error, and --repair "
                "finishes it.",
     .faulty = "there is an error",
+    .examples = (const example[]){
+        { "xir check digits.onnx", "Find all faults of a file." },
+        { "xir check --json digits.onnx >findings.json", "The findings for programs." },
+        { NULL, NULL },
+    },
+    .related = "test info",
     .options = options, .least = 1, .most = MANY, .run = run,
 };

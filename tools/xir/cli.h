@@ -45,8 +45,8 @@ int blame_memory(int code);
 extern const xir_allocator noting_allocator;   /* the context's, which notes what it refuses */
 
 /* ---- commands and their options ------------------------------------------------------------------
- * All documentation of the command line comes from these tables: help.c prints them for people, for docs/xir.md and
- * as the manual page, completion.c for shells. */
+ * All documentation of the command line comes from these tables: help.c prints them for people and for docs/xir.md,
+ * man.c as manual pages, completion.c for shells. */
 
 /* What a word of the command line is, for shells that complete it. */
 typedef enum word_kind {
@@ -64,6 +64,16 @@ typedef enum word_kind {
     WORD_KINDS
 } word_kind;
 
+/* Where help lists an option. ORDER GROUP: help.c. */
+typedef enum option_group {
+    GROUP_COMMAND,
+    GROUP_PROOF,
+    GROUP_LIMITS,
+    GROUP_FILES,
+    GROUP_FORMAT,   /* of one format: its name is option.format */
+    GROUPS
+} option_group;
+
 typedef struct option {
     const char *name;      /* "params": spelled --params; NULL ends a list             */
     const char *argument;  /* "P", for the help; NULL: a flag                          */
@@ -71,7 +81,15 @@ typedef struct option {
     void       *to;        /* a const char * that gets the argument, a bool of a flag  */
     const char *doc;       /* a line                                                   */
     bool        many;      /* may be repeated: `to` is a list of words                 */
+    option_group group;
+    const char *format;    /* "fb", of GROUP_FORMAT: help explains it if that is the format of the line */
 } option;
+
+/* A line for a shell, in a folder with the files of examples/models, and what it does. Those of a command are run one
+ * after the other by a test. */
+typedef struct example {
+    const char *line, *doc;   /* `line` NULL ends a list */
+} example;
 
 typedef struct word_list {
     const char **items;
@@ -88,6 +106,8 @@ typedef struct command {
     const char   *details;       /* a paragraph                                        */
     const char   *faulty;        /* what exit code 1 says here; NULL: it is not used   */
     const option *options;
+    const example *examples;     /* at least one                                        */
+    const char   *related;       /* commands, "opt check"                              */
     int           least, most;   /* how many operands; MANY: any number                */
     bool          bare;          /* needs no context                                   */
     int         (*run)(int n, char **operands);
@@ -114,6 +134,8 @@ int parse_options(const command *cmd, int argc, char **argv, bool *help);
 bool parse_leading(int *argc, char ***argv);
 
 void print_usage(FILE *out);
+/* Prints the versions of XIR and its libraries; `words` may be --json. Returns the exit code. */
+int  print_version(int n, char **words);
 void print_help(const command *cmd, FILE *out);
 
 /* Plug-ins that the command line names, which every command may have. */
@@ -147,11 +169,35 @@ xir_diags *new_diags(void);
 /* Flushes and closes stdout. Returns `code`, or REFUSED if a write failed. */
 int close_output(int code);
 
+/* ---- the terminal ---------------------------------------------------------------------------------- */
+
+/* How many columns a line of standard output has, by COLUMNS or the terminal; SIZE_MAX if neither says. */
+size_t terminal_width(void);
+/* From now on standard output gets a table, whose lines are cut to that width; until table_end. */
+void table_begin(void);
+void table_end(void);
+
+extern const char *colour_word;
+#define COLOR_OPTION                                                                                                  \
+    { "color", "WHEN", WORD_TEXT, &colour_word, "when to print colours: auto (on a terminal), always or never" }
+/* Complains about another word of --color: MISUSED. */
+int  check_colour(void);
+/* Returns true if a file, stdout or stderr, shows colours: by --color, NO_COLOR and TERM. */
+bool in_colour(FILE *out);
+/* Begins a colour ("31" is red), or ends all ("0"), where colours are shown. */
+void paint(FILE *out, const char *code);
+
 /* ---- progress ------------------------------------------------------------------------------------- */
 
 /* From now on the program does this, until progress_end; on a terminal a line on stderr says so if it takes long. Ends
  * what was begun before. Not for work that prints. */
 void progress_begin(const char *verb, const char *name);
+/* What of it is done now: ": fold", ", sample 3 of 64". Nothing if no line would show it. */
+void progress_step(const char *format, ...) XIR_PRINTF(1, 2);
+/* Shows the pass that runs: for xir_pass_watch.before. */
+xir_status progress_pass(void *user, const xir_pass_event *event);
+/* Shows the op that is computed: for xir_run_options.cancel. Returns false. */
+bool progress_op(void *user);
 void progress_end(void);
 /* "writing OUT"; nothing if that is the terminal itself. */
 void progress_writing(const char *out);
@@ -189,6 +235,17 @@ void    text_put(text *t, const char *words);
 void    text_printf(text *t, const char *format, ...) XIR_PRINTF(2, 3);
 void    text_free(text *t);
 xir_str text_of(const text *t);
+
+/* The names that are nearest to a word, all equally near; of zero, no names. They are not copied. */
+enum { NEAR = 4 };
+typedef struct near_names {
+    xir_str names[NEAR];
+    size_t  n, distance;
+} near_names;
+/* Offers a name; an empty one, or one that is offered again, is ignored. */
+void near_add(near_names *near, const char *word, xir_str name);
+/* "'conv1', 'conv2' or 'conv3'" */
+void near_put(text *t, const near_names *near);
 
 /* A text from a file, so that it cannot drive a terminal: control bytes and invalid UTF-8 become \xNN. */
 void print_text(FILE *out, xir_str s);
@@ -292,14 +349,18 @@ typedef struct load_options {
 extern load_options load_args;
 #define FROM_OPTION                                                                                                   \
     { "from", "FORMAT", WORD_FORMAT, &load_args.from,                                                                 \
-      "the format of the input, whatever its content and name: json, onnx, pnnx, ...; an unknown word lists all" }
+      "the format of the input, whatever its content and name: json, onnx, pnnx, ...; an unknown word lists all",      \
+      .group = GROUP_FILES }
 #define AS_CALLS_OPTION \
-    { "as-calls", NULL, WORD_NONE, &load_args.as_calls, "DeepX: every line is a call, also one that fits a definition" }
-#define NO_PARAMS_OPTION { "no-params", NULL, WORD_NONE, &load_args.no_params, "read the structure alone" }
-#define LAZY_OPTION      { "lazy", NULL, WORD_NONE, &load_args.lazy, "map parameters instead of reading them" }
+    { "as-calls", NULL, WORD_NONE, &load_args.as_calls, "DeepX: every line is a call, also one that fits a definition", \
+      .group = GROUP_FORMAT, .format = "deepx" }
+#define NO_PARAMS_OPTION                                                                                               \
+    { "no-params", NULL, WORD_NONE, &load_args.no_params, "read the structure alone", .group = GROUP_FILES }
+#define LAZY_OPTION                                                                                                    \
+    { "lazy", NULL, WORD_NONE, &load_args.lazy, "map parameters instead of reading them", .group = GROUP_FILES }
 #define PARAMS_OPTION                                                                                                 \
     { "params", "P", WORD_FILE, &load_args.params,                                                                    \
-      "the parameters of a structure: the file of JSON or PNNX, the folder of DeepX" }
+      "the parameters of a structure: the file of JSON or PNNX, the folder of DeepX", .group = GROUP_FILES }
 
 /* Reads a structure; `path` "-" is standard input. Findings go to `why`. */
 int load_structure(loaded *l, const char *path, const char *from, xir_diags *why);
@@ -326,26 +387,35 @@ typedef struct save_options {
 extern save_options save_args;
 #define OUT_PARAMS_OPTION                                                                                             \
     { "out-params", "Q", WORD_FILE, &save_args.out_params,                                                            \
-      "the file that the parameters are written to, of a structure in JSON or PNNX" }
-#define INDENT_OPTION { "indent", NULL, WORD_NONE, &save_args.indent, "write JSON indented by four blanks" }
+      "the file that the parameters are written to, of a structure in JSON or PNNX", .group = GROUP_FILES }
+#define INDENT_OPTION                                                                                                  \
+    { "indent", NULL, WORD_NONE, &save_args.indent, "write JSON indented by four blanks",                              \
+      .group = GROUP_FORMAT, .format = "json" }
 #define ALIGN_OPTION                                                                                                  \
     { "align", "N", WORD_TEXT, &save_args.align,                                                                      \
-      "fb: the offset of each parameter is a multiple of N, a power of two (4096)" }
+      "fb: the offset of each parameter is a multiple of N, a power of two (4096)",                                    \
+      .group = GROUP_FORMAT, .format = "fb" }
 #define NO_MD5_OPTION                                                                                                 \
     { "no-md5", NULL, WORD_NONE, &save_args.no_md5,                                                                   \
-      "do not compute the MD5 of parameters: reading the file cannot compare them" }
+      "do not compute the MD5 of parameters: reading the file cannot compare them", .group = GROUP_FILES }
 #define EXTERNAL_OPTION                                                                                               \
     { "external", NULL, WORD_NONE, &save_args.external,                                                               \
-      "onnx: write constants of 1024 bytes and more to X.onnx.data, next to X.onnx" }
-#define PLAIN_OPTION { "plain", NULL, WORD_NONE, &save_args.plain, "tsm: write a scrambled container plain" }
+      "onnx: write constants of 1024 bytes and more to X.onnx.data, next to X.onnx",                                   \
+      .group = GROUP_FORMAT, .format = "onnx" }
+#define PLAIN_OPTION                                                                                                   \
+    { "plain", NULL, WORD_NONE, &save_args.plain, "tsm: write a scrambled container plain",                            \
+      .group = GROUP_FORMAT, .format = "tsm" }
 #define INLINE_OPTION                                                                                                 \
     { "inline", "WORD", WORD_TEXT, &save_args.inside,                                                                 \
-      "text: which parameters are in it: all, or none; without this, all if they take at most 16 KiB" }
+      "text: which parameters are in it: all, or none; without this, all if they take at most 16 KiB",                 \
+      .group = GROUP_FORMAT, .format = "text" }
 #define NO_IDS_OPTION                                                                                                 \
-    { "no-ids", NULL, WORD_NONE, &save_args.no_ids, "text: write no ids, as in files that people write" }
+    { "no-ids", NULL, WORD_NONE, &save_args.no_ids, "text: write no ids, as in files that people write",               \
+      .group = GROUP_FORMAT, .format = "text" }
 #define TO_OPTION                                                                                                     \
     { "to", "FORMAT", WORD_FORMAT, &save_args.to,                                                                     \
-      "the format of the output, whatever its name: json, fb, pnnx, ...; an unknown word lists all" }
+      "the format of the output, whatever its name: json, fb, pnnx, ...; an unknown word lists all",                   \
+      .group = GROUP_FILES }
 
 /* The format of the output: the one that the user names, or by the name of the file. NULL after a complaint. */
 const file_format *choose_output(const char *path);
@@ -382,7 +452,7 @@ int  check_names(const xir_network *net, const char *file);
 
 /* Complains about the name of an op that the network does not have; `meant` is the nearest one, or empty. `takes`
  * begins what the word should be: "--op takes". Returns MISUSED. */
-int  no_such_op(const char *file, const char *takes, const char *word, xir_str meant);
+int  no_such_op(const char *file, const char *takes, const char *word, const near_names *meant);
 
 /* Complains about a word of --input that makes no sense without a network. */
 int     check_inputs(void);
@@ -449,10 +519,13 @@ typedef struct work_options { const char *max_work, *max_op_work, *max_converted
 extern work_options work_args;
 #define CONSTANT_OPTIONS                                                                                              \
     { "max-work", "N", WORD_TEXT, &work_args.max_work,                                                                \
-      "the most steps for all constants: a step is a multiply-add, another element operation counts as ten (2G)" },   \
-    { "max-op-work", "N", WORD_TEXT, &work_args.max_op_work, "the most steps for the constant of one op (2G)" }, \
+      "the most steps for all constants: a step is a multiply-add, another element operation counts as ten (2G)",     \
+      .group = GROUP_LIMITS },                                                                                        \
+    { "max-op-work", "N", WORD_TEXT, &work_args.max_op_work, "the most steps for the constant of one op (2G)",        \
+      .group = GROUP_LIMITS },                                                                                        \
     { "max-converted", "N", WORD_TEXT, &work_args.max_converted,                                                      \
-      "the most bytes that a conversion makes, besides 16 times those of parameters and texts (67108864)" }
+      "the most bytes that a conversion makes, besides 16 times those of parameters and texts (67108864)",            \
+      .group = GROUP_LIMITS }
 /* Gives the context the limits that the command line says. */
 int limit_constants(void);
 /* The numbers of --max-work and --max-memory; 0: not given. */

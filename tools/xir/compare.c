@@ -292,5 +292,11 @@ const command compare_command = {
                "or ID.bin for some values of A; / in a name is _. Without --input the inputs are those of the folder; "
                "of two networks they are random, as in xir run. A network of another framework's operations is converted first.",
     .faulty = "a value differs, or a network is invalid or cannot be computed",
+    .examples = (const example[]){
+        { "xir opt digits.onnx digits.fb --provenance", "Make a network to compare with." },
+        { "xir compare digits.onnx digits.fb", "Run both, and compare each value that both have." },
+        { NULL, NULL },
+    },
+    .related = "reduce diff run",
     .options = options, .least = 2, .most = 2, .run = run,
 };

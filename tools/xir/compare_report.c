@@ -111,8 +111,10 @@ static void print_pair(const compared *what, const xir_compare_pair *p) {
 static void print_table(const compared *what, const xir_compare_state *state) {
     const size_t n = xir_compare_count(what->c);
     place *places = places_of(what, n);
+    table_begin();
     printf("%11s %9s %9s %8s %10s  value\n", "largest", "relative", "cosine", "SNR dB", "saturated");
     for (size_t i = 0; i < n; i++) print_pair(what, xir_compare_at(what->c, places[i].at));
+    table_end();
     free(places);
     printf("%zu pair%s, %zu bad", n, n == 1 ? "" : "s", state->bad);
     if (what->each) printf(", %zu samples", state->samples);

@@ -295,5 +295,10 @@ const command completion_command = {
     .doc = "prints the completion script of a shell",
     .details = "SHELL is bash, zsh or fish. Installing puts the scripts where these shells look for them. Without that: "
                "source <(xir completion bash).",
+    .examples = (const example[]){
+        { "xir completion bash >xir.bash", "Write the script that bash reads." },
+        { NULL, NULL },
+    },
+    .related = "help",
     .least = 1, .most = 1, .run = run,
 };

@@ -34,5 +34,12 @@ const command convert_command = {
                "formats have them inside. The network is not checked (see xir check), and it is written in the "
                "spelling of its own version.",
     .faulty = "IN is invalid",
+    .examples = (const example[]){
+        { "xir convert digits.onnx digits.json --indent",
+          "Write the ops of a file, as they are, to JSON, and the parameters to digits.raw." },
+        { "xir convert - digits.imodel --from json --params digits.raw <digits.json", "Read standard input." },
+        { NULL, NULL },
+    },
+    .related = "opt show",
     .options = options, .least = 2, .most = 2, .run = run,
 };

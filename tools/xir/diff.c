@@ -97,7 +97,7 @@ static int read_ignored(xir_diff_options *how) {
 static int run(int n, char **operands) {
     (void)n;
     xir_diff_options how = XIR_INIT(xir_diff_options, .ids = with_ids);
-    if (read_tolerance(&how.tolerance) || read_ignored(&how)) return MISUSED;
+    if (check_colour() || read_tolerance(&how.tolerance) || read_ignored(&how)) return MISUSED;
     if (tolerance_word) with_params = true;
     if (with_params && load_args.no_params) {
         return complain(MISUSED, "%s and --no-params contradict each other",
@@ -126,6 +126,7 @@ static const option options[] = {
     { "ids", NULL, WORD_NONE, &with_ids, "compare ids too" },
     { "ignore", "LIST", WORD_TEXT, &ignored, "ignore names, order or ids, or several: names,order", .many = true },
     { "json", NULL, WORD_NONE, &as_json, "print a list of JSON objects, one for each difference" },
+    COLOR_OPTION,
     NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION, AS_CALLS_OPTION,
     { 0 },
 };
@@ -137,5 +138,11 @@ const command diff_command = {
                "removed (-), added (+), moved in the execution order (>) or changed (~) are listed, attribute by "
                "attribute. A different id alone is not a difference.",
     .faulty = "the networks differ, or a file is invalid",
+    .examples = (const example[]){
+        { "xir convert digits.onnx same.json", "Make a file to compare with." },
+        { "xir diff digits.onnx same.json --params", "Compare two networks, and their parameters by value." },
+        { NULL, NULL },
+    },
+    .related = "compare view",
     .options = options, .least = 2, .most = 2, .run = run,
 };

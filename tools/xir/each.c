@@ -78,6 +78,7 @@ xir_status each_part(xir_value *const *inputs, const xir_array *const *arrays, s
     xir_array **in = take(n_in + 1, sizeof *in);
     xir_status status = parts ? XIR_OK : XIR_E_BOUNDS;
     for (size_t i = 0; i < parts && !status; i++) {
+        progress_step(", sample %zu of %zu", i + 1, parts);
         for (size_t k = 0; k < n_in && !status; k++) {
             in[k] = part_of(arrays[k], i, parts, why);
             if (!in[k]) status = XIR_E_MEMORY;

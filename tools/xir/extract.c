@@ -19,21 +19,19 @@ static bool read_number(const char *word, int64_t *out) {
     return *word >= '0' && *word <= '9' && !*end && !errno;
 }
 
-static void nearer(const char *word, xir_str name, xir_str *meant, size_t *distance) {
-    if (name.size && xir_str_is_nearer(xir_str_of(word), name, distance)) *meant = name;
-}
-
 static int unknown(const loaded *l, const char *given, const char *word) {
-    xir_str meant = { 0 };
-    size_t distance = SIZE_MAX;
+    near_names meant = { 0 };
     for (const xir_op *op = xir_network_first(l->net); op; op = xir_op_next(op)) {
-        nearer(word, xir_op_name(op), &meant, &distance);
+        near_add(&meant, word, xir_op_name(op));
         for (size_t i = 0; i < xir_op_output_count(op); i++)
-            nearer(word, xir_value_name(xir_op_output(op, (int64_t)i)), &meant, &distance);
+            near_add(&meant, word, xir_value_name(xir_op_output(op, (int64_t)i)));
     }
-    if (meant.size) {
-        return complain_of(MISUSED, l->name, "there is no value '%s'; did you mean '%.*s'?", word, (int)meant.size,
-                           meant.data);
+    if (meant.n) {
+        text names = { 0 };
+        near_put(&names, &meant);
+        complain_of(MISUSED, l->name, "there is no value '%s'; did you mean %s?", word, names.data);
+        text_free(&names);
+        return MISUSED;
     }
     return complain_of(MISUSED, l->name, "there is no value '%s'; --%s takes the name of a value or of an op, OP:n for "
                        "output n of an op, or #17 for the value of that id", word, given);
@@ -191,5 +189,11 @@ const command extract_command = {
                "--end it ends at the outputs that depend on a --begin value. Ids, names and tags are kept. A file of "
                "another framework is cut as it is, without being converted; types that it does not say are inferred.",
     .faulty = "NET is invalid",
+    .examples = (const example[]){
+        { "xir extract digits.onnx part.onnx --end /pool/MaxPool_output_0", "Keep what one value needs." },
+        { "xir extract digits.onnx tail.onnx --begin /pool/MaxPool_output_0", "Keep what depends on it." },
+        { NULL, NULL },
+    },
+    .related = "reduce view",
     .options = options, .least = 2, .most = 2, .run = run,
 };

@@ -271,8 +271,9 @@ static void print_groups(const xir_network *net) {
 static void print_words(const loaded *l, const counts *c) {
     const xir_network *net = l->net;
     text target = { 0 };
-    if (xir_network_has_ai_target(net)) object_words(&target, (const xir_object *)xir_network_ai_target(net));
-    else text_put(&target, "not set");
+    if (xir_network_ai_target(net)) object_words(&target, (const xir_object *)xir_network_ai_target(net));
+    else text_put(&target, "none");
+    if (xir_network_ai_target(net) && !xir_network_has_ai_target(net)) text_put(&target, " (default)");
     print_line("format", xir_str_of(l->format->name), (xir_str){ NULL, 0 });
     print_line("name", xir_network_name(net), (xir_str){ NULL, 0 });
     print_line("framework", xir_network_text_of(net, XIR_TEXT_FRAMEWORK),
@@ -319,7 +320,9 @@ static int report(const char *path, json_out *j) {
         code = json_findings(j, code);
         json_close(j, '}');
     } else if (known) {
+        table_begin();
         print_words(&l, &c);
+        table_end();
     }
     free(c.kind);
     unload(&l);
@@ -356,5 +359,11 @@ const command info_command = {
     .details = "It counts ops, values and parameters, and lists the classes of the ops, the inputs and the outputs "
                "with their types. Parameter files are mapped, never read whole. Of several files there is a report each.",
     .faulty = "the file is invalid",
+    .examples = (const example[]){
+        { "xir info digits.onnx", "Count what a network consists of." },
+        { "xir info --json digits.onnx >digits.info.json", "The same for programs." },
+        { NULL, NULL },
+    },
+    .related = "show stats check",
     .options = options, .least = 1, .most = MANY, .run = run,
 };

@@ -71,8 +71,7 @@ static int start(int argc, char **argv) {
         return DONE;
     }
     if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
-        printf("xir %s\n", xir_version());
-        return DONE;
+        return print_version(argc - 1, argv + 1);
     }
     if (word[0] == '-') return complain(MISUSED, "expected a command, found '%s'; xir --help lists them", word);
     const command *cmd = find_command(word);

@@ -207,10 +207,13 @@ int check_names(const xir_network *net, const char *file) {
 
 /* ---- names of ops ---------------------------------------------------------------------------------- */
 
-int no_such_op(const char *file, const char *takes, const char *word, xir_str meant) {
-    if (meant.size) {
-        return complain_of(MISUSED, file, "there is no op '%s'; did you mean '%.*s'?", word, (int)meant.size,
-                           meant.data);
+int no_such_op(const char *file, const char *takes, const char *word, const near_names *meant) {
+    if (meant->n) {
+        text list = { 0 };
+        near_put(&list, meant);
+        complain_of(MISUSED, file, "there is no op '%s'; did you mean %s?", word, list.data);
+        text_free(&list);
+        return MISUSED;
     }
     return complain_of(MISUSED, file, "there is no op '%s'; %s the name of an op, or its id as #17", word, takes);
 }

@@ -227,10 +227,12 @@ static void print_list(void) {
     size_t most = 0, n;
     const xir_class **ops = sorted_ops(&n);
     for (size_t i = 0; i < n; i++) most = xir_class_key(ops[i]).size > most ? xir_class_key(ops[i]).size : most;
+    table_begin();
     for (size_t i = 0; i < n; i++) {
         xir_str key = xir_class_key(ops[i]), doc = xir_class_doc(ops[i]);
         printf("%-*.*s  %.*s\n", width(most), (int)key.size, key.data, (int)doc.size, doc.data);
     }
+    table_end();
     free((void *)ops);
 }
 
@@ -258,21 +260,14 @@ static const xir_class *find(const char *name) {
 }
 
 static int unknown(const char *name) {
-    size_t n = 0;
-    while (xir_context_class_at(context, n)) n++;
-    text *keys = take(n, sizeof *keys);
-    const char **words = take(n + 1, sizeof *words);
-    for (size_t i = 0; i < n; i++) {
-        xir_str key = short_key(xir_context_class_at(context, i));
-        text_add(&keys[i], key.data, key.size);
-        words[i] = keys[i].data;
-    }
-    const char *meant = nearest(name, words);
-    if (meant) complain(MISUSED, "there is no class '%s'; did you mean '%s'?", name, meant);
+    const xir_class *cls;
+    near_names meant = { 0 };
+    text names = { 0 };
+    for (size_t i = 0; (cls = xir_context_class_at(context, i)); i++) near_add(&meant, name, short_key(cls));
+    near_put(&names, &meant);
+    if (meant.n) complain(MISUSED, "there is no class '%s'; did you mean %s?", name, names.data);
     else complain(MISUSED, "there is no class '%s'; xir ops lists them", name);
-    for (size_t i = 0; i < n; i++) text_free(&keys[i]);
-    free(keys);
-    free((void *)words);
+    text_free(&names);
     return MISUSED;
 }
 
@@ -302,5 +297,11 @@ const command ops_command = {
     .doc = "lists the operations, or prints all about one class",
     .details = "NAME is a key (icraft::xir::Conv2d), its end (Conv2d), or an old key. Types and targets are "
                "classes too; a target also has a name (buyi).",
+    .examples = (const example[]){
+        { "xir ops Conv2d", "Read all about one operation." },
+        { "xir ops buyi", "Read about a target." },
+        { NULL, NULL },
+    },
+    .related = "passes",
     .options = options, .least = 0, .most = 1, .run = run,
 };

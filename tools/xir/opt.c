@@ -47,10 +47,14 @@ void print_report(const xir_pass_report *report, FILE *out) {
         all.changes += row->changes;
         all.ops_after = row->ops_after;
     }
+    const bool is_table = out == stdout;
+    if (is_table) table_begin();
+    if (is_table) out = stdout;
     fprintf(out, "%-*s  %5s  %8s  %8s  %8s  %12s\n", (int)width, "pass", "runs", "changes", "ops from", "to",
             "time    ");
     for (size_t i = 0; (row = xir_pass_report_at(report, i)); i++) print_row(row, width, out);
     print_row(&all, width, out);
+    if (is_table) table_end();
 }
 
 void put_report(json_out *j, const xir_pass_report *report) {
@@ -209,7 +213,7 @@ static int optimise_file(const char *in, const char *out, const file_format *to,
     xir_pipeline *pipeline = parse(to);
     int code = pipeline ? DONE : MISUSED;
     xir_proof *proof = NULL;
-    xir_pass_watch watches[2];
+    xir_pass_watch watches[3];
     size_t n = 0;
     if (!code) code = proof_check_line();
     if (!code) code = dump_check_line();
@@ -218,6 +222,7 @@ static int optimise_file(const char *in, const char *out, const file_format *to,
     if (!code) code = proof_of_line(l.net, &proof, &watches[0]);
     n += proof != NULL;
     if (!code && dump_of_line(settings, &watches[n])) code = dump_start(l.net, &watches[n++]);
+    watches[n++] = XIR_INIT(xir_pass_watch, .before = progress_pass);
     settings->reproduce = reproduce;
     settings->watches = watches;
     settings->n_watches = n;
@@ -290,5 +295,13 @@ const command opt_command = {
     .details = "Formats are detected as by xir convert. Without OUT nothing is written. OUT is written only if "
                "every pass succeeded and the network is valid.",
     .faulty = "IN is invalid, a pass failed, or nothing was proven",
+    .examples = (const example[]){
+        { "xir opt digits.onnx digits.fb --prove",
+          "Convert, type and optimise a model, and prove that it computes the same." },
+        { "xir opt digits.onnx --passes \"to-xir,infer,fix(fold{limit=1M},dce)\" --time",
+          "Choose the passes, and see what each of them does. Nothing is written." },
+        { NULL, NULL },
+    },
+    .related = "passes trace convert check",
     .options = options, .least = 1, .most = 2, .run = run,
 };

@@ -63,16 +63,19 @@ void proof_free(xir_proof *proof);   /* accepts NULL */
 int  split_network(const xir_network *net, const char *dir);
 #define PROVE_OPTIONS                                                                                                 \
     { "prove", NULL, WORD_NONE, &prove_args.prove,                                                                    \
-      "run the network after every pass that changed it, on the same inputs, and compare the outputs" },              \
+      "run the network after every pass that changed it, on the same inputs, and compare the outputs",                \
+      .group = GROUP_PROOF },                                                                                         \
     { "input", "NAME=F.npy", WORD_FILE, &input_words,                                                                 \
       "an input of --prove, by its name or position, also a tensor F.t of TensorStack; just F.npy if there is one "   \
-      "input; the others are random", .many = true },                                                                 \
-    { "each", NULL, WORD_NONE, &prove_args.each, "inputs of --prove hold many along their first dim: run each" },     \
-    { "seed", "N", WORD_TEXT, &prove_args.seed, "the seed of the random inputs (0)" },                                \
+      "input; the others are random", .many = true, .group = GROUP_PROOF },                                           \
+    { "each", NULL, WORD_NONE, &prove_args.each, "inputs of --prove hold many along their first dim: run each",       \
+      .group = GROUP_PROOF },                                                                                         \
+    { "seed", "N", WORD_TEXT, &prove_args.seed, "the seed of the random inputs (0)", .group = GROUP_PROOF },          \
     { "tolerance", "T", WORD_TEXT, &prove_args.tolerance,                                                             \
-      "how far two numbers may be apart, absolutely and relatively (1e-4)" },                                         \
+      "how far two numbers may be apart, absolutely and relatively (1e-4)", .group = GROUP_PROOF },                   \
     { "max-memory", "N", WORD_TEXT, &work_args.max_memory,                                                            \
-      "the most bytes that inputs, values and kernels of --prove may take at one moment (no limit)" },                \
+      "the most bytes that inputs, values and kernels of --prove may take at one moment (no limit)",                  \
+      .group = GROUP_PROOF },                                                                                         \
     THREADS_OPTION("compute constants, and networks of --prove")
 
 typedef struct prove_options {

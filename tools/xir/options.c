@@ -94,6 +94,16 @@ bool parse_leading(int *argc, char ***argv) {
     return true;
 }
 
+/* The formats that a line with --help names: their options are explained. */
+static void note_format(const char *name, const char **to, int argc, char **argv) {
+    const size_t n = strlen(name);
+    for (int i = 0; i < argc; i++) {
+        if (strncmp(argv[i], name, n) != 0) continue;
+        if (argv[i][n] == '=') *to = argv[i] + n + 1;
+        else if (!argv[i][n] && i + 1 < argc) *to = argv[i + 1];
+    }
+}
+
 int parse_options(const command *cmd, int argc, char **argv, bool *help) {
     int n = 0;
     bool ended = false;
@@ -102,7 +112,11 @@ int parse_options(const command *cmd, int argc, char **argv, bool *help) {
         else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) *help = true;
         else if (strcmp(argv[i], "--json") == 0 && find(cmd, "json", 4)) note_findings();
     }
-    if (*help) return 0;
+    if (*help) {
+        note_format("--from", &load_args.from, argc, argv);
+        note_format("--to", &save_args.to, argc, argv);
+        return 0;
+    }
     ended = false;
     for (int i = 0; i < argc; i++) {
         char *word = argv[i];
@@ -129,6 +143,23 @@ int parse_options(const command *cmd, int argc, char **argv, bool *help) {
         if (!take_argument(o, equals, argc, argv, &i)) return -1;
     }
     return n;
+}
+
+void near_add(near_names *near, const char *word, xir_str name) {
+    size_t distance = SIZE_MAX;
+    if (!name.size || !xir_str_is_nearer(xir_str_of(word), name, &distance)) return;
+    if (near->n && distance > near->distance) return;
+    if (!near->n || distance < near->distance) *near = (near_names){ .distance = distance };
+    for (size_t i = 0; i < near->n; i++)
+        if (xir_str_equal(near->names[i], name)) return;
+    if (near->n < NEAR) near->names[near->n++] = name;
+}
+
+void near_put(text *t, const near_names *near) {
+    for (size_t i = 0; i < near->n; i++) {
+        text_printf(t, "%s'%.*s'", i == 0 ? "" : i + 1 < near->n ? ", " : " or ", (int)near->names[i].size,
+                    near->names[i].data);
+    }
 }
 
 const char *nearest(const char *word, const char *const *words) {

@@ -52,9 +52,11 @@ static void print_list(void) {
     const xir_pass_decl *pass;
     for (size_t i = 0; (pass = xir_pass_at(context, i)); i++)
         most = strlen(pass->name) > most ? strlen(pass->name) : most;
+    table_begin();
     for (size_t i = 0; (pass = xir_pass_at(context, i)); i++) {
         printf("%-*s  %-6s  %s\n", (int)most, pass->name, level_word(pass->level), pass->doc);
     }
+    table_end();
     printf("\nwithout --passes xir opt runs: %s\n", xir_default_pipeline());
 }
 
@@ -131,5 +133,11 @@ const command passes_command = {
     .name = "passes", .operands = "[NAME]", .is = WORD_PASS,
     .doc = "lists the passes, or prints all about one",
     .details = "Passes are what xir opt runs. With --plugin those of the plug-in are listed too.",
+    .examples = (const example[]){
+        { "xir passes", "List the passes, and the default pipeline." },
+        { "xir passes fold", "Read all about one." },
+        { NULL, NULL },
+    },
+    .related = "opt ops",
     .options = options, .least = 0, .most = 1, .run = run,
 };

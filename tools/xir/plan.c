@@ -209,6 +209,7 @@ static void print_peak(const table *t, int64_t moment) {
 
 static void print_table(const table *t) {
     uint64_t end = 0, from = UINT64_MAX, onchip = 0;
+    table_begin();
     puts("memory     address        bytes          life value");
     for (size_t i = 0; i < t->n; i++) {
         const row *r = &t->rows[i];
@@ -217,6 +218,7 @@ static void print_table(const table *t) {
         if (r->at + r->bytes > *to) *to = r->at + r->bytes;
         if (to == &end && r->at < from) from = r->at;
     }
+    table_end();
     if (from > end) from = end;
     printf("%zu values in %zu buffers, %zu on the host; ", t->n, t->n_buffers, t->on_host);
     if (t->n) {
@@ -317,5 +319,11 @@ const command plan_command = {
                "--from-csv, NET is a list of buffers in the columns of MiniMalloc, and a list with offsets is printed; "
                "offsets that NET has are checked.",
     .faulty = "NET is invalid, its offsets are, or there is no plan within the limit",
+    .examples = (const example[]){
+        { "xir opt digits.onnx digits.fb", "Make a typed network." },
+        { "xir plan digits.fb planned.fb", "Give its values addresses." },
+        { NULL, NULL },
+    },
+    .related = "stats opt",
     .options = options, .least = 1, .most = 2, .run = run,
 };

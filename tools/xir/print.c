@@ -167,23 +167,12 @@ void print_text(FILE *out, xir_str s) { print_clipped(out, s, SIZE_MAX); }
 
 static bool write_failed;   /* of write_to: why, close_output says */
 
-static bool in_colour(void) {
-    static int known = -1;
-    if (known < 0) {
-        const char *no = getenv("NO_COLOR"), *terminal = getenv("TERM");
-        known = !(no && *no) && isatty(STDERR_FILENO) && !(terminal && strcmp(terminal, "dumb") == 0);
-    }
-    return known;
-}
-
 static void colour(xir_severity severity) {
-    static const char *const codes[] = { "\033[31m", "\033[33m", "\033[36m" };   /* ORDER SEVERITY */
-    if (in_colour()) fputs(codes[severity], stderr);
+    static const char *const codes[] = { "31", "33", "36" };   /* ORDER SEVERITY */
+    paint(stderr, codes[severity]);
 }
 
-static void plain(void) {
-    if (in_colour()) fputs("\033[0m", stderr);
-}
+static void plain(void) { paint(stderr, "0"); }
 
 static const char program[] = "xir";
 
@@ -256,7 +245,7 @@ void say_and_keep(const xir_diags *why) {
     for (size_t i = 0; i < n; i++) note_finding(xir_diags_at(why, i));
     bool points = false;
     for (size_t i = 0; i < n; i++) points |= is_in_text(xir_diags_at(why, i));
-    if (!in_colour() && !points) {
+    if (!in_colour(stderr) && !points) {
         xir_diags_print(why, stderr);
         note_more(xir_diags_more(why));
         return;

@@ -2,10 +2,11 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* Work that takes long reports itself: a line on stderr, if that is a terminal, from 300 ms on; rewritten, and
- * removed at the end. Nothing is counted, so that nothing gets slower: a thread sleeps, and prints what is being
- * done and for how long. Code that prints ends it first, so the two never mix. */
+ * removed at the end. A thread sleeps, and prints what is being done, the pass, sample or op that is worked on, and for
+ * how long. Code that prints ends it first, so the two never mix. */
 #include <pthread.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -20,6 +21,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t  ended;
 static bool            running, ending;
 static text            words;       /* "reading big.json" */
+static char            step[64];    /* ": fold"; empty at first */
 
 static bool on_terminal(void) {
     static int known = -1;
@@ -54,7 +56,8 @@ static void show(long seconds) {
     struct winsize w = { 0 };
     size_t width = ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col ? w.ws_col : NARROW;
     if (width > NARROW) width = NARROW;
-    int n = snprintf(line, sizeof line, "\r\033[K%.*s", (int)(width - 1), words.data);
+    int n = snprintf(line, sizeof line, "\r\033[K%.*s%s", (int)(width - 1), words.data, step);
+    if (n > (int)(width - 1 + 4)) n = (int)(width - 1 + 4);   /* a step that has no room is cut */
     size_t size = (size_t)n, room = width - 1 + 4;   /* 4: of the escape */
     char tail[32];
     int m = snprintf(tail, sizeof tail, ", %ld s", seconds);
@@ -105,11 +108,25 @@ void progress_begin(const char *verb, const char *name) {
     pthread_cond_init(&ended, &attr);
     pthread_condattr_destroy(&attr);
     ending = false;
+    step[0] = '\0';
     sigset_t all, before;   /* signals are the main thread's */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     running = pthread_create(&thread, NULL, watch, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void progress_step(const char *format, ...) {
+    char now_at[sizeof step];
+    if (!running) return;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(now_at, sizeof now_at, format, args);
+    va_end(args);
+    for (char *c = now_at; *c; c++) *c = *c >= ' ' && *c <= '~' ? *c : '?';   /* nothing that drives a terminal */
+    pthread_mutex_lock(&lock);
+    memcpy(step, now_at, sizeof step);
+    pthread_mutex_unlock(&lock);
 }
 
 void progress_end(void) {
@@ -126,4 +143,22 @@ void progress_end(void) {
 void progress_writing(const char *out) {
     bool standard = strcmp(out, "-") == 0;
     if (!standard || !isatty(STDOUT_FILENO)) progress_begin("writing", standard ? "<stdout>" : out);
+}
+
+xir_status progress_pass(void *user, const xir_pass_event *event) {
+    (void)user;
+    progress_step(": %s", event->pass ? event->pass->name : "");
+    return XIR_OK;
+}
+
+bool progress_op(void *user) {
+    static const xir_op *shown;
+    (void)user;
+    const xir_op *op = running ? xir_run_current_op() : NULL;
+    if (op == shown) return false;
+    shown = op;
+    const xir_network *net = op ? xir_op_network(op) : NULL;
+    const int64_t at = net ? xir_network_index_of(net, op) : -1;    /* -1 of an op in a body */
+    if (at >= 0) progress_step(", op %lld of %zu", (long long)at + 1, xir_network_op_count(net));
+    return false;
 }

@@ -312,5 +312,11 @@ const command reduce_command = {
                "parameters next to it, and is as valid as NET. NET itself is tried first. OUT always has the smallest "
                "interesting network so far, also after Ctrl-C. The same answers give the same result.",
     .faulty = "NET is invalid or not interesting",
+    .examples = (const example[]){
+        { "xir reduce digits.onnx small.onnx --check 'xir show {} --text --no-params | grep -q MaxPool'",
+          "Find the smallest network that still has a MaxPool." },
+        { NULL, NULL },
+    },
+    .related = "compare extract",
     .options = options, .least = 2, .most = 2, .run = run,
 };

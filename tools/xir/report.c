@@ -207,9 +207,12 @@ static void begin_line(reporting *p, const xir_diff_item *r) {
     printf(": ");
 }
 
-static void print_side(bool there, const text *t) {
+/* Of a in red, of b in green, as what is removed and added. */
+static void print_side(bool there, const text *t, bool of_a) {
+    paint(stdout, of_a ? "31" : "32");
     if (there) print_clipped(stdout, text_of(t), CLIP);
     else printf("(none)");
+    paint(stdout, "0");
 }
 
 static void report_change(reporting *p, const xir_diff_item *r) {
@@ -232,9 +235,9 @@ static void report_change(reporting *p, const xir_diff_item *r) {
         end_record(&j);
     } else {
         begin_line(p, r);
-        print_side(has_a, &a);
+        print_side(has_a, &a, true);
         printf(" -> ");
-        print_side(has_b, &b);
+        print_side(has_b, &b, false);
         printf("\n");
     }
     text_free(&a);
@@ -345,7 +348,9 @@ static void report_op(reporting *p, const char *change, const xir_diff_item *r) 
         if (after) describe(&t, after);
         else text_put(&t, "nothing");
     }
+    paint(stdout, change[0] == 'a' ? "32" : change[0] == 'r' ? "31" : "36");
     print_text(stdout, text_of(&t));
+    paint(stdout, "0");
     printf("\n");
     text_free(&t);
 }

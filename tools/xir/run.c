@@ -74,6 +74,7 @@ static int compute(loaded *l, ports *in, ports *out, uint64_t seed, xir_run_opti
     ports_make(out, xir_network_outputs(l->net, NULL, 0));
     xir_network_outputs(l->net, out->values, out->n);
     progress_begin("running", l->name);
+    if (!run_args.each) options->cancel = progress_op;
     const xir_array *const *arrays = (const xir_array *const *)in->arrays;
     xir_status status = run_args.each
         ? run_each(l->net, in->values, arrays, in->n, out->arrays, out->n, options, why)
@@ -174,5 +175,13 @@ const command run_command = {
                "network leaves open are 1, or what --bind says. A network of another framework's operations is "
                "converted first (to-xir). This is the reference executor: see docs/executor.md.",
     .faulty = "the network is invalid or cannot be computed, or an output differs",
+    .examples = (const example[]){
+        { "xir run digits.onnx --each --input image=digits_inputs.npy --output answers",
+          "Run a network on many samples." },
+        { "xir run digits.onnx --each --input image=digits_inputs.npy --compare answers",
+          "Compare the outputs with those that were written." },
+        { NULL, NULL },
+    },
+    .related = "compare calibrate",
     .options = options, .least = 1, .most = 1, .run = run,
 };

@@ -28,5 +28,10 @@ const command schema_command = {
     .name = "schema", .operands = "--fbs | --json-schema", .is = WORD_NONE,
     .doc = "prints the schema of a file format",
     .details = "For flatc and for validators of JSON. The library's own readers check more: see xir check.",
+    .examples = (const example[]){
+        { "xir schema --fbs >xir.fbs", "Write the schema of .fb files, for flatc." },
+        { NULL, NULL },
+    },
+    .related = "convert check",
     .options = options, .least = 0, .most = 0, .run = run,
 };

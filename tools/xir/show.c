@@ -39,13 +39,9 @@ bool read_op_id(const char *word, int64_t *id) {
 }
 
 static int unknown(const loaded *l, const op_list *ops, const char *word) {
-    xir_str meant = { 0 };
-    size_t distance = SIZE_MAX;
-    for (size_t i = 0; i < ops->n; i++) {
-        const xir_str name = xir_op_name(ops->items[i]);
-        if (name.size && xir_str_is_nearer(xir_str_of(word), name, &distance)) meant = name;
-    }
-    return no_such_op(l->name, "--op takes", word, meant);
+    near_names meant = { 0 };
+    for (size_t i = 0; i < ops->n; i++) near_add(&meant, word, xir_op_name(ops->items[i]));
+    return no_such_op(l->name, "--op takes", word, &meant);
 }
 
 static int print_op(const xir_op *op) {
@@ -137,5 +133,11 @@ const command show_command = {
                "end. With --op it prints ops, with their inputs and outputs, each followed by a newline. With --text, "
                "parameters of at most 16 KiB together are printed too.",
     .faulty = "the file is invalid",
+    .examples = (const example[]){
+        { "xir show digits.onnx --text", "Print a network as text, a line for each op." },
+        { "xir show digits.onnx --op /c1/Conv", "Print one op as JSON." },
+        { NULL, NULL },
+    },
+    .related = "info view convert",
     .options = options, .least = 1, .most = 1, .run = run,
 };

@@ -254,7 +254,8 @@ static int run(int n, char **operands) {
     stats s = { .l = &l };
     json_out j = { 0 };
     uint64_t depth, top;
-    int code = read_line(&s, &depth, &top);
+    int code = check_colour();
+    if (!code) code = read_line(&s, &depth, &top);
     if (code) return code;
     code = load(&l, operands[0], XIR_LOAD_LAZY);
     const bool there = l.net && code != MISUSED;
@@ -299,6 +300,7 @@ static const option options[] = {
     { "plot", NULL, WORD_NONE, &plot, "also draw a bar for each row, and the bytes that are alive" },
     { "csv", NULL, WORD_NONE, &as_csv, "print the rows as CSV, with whole numbers" },
     { "json", NULL, WORD_NONE, &as_json, "print a JSON object" },
+    COLOR_OPTION,
     INPUT_SHAPE_OPTION, BIND_OPTION,
     PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION, AS_CALLS_OPTION,
     { 0 },
@@ -314,5 +316,11 @@ const command stats_command = {
                "adds are not counted. docs/cost.md defines all "
                "figures.",
     .faulty = "NET is invalid",
+    .examples = (const example[]){
+        { "xir stats digits.onnx", "See what a network costs, class by class." },
+        { "xir stats digits.onnx --by op --sort multiply-adds --top 5", "See the five ops that cost most." },
+        { NULL, NULL },
+    },
+    .related = "info plan view",
     .options = options, .least = 1, .most = 1, .run = run,
 };

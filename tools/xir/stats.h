@@ -63,8 +63,6 @@ const stats_column *stats_column_named(const stats *s, const char *word);
 
 /* "1.814 G" and "46.76 MB"; few_bytes: 16. */
 void stats_count(char out[16], uint64_t n, bool bytes);
-/* How many columns of a terminal the output may take; SIZE_MAX: any number. */
-size_t stats_width(void);
 /* How many columns a text takes. */
 size_t stats_columns_of(xir_str s);
 /* The name of a row for people, without control characters, at most so many columns wide: its end counts most. */

@@ -21,7 +21,7 @@ static bool has_blocks(void) {
 }
 
 static size_t width(void) {
-    const size_t n = stats_width();
+    const size_t n = terminal_width();
     return n == SIZE_MAX ? USUAL_WIDTH : n < LEAST_WIDTH ? LEAST_WIDTH : n > MOST_WIDTH ? MOST_WIDTH : n;
 }
 

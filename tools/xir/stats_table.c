@@ -5,8 +5,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 #include "stats.h"
 
 #define CLASSES  (1u << BY_CLASS)
@@ -68,16 +66,6 @@ const stats_column *stats_column_named(const stats *s, const char *word) {
 }
 
 /* ---- for people: texts -------------------------------------------------------------------------------- */
-
-size_t stats_width(void) {
-    struct winsize size;
-    const char *columns = getenv("COLUMNS");
-    char *end;
-    const unsigned long given = columns && *columns >= '1' && *columns <= '9' ? strtoul(columns, &end, 10) : 0;
-    if (given && !*end) return given;
-    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col) return size.ws_col;
-    return SIZE_MAX;
-}
 
 size_t stats_columns_of(xir_str s) {
     size_t n = 0;
@@ -227,9 +215,12 @@ static void put_padded(table *t, size_t k, const char *cell, size_t size) {
     if (stats_columns[k].is_text && n < wide) pad(&t->line, wide - n);
 }
 
-static void end_line(table *t) {
+/* The titles and the sums are bold. */
+static void end_line(table *t, bool is_bold) {
     while (t->line.size && t->line.data[t->line.size - 1] == ' ') t->line.size--;
+    if (is_bold) paint(stdout, "1");
     fwrite(t->line.data, 1, t->line.size, stdout);
+    if (is_bold) paint(stdout, "0");
     putchar('\n');
     t->line.size = 0;
 }
@@ -237,14 +228,14 @@ static void end_line(table *t) {
 static void print_table(const stats *s) {
     static const char *const titles[] = { "class", "op", "scope" };   /* ORDER BY */
     table t = { .s = s };
-    const size_t width = stats_width();
+    const size_t width = terminal_width();
     measure(&t);
     if (width < SIZE_MAX) narrow(&t, width);
     for (size_t k = 0; k < stats_column_count; k++) {
         const char *title = k ? stats_columns[k].title : titles[s->by];
         if (t.wide[k]) put_padded(&t, k, title, strlen(title));
     }
-    end_line(&t);
+    end_line(&t, true);
     for (size_t i = 0; i < row_count(s); i++) {
         for (size_t k = 0; k < stats_column_count; k++) {
             if (!t.wide[k]) continue;
@@ -253,7 +244,7 @@ static void print_table(const stats *s) {
             put_cell(&t.cell, s, row_at(s, i), &stats_columns[k], width < SIZE_MAX ? t.wide[k] : SIZE_MAX);
             put_padded(&t, k, t.cell.data, t.cell.size);
         }
-        end_line(&t);
+        end_line(&t, row_at(s, i) == &s->all);
     }
     text_free(&t.cell);
     text_free(&t.line);

@@ -169,5 +169,13 @@ const command test_command = {
     .details = "Each case of a file has a network as text, what is done with it (// opt: PASSES, // check, // infer, "
                "// convert: FORMAT), and the network or the findings that are expected.",
     .faulty = "a case failed",
+    .examples = (const example[]){
+        { "printf '// opt: dce\\n%%x = Input() : fp32 * [2]\\n%%dead = ReLU(%%x) : fp32 * [2]\\nOutput(%%x)\\n' "
+          ">dce.xir", "Write a case, as yet without its result." },
+        { "xir test --update dce.xir", "Write what the passes make as the expected result." },
+        { "xir test dce.xir", "Compare from now on." },
+        { NULL, NULL },
+    },
+    .related = "opt check",
     .options = options, .least = 1, .most = MANY, .run = run,
 };

@@ -156,19 +156,19 @@ static int print_history(const xir_provenance *p, const xir_network *was, const 
 
 /* All ops of the result with the name, or the one with the id. */
 static int trace_back(const loaded *l, const xir_provenance *p, const xir_network *was, const char *word) {
-    size_t n = 0, distance = SIZE_MAX;
-    xir_str meant = { 0 };
+    size_t n = 0;
+    near_names meant = { 0 };
     int code = DONE;
     for (int by_id = 0; by_id < 2 && !n; by_id++) {
         for (const xir_op *op = xir_network_first(l->net); op && !code; op = xir_op_next(op)) {
             const xir_str name = xir_op_name(op);
-            if (name.size && xir_str_is_nearer(xir_str_of(word), name, &distance)) meant = name;
+            near_add(&meant, word, name);
             if (!is_meant(word, by_id, xir_op_id(op), name)) continue;
             code = print_history(p, was, op);
             n++;
         }
     }
-    return n ? code : no_such_op(l->name, "OP is", word, meant);
+    return n ? code : no_such_op(l->name, "OP is", word, &meant);
 }
 
 /* ---- running ------------------------------------------------------------------------------------- */
@@ -199,13 +199,13 @@ static int follow(const loaded *l, xir_provenance *p, const xir_provenance_sourc
     return code;
 }
 
-/* The i-th source that the word means; NULL: there are no more. `meant` gets the name that is nearest. */
-static const xir_provenance_source *source_of(const xir_provenance *p, const char *word, size_t i, xir_str *meant) {
-    size_t distance = SIZE_MAX, n = 0;
+/* The i-th source that the word means; NULL: there are no more. `meant` gets the names that are nearest. */
+static const xir_provenance_source *source_of(const xir_provenance *p, const char *word, size_t i, near_names *meant) {
+    size_t n = 0;
     const xir_provenance_source *s;
     for (int by_id = 0; by_id < 2 && !n; by_id++) {
         for (size_t k = 0; (s = xir_provenance_source_at(p, k)); k++) {
-            if (s->name.size && xir_str_is_nearer(xir_str_of(word), s->name, &distance)) *meant = s->name;
+            near_add(meant, word, s->name);
             if (is_meant(word, by_id, s->id, s->name) && n++ == i) return s;
         }
     }
@@ -219,7 +219,7 @@ static int trace_forward(loaded *l, const char *word, const xir_pipeline *pipeli
         xir_diags *why = new_diags();
         xir_network *was = xir_network_clone(l->net);
         xir_provenance *p = was ? xir_provenance_new(was, why) : NULL;
-        xir_str meant = { 0 };
+        near_names meant = { 0 };
         const xir_provenance_source *s = p ? source_of(p, word, i, &meant) : NULL;
         loaded copy = *l;
         copy.net = was;
@@ -227,7 +227,7 @@ static int trace_forward(loaded *l, const char *word, const xir_pipeline *pipeli
         if (!p) code = no_memory();
         else if (s && i) putchar('\n');
         if (s) code = follow(&copy, p, s, pipeline, settings);
-        else if (p && !i) code = no_such_op(l->name, "OP is", word, meant);
+        else if (p && !i) code = no_such_op(l->name, "OP is", word, &meant);
         xir_provenance_free(p);
         xir_network_free(was);
         xir_diags_free(why);
@@ -287,5 +287,11 @@ const command trace_command = {
                "pass that changes what stands for the op is a line with what stands for it then. Tags that "
                "xir opt --provenance left in NET are printed as they are.",
     .faulty = "NET is invalid, or a pass failed",
+    .examples = (const example[]){
+        { "xir trace digits.onnx /c1/Conv", "See what becomes of an op." },
+        { "xir trace digits.onnx /c1/Conv --back", "See what an op of the result was made of." },
+        { NULL, NULL },
+    },
+    .related = "opt compare",
     .options = options, .least = 2, .most = 2, .run = run,
 };

@@ -59,16 +59,15 @@ static int read_count(const char *name, const char *word, uint32_t *out) {
 }
 
 /* An op of the execution order by its name, or by its id as #17. A walk needs no memory: without it, an op would seem
- * to be missing. `meant` gets a name that is nearer than the last one. */
-static const xir_op *find_op(const xir_network *net, const char *word, xir_str *meant, size_t *distance) {
+ * to be missing. `meant` gets the names that are nearest. */
+static const xir_op *find_op(const xir_network *net, const char *word, near_names *meant) {
     const xir_op *of_id = NULL;
     int64_t id;
     const bool has_id = read_op_id(word, &id);
     for (const xir_op *op = xir_network_first(net); op && *word; op = xir_op_next(op)) {
         if (xir_str_equal(xir_op_name(op), xir_str_of(word))) return op;
         if (has_id && xir_op_id(op) == id) of_id = op;
-        if (xir_op_name(op).size && xir_str_is_nearer(xir_str_of(word), xir_op_name(op), distance))
-            *meant = xir_op_name(op);
+        near_add(meant, word, xir_op_name(op));
     }
     return of_id;
 }
@@ -76,11 +75,10 @@ static const xir_op *find_op(const xir_network *net, const char *word, xir_str *
 /* With another network: an op of that one, if the first one has none. */
 static int find_selected(const loaded *l, const loaded *other, const xir_op **out) {
     if (!select_word) return DONE;
-    xir_str meant = { NULL, 0 };
-    size_t distance = SIZE_MAX;
-    *out = find_op(l->net, select_word, &meant, &distance);
-    if (!*out && other->net) *out = find_op(other->net, select_word, &meant, &distance);
-    return *out ? DONE : no_such_op(l->name, "--select takes", select_word, meant);
+    near_names meant = { 0 };
+    *out = find_op(l->net, select_word, &meant);
+    if (!*out && other->net) *out = find_op(other->net, select_word, &meant);
+    return *out ? DONE : no_such_op(l->name, "--select takes", select_word, &meant);
 }
 
 /* ---- writing ----------------------------------------------------------------------------------------- */
@@ -209,5 +207,11 @@ const command view_command = {
                "their differences. The network need not be valid. Of another framework's network the types and costs are those of "
                "its conversion (to-xir). See docs/view.md.",
     .faulty = "the file is invalid",
+    .examples = (const example[]){
+        { "xir view digits.onnx", "Draw a page for browsers, digits.html." },
+        { "xir view digits.onnx digits.svg --depth 1", "Draw a picture with the groups closed." },
+        { NULL, NULL },
+    },
+    .related = "show diff stats",
     .options = options, .least = 1, .most = 2, .run = run,
 };
