@@ -342,6 +342,32 @@ static void put_data(page *g) {
     html_close(&g->j, ']');
 }
 
+static void put_fact(html_json *j, const char *name, xir_str words) {
+    if (!words.size) return;
+    html_open(j, NULL, '[');
+    html_string(j, NULL, xir_str_of(name));
+    html_string(j, NULL, words);
+    html_close(j, ']');
+}
+
+/* The accelerator, "@buyit (default)" if nobody has set it. Most targets are a text, whose quotes are left out. */
+static void put_target(page *g) {
+    const xir_network *net = g->p->net;
+    const xir_target *target = xir_network_ai_target(net);
+    xir_text_buffer text = { 0 };
+    char words[80];
+    if (!target) return;
+    if (xir_object_print(xir_network_context(net), (const xir_object *)target, 0, &text) != XIR_OK) {
+        g->no_memory = true;
+        return;
+    }
+    const bool is_text = text.size >= 2 && text.data[0] == '"';
+    const int n = snprintf(words, sizeof words, "%.*s%s", (int)(is_text ? text.size - 2 : text.size),
+                           text.data + (is_text ? 1 : 0), xir_network_has_ai_target(net) ? "" : " (default)");
+    put_fact(&g->j, "accelerator", (xir_str){ words, n < (int)sizeof words ? (size_t)n : sizeof words - 1 });
+    xir_text_free(&text);
+}
+
 static void put_about(page *g) {
     static const struct { const char *name; xir_network_text text; } texts[] = {
         { "framework", XIR_TEXT_FRAMEWORK },       { "framework version", XIR_TEXT_FRAMEWORK_VERSION },
@@ -349,14 +375,9 @@ static void put_about(page *g) {
     };
     html_json *j = &g->j;
     html_open(j, "about", '[');
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        const xir_str text = xir_network_text_of(g->p->net, texts[i].text);
-        if (!text.size) continue;
-        html_open(j, NULL, '[');
-        html_string(j, NULL, xir_str_of(texts[i].name));
-        html_string(j, NULL, text);
-        html_close(j, ']');
-    }
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        put_fact(j, texts[i].name, xir_network_text_of(g->p->net, texts[i].text));
+    put_target(g);
     html_close(j, ']');
 }
 

@@ -55,6 +55,11 @@ run 0 view "$data/small.onnx" - --svg; out "<svg"; cp out onnx.svg; valid onnx.s
 digits=$SRC/examples/models/digits.onnx open=$SRC/tests/convert/onnx/dynamic/mlp.onnx
 run 0 view "$digits" - --dot; quiet; out 'Conv /c2/Conv #4'; out '/c2/Conv_output_0 fp32 1×32×4×4'; not_out ' ?\n'
 run 0 view "$digits" digits.html; quiet
+grep -qF '["accelerator","@buyit (default)"]' digits.html || bad "$ran: no target that nobody has set"
+run 0 view small.json target.html; grep -qF '["accelerator","@buyit"]' target.html || bad "$ran: no target"
+run 0 show "$digits" --text --no-params; out '.ai_target @buyit (default)'; cp out default.xir
+run 0 info default.xir; out 'ai target   @buyit (default)'
+run 0 show small.json --text --no-params; out '.ai_target @buyit'; not_out '(default)'
 if has python3; then
     run 0 stats "$digits" --json
     python3 - <<'END' || bad "the costs of the page are not those of xir stats"

@@ -49,7 +49,10 @@ static bool read_ai_target(text_reader *r, source *s) {
     if (text_takes_word(s, "null")) return true;
     if (!text_object(&r->d, s, r->d.ctx->types[CLASS_target], &target)) return false;
     r->d.net->ai_target = (const xir_target *)target;
-    return true;
+    if (!text_take(s, '(')) return true;
+    if (!text_takes_word(s, "default")) return text_expected(s, here(s), "'default)'");
+    r->d.net->ai_target_new = true;
+    return text_need(s, ')');
 }
 
 static bool read_params(text_reader *r, source *s) {

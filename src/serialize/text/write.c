@@ -153,6 +153,7 @@ static void put_header(text_writer *w, const payload_plan *plan, uint64_t bytes,
     if (codec_has_key(net, NETWORK_AI_TARGET, 0, sum)) {
         put_entry(w, ".ai_target");
         text_put_object(w, (const xir_object *)net->ai_target, w->ctx->types[CLASS_target]);
+        if (net->ai_target && net->ai_target_new) text_put(w, " (default)");
     }
     const bool computed = is_computed(w, plan);
     put_absent(w, computed ? 1 : bytes, computed ? text_usual(NETWORK_PARAMS_MD5) : sum);

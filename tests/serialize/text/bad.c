@@ -29,6 +29,8 @@ static const bad table[] = {
     { "xir 1\n.symbols {`a=9..1}", XIR_E_BOUNDS, { "the symbol 'a' cannot be from 9 to 1" } },
     { "xir 1\n.symbols {a=`b..9}", XIR_E_SYNTAX, { "expected an integer" } },
     { "xir 1\n.ai_target @`nobodyt", XIR_E_UNKNOWN, { "" } },
+    { "xir 1\n.ai_target @buyit (`usual)", XIR_E_SYNTAX, { "expected 'default)', found 'usual'" } },
+    { "xir 1\n.ai_target @buyit (default`\n", XIR_E_SYNTAX, { "expected ')', found the end of the line" } },
     { "xir 1\n.tags {a=`@w : fp32 * [1]}", XIR_E_TYPE, { "expected plain data, found Params" } },
 
     /* aliases */
