@@ -24,6 +24,7 @@ code { next }
     heading[n ? key "-" n : key] = 1
 }
 {
+    gsub(/`[^`]*`/, "")
     while (match($0, /\]\([^) ]*\)/)) {
         link = substr($0, RSTART + 2, RLENGTH - 3)
         $0 = substr($0, RSTART + RLENGTH)

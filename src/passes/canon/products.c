@@ -77,7 +77,8 @@ static bool is_from_zero(const xir_value *v, int depth) {
     if (of == xir_multiply_class()) return x == y && fuse_plain_product(op, NULL);
     if (of == xir_pow_class()) return number_of_params(y, &number) && number == 2;
     if (of == xir_mean_class()) return is_from_zero(x, depth - 1);
-    return of == xir_add_class() && fuse_plain_sum(op, NULL) && is_from_zero(x, depth - 1) && is_from_zero(y, depth - 1);
+    return of == xir_add_class() && fuse_plain_sum(op, NULL) &&
+           is_from_zero(x, depth - 1) && is_from_zero(y, depth - 1);
 }
 
 /* Reals of 24 digits and less: the results of both are so far from where rounding changes that both round alike. */

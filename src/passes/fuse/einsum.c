@@ -94,7 +94,8 @@ static xir_verdict to_product(xir_rewriter *at, const xir_match *m, const void *
     (void)at, (void)user;
     const size_t n = operands_of(m, in);
     const einsum_maker maker = { make_op, (void *)(uintptr_t)m, false };
-    return xir_match_replace(m, with_layout(m, einsum_make(&maker, xir_einsum_of(m->root)->equation, in, n, &obstacle)));
+    xir_value *y = einsum_make(&maker, xir_einsum_of(m->root)->equation, in, n, &obstacle);
+    return xir_match_replace(m, with_layout(m, y));
 }
 
 const fuse_rule fuse_einsum[] = { { &einsum, to_product }, { NULL, NULL } };

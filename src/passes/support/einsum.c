@@ -213,8 +213,9 @@ static bool meet(sum *s, term *x, term *y) {
     int64_t b, m, k, n;
     if (!size_of(x, &both, &b) || !size_of(x, &rows, &m) || !size_of(x, &summed, &k) || !size_of(y, &columns, &n))
         return no(s, "dims whose product exceeds 63 bits");
+    /* If nothing but rows is in front, one matrix multiplies all of them. */
     dims of_x = { 0 }, of_y = { 0 }, of_product;
-    const bool joins = s->maker->joins_batch, broadcasts = !joins && !both.n && rows.n > 0;   /* one matrix for all rows */
+    const bool joins = s->maker->joins_batch, broadcasts = !joins && !both.n && rows.n > 0;
     if (joins && both.n) push(&of_x, b), push(&of_y, b);
     for (size_t i = 0; i < both.n && !joins; i++) push(&of_x, x->dims[i]), push(&of_y, x->dims[i]);
     for (size_t i = 0; i < rows.n && broadcasts; i++) push(&of_x, x->dims[i]);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* An Einsum as sums, transposes and matrix products. Operands meet two by two, from the left. Of each pair, letters that
- * nothing later needs are summed: those of one operand before, those of both by the product. The caller makes the ops,
- * so that passes and conversions share the plan. */
+/* An Einsum as sums, transposes and matrix products. Operands meet two by two, from the left. Of each pair, letters
+ * that nothing later needs are summed: those of one operand before, those of both by the product. The caller makes the
+ * ops, so that passes and conversions share the plan. */
 #ifndef PASSES_EINSUM_H
 #define PASSES_EINSUM_H
 
@@ -25,9 +25,9 @@ typedef struct einsum_maker {
     bool   joins_batch;  /* products have at most one dim in front of the matrices */
 } einsum_maker;
 
-/* Makes the ops for an equation that inference accepts for these operands. Returns the result, which is in[0] if nothing
- * is to be done. NULL: `make` failed; or, with a text in *obstacle, the equation has no such form: it has a diagonal,
- * dims that are open, or too many. */
+/* Makes the ops for an equation that inference accepts for these operands. Returns the result, which is in[0] if no op
+ * is needed. NULL: `make` failed; or, with a text in *obstacle, the equation has no such form: it has a diagonal, dims
+ * that are open, or too many. */
 xir_value *einsum_make(const einsum_maker *maker, xir_str equation, xir_value *const *in, size_t n_in,
                        const char **obstacle);
 

@@ -8,8 +8,8 @@
 #include "number.h"
 #include "text/reader.h"
 
-/* Memory for `size` bytes of a payload of which `before` have been read: never NULL, even if there are none. NULL with a
- * finding if memory runs out. */
+/* Memory for `size` more bytes of a payload, after `before` that have been read; also for none. NULL with a finding: it
+ * ran out. */
 static uint8_t *grow(text_reader *r, uint64_t before, uint64_t size) {
     if (size < SIZE_MAX - before && buffer_reserve(&r->bytes, (size_t)(before + size) + 1))
         return (uint8_t *)r->bytes.data + r->bytes.size + before;

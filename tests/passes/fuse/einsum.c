@@ -71,11 +71,13 @@ static void shuffled(const char *from, char *out) {
 
 static size_t tell(char *text, const char *name, const char *letters, const int *dims, bool thin) {
     size_t n = (size_t)sprintf(text, "%s: fp32", name);
-    for (; *letters; letters++) n += (size_t)sprintf(text + n, " %d", thin && chance(5) == 0 ? 1 : dims[*letters - 'a']);
+    for (; *letters; letters++)
+        n += (size_t)sprintf(text + n, " %d", thin && chance(5) == 0 ? 1 : dims[*letters - 'a']);
     return n + (size_t)sprintf(text + n, "; ");
 }
 
-/* Each letter is in one operand or in both, and in the result or not. Some dims are 1 where the other operand's is not. */
+/* Each letter is in one operand or in both, and in the result or not. Some dims are 1 where the other operand's is
+ * not. */
 static void random_equations_compute_the_same(void **state) {
     (void)state;
     size_t changed = 0;
