@@ -123,6 +123,7 @@ typedef enum xir_decl_kind {
     XIR_DECL_TRAIT,   /* a trait of a program or plug-in                             */
     XIR_DECL_SHARES,  /* whose bytes its outputs may have, see liveness.h             */
     XIR_DECL_COMPOSED, /* the small network that it means: `doc`; `default_value.r` is the tolerance */
+    XIR_DECL_NEEDS,   /* which part of an input a part of an output needs, see needed.h */
     XIR_DECL_COUNT
 } xir_decl_kind;
 
@@ -143,6 +144,11 @@ enum {
     XIR_INFER_TILED = 2     /* for every target that accepts tiled layouts and has no other function in this class   */
 };
 
+/* A flag of a NEEDS row. */
+enum {
+    XIR_NEEDS_WIDE = 1      /* what the function says may be more than the op needs                                  */
+};
+
 typedef union xir_number {
     int64_t i;
     double  r;
@@ -159,7 +165,7 @@ typedef struct xir_row {
     const char              *default_text;
     const xir_enum        *(*members)(void);
     const xir_class_decl  *(*of)(void);                /* REF, REFS: the class; NULL: any            */
-    xir_infer_fn            *fn;                       /* CHECK, INFER, WORK, TAKES                  */
+    xir_infer_fn            *fn;                       /* CHECK, INFER, WORK, TAKES, NEEDS           */
     int                      target;                   /* INFER: an xir_target_kind of the library   */
     const xir_form          *form;                     /* FORM                                       */
 } xir_row;

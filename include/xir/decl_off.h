@@ -48,6 +48,8 @@
 #undef NORMALISED
 #undef WORK
 #undef TAKES
+#undef NEEDS
+#undef NEEDS_WITHIN
 #undef TRAIT
 #undef SHARES
 #undef COMPOSED

@@ -21,6 +21,8 @@
 #define NORMALISED(...)
 #define WORK(fn)
 #define TAKES(fn)
+#define NEEDS(fn)
+#define NEEDS_WITHIN(fn)
 #define TRAIT(key)
 #define SHARES(...)
 #define COMPOSED(text)

@@ -40,6 +40,8 @@
  *     WORK(function)   how much an op computes, see work.h; without it, nobody knows what the op costs (cost.h), and
  *         limits count one element operation for each element of its outputs
  *     TAKES(function)   which numbers its inputs take, see takes.h; without it, all numbers
+ *     NEEDS(function)   which part of each input a part of an output needs, see needed.h: exactly that part
+ *     NEEDS_WITHIN(function)   the same, but it may be more than what is needed; without either, the whole inputs
  *     TRAIT(key)   a trait of a program or plug-in, acme::Fusable, see class.h; any number of them
  *     FORM(form)
  *     FORMULA(text) GIVES(text) UNLIKE(text)   for the reference: what it computes, how the output type follows, where

@@ -17,7 +17,7 @@
 #endif
 XIR_BEGIN
 
-/* The functions that CHECK, INFER, WORK and FORM rows name. */
+/* The functions that CHECK, INFER, WORK, TAKES, NEEDS and FORM rows name. */
 #include <xir/decl_blank.h>
 #undef CHECK
 #undef INFER
@@ -30,6 +30,8 @@ XIR_BEGIN
 #undef FORM
 #undef WORK
 #undef TAKES
+#undef NEEDS
+#undef NEEDS_WITHIN
 #define CHECK(fn)                  XIR_HIDDEN xir_status fn(xir_infer *at);
 #define INFER(fn)                  XIR_HIDDEN xir_status fn(xir_infer *at);
 #define INFER_ON(target, fn)       XIR_HIDDEN xir_status fn(xir_infer *at);
@@ -40,6 +42,8 @@ XIR_BEGIN
 #define INFER_ALONE_TILED(fn)      XIR_HIDDEN xir_status fn(xir_infer *at);
 #define WORK(fn)                   XIR_HIDDEN xir_status fn(xir_infer *at);
 #define TAKES(fn)                  XIR_HIDDEN xir_status fn(xir_infer *at);
+#define NEEDS(fn)                  XIR_HIDDEN xir_status fn(xir_infer *at);
+#define NEEDS_WITHIN(fn)           XIR_HIDDEN xir_status fn(xir_infer *at);
 #define FORM(form)                 extern const xir_form form;
 #include XIR_DEFS
 #include <xir/decl_off.h>
@@ -195,6 +199,8 @@ XIR_BEGIN
 #define COMPOSED_WITHIN(within, text)  XIR_NOTE_(COMPOSED, NULL, .doc = text, .default_value = { .r = within })
 #define WORK(f)                        XIR_NOTE_(WORK,    NULL, .fn = f)
 #define TAKES(f)                       XIR_NOTE_(TAKES,   NULL, .fn = f)
+#define NEEDS(f)                       XIR_NOTE_(NEEDS,   NULL, .fn = f)
+#define NEEDS_WITHIN(f)                XIR_NOTE_(NEEDS,   NULL, .flags = XIR_NEEDS_WIDE, .fn = f)
 #define TRAIT(key)                     XIR_NOTE_(TRAIT,   #key, .doc = NULL)
 #define FORM(form_)                    XIR_NOTE_(FORM,  NULL, .form = &form_)
 #include XIR_DEFS

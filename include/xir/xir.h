@@ -32,6 +32,8 @@
 #include <xir/work.h>
 #include <xir/cost.h>
 #include <xir/takes.h>
+#include <xir/needed.h>
+#include <xir/tiles.h>
 #include <xir/walk.h>
 #include <xir/each.h>
 #include <xir/order.h>

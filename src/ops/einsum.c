@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <xir/work.h>
 #include "broadcast.h"
+#include "needed.h"
 
 enum { LETTERS = 52 };   /* A to Z, a to z: the order of the letters of an implicit output */
 
@@ -368,5 +369,35 @@ xir_status einsum_infer(xir_infer *at) {
     distrs_free(&list);
     dims_free(&s.wide);
     dims_free(&dims);
+    return status;
+}
+
+/* ---- parts ------------------------------------------------------------------------------------------------------ */
+
+/* Of each input the dims whose letter is one of the output follow it; those of "..." and of summed letters are
+ * whole. */
+xir_status einsum_needs(xir_infer *at) {
+    equation e;
+    size_t pos = 0;
+    xir_status status = read_alone(at, &e);
+    for (size_t i = 0; i < e.terms && !status; i++) {
+        const size_t rank = rank_of_input(at, i);
+        bool dots;
+        size_t walk = pos, axis = 0;
+        const size_t letters = count_letters(e.text, &pos, &dots);
+        if (letters > rank || (!dots && letters != rank)) return XIR_E_INVALID;
+        for (token t = next_token(e.text, &walk); t.kind == T_LETTER || t.kind == T_DOTS;
+             t = next_token(e.text, &walk)) {
+            if (t.kind == T_DOTS) axis += rank - letters;
+            if (t.kind != T_LETTER) continue;
+            for (size_t k = 0; k < e.n_out; k++) {
+                if (e.out[k] != t.letter || dim_of_input(at, i, axis) == 1) continue;
+                const size_t wide = xir_needs_part(at)->rank - e.n_out;
+                need_same(at, i, axis, k < e.dots_at || !e.dots_out ? k : k + wide);
+            }
+            axis++;
+        }
+    }
+    if (!status) xir_tile_same(at);
     return status;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Declares the functions that CHECK, INFER, WORK and TAKES rows name, generated from the lists. A new op needs a row
- * and a function, no prototype. */
+/* Declares the functions that CHECK, INFER, WORK, TAKES and NEEDS rows name, generated from the lists. A new op needs a
+ * row and a function, no prototype. */
 #ifndef OPS_RULES_H
 #define OPS_RULES_H
 
@@ -20,6 +20,8 @@
 #undef INFER_ALONE_TILED
 #undef WORK
 #undef TAKES
+#undef NEEDS
+#undef NEEDS_WITHIN
 #define CHECK(fn)            xir_status fn(xir_infer *at);
 #define INFER(fn)            xir_status fn(xir_infer *at);
 #define INFER_ON(target, fn) xir_status fn(xir_infer *at);
@@ -30,6 +32,8 @@
 #define INFER_ALONE_TILED(fn)      xir_status fn(xir_infer *at);
 #define WORK(fn)                   xir_status fn(xir_infer *at);
 #define TAKES(fn)                  xir_status fn(xir_infer *at);
+#define NEEDS(fn)                  xir_status fn(xir_infer *at);
+#define NEEDS_WITHIN(fn)           xir_status fn(xir_infer *at);
 #include <xir/ops/all.def>
 #include <xir/decl_off.h>
 

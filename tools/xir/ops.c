@@ -165,6 +165,11 @@ static void print_field(const xir_field *f, int names, int types) {
     text_free(&rest);
 }
 
+const char *needs_word(const xir_class *cls) {
+    const xir_needs needs = xir_class_needs(cls);
+    return needs == XIR_NEEDS_EXACT ? "exact parts" : needs == XIR_NEEDS_SUPERSET ? "parts" : "all";
+}
+
 static void print_notes(const char *heading, const xir_class *cls, xir_decl_kind word) {
     xir_str note;
     for (size_t i = 0; (note = xir_class_note(cls, word, i)).size; i++) {
@@ -220,6 +225,7 @@ static void print_class(const xir_class *cls) {
     print_notes("from normalised numbers", cls, XIR_DECL_NORMALISED);
     print_notes("shares bytes", cls, XIR_DECL_SHARES);
     print_notes("composed of", cls, XIR_DECL_COMPOSED);
+    if (xir_class_is_op(cls)) printf("\na part of an output needs\n  %s of the inputs\n", needs_word(cls));
     if (xir_class_is_op(cls)) print_rules_of(cls);
 }
 

@@ -111,6 +111,7 @@ static void put_class(json_out *j, const xir_class *cls) {
     put_notes(j, "normalised", cls, XIR_DECL_NORMALISED);
     put_notes(j, "shares", cls, XIR_DECL_SHARES);
     if (xir_class_is_composed(cls, NULL)) put_notes(j, "composed", cls, XIR_DECL_COMPOSED);
+    if (xir_class_is_op(cls)) json_str(j, "needs", xir_str_of(needs_word(cls)));
     json_close(j, '}');
 }
 

@@ -141,6 +141,7 @@ static void put_head(text *t, const xir_class *cls) {
     put_how(t, "layout", xir_class_note(cls, XIR_DECL_LAYOUT, 0));
     put_how(t, "normalised", xir_class_note(cls, XIR_DECL_NORMALISED, 0));
     put_how(t, "shares bytes", xir_class_note(cls, XIR_DECL_SHARES, 0));
+    if (xir_class_needs(cls) != XIR_NEEDS_ALL) text_printf(t, "; needs of its inputs: %s", needs_word(cls));
     put_c_names(t, cls);
     text_put(t, "\n");
     text_free(&targets);

@@ -285,6 +285,10 @@ static void add_rows(const class_stage *stage, xir_class *cls, const xir_class_d
         case XIR_DECL_INFER: add_infer(stage, cls, row); break;
         case XIR_DECL_WORK:  more->work = row->fn; break;
         case XIR_DECL_TAKES: more->takes = row->fn; break;
+        case XIR_DECL_NEEDS:
+            more->needs = row->fn;
+            more->needs_wide = row->flags & XIR_NEEDS_WIDE;
+            break;
         case XIR_DECL_FORM:  more->form = row->form; break;
         default: break;
         }

@@ -62,6 +62,8 @@ typedef struct class_more {
     xir_infer_fn         *infer_tiled;  /* for tiled targets without their own function        */
     xir_infer_fn         *work;      /* NULL: one element operation per element of its outputs */
     xir_infer_fn         *takes;     /* NULL: its inputs take all numbers                    */
+    xir_infer_fn         *needs;     /* NULL: every part of an output needs the whole inputs */
+    bool                  needs_wide; /* what it says may be more than what is needed        */
     _Atomic(xir_kernel_fn *) kernel;    /* NULL: the executor cannot run it                    */
     const struct kernel_row *own_kernel;   /* the library's (src/exec/kernels.h); NULL: none   */
     _Atomic uint32_t      given_traits;   /* the high half of its traits: those with names     */

@@ -6,6 +6,7 @@
 #ifndef CORE_RULE_H
 #define CORE_RULE_H
 
+#include <xir/needed.h>
 #include <xir/takes.h>
 #include "object.h"
 
@@ -28,6 +29,27 @@ typedef struct infer_takes_seen {
     const xir_numbers *out;
     size_t           n_out;
 } infer_takes_seen;
+
+/* An attribute of the op of a tile: an integer, a list of integers, or the type of its output. */
+enum { MOST_TILE_ATTRS = 12 };
+typedef struct tile_attr {
+    const char *name;
+    enum { TILE_I64, TILE_I64S, TILE_TYPE } kind;
+    size_t      n;
+    int64_t     numbers[2 * XIR_BOX_DIMS];
+} tile_attr;
+
+/* What a NEEDS function is asked, and what it says. */
+typedef struct infer_needs_seen {
+    size_t    output;
+    xir_box   part;          /* of the output                                                       */
+    xir_box  *in;            /* of each input; whole before the function is asked                   */
+    bool      tile;          /* the op of a tile is asked for, too:                                 */
+    bool      possible;      /* the class can compute a part by itself,                             */
+    xir_box   makes;         /* this one, which contains `part`,                                    */
+    tile_attr attrs[MOST_TILE_ATTRS];   /* with these attributes                                    */
+    size_t    n_attrs;
+} infer_needs_seen;
 
 /* What a rule of a target has found (xir_rule_found). */
 typedef struct rule_finding { char where[48], text[240]; } rule_finding;
@@ -56,6 +78,7 @@ struct xir_infer {
     xir_str           op_name;
     infer_work_seen   work;
     infer_takes_seen  takes;        /* NULLs except in a TAKES function */
+    infer_needs_seen *needs;        /* NULL except in a NEEDS function */
     rule_finding     *found;        /* NULL: nobody wants to know       */
     const xir_type   *few[4];
 };

@@ -106,7 +106,8 @@ static xir_status expect_types(plan *l, const value_node *root) {
         axis_order as = use_needs(l, root, use);
         root_need *need = as == root->stored ? NULL : need_of(l, root, as);
         if (!need || (need->type && user->row)) continue;
-        need->type = type_in_order(l, l->ports[user->port + use->port].type, op_needs(l, user, use->port, user->in));
+        need->type = type_in_order(l, l->ports[user->port + use->port].type,
+                                   op_needs_order(l, user, use->port, user->in));
         if (!need->type) return XIR_E_MEMORY;
     }
     return XIR_OK;
@@ -249,7 +250,7 @@ static xir_status restore_letters(plan *l, const node *n, size_t *changes) {
         xir_value *v = op_inputs(n->op)[i].value;
         const port *p = &l->ports[n->port + i];
         if (p->root == NONE || (v->type == p->type && n->in == ORDER_SAME) || finds_same_axes(l, n, i)) continue;
-        const xir_type *type = type_in_order(l, p->type, op_needs(l, n, i, n->in));
+        const xir_type *type = type_in_order(l, p->type, op_needs_order(l, n, i, n->in));
         int64_t room[MOST_AXES];
         if (!type) return XIR_E_MEMORY;
         xir_transpose_attrs a = transpose_attrs(ORDER_SAME, room, p->rank, xir_type_layout(type));

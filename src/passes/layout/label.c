@@ -279,7 +279,7 @@ static bool gather_in(const plan *l, const node *n, axis_order out, axis_order *
 
 /* ---- public queries --------------------------------------------------------------------------------------------- */
 
-axis_order op_needs(const plan *l, const node *n, size_t i, axis_order in) {
+axis_order op_needs_order(const plan *l, const node *n, size_t i, axis_order in) {
     if (in == ORDER_SAME) return ORDER_SAME;
     if (!n->row) return i == 0 ? in : ORDER_SAME;   // an anchor to be turned
     layout_kind kind = n->row->kind;
@@ -303,11 +303,12 @@ bool finds_same_axes(plan *l, const node *n, uint32_t i) {
     size_t last = p->rank - 1u;
     if (p->rank < 2) return true;
     if (!n->row) {
-        const xir_type *then = n->letters && p->rank > 2 ? type_in_order(l, p->type, op_needs(l, n, i, n->in)) : NULL;
+        const xir_type *then =
+            n->letters && p->rank > 2 ? type_in_order(l, p->type, op_needs_order(l, n, i, n->in)) : NULL;
         return !then || letters_agree(now, then);
     }
     if (!finds_channels(n)) return true;
-    axis_order needs = op_needs(l, n, i, n->in);
+    axis_order needs = op_needs_order(l, n, i, n->in);
     if (letter_at(now, 'C', last) != order_find(needs, letter_at(p->type, 'C', last))) return false;
     return !(n->row->flags & LAYOUT_BATCH) || letter_at(now, 'N', 0) == order_find(needs, letter_at(p->type, 'N', 0));
 }

@@ -139,7 +139,7 @@ const type_facts *facts_of(plan *l, const xir_type *type);
 /* Whether an op with a row is what the row assumes. */
 bool  row_fits(plan *l, const node *n);
 /* The order in which an op needs input i if its leading input is in the order `in`. */
-axis_order op_needs(const plan *l, const node *n, size_t i, axis_order in);
+axis_order op_needs_order(const plan *l, const node *n, size_t i, axis_order in);
 /* The orders of an op that needs its input i in the order `as`, or makes its outputs in it. False: it can't. */
 bool  orders_by_input(plan *l, const node *n, size_t i, axis_order as, axis_order *in, axis_order *out);
 bool  orders_by_output(plan *l, const node *n, axis_order as, axis_order *in, axis_order *out);

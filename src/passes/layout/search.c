@@ -65,7 +65,7 @@ static int64_t cost_of(const plan *l, const value_node *root) {
 
 /* The order of its root that input i of an op needs if the op works in this order. */
 static axis_order port_needs(const plan *l, const node *n, uint32_t i, axis_order in) {
-    return order_then(l->ports[n->port + i].view, op_needs(l, n, i, in));
+    return order_then(l->ports[n->port + i].view, op_needs_order(l, n, i, in));
 }
 
 axis_order use_needs(const plan *l, const value_node *root, const root_use *use) {
