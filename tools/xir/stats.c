@@ -7,7 +7,7 @@
 #include <string.h>
 #include "stats.h"
 
-static const char *by_word, *depth_word, *sort_word, *top_word;
+static const char *by_word, *depth_word, *sort_word, *top_word, *tiles_word;
 static bool        as_json, as_csv, plot, views, in_place, parts;
 
 /* ---- figures of ops ---------------------------------------------------------------------------------- */
@@ -64,9 +64,8 @@ static bool note_op(void *user, const xir_op *op, const xir_cost *cost) {
 
 /* ---- groups -------------------------------------------------------------------------------------------- */
 
-/* The scope of a name: its parts without the last one, at most `depth`. Names have parts between '/' if they have any,
- * otherwise between '.'. */
-static xir_str scope_of(xir_str name, uint64_t depth) {
+/* Names have parts between '/' if they have any, otherwise between '.'. */
+xir_str stats_scope(xir_str name, uint64_t depth) {
     const char cut = name.size && memchr(name.data, '/', name.size) ? '/' : '.';
     while (name.size && *name.data == cut) name.data++, name.size--;
     size_t end = 0;
@@ -189,10 +188,17 @@ static int collect(stats *s, uint64_t depth, uint64_t top, xir_diags *why) {
     status = look_at_memory(s, why);
     if (status == XIR_E_MEMORY) return no_memory();
     if (status && !code) code = exit_of(status);
-    for (size_t i = 0; i < s->n && s->by == BY_SCOPE; i++) s->rows[i].name = scope_of(s->rows[i].name, depth);
+    for (size_t i = 0; i < s->n && s->by == BY_SCOPE; i++) s->rows[i].name = stats_scope(s->rows[i].name, depth);
     if (s->by != BY_OP) group(s);
     order(s, top);
     return code;
+}
+
+/* Tiles of the scopes; the findings of a scope are printed with it. */
+static void print_tiles(stats *s, uint64_t depth, json_out *j) {
+    progress_begin("looking for tiles", s->l->name);
+    stats_tiles(s, depth, as_json ? j : NULL);
+    progress_end();
 }
 
 /* ---- the command --------------------------------------------------------------------------------------- */
@@ -228,7 +234,10 @@ static int read_line(stats *s, uint64_t *depth, uint64_t *top) {
     if (!code) code = read_count("top", top_word, top);
     if (!code) code = check_binds();
     if (!code) code = check_shapes();
+    if (!code && tiles_word) code = read_count("tiles", tiles_word, &s->tiles);
     if (code) return code;
+    if (tiles_word && (s->by != BY_SCOPE || as_csv || plot))
+        return complain(MISUSED, "--tiles is for --by scope, without --csv and --plot");
     if (depth_word && s->by != BY_SCOPE) return complain(MISUSED, "--depth is for --by scope");
     if (as_json + as_csv + plot > 1) return complain(MISUSED, "--json, --csv and --plot exclude each other");
     const bool in_order = sort_word ? strcmp(sort_word, "order") == 0 : s->by == BY_OP;
@@ -276,6 +285,7 @@ static int run(int n, char **operands) {
         json_str(&j, "file", xir_str_of(shown_name(operands[0])));
     }
     if (known) print(&s, &j);
+    if (known && s.tiles) print_tiles(&s, depth, &j);
     if (as_json) {
         code = json_findings(&j, code);
         json_close(&j, '}');
@@ -297,6 +307,8 @@ static const option options[] = {
     { "views", NULL, WORD_NONE, &views, "memory: a view of a value takes no bytes" },
     { "in-place", NULL, WORD_NONE, &in_place, "memory: an op writes its output over an input where it may" },
     { "parts", NULL, WORD_NONE, &parts, "memory: what is joined or divided is in the bytes of the whole" },
+    { "tiles", "BYTES", WORD_TEXT, &tiles_word,
+      "also the largest tiles of the maps of each scope that fit so many bytes, for --by scope" },
     { "plot", NULL, WORD_NONE, &plot, "also draw a bar for each row, and the bytes that are alive" },
     { "csv", NULL, WORD_NONE, &as_csv, "print the rows as CSV, with whole numbers" },
     { "json", NULL, WORD_NONE, &as_json, "print a JSON object" },

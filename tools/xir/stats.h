@@ -41,6 +41,7 @@ typedef struct stats {
     uint64_t      *live;           /* of each op in order; NULL: not known              */
     size_t         n_live;
     xir_live_peak  peak;           /* without an op: not known                          */
+    uint64_t       tiles;          /* the bytes that tiles have; 0: they are not asked for */
 } stats;
 
 /* Adds the figures of a row to those of another. */
@@ -71,6 +72,10 @@ void stats_name(text *t, const stats_row *row, size_t most);
 void stats_print(const stats *s);        /* the table and the sums */
 void stats_print_csv(const stats *s);
 void stats_put_json(const stats *s, json_out *j);
+/* The scope of a name: its parts without the last one, at most `depth`. */
+xir_str stats_scope(xir_str name, uint64_t depth);
+/* Tiles of what is in each scope, as a table or, with `j`, as a member of the object. */
+void stats_tiles(const stats *s, uint64_t depth, json_out *j);
 /* Bars of a figure, and the bytes that are alive. */
 void stats_plot(const stats *s, figure f);
 

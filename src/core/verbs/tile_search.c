@@ -1,0 +1,546 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
+/* The choice of tiles. What a part needs along one axis does not depend on the others, or only less than the whole: so
+ * each axis is walked alone, for some sizes of tiles, and the largest extents of every value are kept (a model). Their
+ * products bound the bytes of all tiles. Sizes are those that divide an axis into 1, 2, 3 … parts, a logarithm of them.
+ * Of the sizes that fit, those that compute the fewest bytes are taken. Then all places of these tiles are walked: what
+ * is reported is exact, or a bound along axes that an op mixes. */
+#include <inttypes.h>
+#include <stdio.h>
+#include "tiles.h"
+
+enum { MOST_SIZES = 64, MOST_CUTS = 4, MOST_PLACES = 5, MOST_WALKS = 1 << 16, TRIES = 6 };
+
+/* Of two choices, the one with fewer bytes that are made; eight that are read count as one. */
+static double score(double made, double read) { return made + read / 8; }
+
+/* What every value needs for the largest of the parts of a size along one axis. */
+typedef struct axis_model {
+    const tile_list *list;
+    uint32_t         axis;
+    int64_t          size, count;
+    bool             all;       /* of all places; otherwise of some                             */
+    int64_t        (*extent)[XIR_BOX_DIMS];
+    double          *share;     /* of the whole value, summed over all parts                    */
+} axis_model;
+
+typedef struct searching {
+    xir_tiles  *t;
+    xir_diags  *why;
+    arena       memory;
+    tile_walk   w;
+    axis_model *models;
+    size_t      n_models, model_room;
+    tile_axis   of_cut[XIR_BOX_DIMS];   /* the dims of the value of a stage */
+    uint64_t    limit;
+} searching;
+
+/* Sizes of tiles, and what they cost together. */
+typedef struct choice {
+    bool     found;
+    int64_t  size[TILE_AXES];
+    int64_t  piece[XIR_BOX_DIMS];
+    double   score;
+    uint64_t peak;
+} choice;
+
+/* ---- models ----------------------------------------------------------------------------------------------------- */
+
+static const tile_axis *axis_of(const searching *s, const tile_list *list, uint32_t axis) {
+    return list == &s->t->stage ? &s->of_cut[axis] : &s->t->axes[axis];
+}
+
+static xir_status model_place(searching *s, axis_model *m, int64_t place, double weight) {
+    const xir_tiles *t = s->t;
+    const tile_axis *axis = axis_of(s, m->list, m->axis);
+    const int64_t begin = place * m->size, end = begin + m->size < axis->n ? begin + m->size : axis->n;
+    tile_walk_begin(t, &s->w);
+    for (uint32_t i = 0; i < m->list->n_targets; i++) {
+        xir_box part = t->values[m->list->targets[i]].whole;
+        tile_cut(t, m->list, i, axis, begin, end, &part);
+        s->w.parts[m->list->targets[i]] = part;
+    }
+    xir_status status = tile_walk_run(t, m->list, &s->w, s->why);
+    for (uint32_t v = 0; v < t->n_values && !status; v++) {
+        const xir_box *part = &s->w.parts[v];
+        double share = !part->none;
+        for (uint32_t k = 0; k < part->rank && !part->none; k++) {
+            const int64_t extent = part->end[k] - part->begin[k];
+            share *= (double)extent / (double)t->values[v].whole.end[k];
+            if (extent > m->extent[v][k]) m->extent[v][k] = extent;
+        }
+        if (!part->rank && !part->none) m->extent[v][0] = 1;
+        m->share[v] += weight * share;
+    }
+    return status;
+}
+
+static xir_status model_fill(searching *s, axis_model *m) {
+    const int64_t n = m->count;
+    int64_t some[MOST_PLACES] = { 0, 1, n / 2, n - 2, n - 1 };
+    xir_status status = XIR_OK;
+    if (m->all) {
+        for (int64_t i = 0; i < n && !status; i++) status = model_place(s, m, i, 1);
+        return status;
+    }
+    for (size_t i = 0; i < MOST_PLACES && !status; i++)
+        status = model_place(s, m, some[i], i == 0 || i == MOST_PLACES - 1 ? 1 : (double)(n - 2) / (MOST_PLACES - 2));
+    return status;
+}
+
+/* The model of a size; NULL with a status. */
+static const axis_model *model_of(searching *s, const tile_list *list, uint32_t axis, int64_t size, bool all,
+                                  xir_status *status) {
+    const xir_tiles *t = s->t;
+    for (size_t i = 0; i < s->n_models; i++) {
+        const axis_model *m = &s->models[i];
+        if (m->list != list || m->axis != axis || m->size != size) continue;
+        if (m->all || !all || m->count > MOST_WALKS) return m;
+    }
+    axis_model m = { .list = list, .axis = axis, .size = size };
+    const int64_t n = axis_of(s, list, axis)->n;
+    m.count = (n - 1) / size + 1;
+    m.all = m.count <= MOST_PLACES || (all && m.count <= MOST_WALKS);
+    m.extent = arena_take(&s->memory, (t->n_values + (size_t)1) * sizeof *m.extent);
+    m.share = arena_take(&s->memory, (t->n_values + (size_t)1) * sizeof *m.share);
+    if (!m.extent || !m.share ||
+        !mem_reserve(t->alloc, (void **)&s->models, &s->model_room, s->n_models + 1, sizeof *s->models)) {
+        *status = diag_memory(s->why);
+        return NULL;
+    }
+    memset(m.extent, 0, (t->n_values + (size_t)1) * sizeof *m.extent);
+    memset(m.share, 0, (t->n_values + (size_t)1) * sizeof *m.share);
+    *status = model_fill(s, &m);
+    if (*status) return NULL;
+    s->models[s->n_models] = m;
+    return &s->models[s->n_models++];
+}
+
+/* A copy of what a model says, which stays where it is while others are made. */
+static bool get_model(searching *s, const tile_list *list, uint32_t axis, int64_t size, bool all, axis_model *out,
+                      xir_status *status) {
+    const axis_model *m = model_of(s, list, axis, size, all, status);
+    if (m) *out = *m;
+    return m != NULL;
+}
+
+/* The bytes of each value of a list, at most: the smallest extent that any axis leaves along each dim. Returns what all
+ * tiles make together, and sets what they read. */
+static double combine(searching *s, const tile_list *list, const axis_model *models, size_t n, double *read) {
+    const xir_tiles *t = s->t;
+    double made = 0;
+    *read = 0;
+    for (uint32_t v = 0; v < t->n_values; v++) {
+        const tile_value *value = &t->values[v];
+        double share = 1;
+        uint64_t elements = 1;
+        s->w.bytes[v] = 0;
+        if (list->first[v] > list->last[v] || value->params) continue;
+        for (uint32_t k = 0; k < value->whole.rank; k++) {
+            int64_t least = value->whole.end[k];
+            for (size_t a = 0; a < n; a++)
+                if (models[a].extent[v][k] < least) least = models[a].extent[v][k];
+            elements *= (uint64_t)least;
+        }
+        for (size_t a = 0; a < n; a++) share *= models[a].share[v];
+        for (size_t a = 0; a < n && !value->whole.rank; a++) elements *= (uint64_t)models[a].extent[v][0];
+        s->w.bytes[v] = (elements * value->bits + 7) / 8;
+        const double bytes = (double)xir_box_elements(&value->whole) * (double)value->bits / 8 * share;
+        if (!value->made) *read += bytes;
+        else if (list->steps[list->first[v]] == value->step) made += bytes;   /* or else it is the target of a stage */
+    }
+    return made;
+}
+
+/* ---- sizes ------------------------------------------------------------------------------------------------------ */
+
+/* Sizes that divide n into 1, 2, 3, … parts, the largest first; later numbers of parts are a quarter apart. An odd size
+ * has an even neighbour, which suits strides and scales. */
+static size_t sizes_of(int64_t n, int64_t sizes[MOST_SIZES], size_t most) {
+    size_t found = 0;
+    for (int64_t parts = 1; found < most && parts <= n; parts += parts / 4 > 1 ? parts / 4 : 1) {
+        const int64_t size = (n - 1) / parts + 1;
+        if (found && size >= sizes[found - 1]) continue;
+        const bool even = size % 2 && size > 5 && found && size + 1 < sizes[found - 1];
+        if (even && found + 1 < most) sizes[found++] = size + 1;
+        sizes[found++] = size;
+    }
+    if (found && sizes[found - 1] != 1) sizes[found < most ? found++ : found - 1] = 1;
+    return found;
+}
+
+/* ---- tiles without a stage -------------------------------------------------------------------------------------- */
+
+/* Walks the sizes of the first axes; along the last one, the largest size that fits is taken. `fits` notes a choice. */
+typedef xir_status fit_fn(searching *s, const tile_list *list, const axis_model *models, choice *c, bool *fits);
+
+static xir_status each_size(searching *s, const tile_list *list, size_t axis, axis_model models[TILE_AXES], fit_fn *fit,
+                            choice *best) {
+    const xir_tiles *t = s->t;
+    int64_t sizes[MOST_SIZES];
+    const size_t n = sizes_of(t->axes[axis].n, sizes, t->n_axes > 2 ? 12 : MOST_SIZES);
+    xir_status status = XIR_OK;
+    for (size_t i = 0; i < n && !status; i++) {
+        bool fits = false;
+        if (!get_model(s, list, (uint32_t)axis, sizes[i], false, &models[axis], &status)) break;
+        if (axis + 1 < t->n_axes) status = each_size(s, list, axis + 1, models, fit, best);
+        else status = fit(s, list, models, best, &fits);
+        if (fits) break;
+    }
+    return status;
+}
+
+static xir_status fit_plain(searching *s, const tile_list *list, const axis_model *models, choice *best, bool *fits) {
+    double read;
+    uint32_t at = 0;
+    const double made = combine(s, list, models, s->t->n_axes, &read);
+    const uint64_t peak = tile_peak(list, &s->w, s->t->n_values, 0, &at);
+    *fits = peak <= s->limit;
+    if (!*fits || (best->found && score(made, read) >= best->score)) return XIR_OK;
+    *best = (choice){ .found = true, .score = score(made, read), .peak = peak };
+    for (size_t a = 0; a < s->t->n_axes; a++) best->size[a] = models[a].size;
+    return XIR_OK;
+}
+
+static void use_sizes(xir_tiles *t, const choice *c) {
+    for (size_t a = 0; a < t->n_axes; a++) {
+        t->size[a] = c->size[a];
+        t->count[a] = (t->axes[a].n - 1) / c->size[a] + 1;
+    }
+}
+
+/* Walks all places of the tiles. `fits` is false if they take more than the limit after all. */
+static xir_status weigh_plain(searching *s, const choice *c, uint64_t room, bool *fits) {
+    xir_tiles *t = s->t;
+    axis_model models[TILE_AXES], once[TILE_AXES];
+    xir_status status = XIR_OK;
+    double read, made, read_once, made_once;
+    uint32_t at = 0;
+    for (size_t a = 0; a < t->n_axes && !status; a++) {
+        if (get_model(s, &t->all, (uint32_t)a, t->axes[a].n, false, &once[a], &status))
+            (void)get_model(s, &t->all, (uint32_t)a, c->size[a], true, &models[a], &status);
+    }
+    if (status) return status;
+    made_once = combine(s, &t->all, once, t->n_axes, &read_once);
+    made = combine(s, &t->all, models, t->n_axes, &read);
+    const uint64_t peak = tile_peak(&t->all, &s->w, t->n_values, 0, &at);
+    *fits = peak <= room;
+    use_sizes(t, c);
+    t->cost = (xir_tiles_cost){ .size = sizeof t->cost, .peak = peak, .op = t->steps[t->all.steps[at]].op,
+                                .read = (uint64_t)(read + 0.5), .read_once = (uint64_t)(read_once + 0.5),
+                                .made = (uint64_t)(made + 0.5), .made_once = (uint64_t)(made_once + 0.5) };
+    return XIR_OK;
+}
+
+/* ---- stages ----------------------------------------------------------------------------------------------------- */
+
+/* Marks the steps that lead to a value. False if anything else that they make is used elsewhere. */
+static bool mark_stage(const xir_tiles *t, uint32_t v, uint8_t *marks, uint8_t *wanted) {
+    memset(marks, 0, t->n_steps);
+    memset(wanted, 0, t->n_values);
+    wanted[v] = 1;
+    for (uint32_t i = t->values[v].step + 1; i-- > 0;) {
+        const tile_step *s = &t->steps[i];
+        for (uint32_t o = 0; o < s->n_out; o++) marks[i] |= wanted[s->first_out + o];
+        for (uint32_t k = 0; k < s->n_in && marks[i]; k++)
+            if (s->in[k] != NO_VALUE && t->values[s->in[k]].made) wanted[s->in[k]] = 1;
+    }
+    for (uint32_t i = 0; i < t->n_steps; i++) {
+        const tile_step *s = &t->steps[i];
+        for (uint32_t o = 0; o < s->n_out && marks[i]; o++)
+            if (t->values[s->first_out + o].output) return false;
+        for (uint32_t k = 0; k < s->n_in && !marks[i]; k++) {
+            const uint32_t used = s->in[k];
+            if (used != NO_VALUE && used != v && t->values[used].made && marks[t->values[used].step]) return false;
+        }
+    }
+    return true;
+}
+
+/* The values for which a stage is tried: the largest that can have one, of equal ones the last. */
+static uint32_t find_cuts(const xir_tiles *t, uint8_t *marks, uint8_t *wanted, uint32_t cuts[MOST_CUTS]) {
+    uint32_t n = 0, looked = 0;
+    uint64_t sizes[MOST_CUTS];
+    for (uint32_t v = t->n_values; v-- > 0 && looked < 64;) {
+        const tile_value *value = &t->values[v];
+        if (!value->made || value->output || t->steps[value->step].n_out != 1) continue;
+        looked++;
+        const uint64_t size = xir_box_elements(&value->whole) * value->bits;
+        if ((n == MOST_CUTS && size <= sizes[n - 1]) || !mark_stage(t, v, marks, wanted)) continue;
+        uint32_t at = n < MOST_CUTS ? n++ : n - 1;
+        for (; at > 0 && sizes[at - 1] < size; at--) {
+            sizes[at] = sizes[at - 1];
+            cuts[at] = cuts[at - 1];
+        }
+        sizes[at] = size;
+        cuts[at] = v;
+    }
+    return n;
+}
+
+static bool open_stage(searching *s, uint32_t cut, uint8_t *marks, uint8_t *wanted) {
+    xir_tiles *t = s->t;
+    (void)mark_stage(t, cut, marks, wanted);
+    if (!tile_list_make(t, marks, &cut, 1, &t->stage)) return false;
+    for (uint32_t i = 0; i < t->n_steps; i++) marks[i] = !marks[i];
+    if (!tile_list_make(t, marks, t->outputs, t->n_outputs, &t->rest)) return false;
+    t->rest.first[cut] = 0;   /* it is made before the rest begins */
+    for (uint32_t k = 0; k < t->values[cut].whole.rank; k++)
+        s->of_cut[k] = (tile_axis){ .n = t->values[cut].whole.end[k], .dim = { k } };
+    size_t kept = 0;          /* models of another stage are of no use */
+    for (size_t i = 0; i < s->n_models; i++)
+        if (s->models[i].list == &t->all) s->models[kept++] = s->models[i];
+    s->n_models = kept;
+    return true;
+}
+
+/* The peak of a stage whose pieces have these sizes, and the score of all pieces of the whole value. */
+static xir_status weigh_pieces(searching *s, const int64_t *piece, uint64_t held, uint64_t *peak, double *all) {
+    const xir_tiles *t = s->t;
+    const uint32_t rank = t->values[t->stage.targets[0]].whole.rank;
+    axis_model models[XIR_BOX_DIMS];
+    xir_status status = XIR_OK;
+    uint32_t at;
+    double read;
+    size_t n = 0;
+    for (uint32_t k = 0; k < rank && !status; k++)
+        if (piece[k] < s->of_cut[k].n) n += get_model(s, &t->stage, k, piece[k], false, &models[n], &status);
+    if (status) return status;
+    const double made = combine(s, &t->stage, models, n, &read);
+    *peak = tile_peak(&t->stage, &s->w, t->n_values, held, &at);
+    *all = score(made, read);
+    return XIR_OK;
+}
+
+static int64_t next_smaller(int64_t n, int64_t size) {
+    const int64_t parts = (n - 1) / size + 1;
+    const int64_t next = (n - 1) / (parts + (parts > 3 ? parts / 2 : 1)) + 1;
+    return next < size ? next : size - 1;
+}
+
+/* Pieces that fit: cut from the whole part on, each time along the dim that leaves the best score, and of equal ones
+ * the lowest peak. */
+static xir_status find_pieces(searching *s, const int64_t *whole, uint64_t held, int64_t *piece, double *all,
+                              bool *found) {
+    const uint32_t rank = s->t->values[s->t->stage.targets[0]].whole.rank;
+    uint64_t peak = 0;
+    memcpy(piece, whole, rank * sizeof *piece);
+    *found = false;
+    if (held > s->limit) return XIR_OK;
+    xir_status status = weigh_pieces(s, piece, held, &peak, all);
+    for (int step = 0; step < 40 && peak > s->limit && !status; step++) {
+        uint32_t best = rank;
+        uint64_t best_peak = peak;
+        double best_all = 0;
+        for (uint32_t k = 0; k < rank && !status; k++) {
+            const int64_t old = piece[k];
+            uint64_t lower = 0;
+            double now = 0;
+            if (old == 1) continue;
+            piece[k] = next_smaller(whole[k], old);
+            status = weigh_pieces(s, piece, held, &lower, &now);
+            const bool less = best == rank || now < best_all * 0.99;
+            const bool same = best < rank && now <= best_all * 1.01 && lower < best_peak;
+            if (!status && lower < peak && (less || same)) {
+                best = k;
+                best_peak = lower;
+                best_all = now;
+            }
+            piece[k] = old;
+        }
+        if (best == rank || status) return status;
+        piece[best] = next_smaller(whole[best], piece[best]);
+        status = weigh_pieces(s, piece, held, &peak, all);
+    }
+    *found = !status && peak <= s->limit;
+    return status;
+}
+
+static xir_status fit_staged(searching *s, const tile_list *list, const axis_model *models, choice *best, bool *fits) {
+    const xir_tiles *t = s->t;
+    const uint32_t cut = t->stage.targets[0], rank = t->values[cut].whole.rank;
+    int64_t whole[XIR_BOX_DIMS], piece[XIR_BOX_DIMS];
+    double read, of_stage = 0, share = 1;
+    uint32_t at = 0;
+    bool found = false;
+    const double made = combine(s, list, models, t->n_axes, &read), rest = score(made, read);
+    const uint64_t held = s->w.bytes[cut], peak = tile_peak(list, &s->w, t->n_values, 0, &at);
+    if (peak > s->limit) return XIR_OK;
+    if (best->found && rest >= best->score) return *fits = true, XIR_OK;   /* smaller ones make more */
+    for (uint32_t k = 0; k < rank; k++) {
+        whole[k] = t->values[cut].whole.end[k];
+        for (size_t a = 0; a < t->n_axes; a++)
+            if (models[a].extent[cut][k] < whole[k]) whole[k] = models[a].extent[cut][k];
+        if (whole[k] < 1) return XIR_OK;
+    }
+    xir_status status = find_pieces(s, whole, held, piece, &of_stage, &found);
+    if (status || !found) return status;
+    *fits = true;
+    for (size_t a = 0; a < t->n_axes; a++) share *= models[a].share[cut];   /* how often the value is made */
+    const double sum = rest + of_stage * share;
+    if (best->found && sum >= best->score) return XIR_OK;
+    *best = (choice){ .found = true, .score = sum };
+    for (size_t a = 0; a < t->n_axes; a++) best->size[a] = models[a].size;
+    memcpy(best->piece, piece, rank * sizeof *piece);
+    return XIR_OK;
+}
+
+static double bytes_made(const xir_tiles *t, const tile_list *list, const tile_walk *w, double *read) {
+    double made = 0;
+    for (uint32_t i = 0; i < list->n; i++) {
+        const tile_step *step = &t->steps[list->steps[i]];
+        for (uint32_t o = 0; o < step->n_out; o++) made += (double)w->bytes[step->first_out + o];
+    }
+    for (uint32_t v = 0; v < t->n_values; v++)
+        if (!t->values[v].made && list->first[v] <= list->last[v]) *read += (double)w->bytes[v];
+    return made;
+}
+
+/* Walks all pieces of all tiles. */
+static xir_status weigh_staged(searching *s, const choice *c, uint64_t room, bool *fits) {
+    xir_tiles *t = s->t;
+    const uint32_t cut = t->stage.targets[0];
+    double made = 0, read = 0;
+    size_t walks = 0;
+    uint32_t at = 0;
+    xir_status status = XIR_OK;
+    t->cost.peak = 0;
+    t->cost.staged = true;
+    use_sizes(t, c);
+    memcpy(t->piece, c->piece, sizeof t->piece);
+    for (size_t i = 0; i < tile_count(t) && !status; i++) {
+        if (++walks > MOST_WALKS) return *fits = false, XIR_OK;
+        tile_targets(t, &t->rest, i, &s->w);
+        status = tile_walk_run(t, &t->rest, &s->w, s->why);
+        tile_walk_bytes(t, &s->w);
+        if (status) break;
+        made += bytes_made(t, &t->rest, &s->w, &read);
+        const uint64_t held = s->w.bytes[cut], peak = tile_peak(&t->rest, &s->w, t->n_values, 0, &at);
+        if (peak > t->cost.peak) {
+            t->cost.peak = peak;
+            t->cost.op = t->steps[t->rest.steps[at]].op;
+        }
+        const xir_box whole = s->w.parts[cut];
+        xir_box piece;
+        int64_t counts[XIR_BOX_DIMS];
+        for (size_t k = 0; !whole.none && tile_piece(t, &whole, k, &piece, counts) && !status; k++) {
+            if (++walks > MOST_WALKS) return *fits = false, XIR_OK;
+            tile_walk_begin(t, &s->w);
+            s->w.parts[cut] = piece;
+            status = tile_walk_run(t, &t->stage, &s->w, s->why);
+            tile_walk_bytes(t, &s->w);
+            made += bytes_made(t, &t->stage, &s->w, &read);
+            const uint64_t more = tile_peak(&t->stage, &s->w, t->n_values, held, &at);
+            if (more <= t->cost.peak) continue;
+            t->cost.peak = more;
+            t->cost.op = t->steps[t->stage.steps[at]].op;
+        }
+    }
+    t->cost.made = (uint64_t)made;
+    t->cost.read = (uint64_t)read;
+    *fits = t->cost.peak <= room;
+    return status;
+}
+
+/* ---- the search ------------------------------------------------------------------------------------------------- */
+
+/* Looks for tiles until those that are chosen fit at all places. */
+static xir_status search_plain(searching *s, uint64_t room, bool *found, choice *best) {
+    axis_model models[TILE_AXES];
+    xir_status status = XIR_OK;
+    *found = false;
+    s->limit = room;
+    for (int i = 0; i < TRIES && !*found && !status; i++) {
+        *best = (choice){ .found = false };
+        status = each_size(s, &s->t->all, 0, models, fit_plain, best);
+        if (status || !best->found) break;
+        status = weigh_plain(s, best, room, found);
+        s->limit = best->peak - 1;
+    }
+    return status;
+}
+
+/* Looks for a stage with a score below `most`. */
+static xir_status search_staged(searching *s, uint64_t room, double most, bool *found) {
+    xir_tiles *t = s->t;
+    uint8_t *marks = arena_take(&s->memory, t->n_steps + (size_t)1);
+    uint8_t *wanted = arena_take(&s->memory, t->n_values + (size_t)1);
+    uint32_t cuts[MOST_CUTS];
+    const xir_tiles_cost plain = t->cost;
+    const choice sizes = { .size = { t->size[0], t->size[1], t->size[2] } };
+    const bool had_plain = *found;
+    axis_model models[TILE_AXES];
+    choice best[MOST_CUTS];
+    xir_status status = XIR_OK;
+    if (!marks || !wanted) return diag_memory(s->why);
+    const uint32_t n = find_cuts(t, marks, wanted, cuts);
+    bool fits = false;
+    for (uint32_t i = 0; i < n && !status; i++) {
+        best[i] = (choice){ .found = false };
+        s->limit = room;
+        if (!open_stage(s, cuts[i], marks, wanted)) return diag_memory(s->why);
+        if (t->rest.n && t->stage.n) status = each_size(s, &t->rest, 0, models, fit_staged, &best[i]);
+    }
+    for (uint32_t tries = 0; tries < n && !fits && !status; tries++) {
+        uint32_t least = n;
+        for (uint32_t i = 0; i < n; i++)
+            if (best[i].found && (least == n || best[i].score < best[least].score)) least = i;
+        if (least == n || best[least].score >= most) break;
+        if (!open_stage(s, cuts[least], marks, wanted)) return diag_memory(s->why);
+        status = weigh_staged(s, &best[least], room, &fits);
+        best[least].found = false;
+    }
+    if (!status && fits && score((double)t->cost.made, (double)t->cost.read) < most) {
+        t->staged = *found = true;
+        return XIR_OK;
+    }
+    t->cost = plain;
+    if (had_plain) use_sizes(t, &sizes);
+    return status;
+}
+
+/* Nothing fits: names the op while which the most bytes of the smallest tile are alive. */
+static xir_status too_small(searching *s, const xir_tiles_options *how) {
+    const xir_tiles *t = s->t;
+    axis_model models[TILE_AXES];
+    xir_status status = XIR_OK;
+    uint32_t at = 0;
+    double read;
+    char path[40];
+    for (size_t a = 0; a < t->n_axes && !status; a++)
+        (void)get_model(s, &t->all, (uint32_t)a, 1, false, &models[a], &status);
+    if (status) return status;
+    (void)combine(s, &t->all, models, t->n_axes, &read);
+    const uint64_t peak = tile_peak(&t->all, &s->w, t->n_values, 0, &at);
+    const xir_op *op = t->steps[t->all.steps[at]].op;
+    const xir_str name = xir_op_name(op);
+    snprintf(path, sizeof path, "/ops/%" PRId64, xir_network_index_of(t->net, op));
+    return diag_fail(s->why, XIR_E_LIMIT, xir_str_of(path), "%.*s%s%.*s%s: %" PRIu64 " bytes are alive while it runs, "
+                     "in tiles of one element along %s: the budget is %" PRIu64 " bytes", CLIP_TO(op->cls->key, 200),
+                     name.size ? " '" : "", CLIP_TO(name, 80), name.size ? "'" : "", peak, how->letters, how->budget);
+}
+
+xir_status tiles_search(xir_tiles *t, const xir_tiles_options *how, xir_diags *why) {
+    searching s = { .t = t, .why = why };
+    choice best = { .found = false };
+    bool found = false;
+    arena_init(&s.memory, t->alloc);
+    xir_status status = tile_walk_open(t, &s.memory, &s.w) ? XIR_OK : diag_memory(why);
+    if (!status) status = search_plain(&s, how->budget, &found, &best);
+    /* a stage is worth its pieces if it saves a tenth, of tiles that compute half of the bytes twice */
+    const double once = (double)t->cost.made_once, made = (double)t->cost.made;
+    if (!status && !how->whole && (!found || made > 1.5 * once)) {
+        if (!found) {   /* made_once is known from one tile of everything */
+            bool fits;
+            const choice one = { .size = { t->axes[0].n, t->axes[1].n, t->axes[2].n } };
+            status = weigh_plain(&s, &one, how->budget, &fits);
+        }
+        const double most = found ? 0.9 * score(made, (double)t->cost.read) : 1e300;
+        if (!status) status = search_staged(&s, how->budget, most, &found);
+    }
+    if (!status && !found) status = too_small(&s, how);
+    mem_free(t->alloc, s.models, s.model_room * sizeof *s.models);
+    arena_free(&s.memory);
+    return status;
+}
