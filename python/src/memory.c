@@ -4,6 +4,7 @@
 /* Memory: where values are, plans of buffers, and lives of values. xir/memory.py says it in Python's words. */
 #include <string.h>
 #include <xir/memory.h>
+#include <xir/needed.h>
 #include "xirpy.h"
 
 /* ---- memory types --------------------------------------------------------------------------------------------- */
@@ -149,8 +150,69 @@ static PyObject *liveness(PyObject *module, PyObject *args) {
     return made;
 }
 
+/* ---- parts ---------------------------------------------------------------------------------------------------- */
+
+/* A box of a list of pairs, begin and end of each dim. */
+static bool box_in(PyObject *list, xir_box *box) {
+    const Py_ssize_t n = PyList_Size(list);
+    *box = XIR_INIT(xir_box);
+    if (n < 0) return false;
+    if (n > XIR_BOX_DIMS) return PyErr_SetString(PyExc_ValueError, "too many dims"), false;
+    box->rank = (uint32_t)n;
+    for (Py_ssize_t k = 0; k < n; k++) {
+        long long begin, end;
+        if (!PyArg_ParseTuple(PyList_GetItem(list, k), "LL", &begin, &end)) return false;
+        box->begin[k] = begin;
+        box->end[k] = end;
+    }
+    return true;
+}
+
+/* (exact, pairs); None for a box without elements. */
+static PyObject *box_out(const xir_box *box) {
+    if (box->none) return Py_NewRef(Py_None);
+    PyObject *pairs = PyList_New(0);
+    bool fine = pairs != NULL;
+    for (uint32_t k = 0; k < box->rank && fine; k++)
+        fine = add(pairs, Py_BuildValue("(LL)", (long long)box->begin[k], (long long)box->end[k]));
+    if (fine) return Py_BuildValue("(ON)", box->exact ? Py_True : Py_False, pairs);
+    Py_XDECREF(pairs);
+    return NULL;
+}
+
+/* needed(op, output, part): a box for each input. */
+static PyObject *needed(PyObject *module, PyObject *args) {
+    PyObject *self, *list, *made;
+    Py_ssize_t output;
+    xir_box part;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!nO!:needed", Op_type, &self, &output, &PyList_Type, &list)) return NULL;
+    const xir_op *op = op_read((op_object *)self);
+    if (!op || !box_in(list, &part)) return NULL;
+    const size_t n = xir_op_input_count(op);
+    xir_box *in = PyMem_Malloc((n + 1) * sizeof *in);
+    xir_diags *why = why_new();
+    if (!in || !why) {
+        PyMem_Free(in);
+        xir_diags_free(why);
+        return PyErr_NoMemory();
+    }
+    for (size_t i = 0; i <= n; i++) in[i] = XIR_INIT(xir_box);
+    if (xir_op_needed(op, (size_t)output, &part, in, n, why)) {
+        PyMem_Free(in);
+        return raise_diags(XIR_OK, why);
+    }
+    xir_diags_free(why);
+    made = PyList_New(0);
+    for (size_t i = 0; i < n && made; i++)
+        if (!add(made, box_out(&in[i]))) Py_CLEAR(made);
+    PyMem_Free(in);
+    return made;
+}
+
 PyMethodDef memory_functions[] = {
     { "plan_buffers", plan_buffers, METH_VARARGS, NULL },
     { "liveness",     liveness,     METH_VARARGS, NULL },
+    { "needed",       needed,       METH_VARARGS, NULL },
     { NULL, NULL, 0, NULL },
 };

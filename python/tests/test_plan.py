@@ -137,3 +137,20 @@ def test_concats_of_googlenet_copy_little():
     inside = [v for v, whole in joined if parts.lives[v].within == parts.lives[whole].within]
     assert len(joined) == 16
     assert sum(parts.lives[v].bytes for v in inside) >= 0.9 * sum(parts.lives[v].bytes for v, _ in joined)
+
+
+def test_parts_need_parts():
+    net = xir.Network()
+    x = net.input("x", "fp32 NHWC [1,16,12,4]")
+    w = xir.params(net, np.ones((3, 3, 4, 4), "f4"), layout="HWIO")
+    c = F.Conv2d(x, w, pad_top=1, pad_bottom=1, pad_left=1, pad_right=1, name="c")
+    net.output(F.Softmax(c, name="s"))
+    of_x, of_w = xir.needed(net["c"], np.s_[:, 4:6])
+    assert of_x == (np.s_[0:1, 3:7, 0:12, 0:4], True) and of_w.slices == np.s_[0:3, 0:3, 0:4, 0:4]
+    assert xir.needed(net["s"], np.s_[:, :1, :1, :1])[0].slices == np.s_[0:1, 0:1, 0:1, 0:4]
+    assert xir.needed(net["c"], np.s_[:, 4:4])[0].slices is None
+    for wrong in (np.s_[::2], 3, np.s_[:, :, :, :, :]):
+        with pytest.raises(xir.Error):
+            xir.needed(net["c"], wrong)
+    with pytest.raises(IndexError):
+        xir.needed(net["c"], np.s_[:], output=1)

@@ -13,7 +13,7 @@ from .converting import Format, convert, formats
 from .debugging import Comparison, Figures, Pair, Provenance, Reduction, Trace, compare, reduce, trace
 from .functions import F
 from .library import Answer, Cost, Pass, Stats, Target, passes, symbols, targets, try_op
-from .memory import Life, Liveness, Plan, liveness, plan, plan_buffers
+from .memory import Life, Liveness, Part, Plan, liveness, needed, plan, plan_buffers
 from .network import Difference, Pipeline, diff, finish_save, load, optimize, params, parse, pass_, read
 from .parts import Region, extract, groups, inline, outline, region_path, regions
 from .quantise import calibrate, quantize
@@ -26,11 +26,11 @@ from .opclass import Bool, Bools, Int, Ints, Real, Reals, Text, Texts
 __version__ = _xir.version()
 __all__ = [
     "Answer", "Array", "Bool", "Bools", "Class", "Comparison", "Cost", "Difference", "Error", "F", "Figures", "Finding",
-    "Format", "Int", "Interpreter", "Ints", "Life", "Liveness", "Match", "Network", "Op", "P", "Pair", "Pass", "Pattern", "Pipeline",
+    "Format", "Int", "Interpreter", "Ints", "Life", "Liveness", "Match", "Network", "Op", "P", "Pair", "Part", "Pass", "Pattern", "Pipeline",
     "Plan", "Provenance", "Real", "Reals", "Reduction", "Region", "Rule", "Stats", "Target", "Text", "Texts", "Trace", "Type",
     "Value", "Warning",
     "calibrate", "classes", "compare", "convert", "default_pipeline", "diff", "extract", "finish_save", "formats",
-    "groups", "inline", "liveness", "load", "load_plugin", "optimize", "outline", "params", "parse", "pass_", "passes",
+    "groups", "inline", "liveness", "load", "load_plugin", "needed", "optimize", "outline", "params", "parse", "pass_", "passes",
     "plan", "plan_buffers", "quantize", "read", "reduce", "region_path", "regions", "rewrite", "symbols", "targets", "trace",
     "try_op",
 ]

@@ -411,6 +411,10 @@ class Liveness(NamedTuple):
     bytes: list[int]
     lives: dict[Value, Life]
 
+class Part(NamedTuple):
+    slices: tuple[slice, ...] | None
+    exact: bool
+
 class Difference(NamedTuple):
     kind: str
     a: Op | None
@@ -533,6 +537,7 @@ def plan(net: Network, *, verify: bool = ..., prove: bool | Mapping[str, Any] = 
 def plan_buffers(buffers: Buffer | Iterable[Sequence[int]], *, effort: int = ..., limit: int = ...,
                  steps: int = ...) -> Plan: ...
 def liveness(net: Network, *, views: bool = ..., in_place: bool = ..., parts: bool = ...) -> Liveness: ...
+def needed(op: Op, part: slice | tuple[slice, ...], *, output: int = ...) -> list[Part]: ...
 def params(net: Network, array: Buffer | float, *, name: str = ..., layout: str | None = ...) -> Value: ...
 @overload
 def pass_(name: _Function) -> _Function: ...

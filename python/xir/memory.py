@@ -105,3 +105,27 @@ def liveness(net, *, views=False, in_place=False, parts=False):
     allow it."""
     peak, op, exact, alive, lives = _xir.liveness(net, views, in_place, parts)
     return Liveness(peak, op, exact, alive, {value: Life(*rest) for value, *rest in lives})
+
+
+class Part(collections.namedtuple("Part", "slices exact")):
+    """A part of a value.
+
+    slices  a slice of each dim, so that `array[part.slices]` is the part of an array; None: nothing
+    exact   nothing smaller is needed
+    """
+
+    __slots__ = ()
+
+
+def needed(op, part, *, output=0):
+    """Returns a Part for each input of an op: what the op needs of it for a part of an output. `part` has a slice,
+    without a step, for each dim of the output: `numpy.s_[:, 8:16]`; dims that it leaves out are whole."""
+    dims = op.outputs[output].type.shape
+    slices = part if isinstance(part, tuple) else (part,)
+    if len(slices) > len(dims) or not all(isinstance(s, slice) and s.step in (None, 1) for s in slices):
+        raise errors.make("bounds", [], f"a part is a slice for each of {len(dims)} dims, without steps", 0)
+    if any(n is None or n < 0 for n in dims):
+        raise errors.make("bounds", [], "a dim of the output is not known", 0)
+    slices += (slice(None),) * (len(dims) - len(slices))
+    boxes = _xir.needed(op, output, [s.indices(n)[:2] for s, n in zip(slices, dims)])
+    return [Part(None, True) if box is None else Part(tuple(slice(*pair) for pair in box[1]), box[0]) for box in boxes]
