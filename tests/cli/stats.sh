@@ -76,6 +76,18 @@ json 'sorted((r["name"], r["ops"]) for r in d["rows"]) == [("", 3), ("a", 1), ("
 run 0 stats scopes.json --by scope --sort name --no-params
 out "(none)    3"
 
+# ---- tiles of the scopes, or why there are none.
+rename net.json tiled.json in /s/conv /s/relu /s/pool /s/add //x
+run 0 stats tiled.json --by scope --tiles 1000 --no-params; quiet
+out "tiles of 1000 B along H and W"
+run 0 stats tiled.json --json --by scope --tiles 1000 --no-params; quiet
+json '[t["tiles"] > 1 and 0 < t["peak_bytes"] <= 1000 for t in d["tiles"] if t["scope"] == "s"] == [True]'
+json 'all(t["made_bytes"] >= t["made_once_bytes"] > 0 for t in d["tiles"])'
+run 0 stats tiled.json --by scope --tiles 10 --no-params; quiet
+out "bytes are alive while it runs"
+run 2 stats tiled.json --tiles 1000; err "--tiles is for --by scope"
+run 2 stats tiled.json --by scope --tiles 0; err "--tiles takes a number from 1 on"
+
 # ---- what is not known is counted and never 0.
 edit net.json odd.json 's/"_type_key":"icraft::xir::ReLU"/"_type_key":"my::Op"/'
 run 0 stats odd.json --no-params; quiet

@@ -491,7 +491,6 @@ xir_status op_needs(const xir_op *op, infer_needs_seen *seen, xir_diags *why);
 void       box_join(xir_box *box, const xir_box *by);
 /* Returns true if a box has every element of another. */
 bool       box_contains(const xir_box *box, const xir_box *other);
-bool       box_is_whole(const xir_box *box, const xir_type *type);
 /* What happens to existing output types. If somebody has quantised the elements or dequantised them, this is a
  * conversion that inference does not know: re-inferring a network keeps such elements, with the inferred dims and
  * letters. */

@@ -81,11 +81,6 @@ bool box_contains(const xir_box *box, const xir_box *other) {
     return true;
 }
 
-bool box_is_whole(const xir_box *box, const xir_type *type) {
-    xir_box all;
-    return whole(type, "", &all, NULL) == XIR_OK && box_contains(box, &all);
-}
-
 /* ---- what a NEEDS function says --------------------------------------------------------------------------------- */
 
 size_t         xir_needs_output(const xir_infer *at) { return at->needs ? at->needs->output : 0; }
