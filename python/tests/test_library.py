@@ -5,7 +5,9 @@
 
 import json
 import re
+import signal
 import subprocess
+import threading
 
 import numpy as np
 import pytest
@@ -240,6 +242,29 @@ def test_reduce(digits):
                        (lambda part: part[1].erase(), xir.BusyError)):
         with pytest.raises(error):
             xir.reduce(net, bad)
+
+
+def test_interrupts_end_comparisons_and_reductions(tiny):
+    net = xir.Network()
+    x = net.input("x", "fp32 NC [3000,3000]")
+    for _ in range(8):
+        x = F.Matmul(x, np.ones((3000, 3000), "f4"))
+    net.output(x)
+    given = np.ones((3000, 3000), "f4")
+    timer = threading.Timer(0.5, signal.raise_signal, (signal.SIGINT,))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        xir.compare(net, net.clone(), [given])
+        pytest.fail("the comparison ended before the interrupt")
+    timer.join()
+    net[1].name = "free again"
+
+    def ask(part):
+        signal.raise_signal(signal.SIGINT)
+        return True
+    with pytest.raises(KeyboardInterrupt):
+        xir.reduce(tiny, ask)
+    tiny["conv"].name = "free again"
 
 
 # ---- provenance -------------------------------------------------------------------------------------------------

@@ -4,7 +4,6 @@
 """Short texts of types: "fp32 NHWC [1,416,416,3]"."""
 
 import json
-import numbers
 import operator
 import re
 
@@ -29,7 +28,7 @@ def _element(word):
 
 def _word(given):
     """The text of an element type of NumPy or Python: numpy.float32, numpy.dtype("f4"), float."""
-    if isinstance(given, (type, numbers.Number)) or hasattr(given, "itemsize"):
+    if isinstance(given, type) or hasattr(given, "itemsize"):
         try:
             import numpy
             return numpy.dtype(given).name
