@@ -346,6 +346,7 @@ def test_replace(tiny):
     tiny.replace(other, last)
     assert tiny["pool"].input == last and last.op.input == other
     for bad, error in ((lambda: tiny.replace("relu", last), TypeError),
+                       (lambda: tiny.replace(tiny["pool"], lambda *inputs: None), TypeError),
                        (lambda: tiny.replace(tiny["pool"], (last, last)), xir.BoundsError)):
         with pytest.raises(error):
             bad()

@@ -192,6 +192,8 @@ def test_options_of_files_and_conversions(tiny, tmp_path):
         xir.convert(tiny, "onx")
     with pytest.raises(TypeError):
         xir.convert("net", "onnx")
+    with pytest.raises(TypeError, match="an option of save"):
+        tiny.write("json", params="a.raw")
     names = {f.name for f in xir.formats()}
     assert {"onnx", "json", "fb", "text"} <= names and all(f.suffixes for f in xir.formats())
 

@@ -177,6 +177,8 @@ def _save(self, path, *, format=None, convert=True, check=True, **options):
 def _write(self, format, *, convert=True, check=True, **options):
     """Returns the bytes that a file of the format would have; options are those of save."""
     (indent, plain, align, params, flags), rest = _file_options(options)
+    if params not in (None, False):
+        raise errors.TypeError("write returns one file: a path for the parameters is an option of save")
     return _xir.write(_for_file(self, format, convert, rest), format, check, params is not False, indent, plain, align,
                       flags)
 

@@ -198,6 +198,9 @@ def _replace(self, old, new):
         with self.at(before=old):
             new = new(*old.inputs)
     outputs = new.outputs if isinstance(new, Op) else new if isinstance(new, tuple) else (new,)
+    for value in outputs:
+        if not isinstance(value, Value):
+            raise errors.TypeError(f"an op is replaced by an op or by values, not by {type(value).__name__}")
     if len(outputs) != len(old.outputs):
         raise errors.make("bounds", [], f"the op has {len(old.outputs)} outputs, {len(outputs)} values are to replace "
                           "them", 0)
