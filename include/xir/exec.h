@@ -150,11 +150,6 @@ XIR_API xir_array *xir_array_random(xir_context *ctx, const xir_type *type, uint
 XIR_API xir_array *xir_array_random_in(xir_context *ctx, const xir_type *type, uint64_t seed, const xir_numbers *range,
                                        xir_diags *why);
 
-/* Returns an array of the same numbers as elements of another type, by the rule of the operation Cast; an equal type
- * shares the array. The caller frees it. NULL with a finding: XIR_E_MISSING for a NULL, XIR_E_TYPE if `element` is not
- * an element type, XIR_E_MEMORY, and what the operation refuses. */
-XIR_API xir_array *xir_array_cast(const xir_array *array, const xir_type *element, xir_diags *why);
-
 /* ---- kernels ------------------------------------------------------------------------------------------------- */
 
 /* A kernel (xir_kernel_fn) sees the op that it computes through its xir_kernel. It returns XIR_OK or fails through

@@ -194,30 +194,6 @@ static xir_difference compare(const float *a, const float *b, size_t n, double a
     return d;
 }
 
-static void arrays_are_cast(void **state) {
-    (void)state;
-    xir_array *array = floats((const float[]){ 1.001f, -2.6f, 300 }, 3);
-    const xir_type *bf16 = xir_type_float(ctx, XIR_FLOAT_BF16), *sint = xir_type_sint(ctx, 32);
-    xir_array *narrow = xir_array_cast(array, bf16, why), *whole = xir_array_cast(array, sint, why);
-    assert_non_null(narrow);
-    assert_non_null(whole);
-    assert_true(xir_array_real(narrow, 0) == 1 && xir_array_real(narrow, 2) == 300);
-    assert_true(xir_array_real(whole, 1) == -2 && xir_array_real(whole, 2) == 300);
-    assert_true(xir_type_equal(xir_type_element(xir_array_type(narrow)), bf16));
-    xir_array *same = xir_array_cast(array, xir_type_element(xir_array_type(array)), why);
-    assert_ptr_equal(same, array);
-    xir_array_free(same);
-    assert_null(xir_array_cast(array, xir_array_type(array), why));
-    check_finding(XIR_E_TYPE, "elements");
-    assert_null(xir_array_cast(NULL, bf16, why));
-    check_finding(XIR_E_MISSING, "an array");
-    assert_null(xir_array_cast(array, NULL, why));
-    check_finding(XIR_E_MISSING, "an element type");
-    xir_array_free(whole);
-    xir_array_free(narrow);
-    xir_array_free(array);
-}
-
 static void differences_are_found(void **state) {
     (void)state;
     xir_difference d = compare((const float[]){ 1, 2, 3 }, (const float[]){ 1, 2.5f, 3.25f }, 3, 0, 0);
@@ -331,7 +307,7 @@ GROUP {
         cmocka_unit_test(quantised_elements_are_what_they_stand_for), cmocka_unit_test(differences_are_found),
         cmocka_unit_test(elements_of_any_two_types_compare),     cmocka_unit_test(many_elements_compare),
         cmocka_unit_test(the_same_seed_gives_the_same_numbers),  cmocka_unit_test(random_integers_and_truths),
-        cmocka_unit_test(arrays_are_cast),                       cmocka_unit_test(without_memory),
+        cmocka_unit_test(without_memory),
     };
     return RUN_GROUP(tests);
 }
