@@ -174,7 +174,7 @@ static PyObject *box_out(const xir_box *box) {
     PyObject *pairs = PyList_New(0);
     bool fine = pairs != NULL;
     for (uint32_t k = 0; k < box->rank && fine; k++)
-        fine = add(pairs, Py_BuildValue("(LL)", (long long)box->begin[k], (long long)box->end[k]));
+        fine = list_add(pairs, Py_BuildValue("(LL)", (long long)box->begin[k], (long long)box->end[k]));
     if (fine) return Py_BuildValue("(ON)", box->exact ? Py_True : Py_False, pairs);
     Py_XDECREF(pairs);
     return NULL;
@@ -205,7 +205,7 @@ static PyObject *needed(PyObject *module, PyObject *args) {
     xir_diags_free(why);
     made = PyList_New(0);
     for (size_t i = 0; i < n && made; i++)
-        if (!add(made, box_out(&in[i]))) Py_CLEAR(made);
+        if (!list_add(made, box_out(&in[i]))) Py_CLEAR(made);
     PyMem_Free(in);
     return made;
 }
