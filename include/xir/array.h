@@ -102,7 +102,8 @@ XIR_API xir_array *xir_array_tile(const xir_array *array, xir_str from, xir_str 
 XIR_API xir_array *xir_array_untile(const xir_array *array, xir_str from, xir_str to, const int64_t *dims, size_t n,
                                     xir_diags *why);
 /* Converts the elements as the operation Cast does (docs/ops.md): to the nearest number of the type, for integers
- * towards 0. `element` may be quantised. XIR_E_TYPE if Cast does not convert to it. */
+ * towards 0. `element` may be quantised; if the array has it already, the result is the array, retained. XIR_E_TYPE if
+ * it is not an element type, or if Cast does not convert to it. */
 XIR_API xir_array *xir_array_cast(const xir_array *array, const xir_type *element, xir_diags *why);
 
 /* NumPy files (.npy, versions 1 to 3; format: numpy.lib.format). Reading accepts bool, integers and floats of 1 to 8

@@ -338,7 +338,7 @@ static PyMethodDef array_methods[] = {
       "tile(layout, axes=''): a copy in a layout such as 'NCHWc32' or 'OIHW16o'; axes are the letters of its own." },
     { "untile",  (PyCFunction)(void (*)(void))array_untile, METH_VARARGS | METH_KEYWORDS,
       "untile(axes, shape=None, layout=''): a tiled array with plain axes; shape cuts the filling off." },
-    { "cast",    array_cast, METH_O, "cast(element): a copy with elements of another type, 'fp16'." },
+    { "cast",    array_cast, METH_O, "cast(element): the same numbers as elements of another type, 'fp16'." },
     { "__dlpack__", (PyCFunction)(void (*)(void))array_dlpack, METH_VARARGS | METH_KEYWORDS,
       "__dlpack__(*, stream=None, max_version=None, dl_device=None, copy=None): the array for other libraries." },
     { "__dlpack_device__", array_dlpack_device, METH_NOARGS, "__dlpack_device__(): the memory of the host." },

@@ -70,8 +70,10 @@ PyObject *array_untile(PyObject *self, PyObject *args, PyObject *kwargs) {
 PyObject *array_cast(PyObject *self, PyObject *element) {
     PyObject *hold = NULL;
     const xir_type *type = type_in(NULL, element, &hold);
+    if (type && xir_type_as_tensor(type)) type = xir_type_element(type);
     xir_diags *why = type ? why_new() : NULL;
-    PyObject *result = why ? made(xir_array_cast(((array_object *)self)->array, type, why), why) : NULL;
+    xir_array *array = NULL;
+    if (why) WITHOUT_GIL(array = xir_array_cast(((array_object *)self)->array, type, why));
     Py_XDECREF(hold);
-    return result;
+    return why ? made(array, why) : NULL;
 }

@@ -301,26 +301,8 @@ static PyType_Spec run_spec = {
 
 bool run_init(PyObject *module) { return (Run_type = add_type(module, &run_spec, "Run")); }
 
-/* cast(Array, Type): the same numbers as elements of another type. */
-static PyObject *cast(PyObject *module, PyObject *args) {
-    PyObject *array, *arg, *hold = NULL;
-    (void)module;
-    if (!PyArg_ParseTuple(args, "O!O:cast", Array_type, &array, &arg)) return NULL;
-    const xir_type *element = type_in(NULL, arg, &hold);
-    xir_diags *why = element ? why_new() : NULL;
-    xir_array *made = NULL;
-    if (element && xir_type_as_tensor(element)) element = xir_type_element(element);
-    if (why) WITHOUT_GIL(made = xir_array_cast(((array_object *)array)->array, element, why));
-    Py_XDECREF(hold);
-    if (!why) return NULL;
-    if (!made) return raise_diags(XIR_OK, why);
-    xir_diags_free(why);
-    return array_wrap(made, false);
-}
-
 PyMethodDef run_functions[] = {
     { "run",       run,       METH_VARARGS, NULL },
     { "run_begin", run_begin, METH_VARARGS, NULL },
-    { "cast",      cast,      METH_VARARGS, NULL },
     { NULL, NULL, 0, NULL },
 };

@@ -87,7 +87,7 @@ def _set_array(self, given, *, cast=False):
         if not cast:
             raise errors.make("type", [], f"the elements are {array.type.element}, the Params have {element}: cast=True "
                               "converts them", 0)
-        array = _xir.cast(array, element)
+        array = array.cast(element)
     if isinstance(kind.shape, tuple) and array.shape != kind.shape:
         raise errors.make("bounds", [], f"the array has the shape {array.shape}, the Params have {kind.shape}", 0)
     self._set_array(array)

@@ -41,7 +41,7 @@ def typed_array(given, type):
         import numpy
         given = numpy.asarray(given, element.dtype)
     array = _array(given)
-    return _xir.cast(array, element) if foreign and array.type.element != element else array
+    return array.cast(element) if foreign and array.type.element != element else array
 
 
 # ---- inputs -----------------------------------------------------------------------------------------------------

@@ -390,8 +390,10 @@ xir_array *xir_array_untile(const xir_array *array, xir_str from, xir_str to, co
 
 /* Cast takes no tiles, but a type in which the same dims are plain. */
 xir_array *xir_array_cast(const xir_array *array, const xir_type *element, xir_diags *why) {
-    if (!array) return diag_null(why, "array"), NULL;
-    if (!element) return diag_null(why, "element"), NULL;
+    if (!array || !element) return array_fail(why, XIR_E_MISSING, "a cast needs an array and an element type"), NULL;
+    if (!xir_type_is_scalar(element))
+        return array_fail(why, XIR_E_TYPE, "a cast makes elements: the type is not one of them"), NULL;
+    if (xir_type_equal(xir_type_element(array->type), element)) return xir_array_retain((xir_array *)(uintptr_t)array);
     xir_context *ctx = array->ctx;
     const xir_i64s shape = xir_type_as_tensor(array->type)->shape;
     const xir_type *in = xir_type_tensor(ctx, xir_type_element(array->type), NULL, shape.data, shape.size);

@@ -271,7 +271,12 @@ static void what_cannot_be_packed_is_refused(void **state) {
     assert_null(xir_array_untile(t, XIR_STR("NCHW"), XIR_STR("NHWC"), NULL, 0, why));
     check_finding(XIR_E_BOUNDS, "axes");
     assert_null(xir_array_cast(a, NULL, why));
-    check_finding(XIR_E_MISSING, "");
+    check_finding(XIR_E_MISSING, "an element type");
+    assert_null(xir_array_cast(a, xir_array_type(a), why));
+    check_finding(XIR_E_TYPE, "elements");
+    xir_array *same = xir_array_cast(a, xir_type_element(xir_array_type(a)), why);
+    assert_ptr_equal(same, a);
+    xir_array_free(same);
     xir_array *all = xir_array_untile(t, XIR_STR(""), XIR_STR("NHWC"), NULL, 0, why);
     assert_non_null(all);
     assert_int_equal(xir_array_count(all), 1 * 2 * 2 * 6);
