@@ -76,6 +76,7 @@ typedef struct fixture {
 
 static bool  swallow(void *user, const void *data, size_t size)  { (void)user, (void)data, (void)size; return true; }
 static bool  see_cost(void *u, const xir_op *op, const xir_cost *c) { (void)u, (void)op, (void)c; return true; }
+static void  see_part(void *u, const xir_value *v, const xir_box *b) { (void)u, (void)v, (void)b; }
 static bool  pick_none(const xir_op *op, void *user)             { (void)op, (void)user; return false; }
 static int   kind_none(const xir_op *op, void *user)             { (void)op, (void)user; return -1; }
 static void  fill_item(void *user, size_t i, void *out)          { (void)user, (void)i, (void)out; }
