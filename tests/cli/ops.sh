@@ -22,7 +22,7 @@ run 2 ops icraft::xir::; silent
 
 run 0 ops --json; quiet
 json 'isinstance(d, list) and len(d) >= 10 and len({c["type_key"] for c in d}) == len(d)'
-json 'all(set(c) == {"type_key", "doc", "aliases", "base", "tag", "c", "inputs", "outputs", "traits", "attributes", "infers_on", "formula", "gives", "unlike", "layout", "normalised", "shares"} for c in d)'
+json 'all(set(c) == {"type_key", "doc", "aliases", "base", "tag", "c", "inputs", "outputs", "traits", "attributes", "infers_on", "formula", "gives", "unlike", "layout", "normalised", "shares", "needs"} for c in d)'
 json '[c["type_key"].split("::")[-1].lower() for c in d] == sorted(c["type_key"].split("::")[-1].lower() for c in d)'
 json 'len({c["tag"] for c in d if c["tag"]}) == len([c for c in d if c["tag"]])'
 json 'all(("words" in a) == (a["kind"] == "enum") for c in d for a in c["attributes"])'
