@@ -248,7 +248,8 @@ static xir_status check_field(compose_walk *w, const compose_part *p, const comp
     return status;
 }
 
-xir_status compose_body(compose_walk *w, const compose_part *p) {
+/* Gathers the attributes of a part, into w->body. */
+static xir_status compose_body(compose_walk *w, const compose_part *p) {
     w->body = p->body;
     w->used = 0;
     if (!p->n_settings) return XIR_OK;

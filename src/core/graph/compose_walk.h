@@ -57,8 +57,6 @@ bool compose_is_left_out(compose_walk *w, const compose_part *p);
 /* Gathers inputs and attributes of a part, whose operands are known. They are valid until the next part. On failure
  * w->fault says why; XIR_E_MEMORY leaves no text. */
 xir_status compose_enter(compose_walk *w, const compose_part *p);
-/* Only the attributes, into w->body. */
-xir_status compose_body(compose_walk *w, const compose_part *p);
 
 /* Where in the composed op something is that a finding about a part calls `path`: "inputs/0", "stride_width". Empty if
  * no single place of the op is to blame. */

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "hash.h"
 #include "needs_walk.h"
 #include "legal.h"
 #include "region.h"
@@ -13,17 +14,29 @@
 
 /* ---- the table -------------------------------------------------------------------------------------------------- */
 
-void needs_open(needs_walk *w, const xir_allocator *alloc, xir_diags *why) {
+typedef struct needed_part { const xir_value *value; xir_box part; } needed_part;
+
+/* A walk from results to inputs, in which each op is asked once. */
+typedef struct needs_walk {
+    const xir_allocator *alloc;
+    xir_diags           *why;
+    pointer_table        places;    /* of each value, where its part is             */
+    needed_part         *parts;     /* in the order in which they were first needed */
+    size_t               n, room;
+} needs_walk;
+
+static void needs_open(needs_walk *w, const xir_allocator *alloc, xir_diags *why) {
     *w = (needs_walk){ .alloc = alloc, .why = why };
     pointer_table_init(&w->places, alloc);
 }
 
-void needs_close(needs_walk *w) {
+static void needs_close(needs_walk *w) {
     pointer_table_free(&w->places);
     mem_free(w->alloc, w->parts, w->room * sizeof *w->parts);
 }
 
-xir_status needs_add(needs_walk *w, const xir_value *value, const xir_box *part) {
+/* Adds what is needed of a value to what is already. XIR_E_MEMORY. */
+static xir_status needs_add(needs_walk *w, const xir_value *value, const xir_box *part) {
     if (part->none) return XIR_OK;
     if (!mem_reserve(w->alloc, (void **)&w->parts, &w->room, w->n + 1, sizeof *w->parts)) return diag_memory(w->why);
     const uint32_t *place = pointer_table_add(&w->places, value, (uint32_t)w->n);
@@ -33,12 +46,16 @@ xir_status needs_add(needs_walk *w, const xir_value *value, const xir_box *part)
     return XIR_OK;
 }
 
-const xir_box *needs_find(const needs_walk *w, const xir_value *value) {
+/* The part of a value; NULL if nothing of it is needed. Valid until the next one is added. */
+static const xir_box *needs_find(const needs_walk *w, const xir_value *value) {
     const uint32_t *place = pointer_table_find(&w->places, value);
     return place ? &w->parts[*place].part : NULL;
 }
 
 /* ---- ops -------------------------------------------------------------------------------------------------------- */
+
+/* Asks an op, all of whose users have been asked; a Call through its body. A finding names the op. */
+static xir_status needs_ask(needs_walk *w, const xir_op *op);
 
 /* Asks an op. Only if that fails, it is asked again for the finding, which gets the place of the op. */
 static xir_status ask_op(const needs_walk *w, const xir_op *op, infer_needs_seen *seen) {
@@ -115,7 +132,7 @@ static bool has_body(const xir_op *op, xir_ops *body) {
     return body->size >= 2;
 }
 
-xir_status needs_ask(needs_walk *w, const xir_op *op) {
+static xir_status needs_ask(needs_walk *w, const xir_op *op) {
     xir_ops body;
     if (has_body(op, &body)) return ask_body(w, op, body);
     if (op->cls->traits & (XIR_TRAIT_SOURCE | XIR_TRAIT_SINK)) return XIR_OK;
