@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Which part of an input a part of an output needs. A class says it in its NEEDS row (declare.h), from attributes and
- * dims alone; nothing is computed. A part is a box: an interval of indices along each dim.
+/* The part of an input that a part of an output needs. A class answers in its NEEDS row (declare.h), from attributes
+ * and dims alone; nothing is computed. A part is a box: an interval of indices along each dim.
  *
  *     xir_box part = XIR_INIT(xir_box), in[2] = { XIR_INIT(xir_box), XIR_INIT(xir_box) };
  *     xir_box_whole(xir_value_type(y), &part, why);
@@ -40,7 +40,7 @@ XIR_API xir_status xir_box_whole(const xir_type *type, xir_box *out, xir_diags *
 /* The number of elements of a box; 0 if there are none, UINT64_MAX if the number exceeds 64 bits. */
 XIR_API uint64_t   xir_box_elements(const xir_box *box);
 
-/* What a class says of its ops. */
+/* The answers that a class gives for its ops. */
 typedef enum xir_needs {
     XIR_NEEDS_ALL,        /* no NEEDS row: the whole inputs                                                       */
     XIR_NEEDS_SUPERSET,   /* what is needed, and perhaps more                                                     */
@@ -64,12 +64,12 @@ XIR_API xir_status xir_op_needed(const xir_op *op, size_t output, const xir_box 
 /* Called for a value of which a part is needed. */
 typedef void xir_needed_fn(void *user, const xir_value *value, const xir_box *part);
 
-/* What parts of values need through several ops: the parts of `values` that are in `parts` (an array of n_values boxes)
- * are made by a set of ops, in any order, of the execution order of the network. Calls `each` once for each value of
- * which a part is needed, among them the given ones, values that enter the set, and Params: a value whose parts several
- * ops need gets the smallest box around them. A Call is asked through its body, whose own values are not reported. A
- * box that is not exact for one op is not for what follows from it; nor is one around several parts that are not in one
- * of them. Linear in ops and inputs, apart from sorting the ops.
+/* Asks what parts of values need through several ops: the parts of `values` that are in `parts` (an array of n_values
+ * boxes) are made by a set of ops, in any order, of the execution order of the network. Calls `each` once for each
+ * value of which a part is needed, among them the given ones, values that enter the set, and Params: a value whose
+ * parts several ops need gets the smallest box around them. A Call is asked through its body, whose own values are not
+ * reported. A box that is not exact for one op is not for what follows from it; nor is one around several parts that
+ * are not in one of them. Linear in ops and inputs, apart from sorting the ops.
  *   XIR_E_MISSING  an argument is NULL
  *   XIR_E_INVALID  an op is not placed in the network, or listed twice; a value is not of the network
  *   others         as xir_op_needed; the finding names the op */

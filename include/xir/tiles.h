@@ -61,7 +61,7 @@ XIR_API size_t xir_tiles_count(const xir_tiles *tiles);
  * does not have its size. */
 XIR_API bool   xir_tiles_part(const xir_tiles *tiles, size_t i, const xir_value *output, xir_box *out);
 
-/* What tiles cost together, in bytes of maps. */
+/* The cost of all tiles together, in bytes of maps. */
 typedef struct xir_tiles_cost {
     uint32_t      size;             /* XIR_INIT(xir_tiles_cost)                                                      */
     bool          staged;           /* tiles have a stage                                                            */

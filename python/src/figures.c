@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What is asked of a network without a change: costs, symbols, whether a target runs an op, and everything in it. */
+/* Questions to a network that change nothing: costs, symbols, whether a target runs an op, and everything in it. */
 #include <xir/cost.h>
 #include <xir/legal.h>
 #include <xir/symbols.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What the context has: formats, dialects, passes, targets; and which known name a misspelled one is near. The texts
- * are the library's; xir/library.py makes named tuples of the rows. */
+/* Lists of the context: formats, dialects, passes, targets; and the known names that a misspelled one is near. The
+ * texts are the library's; xir/library.py makes named tuples of the rows. */
 #include <xir/convert.h>
 #include "xirpy.h"
 

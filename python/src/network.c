@@ -136,7 +136,7 @@ static int set_text(PyObject *self, PyObject *value, void *which) {
 
 /* ---- lists of ops --------------------------------------------------------------------------------------------- */
 
-/* What a loop over ops asks for: all ops; those of a class; those whose key is a word, or ends with it. */
+/* The ops that a loop asks for: all ops; those of a class; those whose key is a word, or ends with it. */
 typedef struct asked {
     const xir_class *cls;
     xir_str          word;

@@ -100,7 +100,7 @@ static PyObject *output_out(op_object *o, const xir_op *op, size_t i) {
     return tuple;
 }
 
-/* What a name of class_names stands for. */
+/* The kinds of names in class_names. */
 static PyObject *named_out(op_object *o, const xir_op *op, long i) {
     const xir_class *cls = xir_op_class(op);
     if (i < 0) return input_out(o, op, (size_t)(-1 - i));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What takes time, without the GIL: loading, saving, inference, checks, differences. run.c and pipeline.c have the
+/* Calls that take time, without the GIL: loading, saving, inference, checks, differences. run.c and pipeline.c have the
  * rest. */
 #include <string.h>
 #include <xir/memory.h>

@@ -18,8 +18,8 @@
 
 /* ---- objects ------------------------------------------------------------------------------------------------- */
 
-/* What a record of a network was at first: its address, and how often the network had been put back before. It stays
- * when a transaction puts the network back, so that objects of Python keep their hashes. */
+/* The identity of a record of a network: its first address, and how often the network had been put back before. It
+ * stays when a transaction puts the network back, so that objects of Python keep their hashes. */
 typedef struct identity {
     const void *place;
     uint64_t    birth;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: XIR contributors
 
-"""What people try first: positions, mappings, completion, numbers for scalars, types of NumPy, transactions."""
+"""Calls that people try first: positions, mappings, completion, numbers for scalars, types of NumPy, transactions."""
 
 import numpy as np
 import pytest

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: XIR contributors
 
-"""What the library has beyond editing: lists, costs, regions, comparisons, reductions, provenance, visits."""
+"""Calls of the library beyond editing: lists, costs, regions, comparisons, reductions, provenance, visits."""
 
 import json
 import re

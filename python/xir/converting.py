@@ -137,7 +137,7 @@ _FILE = {"indent": False, "align": 0, "plain": False, "params": None, "md5": Tru
 
 
 def _file_options(options):
-    """What C's `save` gets for the options of a file, and the others, which are those of a conversion."""
+    """Returns the arguments of C's `save` for the options of a file, and the other options, which are those of a conversion."""
     of = _FILE | {name: value for name, value in options.items() if name in _FILE}
     flags = _FLAGS["inline"][one_of("inline", of["inline"], _INSIDE)]
     flags |= (0 if of["md5"] else _FLAGS["md5"]) | (_FLAGS["external"] if of["external"] else 0)

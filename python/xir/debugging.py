@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: XIR contributors
 
-"""Which layer is wrong, which network is the smallest that shows it, and what passes make of an op."""
+"""Finds the layer that is wrong, the smallest network that shows a fault, and what passes make of an op."""
 
 import collections
 import os
@@ -126,7 +126,7 @@ class Source(collections.namedtuple("Source", "id name cls")):
 
 
 class Origin(collections.namedtuple("Origin", "step is_params id name cls")):
-    """What an op was made of before a step: an op, or Params."""
+    """A source of an op before a step: an op, or Params."""
 
     __slots__ = ()
 
@@ -154,8 +154,8 @@ class Provenance:
         return _xir.record_values(value)
 
     def became(self, source):
-        """What stands for a source now, given by its id, its name or as a Source: ops, then Params. An empty list: it
-        was removed."""
+        """Returns what stands for a source now, given by its id, its name or as a Source: ops, then Params. An empty
+        list: it was removed."""
         if isinstance(source, str):
             sources = self.sources
             found = [each.id for each in sources if each.name == source]
@@ -165,7 +165,7 @@ class Provenance:
         return _xir.record_became(self.net, source.id if isinstance(source, Source) else source)
 
     def history(self, op):
-        """What an op was made of, step by step, the last one first: a list of Origin."""
+        """Returns the sources of an op, step by step, the last one first: a list of Origin."""
         return [Origin(*row) for row in _xir.record_history(op)]
 
     @property

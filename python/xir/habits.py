@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: XIR contributors
 
-"""What people try first: attributes as a mapping, completion of names, shapes and types of values, arrays of any kind,
-transactions."""
+"""Calls that people try first: attributes as a mapping, completion of names, shapes and types of values, arrays of any
+kind, transactions."""
 
 import collections.abc
 import contextlib

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: XIR contributors
 
-"""What the library lists: passes, targets, symbols; what ops cost; whether a target runs an op."""
+"""Lists of passes, targets and symbols; the costs of ops; questions whether a target runs an op."""
 
 import collections
 
@@ -42,7 +42,7 @@ class TargetRule(collections.namedtuple("TargetRule", "cls name needs mend sourc
 
 
 class Target(collections.namedtuple("Target", "name key doc accelerator cores rules")):
-    """What ops are compiled for."""
+    """A target, for which ops are compiled."""
 
     __slots__ = ()
 
@@ -101,13 +101,13 @@ def try_op(op, target):
 
 class Cost(collections.namedtuple("Cost", "multiply_adds element_ops bytes_read bytes_written parameters "
                                           "parameter_bytes")):
-    """What an op costs; None: not known, as of a dim that is open. docs/cost.md defines the figures."""
+    """The cost of an op; None: not known, as of a dim that is open. docs/cost.md defines the figures."""
 
     __slots__ = ()
 
 
 def _op_cost(self):
-    """What the op costs, for the types that it has now: a Cost."""
+    """Returns the Cost of the op for the types that it has now."""
     return Cost(*_xir.op_cost(self))
 
 
@@ -122,7 +122,8 @@ class Row(collections.namedtuple("Row", ("name", "ops", *_FIGURES, "unknown"))):
 
 
 class Stats(list):
-    """What the ops of a network cost: a list of Row, the most multiply-adds first, in the order of the network by op.
+    """Returns the costs of the ops of a network: a list of Row, the most multiply-adds first, in the order of the
+    network by op.
 
     all        a Row of all ops
     converted  the figures are those of a converted copy

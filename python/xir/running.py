@@ -47,7 +47,7 @@ def typed_array(given, type):
 # ---- inputs -----------------------------------------------------------------------------------------------------
 
 def _given(net, arrays, named):
-    """What is given for each input: a list, and a dict of those that name something else."""
+    """Returns the arrays given for each input: a list, and a dict of those that name something else."""
     inputs = net.inputs
     if len(arrays) > len(inputs):
         raise errors.make("bounds", [], f"the network has {len(inputs)} inputs, {len(arrays)} arrays are given", 0)
@@ -105,7 +105,7 @@ def _asked(net, made, key):
 
 
 def _wanted(net, made, values):
-    """What C keeps, and the values of the run by the key that the caller asked with."""
+    """Returns the run that C keeps, and the values of the run by the key that the caller asked with."""
     if values is None or values == "all":
         return (True if values else None), {}
     asked = {key: _asked(net, made, key) for key in ((values,) if isinstance(values, (str, Value)) else values)}

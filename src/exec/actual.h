@@ -43,9 +43,9 @@ xir_status kernel_run_ops(xir_kernel *at, xir_ops ops, const xir_array *const *g
 
 /* The kernel of composed classes that have no other: runs their parts. (kernel_composed.c) */
 xir_status kernel_composed(xir_kernel *at);
-/* Whether the class, if this is its kernel, can run: all parts can. True for other classes. */
+/* Returns true if the class, of which this is the kernel, can run: all parts can. True for other classes. */
 bool composed_can_run(const xir_class *cls);
-/* Whether an op runs others through exec_op, which are charged and have numbers of their own. */
+/* Returns true if an op runs others through exec_op, which are charged and have numbers of their own. */
 static inline bool op_runs_others(const xir_op *op) {
     xir_kernel_fn *kernel = class_kernel(op->cls);
     return kernel == kernel_call || kernel == kernel_composed;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Which parts of their inputs ops need that work element by element, along whole dims, or on matrices: functions,
+/* NEEDS functions of ops that work element by element, along whole dims, or on matrices: functions,
  * sums of two, comparisons, norms, reductions, products. */
 #include "axes.h"
 #include "needed.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Which parts of their inputs ops need that move elements: reshapes, joins, slices, paddings, and elements that are
+/* NEEDS functions of ops that move elements: reshapes, joins, slices, paddings, and elements that are
  * picked by indices. */
 #include "list.h"
 #include "needed.h"

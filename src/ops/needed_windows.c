@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Which parts of their inputs windows need: convolutions, pools, Unfold, and resized images. Along each axis, a cell of
+/* NEEDS functions of windows: convolutions, pools, Unfold, and resized images. Along each axis, a cell of
  * the input and a cell of the output belong together through a tap of the window, by the formula of the class. */
 #include <math.h>
 #include "list.h"

@@ -52,7 +52,7 @@ static const xir_type *random_element(bool odd) {
     }
 }
 
-/* What is odd about an op: one thing at a time, so that one finding is expected. */
+/* The oddity of an op: one at a time, so that one finding is expected. */
 enum { NOTHING_ODD, ODD_ELEMENT, ODD_DIM, ODD_ATTR, ODD_THINGS };
 
 /* A tensor of any layout and rank; with `map`, NHWC. An odd dim is 0 or unknown; of a map, the first one is. */
@@ -66,7 +66,7 @@ static const xir_type *random_type(bool map, int odd, size_t *rank, int64_t *dim
     return xir_type_tensor(ctx, random_element(odd == ODD_ELEMENT), layout, dims, *rank);
 }
 
-/* What the class and its twin get. */
+/* The arguments of the class and its twin. */
 typedef struct drawn {
     bool                  map;        /* the twin takes maps NHWC only                    */
     int                   odd;
@@ -414,7 +414,7 @@ static void parts_compute_the_same_bits_and_are_found_again(void **state) {
     }
 }
 
-/* What is not what the class means is not found: another attribute, a value that is used elsewhere, another number. */
+/* Ops that the class does not mean are not found: another attribute, a value that is used elsewhere, another number. */
 static const struct { const char *text, *class; } strangers[] = {
     { HEAD "%s = Sigmoid(%x) : fp32 NHWC [1,8,8,4]\n%y = Multiply(%x, %s) : fp32 NHWC [1,8,8,4]\nOutput(%y, %s)\n",
       "twin::SiLU" },

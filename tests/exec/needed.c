@@ -204,7 +204,7 @@ static void fill(const char *pattern, char *out) {
 
 enum { MOST_ELEMENTS = 1024, KINDS = 4, PROBES = 3, BOXES = 12 };
 
-/* What depends on what: bit e of depends[input][element] stands for element e of the output. */
+/* Dependences: bit e of depends[input][element] stands for element e of the output. */
 typedef struct relation {
     const xir_op *op;
     size_t        output, n_out;

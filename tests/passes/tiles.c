@@ -31,7 +31,7 @@ static xir_network *load(const char *corpus, const char *name) {
     return net;
 }
 
-/* Whether a name is that of a scope: "/layer1/layer1.0" followed by '/', or ends there. */
+/* Returns true if a name is that of a scope: "/layer1/layer1.0" followed by '/', or ends there. */
 static bool is_in(xir_str name, const char *scope) {
     const size_t n = strlen(scope);
     return name.size >= n && memcmp(name.data, scope, n) == 0 && (name.size == n || name.data[n] == '/');

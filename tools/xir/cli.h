@@ -171,7 +171,7 @@ int close_output(int code);
 
 /* ---- the terminal ---------------------------------------------------------------------------------- */
 
-/* How many columns a line of standard output has, by COLUMNS or the terminal; SIZE_MAX if neither says. */
+/* Returns the number of columns of a line of standard output, by COLUMNS or the terminal; SIZE_MAX if neither says. */
 size_t terminal_width(void);
 /* From now on standard output gets a table, whose lines are cut to that width; until table_end. */
 void table_begin(void);
@@ -192,7 +192,7 @@ void paint(FILE *out, const char *code);
 /* From now on the program does this, until progress_end; on a terminal a line on stderr says so if it takes long. Ends
  * what was begun before. Not for work that prints. */
 void progress_begin(const char *verb, const char *name);
-/* What of it is done now: ": fold", ", sample 3 of 64". Nothing if no line would show it. */
+/* Sets the step that is done now: ": fold", ", sample 3 of 64". Nothing if no line would show it. */
 void progress_step(const char *format, ...) XIR_PRINTF(1, 2);
 /* Shows the pass that runs: for xir_pass_watch.before. */
 xir_status progress_pass(void *user, const xir_pass_event *event);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What help.c and man.c share: how the tables of commands become sentences. */
+/* Shared by help.c and man.c: how the tables of commands become sentences. */
 #ifndef HELP_H
 #define HELP_H
 
 #include "cli.h"
 
-/* What an exit code means. The list ends with a NULL. */
+/* The meanings of exit codes. The list ends with a NULL. */
 typedef struct exit_meaning { const char *code, *meaning; } exit_meaning;
 extern const exit_meaning exit_meanings[];
 /* The meaning for a command (NULL: for all); NULL if the command does not use the code. */

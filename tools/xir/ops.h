@@ -33,7 +33,8 @@ void    c_names_free(c_names *names);
 /* Whether a class infers on any target; "host, buyi" of those that it has functions of its own for. */
 bool put_targets(text *t, const xir_class *cls);
 
-/* Which parts of its inputs a part of an output needs: "exact parts", "parts" (at least what is needed) or "all". */
+/* Returns the word for the parts of inputs that a part of an output needs: "exact parts", "parts" (at least what is
+ * needed) or "all". */
 const char *needs_word(const xir_class *cls);
 
 /* Both print one class, or with NULL all operations. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What a terminal shows: lines of its width, and colours. */
+/* Output for terminals: lines of its width, and colours. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -20,7 +20,7 @@ size_t terminal_width(void) {
     return SIZE_MAX;
 }
 
-/* How many bytes the first characters of a line have. */
+/* Returns the number of bytes of the first characters of a line. */
 static size_t bytes_of(const char *line, size_t size, size_t columns) {
     size_t i = 0;
     while (i < size && columns) {

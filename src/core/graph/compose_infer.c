@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What follows from a composition: inference, checks, work, and the numbers that inputs take. The parts are asked one
- * after another, each for the types that those before it gave. A finding of a part is repeated as one of the op; it
- * names the part, and its place is that attribute or input of the op that the part got. */
+/* The answers that follow from a composition: inference, checks, work, and the numbers that inputs take. The parts are
+ * asked one after another, each for the types that those before it gave. A finding of a part is repeated as one of the
+ * op; it names the part, and its place is that attribute or input of the op that the part got. */
 #include <stdio.h>
 #include "compose_walk.h"
 #include "sized.h"
@@ -186,7 +186,7 @@ xir_status composed_infer(xir_infer *at) {
     return status;
 }
 
-/* Whether types can be checked: those of all inputs are known, and no required one is missing. */
+/* Returns true if types can be checked: those of all inputs are known, and no required one is missing. */
 static bool is_complete(const xir_infer *at) {
     for (size_t i = 0; i < at->n_inputs; i++)
         if (infer_has_input(at, i) && !xir_infer_input(at, i)) return false;

@@ -52,7 +52,7 @@ void compose_end(compose_walk *w);
 /* Memory until the next part is entered; NULL if there is none. */
 void *compose_room(compose_walk *w, size_t size);
 
-/* Whether a part is left out: then its result is its first operand, which w->now gets. */
+/* Returns true if a part is left out: then its result is its first operand, which w->now gets. */
 bool compose_is_left_out(compose_walk *w, const compose_part *p);
 /* Gathers inputs and attributes of a part, whose operands are known. They are valid until the next part. On failure
  * w->fault says why; XIR_E_MEMORY leaves no text. */
@@ -69,7 +69,7 @@ void compose_blame(const composition *c, const compose_part *p, xir_str path, ch
 xir_status compose_write(xir_network *net, const xir_class *cls, const void *attrs, xir_value *const *given, size_t n,
                          const xir_target *target, xir_str name, xir_op *before, xir_value **outputs);
 
-/* What follows from a composition: of the rows INFER, CHECK, WORK and TAKES. */
+/* The functions that follow from a composition, for the rows INFER, CHECK, WORK and TAKES. */
 xir_infer_fn composed_infer, composed_check, composed_work, composed_takes;
 
 #endif

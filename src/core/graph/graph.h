@@ -483,8 +483,8 @@ xir_status op_takes(const xir_op *op, const xir_numbers *out, xir_numbers *in);
 bool       numbers_are_any(const xir_numbers *range);
 /* Leaves what both ranges have in common. False, without a change, if that is nothing. */
 bool       numbers_narrow(xir_numbers *range, const xir_numbers *by);
-/* Which parts of its inputs a part of an output needs (needed.c): fills seen->in, which has room for all inputs; the
- * caller sets output, part (not empty), in and tile. Statuses are those of xir_op_needed. */
+/* Finds the parts of its inputs that a part of an output needs (needed.c): fills seen->in, which has room for all
+ * inputs; the caller sets output, part (not empty), in and tile. Statuses are those of xir_op_needed. */
 #define BOX_STRUCT SIZED(xir_box, end)
 xir_status op_needs(const xir_op *op, infer_needs_seen *seen, xir_diags *why);
 /* The smallest box around two boxes of one rank. */

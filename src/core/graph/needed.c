@@ -176,7 +176,7 @@ static xir_status begin_whole(const xir_op *op, xir_box *in, xir_diags *why) {
     return XIR_OK;
 }
 
-/* What a function has made of the boxes is forgotten if it failed, or cannot make a tile. */
+/* Restores the boxes if a function has failed, or cannot make a tile. */
 static xir_status forget(const xir_op *op, infer_needs_seen *seen, xir_diags *why) {
     seen->possible = false;
     seen->n_attrs = 0;

@@ -156,7 +156,7 @@ static bool read_class(compose_reader *r, const xir_class **out) {
 
 /* ---- operands --------------------------------------------------------------------------------------------------- */
 
-/* Whether the operand may be absent. */
+/* Returns true if the operand may be absent. */
 static bool may_lack(const compose_reader *r, const compose_operand *o) {
     if (o->kind == OPERAND_NONE) return true;
     if (o->kind == OPERAND_PARAMS) return o->field->flags & XIR_FIELD_OPTIONAL;
@@ -423,7 +423,7 @@ static xir_status find_row(const xir_class *cls, xir_row *out, xir_diags *why) {
     return XIR_OK;
 }
 
-/* What the class does not say by itself follows from its composition. */
+/* Takes from the composition what the class does not say by itself. */
 static void derive(xir_class *cls, const composed_functions *from) {
     class_more *more = cls->more;
     const bool infers = more->infer[XIR_TARGET_HOST] != NULL;

@@ -47,7 +47,7 @@ bool compose_value(compose_reader *r, uint32_t *out);
 
 /* A term: a sum of products. */
 bool compose_read_term(compose_reader *r, const compose_term **out);
-/* What is in braces after a part. `body` is the part's, with its defaults. */
+/* Reads the braces after a part. `body` is the part's, with its defaults. */
 bool compose_read_settings(compose_reader *r, compose_part *part, void *body);
 
 #endif

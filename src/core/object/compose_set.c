@@ -41,7 +41,7 @@ static bool same_members(const xir_enum *a, const xir_enum *b) {
     return true;
 }
 
-/* Whether a copy of the one attribute fits the other. */
+/* Returns true if a copy of the one attribute fits the other. */
 static bool can_copy(const xir_field *from, const xir_field *to) {
     if (from->kind != to->kind) return false;
     if (to->kind == XIR_KIND_ENUM) return same_members(from->members, to->members);
@@ -79,7 +79,7 @@ static const xir_object *scalar_of(compose_reader *r, const xir_field *to, compo
     return made ? made : (compose_no_memory(r), NULL);
 }
 
-/* Whether numbers of this kind can be items of, or, `whole`, values of the attribute. */
+/* Returns true if numbers of this kind can be items or, with `whole`, values of the attribute. */
 static bool takes_numbers(const compose_reader *r, const xir_field *to, bool list, bool real) {
     const xir_class *scalar = r->ctx->types[CLASS_scalar];
     const bool objects = to->of && xir_class_is_a(to->of, scalar) && to->of != r->ctx->types[CLASS_bool_imm] &&
@@ -262,7 +262,7 @@ static bool read_number(compose_reader *r, const char *at, const compose_part *p
     return s.terms && add_setting(r, l, &s);
 }
 
-/* What follows the '='. */
+/* Reads what follows the '='. */
 static bool read_setting(compose_reader *r, const compose_part *p, const xir_field *to, void *body, setting_list *l) {
     compose_skip(r);
     const char *at = r->at;

@@ -7,7 +7,7 @@
  * only grow on the way, so an output with the dims of the input had them everywhere. */
 #include "compose.h"
 
-/* What is known of a value: bit i is input i. */
+/* The inputs that a value may share bytes with: bit i is input i. */
 typedef struct place { uint64_t same, other, view; } place;
 
 static place of_operand(const place *known, const composition *c, const compose_operand *o) {

@@ -54,7 +54,7 @@ struct item_list;
 typedef bool input_items_fn(void *user, const xir_value *v, struct item_list *out);
 typedef bool op_items_fn(object_pool *pool, const xir_op *op, input_items_fn *of, void *user, struct item_list *out);
 
-/* What follows from a composition (compose.h), for classes that do not have their own. */
+/* The functions that follow from a composition (compose.h), for classes that do not have their own. */
 typedef struct composed_functions {
     xir_infer_fn  *infer, *check, *work, *takes;
     xir_kernel_fn *kernel;

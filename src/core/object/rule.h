@@ -39,7 +39,7 @@ typedef struct tile_attr {
     int64_t     numbers[2 * XIR_BOX_DIMS];
 } tile_attr;
 
-/* What a NEEDS function is asked, and what it says. */
+/* The question to a NEEDS function, and its answer. */
 typedef struct infer_needs_seen {
     size_t    output;
     xir_box   part;          /* of the output                                                       */

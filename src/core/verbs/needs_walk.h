@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What files that ask for parts of values share. */
+/* Shared by the files that ask for parts of values. */
 #ifndef CORE_NEEDS_WALK_H
 #define CORE_NEEDS_WALK_H
 

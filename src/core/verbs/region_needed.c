@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Which parts of values a region needs. Each op is asked once for each of its outputs, after all that use them; what
- * several ops need of a value is one box. The body of a call is walked in the place of the call, in the same table. */
+/* Finds the parts of values that a region needs. Each op is asked once for each of its outputs, after all that use
+ * them; what several ops need of a value is one box. The body of a call is walked in the place of the call, in the same
+ * table. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,7 +78,7 @@ static xir_status ask_op(const needs_walk *w, const xir_op *op, infer_needs_seen
     return status;
 }
 
-/* What sub ops read of values that are made elsewhere, they may read whole. */
+/* Sub ops may read the whole of values that are made elsewhere. */
 static bool add_children(void *user, xir_op *op) {
     needs_walk *w = user;
     for (uint32_t i = 0; i < op->n_inputs; i++) {

@@ -86,8 +86,8 @@ static xir_value *join(building *b, xir_value **parts, const int64_t *counts, co
 
 /* ---- copies ----------------------------------------------------------------------------------------------------- */
 
-/* What stands for a part of a value: constants are copied when they are first met, inputs of the region are cut once
- * for all that read them. */
+/* The value that stands for a part of another: constants are copied when they are first met, inputs of the region are
+ * cut once for all that read them. */
 static xir_value *part_of(building *b, uint32_t v, const xir_box *want) {
     const xir_tiles *t = b->t;
     const tile_value *value = &t->values[v];

@@ -15,7 +15,7 @@ enum { MOST_SIZES = 64, MOST_CUTS = 4, MOST_PLACES = 5, MOST_WALKS = 1 << 16, TR
 /* Of two choices, the one with fewer bytes that are made; eight that are read count as one. */
 static double score(double made, double read) { return made + read / 8; }
 
-/* What every value needs for the largest of the parts of a size along one axis. */
+/* The boxes that the largest parts of a size along one axis need of every value. */
 typedef struct axis_model {
     const tile_list *list;
     uint32_t         axis;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What the files about tiles share. A region is a list of steps, one for each op, over numbered values. Lists of steps
+/* Shared by the files about tiles. A region is a list of steps, one for each op, over numbered values. Lists of steps
  * are walked from targets to inputs: the whole region, or a stage and the rest of the region. */
 #ifndef CORE_TILES_H
 #define CORE_TILES_H

@@ -188,7 +188,7 @@ static size_t size_of_kind(xir_kind kind) {
     }
 }
 
-/* What a part has where the composition copies, or gives one attribute as a number. */
+/* The attribute of a part, where the composition copies one or gives it as a number. */
 static void learn_part(candidate *c, const finding *f, const xir_match *m, uint32_t part, const xir_op *op) {
     const compose_part *p = &f->c->parts[part];
     for (uint32_t i = 0; i < p->n_settings; i++) {
@@ -256,7 +256,7 @@ static xir_value *note_number(void *user, const xir_type *type, double number) {
     return &c->number;
 }
 
-/* Whether Params are the number as elements of its type. */
+/* Returns true if Params are the number as elements of its type. */
 static bool is_number(const xir_value *v, const xir_type *type, double number) {
     uint8_t bytes[16];
     double has, wanted;
@@ -266,7 +266,7 @@ static bool is_number(const xir_value *v, const xir_type *type, double number) {
     return memcmp(&has, &wanted, sizeof has) == 0;
 }
 
-/* Whether an op is what the composition makes of the candidate. */
+/* Returns true if an op is what the composition makes of the candidate. */
 static bool is_part(candidate *c, const finding *f, const xir_match *m, compose_walk *w, uint32_t part,
                     const xir_op *op) {
     const compose_part *p = &f->c->parts[part];

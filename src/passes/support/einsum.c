@@ -76,7 +76,7 @@ static bool read_term(sum *s, xir_value *v, term *t) {
     return true;
 }
 
-/* Whether the result has the letter. */
+/* Returns true if the result has the letter. */
 static bool is_in_result(const sum *s, char c) {
     if (!s->explicit) return is_of_dots(c) ? s->dots : s->counts[(size_t)c] == 1;
     size_t i = s->arrow;

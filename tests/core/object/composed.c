@@ -137,7 +137,7 @@ static void rows_that_mean_nothing_are_refused(void **state) {
     xir_diags_clear(why);
 }
 
-/* What is right, in all its forms. */
+/* Compositions that are right, in all their forms. */
 static const char *const good[] = {
     "%y = Add(%x, %r)?",
     "\n  %c = ReLU(%x) { alpha = slope , max_value = 6 } ;\n  %y = Add(%c, %r)? {beta=-1} ; ",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What parts need through several ops and through calls, what is refused, and what happens when memory runs out. What a
+/* Parts are followed through several ops and through calls; what is wrong is refused; memory may run out. What a
  * single op needs, tests/exec/needed.c compares with what it computes. */
 #include <inttypes.h>
 #include <stdio.h>

@@ -109,8 +109,8 @@ static uint64_t bytes_of(const xir_value *v) {
     return n;
 }
 
-/* What the copies of ops of the region make, and what is read of its inputs: cuts of them, or all of it. Other cuts,
- * and joins, have no names and are not counted. */
+/* The bytes that copies of the ops of the region make, and those that are read of its inputs: cuts of them, or all of
+ * it. Other cuts, and joins, have no names and are not counted. */
 static void count_bytes(const xir_network *tile, uint64_t *read, uint64_t *made) {
     const xir_op *input = xir_network_input_op(tile);
     XIR_EACH_OP(op, tile)
