@@ -8,10 +8,14 @@
 
 /* A declaration and what its pointers point to. */
 typedef struct python_pass {
-    xir_pass_decl decl;
-    PyObject     *call;
-    PyObject     *kept;       /* a tuple of the texts */
+    xir_pass_decl       decl;
+    PyObject           *call;
+    PyObject           *kept;       /* a tuple of the texts */
+    struct python_pass *before;     /* the one that was registered before */
 } python_pass;
+
+/* The newest. One that another has replaced stays: pipelines may still have it. */
+static python_pass *all_passes;
 
 /* ---- the networks that calls work on --------------------------------------------------------------------------- */
 
@@ -208,6 +212,8 @@ PyObject *register_pass(PyObject *module, PyObject *args) {
         status = xir_pass_register(the_context, &p->decl, why);
     }
     if (why && !status) {
+        p->before = all_passes;
+        all_passes = p;
         xir_diags_free(why);
         return Py_NewRef(Py_None);
     }
