@@ -10,7 +10,8 @@
 #include "graph.h"
 #include "hash.h"
 
-enum { TILE_AXES = 3, NO_VALUE = UINT32_MAX };
+enum { TILE_AXES = 3 };
+#define NO_VALUE UINT32_MAX
 
 typedef struct tile_value {
     const xir_value *value;
