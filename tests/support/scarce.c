@@ -179,10 +179,12 @@ static bool run_once(const char *name, scenario_fn *scenario, bool own_context, 
  * and for good in turn. With XIR_SCARCE in the environment, all of them both ways. */
 enum { EACH = 16, SAMPLE = 8 };
 
+bool scarce_is_complete(void) { return !IS_SANITIZED || getenv("XIR_SCARCE"); }
+
 void run_scarcely(const char *name, scenario_fn *scenario, bool own_context) {
     char *result = NULL;
     run_once(name, scenario, own_context, SIZE_MAX, false, &result);
-    const bool all = !IS_SANITIZED || getenv("XIR_SCARCE");
+    const bool all = scarce_is_complete();
     size_t points = 0;
     bool refused = true, once = true, for_good = all;
     for (size_t n = 0; refused; n += all || n < EACH ? 1 : SAMPLE) {

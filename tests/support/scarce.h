@@ -34,6 +34,8 @@ typedef struct want {
  * NULL. */
 typedef void scenario_fn(want *w);
 void run_scarcely(const char *name, scenario_fn *scenario, bool own_context);
+/* Returns true if run_scarcely refuses every allocation, not only a sample of them. */
+bool scarce_is_complete(void);
 xir_allocator scarce_allocator(scarce *memory);
 
 /* A call that returns a status or a pointer, repeated until it succeeds. After each failure the status (for pointers

@@ -408,7 +408,7 @@ static void failing_allocations_change_nothing(void **state) {
     (void)state;
     run_scarcely("passes on a view", running, false);
     run_scarcely("passes on a view that are recorded", recorded, false);
-    assert_true(not_recorded);
+    assert_true(not_recorded || !scarce_is_complete());
 }
 
 GROUP {
