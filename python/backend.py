@@ -37,7 +37,7 @@ def _tag():
 
 
 def _metadata(long=True):
-    """The metadata, of which CMake installs the short form."""
+    """Returns the metadata. CMake installs its short form."""
     text = (TOP / "python/METADATA.in").read_text()
     text = text.replace("@PROJECT_VERSION@", _version()).replace(
         "@XIR_LICENCE@", (TOP / "cmake/licence.txt").read_text().strip())

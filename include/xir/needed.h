@@ -96,9 +96,9 @@ XIR_API void xir_needs_none(xir_infer *at, size_t i);
 XIR_API void xir_needs_wide(xir_infer *at, size_t i);
 
 /* Some questions come with another: may an op of the class compute the part alone, from the parts of the inputs
- * (tiles.h)? A function that does not say so is asked for the whole output instead. One that does calls xir_tile_same,
- * or sets the attributes that such an op has; all others remain. Then the boxes are the inputs of this op, and may be
- * more than what the part needs.
+ * (tiles.h)? A function that accepts calls xir_tile_same, or sets the attributes that such an op has; all others
+ * remain. Then the boxes are the inputs of this op, and may be more than what the part needs. Any other function is
+ * asked for the whole output instead.
  *     xir_tile_asked   returns true if this is asked
  *     xir_tile_same    yes; attributes that are set below are the only ones that differ
  *     xir_tile_i64     an attribute is this number

@@ -116,7 +116,7 @@ _FIGURES = Cost._fields
 
 class Row(collections.namedtuple("Row", ("name", "ops", *_FIGURES, "unknown"))):
     """A row of Stats: ops of a class or a scope, or one op. Figures add up what is known; `unknown` is a Cost that
-    counts the ops of which each figure is not."""
+    counts, for each figure, the ops that have none."""
 
     __slots__ = ()
 

@@ -89,7 +89,7 @@ class Rule:
 
 
 def rewrite(pattern, *, name=None, level="exact"):
-    """Makes a rule of a function of a match (`net.rewrite` says what it returns):
+    """Makes a rule of a function that gets a match and returns what `net.rewrite` expects:
 
         x = xir.P.any("x")
 
