@@ -21,6 +21,17 @@ def digits():
 
 
 @pytest.fixture
+def slow():
+    """Matrix products that take some seconds, and an array for their input."""
+    net = xir.Network()
+    x = net.input("x", "fp32 NC [3000,3000]")
+    for _ in range(8):
+        x = F.Matmul(x, np.ones((3000, 3000), "f4"))
+    net.output(x)
+    return net, np.ones((3000, 3000), "f4")
+
+
+@pytest.fixture
 def tiny():
     """image -> conv -> relu -> pool"""
     net = xir.Network("tiny")

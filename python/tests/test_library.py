@@ -244,13 +244,8 @@ def test_reduce(digits):
             xir.reduce(net, bad)
 
 
-def test_interrupts_end_comparisons_and_reductions(tiny):
-    net = xir.Network()
-    x = net.input("x", "fp32 NC [3000,3000]")
-    for _ in range(8):
-        x = F.Matmul(x, np.ones((3000, 3000), "f4"))
-    net.output(x)
-    given = np.ones((3000, 3000), "f4")
+def test_interrupts_end_comparisons_and_reductions(tiny, slow):
+    net, given = slow
     timer = threading.Timer(0.5, signal.raise_signal, (signal.SIGINT,))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
