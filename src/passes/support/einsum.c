@@ -13,13 +13,15 @@ typedef struct term { xir_value *v; size_t n; char letters[EINSUM_DIMS]; int64_t
 typedef struct word { size_t n; char c[EINSUM_DIMS]; } word;
 typedef struct dims { size_t n; int64_t d[EINSUM_DIMS + 1]; } dims;
 
-/* `at` is the end of the terms that have been read; `counts` those of each letter in all terms. */
+/* `at` is the end of the terms that have been read; `counts` those of each letter in all terms; `last` is the end of
+ * its last place there, that of '.' for "...". */
 typedef struct sum {
     const einsum_maker *maker;
     xir_str             text;
     size_t              at, arrow;       /* arrow: where the terms end           */
-    bool                explicit, dots;  /* it has an arrow; some term has "..." */
-    size_t              counts[LETTERS];
+    bool                explicit;        /* it has an arrow                      */
+    size_t              counts[LETTERS], last[LETTERS];
+    bool                in_result[LETTERS];
     const char         *obstacle;
 } sum;
 
@@ -44,7 +46,17 @@ static void begin(sum *s) {
     for (size_t i = 0; i < s->arrow; i++) {
         const char c = s->text.data[i];
         if (is_letter(c)) s->counts[(size_t)c]++;
-        s->dots |= c == '.';
+        if (is_letter(c) || c == '.') s->last[(size_t)c] = i + 1;
+    }
+    bool dots = !s->explicit && s->last['.'];
+    for (size_t i = s->arrow; i < s->text.size; i++) {
+        const char c = s->text.data[i];
+        if (is_letter(c)) s->in_result[(size_t)c] = true;
+        dots |= c == '.';
+    }
+    for (char c = '0'; c <= 'z'; c++) {
+        if (is_of_dots(c)) s->in_result[(size_t)c] = dots;
+        else if (!s->explicit) s->in_result[(size_t)c] = s->counts[(size_t)c] == 1;
     }
 }
 
@@ -76,22 +88,9 @@ static bool read_term(sum *s, xir_value *v, term *t) {
     return true;
 }
 
-/* Returns true if the result has the letter. */
-static bool is_in_result(const sum *s, char c) {
-    if (!s->explicit) return is_of_dots(c) ? s->dots : s->counts[(size_t)c] == 1;
-    size_t i = s->arrow;
-    while (i < s->text.size && s->text.data[i] != (is_of_dots(c) ? '.' : c)) i++;
-    return i < s->text.size;
-}
-
-/* The letters that the result or a later term has. */
-static void note_needed(const sum *s, bool needed[LETTERS]) {
-    for (char c = '0'; c <= 'z'; c++) needed[(size_t)c] = is_in_result(s, c);
-    for (size_t i = s->at; i < s->arrow; i++) {
-        const char c = s->text.data[i];
-        if (is_letter(c)) needed[(size_t)c] = true;
-        if (c == '.') memset(needed + '0', true, 10);
-    }
+/* Returns true if the result or a later term has the letter. */
+static bool is_needed(const sum *s, char c) {
+    return s->in_result[(size_t)c] || s->last[is_of_dots(c) ? (size_t)'.' : (size_t)c] > s->at;
 }
 
 static void add(word *w, char c) { if (w->n < EINSUM_DIMS) w->c[w->n++] = c; }
@@ -194,16 +193,15 @@ static bool size_of(const term *t, const word *letters, int64_t *size) {
 
 /* [both, rows, summed] times [both, summed, columns]. */
 static bool meet(sum *s, term *x, term *y) {
-    bool needed[LETTERS];
     word both = { 0 }, summed = { 0 }, rows = { 0 }, columns = { 0 }, single[2] = { { 0 } };
-    note_needed(s, needed);
     if (!drop_ones(s, x, y) || !drop_ones(s, y, x)) return false;
     for (size_t i = 0; i < x->n; i++) {
         const char c = x->letters[i];
-        add(has(y, c) ? needed[(size_t)c] ? &both : &summed : needed[(size_t)c] ? &rows : &single[0], c);
+        const bool needed = is_needed(s, c);
+        add(has(y, c) ? needed ? &both : &summed : needed ? &rows : &single[0], c);
     }
     for (size_t i = 0; i < y->n; i++)
-        if (!has(x, y->letters[i])) add(needed[(size_t)y->letters[i]] ? &columns : &single[1], y->letters[i]);
+        if (!has(x, y->letters[i])) add(is_needed(s, y->letters[i]) ? &columns : &single[1], y->letters[i]);
     if (!sum_out(s, x, &single[0]) || !sum_out(s, y, &single[1])) return false;
 
     word left = both, right = both, all = both;
@@ -242,7 +240,7 @@ static bool make_all(sum *s, xir_value *const *in, size_t n_in, term *x) {
     if (!read_term(s, in[0], x)) return false;
     for (size_t i = 1; i < n_in; i++)
         if (!read_term(s, in[i], &y) || !meet(s, x, &y)) return false;
-    for (size_t i = 0; i < x->n; i++) if (!is_in_result(s, x->letters[i])) add(&alone, x->letters[i]);
+    for (size_t i = 0; i < x->n; i++) if (!s->in_result[(size_t)x->letters[i]]) add(&alone, x->letters[i]);
     if (!sum_out(s, x, &alone)) return false;
     read_result(s, x, &out);
     return out.n == x->n ? in_order(s, x, &out) : no(s, "very many dims");
