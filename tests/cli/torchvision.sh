@@ -2,14 +2,14 @@
 # SPDX-FileCopyrightText: XIR contributors
 
 # Networks that torchvision builds and PyTorch writes as ONNX: what the default pipeline leaves of them, what they
-# compute, and the memory that they need. torchvision is a package that building and testing do not need: XIR_TORCH names
-# an interpreter of Python that has it (Debian's python3-torchvision 0.14).
+# compute, and the memory that they need. Building and testing do not need the package torchvision: XIR_TORCH names an
+# interpreter of Python that has it (Debian's python3-torchvision 0.14).
 . "$SRC/tests/cli/lib.sh"
 
 "${XIR_TORCH:-false}" -c 'import torchvision' 2>/dev/null ||
     skip "XIR_TORCH names no interpreter of Python with torchvision"
 
-# one NAME OPS BYTES: at most so many ops are left, they compute what PyTorch does, and a plan needs exactly these bytes,
+# one NAME OPS BYTES: at most so many ops are left, they compute what PyTorch does, and a plan needs just these bytes,
 # which is the bound. In the memory of the plan the network computes the same bits.
 one() {
     "$XIR_TORCH" -B "$SRC/tests/cli/torchvision_export.py" "$1" >out 2>err || bad "torchvision_export.py $1"
