@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Whether the addresses of a network's values are sound. Op by op, each value that is made is compared with those that
- * live and overlap it. Values that are in the same bytes by the rows of their classes, and at the same address, are one
- * place: a value that joins it is compared with it once. */
+/* The addresses of a network's values are sound if values that overlap and live together may do so. Op by op, each
+ * value that is made is compared with those that live and overlap it. Values of the same addresses have one place, and
+ * its rank. Those of a place that are in the same bytes by the rows of their classes are one set, which has the number
+ * of the value that began it: a value that joins the set is not compared with it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <xir/memory.h>
@@ -11,6 +12,7 @@
 #include "class_shares.h"
 #include "graph.h"
 #include "hash.h"
+#include "lives.h"
 #include "places.h"
 #include "shares.h"
 #include "sized.h"
@@ -26,8 +28,10 @@ typedef struct addressed {
     uint32_t         input;            /* of that op                                                           */
     uint32_t         first, last;      /* positions                                                            */
     uint32_t         rank;
-    uint32_t         set;              /* the rank of the place that it has joined; its own: none              */
-    uint32_t         before, after;    /* of those that live in that place; NO_PLACE: none                     */
+    uint32_t         set;
+    uint32_t         before, after;    /* of those that live in that set; NO_PLACE: none                       */
+    uint32_t         living;           /* of a set: one that lives                                             */
+    uint32_t         older, newer;     /* of a set: those that live in the same place                          */
     uint32_t         next;             /* of those that end at the same op; NO_PLACE: none                     */
     uint32_t         read;             /* the position + 1 of the op that was looked at last, if that reads it */
     bool             named, unnamed;   /* that op reads it through an input that its row names, or not         */
@@ -42,14 +46,15 @@ typedef struct check {
     xir_diags     *why;
     xir_status     status;       /* of the first finding                                */
     addressed     *values;       /* Params, then values in the order of their making    */
-    place         *all;
-    size_t         n, room, all_room;
-    pointer_table  numbers;      /* of `values`, by value                               */
+    place         *all;          /* of `values`; later by rank                          */
+    size_t         n, room, n_ranks;
+    pointer_table  params;       /* the number of Params in `values`                    */
+    uint32_t      *numbers;      /* by number of liveness: that in `values`, or NO_PLACE */
     pointer_table  views;        /* by view of Params: the place of these in `roots`    */
     const xir_value **roots;
     size_t         n_roots, root_room;
     uint32_t      *ending;       /* by position of the order: a value that ends there   */
-    uint32_t      *living;       /* by rank: a value that lives in the place; NO_PLACE  */
+    uint32_t      *sets;         /* by rank: the newest set that lives there; NO_PLACE  */
     size_t         n_ops;
     places         places;
     uint64_t       left;         /* comparisons that may still be made                  */
@@ -91,6 +96,19 @@ static bool has_no_rules(const xir_op *op) {
 
 static bool joins_or_divides(const xir_op *op) { return op->cls->more->shares.kind >= SHARES_DIVIDES; }
 
+/* NULL if the value has no address. */
+static addressed *addressed_of(const check *c, const xir_value *v) {
+    uint32_t number = NO_PLACE;
+    if (v && value_is_params(v)) {
+        const uint32_t *found = pointer_table_find(&c->params, v);
+        if (found) number = *found;
+    } else {
+        const uint32_t at = lives_number(c->lives, v);
+        if (at != NONE) number = c->numbers[at];
+    }
+    return number != NO_PLACE ? &c->values[number] : NULL;
+}
+
 static bool reads(check *c, const xir_op *op, const xir_value *v) {
     for (uint32_t i = 0; i < op->n_inputs && c->left; i++, c->left--) {
         if (op_inputs(op)[i].value == v) return true;
@@ -101,10 +119,8 @@ static bool reads(check *c, const xir_op *op, const xir_value *v) {
 /* Notes which values an op reads, and through which inputs. */
 static void note_inputs(check *c, const xir_op *op, uint32_t at) {
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        const xir_value *input = op_inputs(op)[i].value;
-        const uint32_t *number = input ? pointer_table_find(&c->numbers, input) : NULL;
-        if (!number) continue;
-        addressed *v = &c->values[*number];
+        addressed *v = addressed_of(c, op_inputs(op)[i].value);
+        if (!v) continue;
         if (v->read != at + 1) v->named = v->unnamed = false;
         v->read = at + 1;
         if (shares_names_input(op, i)) v->named = true;
@@ -140,8 +156,8 @@ static bool same_bytes(const place *a, const place *b) { return a->from == b->fr
 
 /* The place of a value; NULL if it has none. */
 static const place *place_of(const check *c, const xir_value *v) {
-    const uint32_t *number = pointer_table_find(&c->numbers, v);
-    return number ? &c->all[c->values[*number].rank] : NULL;
+    const addressed *it = addressed_of(c, v);
+    return it ? &c->all[it->rank] : NULL;
 }
 
 /* Whether a part is at its place in the whole. */
@@ -201,16 +217,13 @@ static xir_status add_value(check *c, const addressed *v, uint64_t bytes) {
     if (kind == XIR_MTYPE_HOST || !bytes) return XIR_OK;
     const bool chunk = kind == XIR_MTYPE_CHUNK;
     place it = { .memory = chunk ? xir_mtype_addr(mtype) * 4 + kind : (uint64_t)kind,
-                 .from = chunk ? xir_mtype_offset(mtype) : xir_mtype_addr(mtype), .value = (uint32_t)c->n };
+                 .from = chunk ? xir_mtype_offset(mtype) : xir_mtype_addr(mtype) };
     if (!add_u64(it.from, bytes, &it.to)) {
         fail_value(c, XIR_E_LIMIT, v, "%" PRIu64 " bytes at %" PRIu64 " end beyond 2^64 - 1", bytes, it.from);
         return XIR_OK;
     }
-    if (c->n >= NO_PLACE - 1)
-        return diag_fail(c->why, XIR_E_LIMIT, XIR_STR(""), "more than 2^32 - 2 values and Params have addresses");
-    if (!mem_reserve(c->alloc, (void **)&c->values, &c->room, c->n + 1, sizeof *c->values) ||
-        !mem_reserve(c->alloc, (void **)&c->all, &c->all_room, c->n + 1, sizeof *c->all) ||
-        !pointer_table_add(&c->numbers, v->value, it.value)) return diag_memory(c->why);
+    if (!v->reader) c->numbers[lives_number(c->lives, v->value)] = (uint32_t)c->n;
+    else if (!pointer_table_add(&c->params, v->value, (uint32_t)c->n)) return diag_memory(c->why);
     c->values[c->n] = *v;
     c->all[c->n++] = it;
     check_place(c, v, &it, kind);
@@ -224,7 +237,7 @@ static xir_status add_params_of(check *c, const xir_op *op) {
         const xir_value *v = op_inputs(op)[i].value;
         uint64_t bytes;
         if (!v || !value_is_params(v) || xir_mtype_kind_of(xir_value_mtype(v)) == XIR_MTYPE_HOST ||
-            pointer_table_find(&c->numbers, v) || params_size(v, &bytes)) continue;
+            pointer_table_find(&c->params, v) || params_size(v, &bytes)) continue;
         const addressed it = { .value = v, .in = v, .reader = op, .input = i, .last = (uint32_t)c->n_ops - 1,
                                .kept = true };
         status = add_value(c, &it, bytes);
@@ -245,20 +258,19 @@ static xir_status find_root(check *c, const xir_value *v, const xir_value **root
 }
 
 static xir_status add_output(check *c, const xir_value *v) {
-    xir_life life = XIR_INIT(xir_life);
-    if (!xir_liveness_of(c->lives, v, &life)) return XIR_OK;
-    xir_status status = life.of_params ? find_root(c, v, &life.in) : XIR_OK;
-    if (status || !life.known) return status;
-    const addressed it = { .value = v, .in = life.in, .first = (uint32_t)life.first, .last = (uint32_t)life.last };
-    return add_value(c, &it, life.bytes);
+    xir_life its = XIR_INIT(xir_life);
+    if (!xir_liveness_of(c->lives, v, &its)) return XIR_OK;
+    xir_status status = its.of_params ? find_root(c, v, &its.in) : XIR_OK;
+    if (status || !its.known) return status;
+    const addressed it = { .value = v, .in = its.in, .first = (uint32_t)its.first, .last = (uint32_t)its.last };
+    return add_value(c, &it, its.bytes);
 }
 
 static void keep_results(check *c) {
     const xir_op *output = xir_network_output_op(c->net);
     for (uint32_t i = 0; output && i < output->n_inputs; i++) {
-        const xir_value *v = op_inputs(output)[i].value;
-        const uint32_t *number = v ? pointer_table_find(&c->numbers, v) : NULL;
-        if (number) c->values[*number].kept = true;
+        addressed *v = addressed_of(c, op_inputs(output)[i].value);
+        if (v) v->kept = true;
     }
 }
 
@@ -274,43 +286,42 @@ static xir_status add_values(check *c) {
     return status;
 }
 
-/* Sorts the places by memory and address. */
+/* Sorts the places by memory and address, and gives the same rank to those that are equal. */
 static bool rank_values(check *c) {
-    keyed *keys = mem_new(c->alloc, (c->n + 1) * sizeof *keys), *spare = mem_new(c->alloc, (c->n + 1) * sizeof *spare);
-    place *sorted = mem_new(c->alloc, (c->n + 1) * sizeof *sorted);
+    const size_t n = c->room;
+    keyed *keys = mem_new(c->alloc, n * sizeof *keys), *spare = mem_new(c->alloc, n * sizeof *spare);
+    place *sorted = mem_new(c->alloc, n * sizeof *sorted);
     const bool ok = keys && spare && sorted;
-    for (uint32_t i = 0; ok && i < c->n; i++) keys[i] = (keyed){ c->all[i].from, i };
-    if (ok) sort_keyed(keys, spare, c->n);
-    for (uint32_t i = 0; ok && i < c->n; i++) keys[i].key = c->all[keys[i].number].memory;
-    if (ok) sort_keyed(keys, spare, c->n);
+    for (unsigned digit = 0; ok && digit < 3; digit++) {    // the least significant one first
+        for (uint32_t i = 0; i < c->n; i++) {
+            const uint32_t number = digit ? keys[i].number : i;
+            const place *it = &c->all[number];
+            keys[i] = (keyed){ digit == 0 ? it->to : digit == 1 ? it->from : it->memory, number };
+        }
+        sort_keyed(keys, spare, c->n);
+    }
+    uint32_t start = 0;
     for (uint32_t i = 0; ok && i < c->n; i++) {
-        sorted[i] = c->all[keys[i].number];
-        c->values[sorted[i].value].rank = i;
+        const place *it = &c->all[keys[i].number];
+        if (!c->n_ranks || sorted[c->n_ranks - 1].memory != it->memory || !same_bytes(&sorted[c->n_ranks - 1], it)) {
+            if (c->n_ranks && sorted[start].memory != it->memory) start = (uint32_t)c->n_ranks;
+            sorted[c->n_ranks] = *it;
+            sorted[c->n_ranks++].start = start;
+        }
+        c->values[keys[i].number].rank = (uint32_t)c->n_ranks - 1;
     }
-    if (ok && c->n) memcpy(c->all, sorted, c->n * sizeof *sorted);
-    mem_free(c->alloc, keys, (c->n + 1) * sizeof *keys);
-    mem_free(c->alloc, spare, (c->n + 1) * sizeof *spare);
-    mem_free(c->alloc, sorted, (c->n + 1) * sizeof *sorted);
+    mem_free(c->alloc, keys, n * sizeof *keys);
+    mem_free(c->alloc, spare, n * sizeof *spare);
+    mem_free(c->alloc, ok ? c->all : sorted, n * sizeof *sorted);
+    if (ok) c->all = sorted;
     return ok;
-}
-
-/* The first rank whose memory and address are not before these. */
-static uint32_t rank_from(const check *c, uint64_t memory, uint64_t address) {
-    uint32_t from = 0, to = (uint32_t)c->n;
-    while (from < to) {
-        const uint32_t middle = from + (to - from) / 2;
-        const place *it = &c->all[middle];
-        if (it->memory < memory || (it->memory == memory && it->from < address)) from = middle + 1;
-        else to = middle;
-    }
-    return from;
 }
 
 /* ---- the sweep --------------------------------------------------------------------------------------------------- */
 
-/* Compares a value with those that live in a place. Returns false if it has a finding. */
-static bool compare_with(check *c, const addressed *v, uint32_t rank) {
-    for (uint32_t i = c->living[rank]; i != NO_PLACE && c->left; i = c->values[i].after) {
+/* Compares a value with those that live in a set. Returns false if it has a finding. */
+static bool compare_with(check *c, const addressed *v, uint32_t set) {
+    for (uint32_t i = c->values[set].living; i != NO_PLACE && c->left; i = c->values[i].after) {
         const addressed *other = &c->values[i];
         c->left--;
         if (may_overlap(c, v, other) || !c->left) continue;
@@ -320,27 +331,50 @@ static bool compare_with(check *c, const addressed *v, uint32_t rank) {
     return true;
 }
 
-/* Compares a value with those that live, and finds the place that it joins. One finding is enough. */
-static void compare(check *c, addressed *v) {
-    const place *it = &c->all[v->rank];
-    const uint32_t from = rank_from(c, it->memory, 0), to = rank_from(c, it->memory, it->to);
-    v->set = v->rank;
-    for (uint32_t rank = places_next(&c->places, from, to, it->from); rank != NO_PLACE && c->left;
-         rank = places_next(&c->places, rank + 1, to, it->from)) {
-        if (v->in && v->in == c->values[c->living[rank]].in && same_bytes(it, &c->all[rank])) {
-            v->set = rank;
+/* Compares a value with the sets that live in a place, and joins the one in the same bytes. */
+static bool compare_at(check *c, addressed *v, uint32_t rank) {
+    for (uint32_t set = c->sets[rank]; set != NO_PLACE && c->left; set = c->values[set].older) {
+        if (rank == v->rank && v->in && v->in == c->values[set].in) {
+            v->set = set;
             c->left--;
-        } else if (!compare_with(c, v, rank)) {
-            return;
+        } else if (!compare_with(c, v, set)) {
+            return false;
         }
     }
+    return true;
+}
+
+/* Compares a value with those that live. One finding is enough. */
+static void compare(check *c, addressed *v) {
+    const place *it = &c->all[v->rank];
+    for (uint32_t rank = places_next(&c->places, it->start, it->from); rank != NO_PLACE && c->left;
+         rank = places_next(&c->places, rank + 1, it->from)) {
+        if (c->all[rank].memory != it->memory || c->all[rank].from >= it->to || !compare_at(c, v, rank)) return;
+    }
+}
+
+static void begin_set(check *c, uint32_t set) {
+    addressed *v = &c->values[set];
+    uint32_t *newest = &c->sets[v->rank];
+    v->living = v->newer = NO_PLACE;
+    v->older = *newest;
+    if (v->older != NO_PLACE) c->values[v->older].newer = set;
+    else places_add(&c->places, v->rank);
+    *newest = set;
+}
+
+static void end_set(check *c, const addressed *v) {
+    if (v->older != NO_PLACE) c->values[v->older].newer = v->newer;
+    if (v->newer != NO_PLACE) c->values[v->newer].older = v->older;
+    else c->sets[v->rank] = v->older;
+    if (c->sets[v->rank] == NO_PLACE) places_remove(&c->places, v->rank);
 }
 
 static void begin_life(check *c, uint32_t number) {
     addressed *v = &c->values[number];
-    uint32_t *living = &c->living[v->set];
-    if (*living == NO_PLACE) places_add(&c->places, v->set);
-    else c->values[*living].before = number;
+    if (v->set == number) begin_set(c, number);
+    uint32_t *living = &c->values[v->set].living;
+    if (*living != NO_PLACE) c->values[*living].before = number;
     v->before = NO_PLACE;
     v->after = *living;
     *living = number;
@@ -349,19 +383,21 @@ static void begin_life(check *c, uint32_t number) {
 }
 
 static void end_life(check *c, const addressed *v) {
+    addressed *set = &c->values[v->set];
     if (v->after != NO_PLACE) c->values[v->after].before = v->before;
     if (v->before != NO_PLACE) c->values[v->before].after = v->after;
-    else c->living[v->set] = v->after;
-    if (c->living[v->set] == NO_PLACE) places_remove(&c->places, v->set);
+    else set->living = v->after;
+    if (set->living == NO_PLACE) end_set(c, set);
 }
 
 static void sweep(check *c) {
     memset(c->ending, 0xFF, c->n_ops * sizeof *c->ending);
-    memset(c->living, 0xFF, c->n * sizeof *c->living);
+    memset(c->sets, 0xFF, c->n_ranks * sizeof *c->sets);
     uint32_t made = 0;
     for (uint32_t at = 0; at < c->n_ops && c->left; at++) {
         if (made < c->n && c->values[made].first == at) note_inputs(c, xir_liveness_op_at(c->lives, at), at);
         for (; made < c->n && c->values[made].first == at; made++) {
+            c->values[made].set = made;
             compare(c, &c->values[made]);
             begin_life(c, made);
         }
@@ -375,42 +411,52 @@ static void sweep(check *c) {
 
 static bool has_address(const xir_value *v) { return v && xir_mtype_kind_of(xir_value_mtype(v)) != XIR_MTYPE_HOST; }
 
-static bool has_addresses(const xir_network *net) {
+/* How many values have addresses at most: Params are counted as often as they are read. */
+static size_t count_addresses(const xir_network *net) {
+    size_t n = 0;
     for (const xir_op *op = net->first; op; op = op->next) {
-        for (uint32_t i = 0; i < op->n_outputs; i++) {
-            if (has_address(&op_outputs(op)[i])) return true;
-        }
+        for (uint32_t i = 0; i < op->n_outputs; i++) n += has_address(&op_outputs(op)[i]);
         for (uint32_t i = 0; i < op->n_inputs; i++) {
-            if (has_address(op_inputs(op)[i].value)) return true;
+            const xir_value *v = op_inputs(op)[i].value;
+            n += v && value_is_params(v) && has_address(v);
         }
     }
-    return false;
+    return n;
 }
 
 static xir_status compare_all(check *c) {
-    if (!rank_values(c) || !places_open(&c->places, c->alloc, c->all, (uint32_t)c->n)) return diag_memory(c->why);
+    if (!rank_values(c) || !places_open(&c->places, c->alloc, c->all, (uint32_t)c->n_ranks)) return diag_memory(c->why);
     c->ending = mem_new(c->alloc, (c->n_ops + 1) * sizeof *c->ending);
-    c->living = mem_new(c->alloc, (c->n + 1) * sizeof *c->living);
-    if (!c->ending || !c->living) return diag_memory(c->why);
+    c->sets = mem_new(c->alloc, c->room * sizeof *c->sets);
+    if (!c->ending || !c->sets) return diag_memory(c->why);
     c->left = 64 * (uint64_t)c->n + ((uint64_t)1 << 24);
     sweep(c);
     return c->status;
 }
 
 static xir_status run(check *c) {
+    const size_t n_lives = c->lives->n;
+    if (c->room >= NO_PLACE)
+        return diag_fail(c->why, XIR_E_LIMIT, XIR_STR(""), "more than 2^32 - 2 values and Params have addresses");
     c->n_ops = xir_liveness_op_count(c->lives);
-    pointer_table_init(&c->numbers, c->alloc);
+    pointer_table_init(&c->params, c->alloc);
     pointer_table_init(&c->views, c->alloc);
-    xir_status status = add_values(c);
+    c->values = mem_new(c->alloc, c->room * sizeof *c->values);
+    c->all = mem_new(c->alloc, c->room * sizeof *c->all);
+    c->numbers = mem_new(c->alloc, (n_lives + 1) * sizeof *c->numbers);
+    xir_status status = c->values && c->all && c->numbers ? XIR_OK : diag_memory(c->why);
+    if (!status) memset(c->numbers, 0xFF, n_lives * sizeof *c->numbers);    // NO_PLACE
+    if (!status) status = add_values(c);
     if (!status) status = compare_all(c);
     places_close(&c->places);
-    pointer_table_free(&c->numbers);
+    pointer_table_free(&c->params);
     pointer_table_free(&c->views);
     mem_free(c->alloc, (void *)c->roots, c->root_room * sizeof *c->roots);
     mem_free(c->alloc, c->ending, (c->n_ops + 1) * sizeof *c->ending);
-    mem_free(c->alloc, c->living, (c->n + 1) * sizeof *c->living);
+    mem_free(c->alloc, c->sets, c->room * sizeof *c->sets);
+    mem_free(c->alloc, c->numbers, (n_lives + 1) * sizeof *c->numbers);
     mem_free(c->alloc, c->values, c->room * sizeof *c->values);
-    mem_free(c->alloc, c->all, c->all_room * sizeof *c->all);
+    mem_free(c->alloc, c->all, c->room * sizeof *c->all);
     return status;
 }
 
@@ -429,11 +475,13 @@ xir_status xir_memory_check(const xir_network *net, const xir_memory_check_optio
     xir_memory_check_options how;
     if (!net) return diag_null(why, "network");
     xir_status status = sized_take(OPTIONS_STRUCT, &how, options, why);
-    if (status || !has_addresses(net)) return status;
+    const size_t room = status ? 0 : count_addresses(net);
+    if (!room) return status;
     xir_liveness *lives = NULL;
     status = make_lives(net, &lives, why);
     if (status) return status;
-    check c = { .net = net, .alloc = &net->ctx->alloc, .how = &how, .lives = lives, .why = why };
+    check c = { .net = net, .alloc = &net->ctx->alloc, .how = &how, .lives = lives, .why = why,
+                .room = room };
     c.places.alloc = c.alloc;
     status = run(&c);
     xir_liveness_free(lives);

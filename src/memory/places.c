@@ -43,9 +43,9 @@ void places_remove(places *s, uint32_t rank) {
     }
 }
 
-uint32_t places_next(const places *s, uint32_t at, uint32_t end, uint64_t address) {
+uint32_t places_next(const places *s, uint32_t at, uint64_t address) {
     unsigned level = 0;
-    while (at < s->width[level] && (uint64_t)at << 4 * level < end) {
+    while (at < s->width[level]) {
         if (s->ends[level][at] > address) {
             if (!level) return at;
             level--;

@@ -14,7 +14,7 @@ enum { PLACES_FAN = 16, PLACES_LEVELS = 8 };
 typedef struct place {
     uint64_t memory;                     /* a number for each memory: its kind and chunk       */
     uint64_t from, to;
-    uint32_t value;
+    uint32_t start;                      /* by rank: the first rank in that memory             */
 } place;
 
 typedef struct places {
@@ -32,7 +32,7 @@ bool     places_open(places *s, const xir_allocator *alloc, const place *all, ui
 void     places_close(places *s);
 void     places_add(places *s, uint32_t rank);
 void     places_remove(places *s, uint32_t rank);
-/* The first rank from `at` on, and below `end`, of a place that lives and ends after an address. */
-uint32_t places_next(const places *s, uint32_t at, uint32_t end, uint64_t address);
+/* The first rank from `at` on of a place that lives and ends after an address, in whichever memory; or NO_PLACE. */
+uint32_t places_next(const places *s, uint32_t at, uint64_t address);
 
 #endif
