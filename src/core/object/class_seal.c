@@ -318,11 +318,17 @@ static xir_status check_shape(const class_stage *stage, const xir_class_decl *de
                          head->name ? head->name : "?");
     }
     row_walk w;
-    for (const xir_row *row = row_first(&w, decl); row->decl != XIR_DECL_END; row = row_next(&w)) {
+    size_t at = 0;
+    for (const xir_row *row = row_first(&w, decl); row->decl != XIR_DECL_END; row = row_next(&w), at++) {
         if ((unsigned)row->decl >= XIR_DECL_COUNT) {
             return diag_fail(why, XIR_E_ABI, XIR_STR(""),
-                             "class %s has a row of the word %d, which this library does not know",
-                             head->name, (int)row->decl);
+                             "class %s has a row of the word %d, which this library does not know: it is of a later "
+                             "version, or the rows do not end with END", head->name, (int)row->decl);
+        }
+        if (at && (row->decl == XIR_DECL_OP || row->decl == XIR_DECL_OBJ)) {
+            return diag_fail(why, XIR_E_INVALID, XIR_STR(""),
+                             "class %s: its rows do not end with END: row %zu begins the class %s", head->name, at,
+                             row->name ? row->name : "?");
         }
         if (row->of && row->of() != decl && !referred(stage, NULL, row->of)) {
             return diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""),
