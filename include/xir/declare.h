@@ -98,8 +98,9 @@
  *                       attribute, which counts the dims of the output
  *
  *     COMPOSED(text)   the small network of other ops that it means; at most one. Inference, checks, work, the numbers
- *         that inputs take, the row SHARES and the kernel follow from it, as far as the class does not have its own
- *         rows CHECK, INFER, WORK, TAKES and SHARES and a kernel. The parts run in the order of the text:
+ *         that inputs take, needed parts, the row SHARES and the kernel follow from it, as far as the class does not
+ *         have its own rows CHECK, INFER, WORK, TAKES, NEEDS and SHARES and a kernel. The parts run in the order of
+ *         the text:
  *             "%c = Conv2d(%input, %weights, %bias){*}; %s = Add(%c, %residual)?; %output = ReLU(%s){max_value=high}"
  *         In the words of the grammar, `{ x }` is x any number of times, `[ x ]` at most once, quotes are literal:
  *             text    = part { ";" part }

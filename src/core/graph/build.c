@@ -143,6 +143,8 @@ static xir_status find_types(xir_network *net, const xir_op_desc *d, xir_infer *
         return XIR_OK;
     }
     char words[200];
+    composed_question question;
+    if (composed_recall(at, net, &question)) return XIR_OK;
     xir_status status = infer_run(at);
     if (status == XIR_E_UNKNOWN && !at->status) {
         return net_fail(net, XIR_E_UNKNOWN, "%s has no type inference: its output types must be given",
@@ -150,6 +152,7 @@ static xir_status find_types(xir_network *net, const xir_op_desc *d, xir_infer *
     }
     if (status && !net->status) net->status = status;
     if (!status) infer_remember(at, net, memo);
+    if (!status) composed_remember(at, net, &question);
     return status;
 }
 

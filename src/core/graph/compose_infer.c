@@ -5,24 +5,9 @@
  * asked one after another, each for the types that those before it gave. A finding of a part is repeated as one of the
  * op; it names the part, and its place is that attribute or input of the op that the part got. */
 #include <stdio.h>
-#include "compose_walk.h"
+#include "compose_ask.h"
 #include "sized.h"
 #include "types.h"
-
-enum { STAND_INS = 24, MARKS = 8 };
-
-typedef struct asking {
-    compose_walk w;
-    xir_infer   *at;
-    value_more   plain, constant;             /* of stand-ins: of results, of numbers               */
-    params       no_bytes;
-    xir_value  **inputs;                      /* of the op                                          */
-    size_t       n_inputs;
-    xir_value   *own, few[STAND_INS];         /* by value of the composition                        */
-    xir_value   *few_inputs[STAND_INS];
-    bool         read_values;                 /* a part has looked at bytes                         */
-    struct { value_more more; xir_value value; } marks[MARKS];   /* of inputs that are constants of a run */
-} asking;
 
 /* ---- values that stand for others ------------------------------------------------------------------------------- */
 
@@ -59,7 +44,7 @@ static xir_network *network_of(const asking *a) {
     return NULL;
 }
 
-static bool begin(asking *a, xir_infer *at) {
+bool asking_begin(asking *a, xir_infer *at) {
     const composition *c = at->cls->more->composed;
     a->at = at;
     a->n_inputs = at->n_inputs;
@@ -80,7 +65,7 @@ static bool begin(asking *a, xir_infer *at) {
     return mark_constants(a);
 }
 
-static void end(asking *a) {
+void asking_end(asking *a) {
     if (a->inputs && a->inputs != a->few_inputs)
         mem_free(&a->at->ctx->alloc, (void *)a->inputs, a->n_inputs * sizeof *a->inputs);
     if (a->own && a->own != a->few) mem_free(&a->at->ctx->alloc, a->own, a->w.c->n_values * sizeof *a->own);
@@ -89,8 +74,7 @@ static void end(asking *a) {
 
 /* ---- one part --------------------------------------------------------------------------------------------------- */
 
-/* The attributes and inputs of a part have been gathered. */
-static void start(asking *a, const compose_part *p, xir_infer *q, xir_diags *why) {
+void asking_start(asking *a, const compose_part *p, xir_infer *q, xir_diags *why) {
     infer_start_in(q, a->at->ctx, a->at->pool, p->cls, a->w.body, a->at->target, a->w.inputs, a->w.n_inputs,
                    (xir_str){ NULL, 0 }, why);
 }
@@ -98,7 +82,7 @@ static void start(asking *a, const compose_part *p, xir_infer *q, xir_diags *why
 /* Infers the part into q->out, which infer_end frees. */
 static xir_status infer_part(asking *a, const compose_part *p, xir_infer *q, xir_diags *why) {
     xir_status status = compose_enter(&a->w, p);
-    start(a, p, q, why);
+    asking_start(a, p, q, why);
     if (status) return status;
     status = infer_run(q);
     a->read_values |= q->read_values;
@@ -142,11 +126,11 @@ static void keep(asking *a, const compose_part *p, const xir_infer *q) {
     }
 }
 
-/* Asks something more of a part whose types are in q. */
-typedef xir_status more_fn(asking *a, const compose_part *p, xir_infer *q, void *user);
+bool asking_left_out(const asking *a, const compose_part *p) {
+    return a->w.now[p->first] && a->w.now[p->first] != &a->own[p->first];
+}
 
-/* Infers all parts; sets *failed to the one that fails. */
-static xir_status infer_all(asking *a, more_fn *more, void *user, const compose_part **failed) {
+xir_status asking_infer(asking *a, asking_more_fn *more, void *user, const compose_part **failed) {
     const composition *c = a->w.c;
     xir_status status = XIR_OK;
     for (uint32_t i = 0; i < c->n_parts && !status; i++) {
@@ -179,10 +163,10 @@ static xir_status give(asking *a) {
 xir_status composed_infer(xir_infer *at) {
     asking a;
     const compose_part *failed = NULL;
-    xir_status status = begin(&a, at) ? infer_all(&a, NULL, NULL, &failed) : XIR_E_MEMORY;
+    xir_status status = asking_begin(&a, at) ? asking_infer(&a, NULL, NULL, &failed) : XIR_E_MEMORY;
     if (failed) status = report(&a, failed, status);
     if (!status) status = give(&a);
-    end(&a);
+    asking_end(&a);
     return status;
 }
 
@@ -199,11 +183,11 @@ xir_status composed_check(xir_infer *at) {
     asking a;
     const compose_part *failed = NULL;
     if (!is_complete(at)) return XIR_OK;
-    xir_status status = begin(&a, at) ? infer_all(&a, NULL, NULL, &failed) : XIR_E_MEMORY;
+    xir_status status = asking_begin(&a, at) ? asking_infer(&a, NULL, NULL, &failed) : XIR_E_MEMORY;
     /* Types that do not follow, as those of quantised results, are given. */
     if (status == XIR_E_UNSUPPORTED || status == XIR_E_UNKNOWN) status = XIR_OK;
     else if (failed) status = report(&a, failed, status);
-    end(&a);
+    asking_end(&a);
     return status;
 }
 
@@ -227,8 +211,8 @@ xir_status composed_work(xir_infer *at) {
     asking a;
     const compose_part *failed = NULL;
     sum all = { 0 };
-    xir_status status = begin(&a, at) ? infer_all(&a, add_work, &all, &failed) : XIR_E_MEMORY;
-    end(&a);
+    xir_status status = asking_begin(&a, at) ? asking_infer(&a, add_work, &all, &failed) : XIR_E_MEMORY;
+    asking_end(&a);
     if (status == XIR_E_MEMORY) return status;
     if (status) {
         /* An op that is not valid: as if nothing were known. */
@@ -253,7 +237,7 @@ static xir_status narrow(asking *a, const compose_part *p, xir_numbers *known) {
     if (a->w.n_inputs > STAND_INS) in = arena_take(&a->w.own, a->w.n_inputs * sizeof *in);
     if (!in) return XIR_E_MEMORY;
     for (size_t i = 0; i < a->w.n_inputs; i++) in[i] = any;
-    start(a, p, &q, NULL);
+    asking_start(a, p, &q, NULL);
     q.takes = (infer_takes_seen){ .in = in, .out = &known[p->first], .n_out = p->n_results };
     xir_status asked = XIR_OK;
     for (uint32_t i = 0; i < p->n_results && !asked; i++)
@@ -273,8 +257,7 @@ static xir_status narrow_all(asking *a, xir_numbers *known) {
     for (uint32_t i = 0; i < c->n_outputs; i++) (void)xir_takes_output(a->at, i, &known[c->outputs[i]]);
     for (uint32_t i = c->n_parts; i-- > 0 && !status;) {
         const compose_part *p = &c->parts[i];
-        const bool left_out = a->w.now[p->first] && a->w.now[p->first] != &a->own[p->first];
-        if (left_out) (void)numbers_narrow(&known[p->operands[0].value], &known[p->first]);
+        if (asking_left_out(a, p)) (void)numbers_narrow(&known[p->operands[0].value], &known[p->first]);
         else status = narrow(a, p, known);
     }
     for (uint32_t i = 0; i < c->n_inputs && !status; i++) xir_takes(a->at, i, &known[i]);
@@ -285,9 +268,9 @@ xir_status composed_takes(xir_infer *at) {
     asking a;
     const compose_part *failed = NULL;
     xir_numbers *known = NULL;
-    xir_status status = begin(&a, at) ? infer_all(&a, NULL, NULL, &failed) : XIR_E_MEMORY;
+    xir_status status = asking_begin(&a, at) ? asking_infer(&a, NULL, NULL, &failed) : XIR_E_MEMORY;
     if (!status) known = arena_take(&a.w.own, a.w.c->n_values * sizeof *known);
     if (!status) status = known ? narrow_all(&a, known) : XIR_E_MEMORY;
-    end(&a);
+    asking_end(&a);
     return status;
 }

@@ -69,7 +69,7 @@ void compose_blame(const composition *c, const compose_part *p, xir_str path, ch
 xir_status compose_write(xir_network *net, const xir_class *cls, const void *attrs, xir_value *const *given, size_t n,
                          const xir_target *target, xir_str name, xir_op *before, xir_value **outputs);
 
-/* The functions that follow from a composition, for the rows INFER, CHECK, WORK and TAKES. */
-xir_infer_fn composed_infer, composed_check, composed_work, composed_takes;
+/* The functions that follow from a composition, for the rows INFER, CHECK, WORK, TAKES and NEEDS. */
+xir_infer_fn composed_infer, composed_check, composed_work, composed_takes, composed_needs;
 
 #endif

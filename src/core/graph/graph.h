@@ -229,6 +229,7 @@ struct xir_network {
     const xir_class  *classes[CLASS_MEMO][2];  /* by declaration: a lookup in the context takes its lock */
     attrs_memo        attrs[ATTRS_MEMO];       /* by hash                                  */
     infer_memo       *inferred;        /* answers of inference, a power of two; NULL: none yet */
+    struct composed_memo *composed;    /* answers of composed classes (composed_memo.c); NULL: none yet */
     uint32_t          inferred_room;
     uint32_t          infer_news;      /* answers since it last grew             */
     uint32_t          infer_epoch;     /* the context's epoch at that time       */
@@ -487,6 +488,8 @@ bool       numbers_narrow(xir_numbers *range, const xir_numbers *by);
  * inputs; the caller sets output, part (not empty), in and tile. Statuses are those of xir_op_needed. */
 #define BOX_STRUCT SIZED(xir_box, end)
 xir_status op_needs(const xir_op *op, infer_needs_seen *seen, xir_diags *why);
+/* The same for a question whose inputs, and types of outputs, are in `at`. */
+xir_status infer_needs(xir_infer *at, infer_needs_seen *seen, xir_diags *why);
 /* The smallest box around two boxes of one rank. */
 void       box_join(xir_box *box, const xir_box *by);
 /* Returns true if a box has every element of another. */
@@ -503,6 +506,19 @@ bool       infer_recall(xir_network *net, infer_memo *key);
 /* Forgets all answers: symbols have fewer values now. */
 void       net_forget_inferred(xir_network *net);
 void       infer_remember(const xir_infer *at, xir_network *net, infer_memo *key);
+/* The same for ops of composed classes: a question by contents, where infer_recall has none. True: at->out has the
+ * types. Does nothing for other classes. (composed_memo.c) */
+enum { COMPOSED_QUESTION = 320 };
+typedef struct composed_memo composed_memo;
+typedef struct composed_question {
+    uint64_t      hash;
+    uint32_t      size;                        /* 0: it is not remembered */
+    unsigned char bytes[COMPOSED_QUESTION];
+} composed_question;
+bool       composed_recall(xir_infer *at, xir_network *net, composed_question *q);
+void       composed_remember(const xir_infer *at, xir_network *net, const composed_question *q);
+void       composed_forget(xir_network *net);
+void       composed_memo_free(xir_network *net);
 /* Adds an op that is like the latest one of its class. NULL, without a finding, if it is not, or without memory: then
  * the op is added in the ordinary way. */
 xir_op    *op_repeat(xir_network *net, const xir_op_desc *d);

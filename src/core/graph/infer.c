@@ -34,6 +34,7 @@ void infer_start_in(xir_infer *at, xir_context *ctx, object_pool *pool, const xi
     at->as_host = false;
     at->takes.in = NULL;
     at->takes.out = NULL;
+    at->needs = NULL;
     at->found = NULL;
     at->status = XIR_OK;
     at->why = why;
@@ -351,6 +352,7 @@ bool infer_recall(xir_network *net, infer_memo *key) {
 
 void net_forget_inferred(xir_network *net) {
     repeats_forget(net);
+    composed_forget(net);
     if (net->inferred_room) memset(net->inferred, 0, net->inferred_room * sizeof *net->inferred);
 }
 

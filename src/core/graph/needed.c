@@ -163,25 +163,25 @@ xir_needs xir_class_needs(const xir_class *cls) {
 }
 
 /* The whole inputs, which are needed if nothing better is known. */
-static xir_status begin_whole(const xir_op *op, xir_box *in, xir_diags *why) {
-    for (uint32_t i = 0; i < op->n_inputs; i++) {
+static xir_status begin_whole(const xir_infer *at, xir_box *in, xir_diags *why) {
+    for (size_t i = 0; i < at->n_inputs; i++) {
         char where[32];
-        const xir_value *v = op_inputs(op)[i].value;
+        const xir_value *v = infer_input(at, i);
         in[i] = (xir_box){ .size = sizeof *in, .none = 1, .exact = 1 };
         if (!v) continue;
         if (whole(v->type, "", &in[i], NULL) == XIR_OK) continue;
-        snprintf(where, sizeof where, "inputs/%" PRIu32, i);
+        snprintf(where, sizeof where, "inputs/%zu", i);
         return whole(v->type, where, &in[i], why);
     }
     return XIR_OK;
 }
 
 /* Restores the boxes if a function has failed, or cannot make a tile. */
-static xir_status forget(const xir_op *op, infer_needs_seen *seen, xir_diags *why) {
+static xir_status forget(const xir_infer *at, infer_needs_seen *seen, xir_diags *why) {
     seen->possible = false;
     seen->n_attrs = 0;
-    xir_status status = begin_whole(op, seen->in, why);
-    for (uint32_t i = 0; i < op->n_inputs; i++) seen->in[i].exact = 0;
+    xir_status status = begin_whole(at, seen->in, why);
+    for (size_t i = 0; i < at->n_inputs; i++) seen->in[i].exact = 0;
     return status;
 }
 
@@ -191,34 +191,24 @@ static bool is_plain(const xir_type *type) {
     return !tensor || (!tensor->merged_distrs.size && !xir_type_is_layouted(type));
 }
 
-static bool has_plain_values(const xir_op *op) {
-    for (uint32_t i = 0; i < op->n_inputs; i++)
-        if (op_inputs(op)[i].value && !is_plain(op_inputs(op)[i].value->type)) return false;
-    for (uint32_t i = 0; i < op->n_outputs; i++)
-        if (!is_plain(op_outputs(op)[i].type)) return false;
+static bool has_plain_values(const xir_infer *at) {
+    for (size_t i = 0; i < at->n_inputs; i++)
+        if (infer_input(at, i) && !is_plain(xir_infer_input(at, i))) return false;
+    for (size_t i = 0; i < at->n_out; i++)
+        if (!is_plain(at->out[i])) return false;
     return true;
 }
 
-static xir_status ask(const xir_op *op, infer_needs_seen *seen, xir_diags *why) {
-    xir_infer at;
-    object_pool pool;
-    pool_init_reader(&pool, &op->net->pool);
-    infer_start(&at, op->net, op->cls, op->attrs, op_target(op), NULL, op->n_inputs, name_text(op_label(op)), NULL);
-    at.pool = &pool;
-    at.op = op;
-    at.needs = seen;
+static xir_status ask(xir_infer *at, infer_needs_seen *seen, xir_diags *why) {
+    at->needs = seen;
     seen->makes = seen->part;
-    xir_status status = XIR_OK;
-    for (uint32_t i = 0; i < op->n_outputs && !status; i++) status = infer_see_output(&at, op_outputs(op)[i].type);
-    if (!status) status = op->cls->more->needs(&at);
-    infer_end(&at);
-    pool_free(&pool);
+    xir_status status = at->cls->more->needs(at);
     if (status == XIR_E_MEMORY) return diag_memory(why);
-    if (status || seen->n_attrs > MOST_TILE_ATTRS) return forget(op, seen, why);
+    if (status || seen->n_attrs > MOST_TILE_ATTRS) return forget(at, seen, why);
     if (!seen->possible) return XIR_OK;
     xir_box *const makes = &seen->makes;
     xir_box all;
-    status = whole(op_outputs(op)[seen->output].type, "outputs", &all, why);
+    status = whole(at->out[seen->output], "outputs", &all, why);
     for (uint32_t k = 0; k < makes->rank && !status; k++) {
         if (makes->begin[k] < 0) makes->begin[k] = 0;
         if (makes->end[k] > all.end[k]) makes->end[k] = all.end[k];
@@ -226,15 +216,40 @@ static xir_status ask(const xir_op *op, infer_needs_seen *seen, xir_diags *why) 
     return status;
 }
 
-xir_status op_needs(const xir_op *op, infer_needs_seen *seen, xir_diags *why) {
+xir_status infer_needs(xir_infer *at, infer_needs_seen *seen, xir_diags *why) {
     seen->possible = false;
     seen->n_attrs = 0;
-    xir_status status = begin_whole(op, seen->in, why);
+    xir_status status = begin_whole(at, seen->in, why);
     if (status) return status;
-    const bool asks = op->cls->more->needs && has_plain_values(op);
-    if (asks) status = ask(op, seen, why);
-    const bool exact = asks && !op->cls->more->needs_wide;
-    for (uint32_t i = 0; i < op->n_inputs && !exact; i++) seen->in[i].exact = 0;
+    const bool asks = at->cls->more->needs && has_plain_values(at);
+    if (asks) status = ask(at, seen, why);
+    const bool exact = asks && !at->cls->more->needs_wide;
+    for (size_t i = 0; i < at->n_inputs && !exact; i++) seen->in[i].exact = 0;
+    return status;
+}
+
+xir_status op_needs(const xir_op *op, infer_needs_seen *seen, xir_diags *why) {
+    xir_infer at;
+    object_pool pool;
+    xir_status status = XIR_OK;
+    pool_init_reader(&pool, &op->net->pool);
+    infer_start(&at, op->net, op->cls, op->attrs, op_target(op), NULL, op->n_inputs, name_text(op_label(op)), NULL);
+    at.pool = &pool;
+    at.op = op;
+    for (uint32_t i = 0; i < op->n_outputs && !status; i++) status = infer_see_output(&at, op_outputs(op)[i].type);
+    status = status ? diag_memory(why) : infer_needs(&at, seen, why);
+    infer_end(&at);
+    pool_free(&pool);
+    return status;
+}
+
+/* The boxes of an op that is asked about no element. */
+static xir_status nothing(const xir_op *op, infer_needs_seen *seen, xir_diags *why) {
+    xir_infer at;
+    infer_start(&at, op->net, op->cls, op->attrs, op_target(op), NULL, op->n_inputs, XIR_STR(""), NULL);
+    at.op = op;
+    const xir_status status = begin_whole(&at, seen->in, why);
+    infer_end(&at);
     return status;
 }
 
@@ -269,7 +284,7 @@ xir_status xir_op_needed(const xir_op *op, size_t output, const xir_box *part, x
     seen.in = mem_new(alloc, bytes);
     if (!seen.in) return diag_memory(why);
     const bool empty = xir_box_elements(&seen.part) == 0;
-    status = empty ? begin_whole(op, seen.in, why) : op_needs(op, &seen, why);
+    status = empty ? nothing(op, &seen, why) : op_needs(op, &seen, why);
     const xir_box none = { .size = sizeof none, .none = 1, .exact = 1 };
     for (size_t i = 0; i < n && !status; i++) {
         xir_box *to = (xir_box *)((char *)needed + i * needed->size);

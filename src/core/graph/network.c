@@ -67,6 +67,7 @@ void xir_network_free(xir_network *net) {
     labels_free(net);
     mem_free(&net->alloc, net->by_index, net->by_index_room * sizeof *net->by_index);
     mem_free(&net->alloc, net->inferred, net->inferred_room * sizeof *net->inferred);
+    composed_memo_free(net);
     pool_free(&net->pool);
     arena_free(&net->arena);
     xir_diags_free(net->diags);

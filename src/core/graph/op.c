@@ -152,8 +152,12 @@ xir_status op_infer(xir_op *op, infer_mode mode, size_t place, xir_diags *why) {
         at.out[0] = memo.out;
         at.n_out = 1;
     } else {
-        status = infer_run(&at);
-        if (!status) infer_remember(&at, op->net, &memo);
+        composed_question question;
+        if (!composed_recall(&at, op->net, &question)) {
+            status = infer_run(&at);
+            if (!status) infer_remember(&at, op->net, &memo);
+            if (!status) composed_remember(&at, op->net, &question);
+        }
     }
     if (!status) {
         bool same = op->n_outputs == at.n_out;

@@ -30,6 +30,7 @@ xir_status graph_register(xir_context *ctx) {
     ctx->composed.check = composed_check;
     ctx->composed.work = composed_work;
     ctx->composed.takes = composed_takes;
+    ctx->composed.needs = composed_needs;
     return XIR_OK;
 }
 

@@ -423,6 +423,13 @@ static xir_status find_row(const xir_class *cls, xir_row *out, xir_diags *why) {
     return XIR_OK;
 }
 
+/* Returns true if each part says exactly what it needs. */
+static bool needs_exactly(const composition *c) {
+    for (uint32_t i = 0; i < c->n_parts; i++)
+        if (!c->parts[i].cls->more->needs || c->parts[i].cls->more->needs_wide) return false;
+    return true;
+}
+
 /* Takes from the composition what the class does not say by itself. */
 static void derive(xir_class *cls, const composed_functions *from) {
     class_more *more = cls->more;
@@ -433,6 +440,10 @@ static void derive(xir_class *cls, const composed_functions *from) {
     if (!more->check) more->check = from->check;
     if (!more->work) more->work = from->work;
     if (!more->takes) more->takes = from->takes;
+    if (!more->needs) {
+        more->needs = from->needs;
+        more->needs_wide = !needs_exactly(more->composed);
+    }
     if (!more->kernel) more->kernel = from->kernel;
     if (!more->shares.kind) more->shares = compose_shares(more->composed);
 }

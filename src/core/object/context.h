@@ -56,7 +56,7 @@ typedef bool op_items_fn(object_pool *pool, const xir_op *op, input_items_fn *of
 
 /* The functions that follow from a composition (compose.h), for classes that do not have their own. */
 typedef struct composed_functions {
-    xir_infer_fn  *infer, *check, *work, *takes;
+    xir_infer_fn  *infer, *check, *work, *takes, *needs;
     xir_kernel_fn *kernel;
 } composed_functions;
 
