@@ -39,7 +39,8 @@ typedef struct xir_tiles_options {
     bool        whole;      /* no tile has a stage                                                                  */
 } xir_tiles_options;
 
-/* Finds tiles of one size (those at the ends may be smaller) that fit the budget and together compute the fewest bytes.
+/* Finds tiles of one size (those at the ends may be smaller, or a little larger, because they need less of what is
+ * around them) that fit the budget and together compute the fewest bytes.
  * The region is convex; values that ops outside of it use, or results of the network, are its outputs. With several
  * outputs, their axes of one letter are cut in proportion. An op whose class cannot compute a part (no NEEDS row, a
  * Reshape that mixes axes) is computed whole in each tile. The network must outlive the tiles, and not be changed.

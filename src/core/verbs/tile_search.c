@@ -1,172 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* The choice of tiles. What a part needs along one axis does not depend on the others, or only less than the whole: so
- * each axis is walked alone, for some sizes of tiles, and the largest extents of every value are kept (a model). Their
- * products bound the bytes of all tiles. Sizes are those that divide an axis into 1, 2, 3 … parts, a logarithm of them.
- * Of the sizes that fit, those that compute the fewest bytes are taken. Then all places of these tiles are walked: what
- * is reported is exact, or a bound along axes that an op mixes. */
+/* The choice of tiles. Each axis is walked alone, and products bound the bytes of all tiles (tile_models.c). Sizes are
+ * those that divide an axis into 1, 2, 3 … parts, a logarithm of them. Of the sizes that fit, those that compute the
+ * fewest bytes are taken. Then all places of these tiles are walked: what is reported is exact, or a bound along axes
+ * that an op mixes. */
 #include <inttypes.h>
 #include <stdio.h>
-#include "tiles.h"
+#include "tile_models.h"
 
-enum { MOST_SIZES = 64, MOST_CUTS = 4, MOST_PLACES = 5, MOST_WALKS = 1 << 16, TRIES = 6 };
+enum { MOST_SIZES = 64, MOST_CUTS = 4, TRIES = 6 };
 
 /* Of two choices, the one with fewer bytes that are made; eight that are read count as one. */
 static double score(double made, double read) { return made + read / 8; }
 
-/* The boxes that the largest parts of a size along one axis need of every value. */
-typedef struct axis_model {
-    const tile_list *list;
-    uint32_t         axis;
-    int64_t          size, count;
-    bool             all;       /* of all places; otherwise of some                             */
-    int64_t        (*extent)[XIR_BOX_DIMS];
-    double          *share;     /* of the whole value, summed over all parts                    */
-} axis_model;
-
-typedef struct searching {
-    xir_tiles  *t;
-    xir_diags  *why;
-    arena       memory;
-    tile_walk   w;
-    axis_model *models;
-    size_t      n_models, model_room;
-    tile_axis   of_cut[XIR_BOX_DIMS];   /* the dims of the value of a stage */
-    uint64_t    limit;
-} searching;
-
 /* Sizes of tiles, and what they cost together. */
 typedef struct choice {
     bool     found;
-    int64_t  size[TILE_AXES];
+    tile_size size[TILE_AXES];
     int64_t  piece[XIR_BOX_DIMS];
     double   score;
     uint64_t peak;
 } choice;
 
-/* ---- models ----------------------------------------------------------------------------------------------------- */
-
-static const tile_axis *axis_of(const searching *s, const tile_list *list, uint32_t axis) {
-    return list == &s->t->stage ? &s->of_cut[axis] : &s->t->axes[axis];
-}
-
-static xir_status model_place(searching *s, axis_model *m, int64_t place, double weight) {
-    const xir_tiles *t = s->t;
-    const tile_axis *axis = axis_of(s, m->list, m->axis);
-    const int64_t begin = place * m->size, end = begin + m->size < axis->n ? begin + m->size : axis->n;
-    tile_walk_begin(t, &s->w);
-    for (uint32_t i = 0; i < m->list->n_targets; i++) {
-        xir_box part = t->values[m->list->targets[i]].whole;
-        tile_cut(t, m->list, i, axis, begin, end, &part);
-        s->w.parts[m->list->targets[i]] = part;
-    }
-    xir_status status = tile_walk_run(t, m->list, &s->w, s->why);
-    for (uint32_t v = 0; v < t->n_values && !status; v++) {
-        const xir_box *part = &s->w.parts[v];
-        double share = !part->none;
-        for (uint32_t k = 0; k < part->rank && !part->none; k++) {
-            const int64_t extent = part->end[k] - part->begin[k];
-            share *= (double)extent / (double)t->values[v].whole.end[k];
-            if (extent > m->extent[v][k]) m->extent[v][k] = extent;
-        }
-        if (!part->rank && !part->none) m->extent[v][0] = 1;
-        m->share[v] += weight * share;
-    }
-    return status;
-}
-
-static xir_status model_fill(searching *s, axis_model *m) {
-    const int64_t n = m->count;
-    int64_t some[MOST_PLACES] = { 0, 1, n / 2, n - 2, n - 1 };
-    xir_status status = XIR_OK;
-    if (m->all) {
-        for (int64_t i = 0; i < n && !status; i++) status = model_place(s, m, i, 1);
-        return status;
-    }
-    for (size_t i = 0; i < MOST_PLACES && !status; i++)
-        status = model_place(s, m, some[i], i == 0 || i == MOST_PLACES - 1 ? 1 : (double)(n - 2) / (MOST_PLACES - 2));
-    return status;
-}
-
-/* The model of a size; NULL with a status. */
-static const axis_model *model_of(searching *s, const tile_list *list, uint32_t axis, int64_t size, bool all,
-                                  xir_status *status) {
-    const xir_tiles *t = s->t;
-    for (size_t i = 0; i < s->n_models; i++) {
-        const axis_model *m = &s->models[i];
-        if (m->list != list || m->axis != axis || m->size != size) continue;
-        if (m->all || !all || m->count > MOST_WALKS) return m;
-    }
-    axis_model m = { .list = list, .axis = axis, .size = size };
-    const int64_t n = axis_of(s, list, axis)->n;
-    m.count = (n - 1) / size + 1;
-    m.all = m.count <= MOST_PLACES || (all && m.count <= MOST_WALKS);
-    m.extent = arena_take(&s->memory, (t->n_values + (size_t)1) * sizeof *m.extent);
-    m.share = arena_take(&s->memory, (t->n_values + (size_t)1) * sizeof *m.share);
-    if (!m.extent || !m.share ||
-        !mem_reserve(t->alloc, (void **)&s->models, &s->model_room, s->n_models + 1, sizeof *s->models)) {
-        *status = diag_memory(s->why);
-        return NULL;
-    }
-    memset(m.extent, 0, (t->n_values + (size_t)1) * sizeof *m.extent);
-    memset(m.share, 0, (t->n_values + (size_t)1) * sizeof *m.share);
-    *status = model_fill(s, &m);
-    if (*status) return NULL;
-    s->models[s->n_models] = m;
-    return &s->models[s->n_models++];
-}
-
-/* A copy of what a model says, which stays where it is while others are made. */
-static bool get_model(searching *s, const tile_list *list, uint32_t axis, int64_t size, bool all, axis_model *out,
-                      xir_status *status) {
-    const axis_model *m = model_of(s, list, axis, size, all, status);
-    if (m) *out = *m;
-    return m != NULL;
-}
-
-/* The bytes of each value of a list, at most: the smallest extent that any axis leaves along each dim. Returns what all
- * tiles make together, and sets what they read. */
-static double combine(searching *s, const tile_list *list, const axis_model *models, size_t n, double *read) {
-    const xir_tiles *t = s->t;
-    double made = 0;
-    *read = 0;
-    for (uint32_t v = 0; v < t->n_values; v++) {
-        const tile_value *value = &t->values[v];
-        double share = 1;
-        uint64_t elements = 1;
-        s->w.bytes[v] = 0;
-        if (list->first[v] > list->last[v] || value->params) continue;
-        for (uint32_t k = 0; k < value->whole.rank; k++) {
-            int64_t least = value->whole.end[k];
-            for (size_t a = 0; a < n; a++)
-                if (models[a].extent[v][k] < least) least = models[a].extent[v][k];
-            elements *= (uint64_t)least;
-        }
-        for (size_t a = 0; a < n; a++) share *= models[a].share[v];
-        for (size_t a = 0; a < n && !value->whole.rank; a++) elements *= (uint64_t)models[a].extent[v][0];
-        s->w.bytes[v] = (elements * value->bits + 7) / 8;
-        const double bytes = (double)xir_box_elements(&value->whole) * (double)value->bits / 8 * share;
-        if (!value->made) *read += bytes;
-        else if (list->steps[list->first[v]] == value->step) made += bytes;   /* or else it is the target of a stage */
-    }
-    return made;
-}
-
 /* ---- sizes ------------------------------------------------------------------------------------------------------ */
 
+/* Adds a size unless there is no room. */
+static size_t add_size(tile_size *sizes, size_t found, size_t most, int64_t size, int64_t count) {
+    if (found < most) sizes[found++] = (tile_size){ size, count };
+    return found;
+}
+
 /* Sizes that divide n into 1, 2, 3, … parts, the largest first; later numbers of parts are a quarter apart. An odd size
- * has an even neighbour, which suits strides and scales. */
-static size_t sizes_of(int64_t n, int64_t sizes[MOST_SIZES], size_t most) {
+ * has an even neighbour, which suits strides and scales. Another even size leaves a little more for the last part. */
+static size_t sizes_of(int64_t n, tile_size sizes[MOST_SIZES], size_t most) {
     size_t found = 0;
+    int64_t last = n + 1;
     for (int64_t parts = 1; found < most && parts <= n; parts += parts / 4 > 1 ? parts / 4 : 1) {
-        const int64_t size = (n - 1) / parts + 1;
-        if (found && size >= sizes[found - 1]) continue;
-        const bool even = size % 2 && size > 5 && found && size + 1 < sizes[found - 1];
-        if (even && found + 1 < most) sizes[found++] = size + 1;
-        sizes[found++] = size;
+        const int64_t size = (n - 1) / parts + 1, less = n / parts & ~INT64_C(1), left = n - (parts - 1) * less;
+        if (size >= last) continue;
+        if (size % 2 && size > 5 && size + 1 < last && found && found + 1 < most)
+            found = add_size(sizes, found, most, size + 1, (n - 1) / (size + 1) + 1);
+        found = add_size(sizes, found, most, size, (n - 1) / size + 1);
+        if (size > 5 && less < size && left <= less + 4 && parts > 1) found = add_size(sizes, found, most, less, parts);
+        last = size;
     }
-    if (found && sizes[found - 1] != 1) sizes[found < most ? found++ : found - 1] = 1;
+    if (found && sizes[found - 1].size != 1) sizes[found < most ? found++ : found - 1] = (tile_size){ 1, n };
     return found;
 }
 
@@ -178,12 +57,17 @@ typedef xir_status fit_fn(searching *s, const tile_list *list, const axis_model 
 static xir_status each_size(searching *s, const tile_list *list, size_t axis, axis_model models[TILE_AXES], fit_fn *fit,
                             choice *best) {
     const xir_tiles *t = s->t;
-    int64_t sizes[MOST_SIZES];
+    tile_size sizes[MOST_SIZES];
     const size_t n = sizes_of(t->axes[axis].n, sizes, t->n_axes > 2 ? 12 : MOST_SIZES);
     xir_status status = XIR_OK;
     for (size_t i = 0; i < n && !status; i++) {
         bool fits = false;
-        if (!get_model(s, list, (uint32_t)axis, sizes[i], false, &models[axis], &status)) break;
+        if (!tile_model(s, list, (uint32_t)axis, sizes[i], false, &models[axis], &status)) break;
+        if (best->found && axis + 1 < t->n_axes) {   /* even with the other axes whole, smaller sizes make more */
+            double read;
+            const double made = tile_combine(s, list, models, axis + 1, &read);
+            if (score(made, read) > 1.1 * best->score) break;
+        }
         if (axis + 1 < t->n_axes) status = each_size(s, list, axis + 1, models, fit, best);
         else status = fit(s, list, models, best, &fits);
         if (fits) break;
@@ -194,19 +78,19 @@ static xir_status each_size(searching *s, const tile_list *list, size_t axis, ax
 static xir_status fit_plain(searching *s, const tile_list *list, const axis_model *models, choice *best, bool *fits) {
     double read;
     uint32_t at = 0;
-    const double made = combine(s, list, models, s->t->n_axes, &read);
+    const double made = tile_combine(s, list, models, s->t->n_axes, &read);
     const uint64_t peak = tile_peak(list, &s->w, s->t->n_values, 0, &at);
     *fits = peak <= s->limit;
     if (!*fits || (best->found && score(made, read) >= best->score)) return XIR_OK;
     *best = (choice){ .found = true, .score = score(made, read), .peak = peak };
-    for (size_t a = 0; a < s->t->n_axes; a++) best->size[a] = models[a].size;
+    for (size_t a = 0; a < s->t->n_axes; a++) best->size[a] = (tile_size){ models[a].size, models[a].count };
     return XIR_OK;
 }
 
 static void use_sizes(xir_tiles *t, const choice *c) {
     for (size_t a = 0; a < t->n_axes; a++) {
-        t->size[a] = c->size[a];
-        t->count[a] = (t->axes[a].n - 1) / c->size[a] + 1;
+        t->size[a] = c->size[a].size;
+        t->count[a] = c->size[a].count;
     }
 }
 
@@ -218,12 +102,12 @@ static xir_status weigh_plain(searching *s, const choice *c, uint64_t room, bool
     double read, made, read_once, made_once;
     uint32_t at = 0;
     for (size_t a = 0; a < t->n_axes && !status; a++) {
-        if (get_model(s, &t->all, (uint32_t)a, t->axes[a].n, false, &once[a], &status))
-            (void)get_model(s, &t->all, (uint32_t)a, c->size[a], true, &models[a], &status);
+        if (tile_model(s, &t->all, (uint32_t)a, (tile_size){ t->axes[a].n, 1 }, false, &once[a], &status))
+            (void)tile_model(s, &t->all, (uint32_t)a, c->size[a], true, &models[a], &status);
     }
     if (status) return status;
-    made_once = combine(s, &t->all, once, t->n_axes, &read_once);
-    made = combine(s, &t->all, models, t->n_axes, &read);
+    made_once = tile_combine(s, &t->all, once, t->n_axes, &read_once);
+    made = tile_combine(s, &t->all, models, t->n_axes, &read);
     const uint64_t peak = tile_peak(&t->all, &s->w, t->n_values, 0, &at);
     *fits = peak <= room;
     use_sizes(t, c);
@@ -288,10 +172,7 @@ static bool open_stage(searching *s, uint32_t cut, uint8_t *marks, uint8_t *want
     t->rest.first[cut] = 0;   /* it is made before the rest begins */
     for (uint32_t k = 0; k < t->values[cut].whole.rank; k++)
         s->of_cut[k] = (tile_axis){ .n = t->values[cut].whole.end[k], .dim = { k } };
-    size_t kept = 0;          /* models of another stage are of no use */
-    for (size_t i = 0; i < s->n_models; i++)
-        if (s->models[i].list == &t->all) s->models[kept++] = s->models[i];
-    s->n_models = kept;
+    tile_models_forget(s);
     return true;
 }
 
@@ -304,10 +185,12 @@ static xir_status weigh_pieces(searching *s, const int64_t *piece, uint64_t held
     uint32_t at;
     double read;
     size_t n = 0;
-    for (uint32_t k = 0; k < rank && !status; k++)
-        if (piece[k] < s->of_cut[k].n) n += get_model(s, &t->stage, k, piece[k], false, &models[n], &status);
+    for (uint32_t k = 0; k < rank && !status; k++) {
+        const tile_size size = tile_size_of(s->of_cut[k].n, piece[k]);
+        if (size.count > 1) n += tile_model(s, &t->stage, k, size, false, &models[n], &status);
+    }
     if (status) return status;
-    const double made = combine(s, &t->stage, models, n, &read);
+    const double made = tile_combine(s, &t->stage, models, n, &read);
     *peak = tile_peak(&t->stage, &s->w, t->n_values, held, &at);
     *all = score(made, read);
     return XIR_OK;
@@ -320,16 +203,16 @@ static int64_t next_smaller(int64_t n, int64_t size) {
 }
 
 /* Pieces that fit: cut from the whole part on, each time along the dim that leaves the best score, and of equal ones
- * the lowest peak. */
-static xir_status find_pieces(searching *s, const int64_t *whole, uint64_t held, int64_t *piece, double *all,
-                              bool *found) {
+ * the lowest peak. *all gets the score, and the search ends when that reaches `most`: smaller pieces make more. */
+static xir_status find_pieces(searching *s, const int64_t *whole, uint64_t held, double most, int64_t *piece,
+                              double *all, bool *found) {
     const uint32_t rank = s->t->values[s->t->stage.targets[0]].whole.rank;
     uint64_t peak = 0;
     memcpy(piece, whole, rank * sizeof *piece);
     *found = false;
     if (held > s->limit) return XIR_OK;
     xir_status status = weigh_pieces(s, piece, held, &peak, all);
-    for (int step = 0; step < 40 && peak > s->limit && !status; step++) {
+    for (int step = 0; step < 40 && peak > s->limit && *all < most && !status; step++) {
         uint32_t best = rank;
         uint64_t best_peak = peak;
         double best_all = 0;
@@ -353,7 +236,7 @@ static xir_status find_pieces(searching *s, const int64_t *whole, uint64_t held,
         piece[best] = next_smaller(whole[best], piece[best]);
         status = weigh_pieces(s, piece, held, &peak, all);
     }
-    *found = !status && peak <= s->limit;
+    *found = !status && peak <= s->limit && *all < most;
     return status;
 }
 
@@ -364,24 +247,24 @@ static xir_status fit_staged(searching *s, const tile_list *list, const axis_mod
     double read, of_stage = 0, share = 1;
     uint32_t at = 0;
     bool found = false;
-    const double made = combine(s, list, models, t->n_axes, &read), rest = score(made, read);
+    const double made = tile_combine(s, list, models, t->n_axes, &read), rest = score(made, read);
     const uint64_t held = s->w.bytes[cut], peak = tile_peak(list, &s->w, t->n_values, 0, &at);
     if (peak > s->limit) return XIR_OK;
-    if (best->found && rest >= best->score) return *fits = true, XIR_OK;   /* smaller ones make more */
+    const double most = best->found ? best->score : s->most;
+    if (rest >= most) return *fits = true, XIR_OK;   /* smaller ones make more */
     for (uint32_t k = 0; k < rank; k++) {
         whole[k] = t->values[cut].whole.end[k];
         for (size_t a = 0; a < t->n_axes; a++)
             if (models[a].extent[cut][k] < whole[k]) whole[k] = models[a].extent[cut][k];
         if (whole[k] < 1) return XIR_OK;
     }
-    xir_status status = find_pieces(s, whole, held, piece, &of_stage, &found);
-    if (status || !found) return status;
-    *fits = true;
     for (size_t a = 0; a < t->n_axes; a++) share *= models[a].share[cut];   /* how often the value is made */
+    xir_status status = find_pieces(s, whole, held, (most - rest) / share, piece, &of_stage, &found);
     const double sum = rest + of_stage * share;
-    if (best->found && sum >= best->score) return XIR_OK;
+    *fits = found || sum >= most;
+    if (status || !found || sum >= most) return status;
     *best = (choice){ .found = true, .score = sum };
-    for (size_t a = 0; a < t->n_axes; a++) best->size[a] = models[a].size;
+    for (size_t a = 0; a < t->n_axes; a++) best->size[a] = (tile_size){ models[a].size, models[a].count };
     memcpy(best->piece, piece, rank * sizeof *piece);
     return XIR_OK;
 }
@@ -468,7 +351,8 @@ static xir_status search_staged(searching *s, uint64_t room, double most, bool *
     uint8_t *wanted = arena_take(&s->memory, t->n_values + (size_t)1);
     uint32_t cuts[MOST_CUTS];
     const xir_tiles_cost plain = t->cost;
-    const choice sizes = { .size = { t->size[0], t->size[1], t->size[2] } };
+    const choice sizes = { .size = { { t->size[0], t->count[0] }, { t->size[1], t->count[1] },
+                                     { t->size[2], t->count[2] } } };
     const bool had_plain = *found;
     axis_model models[TILE_AXES];
     choice best[MOST_CUTS];
@@ -479,6 +363,7 @@ static xir_status search_staged(searching *s, uint64_t room, double most, bool *
     for (uint32_t i = 0; i < n && !status; i++) {
         best[i] = (choice){ .found = false };
         s->limit = room;
+        s->most = most;
         if (!open_stage(s, cuts[i], marks, wanted)) return diag_memory(s->why);
         if (t->rest.n && t->stage.n) status = each_size(s, &t->rest, 0, models, fit_staged, &best[i]);
     }
@@ -509,9 +394,9 @@ static xir_status too_small(searching *s, const xir_tiles_options *how) {
     double read;
     char path[40];
     for (size_t a = 0; a < t->n_axes && !status; a++)
-        (void)get_model(s, &t->all, (uint32_t)a, 1, false, &models[a], &status);
+        (void)tile_model(s, &t->all, (uint32_t)a, (tile_size){ 1, t->axes[a].n }, false, &models[a], &status);
     if (status) return status;
-    (void)combine(s, &t->all, models, t->n_axes, &read);
+    (void)tile_combine(s, &t->all, models, t->n_axes, &read);
     const uint64_t peak = tile_peak(&t->all, &s->w, t->n_values, 0, &at);
     const xir_op *op = t->steps[t->all.steps[at]].op;
     const xir_str name = xir_op_name(op);
@@ -533,7 +418,7 @@ xir_status tiles_search(xir_tiles *t, const xir_tiles_options *how, xir_diags *w
     if (!status && !how->whole && (!found || made > 1.5 * once)) {
         if (!found) {   /* made_once is known from one tile of everything */
             bool fits;
-            const choice one = { .size = { t->axes[0].n, t->axes[1].n, t->axes[2].n } };
+            const choice one = { .size = { { t->axes[0].n, 1 }, { t->axes[1].n, 1 }, { t->axes[2].n, 1 } } };
             status = weigh_plain(&s, &one, how->budget, &fits);
         }
         const double most = found ? 0.9 * score(made, (double)t->cost.read) : 1e300;

@@ -124,6 +124,11 @@ size_t tile_count(const xir_tiles *t) {
     return n;
 }
 
+/* Where the tile at a place of an axis ends: the last one at the end of the axis. */
+static int64_t end_of(const xir_tiles *t, size_t axis, int64_t place) {
+    return place == t->count[axis] - 1 ? t->axes[axis].n : (place + 1) * t->size[axis];
+}
+
 void tile_targets(const xir_tiles *t, const tile_list *list, size_t tile, tile_walk *w) {
     int64_t place[TILE_AXES] = { 0 };
     for (size_t a = t->n_axes; a-- > 0; tile /= (size_t)t->count[a]) place[a] = (int64_t)(tile % (size_t)t->count[a]);
@@ -131,8 +136,7 @@ void tile_targets(const xir_tiles *t, const tile_list *list, size_t tile, tile_w
     for (size_t i = 0; i < list->n_targets; i++) {
         xir_box part = t->values[list->targets[i]].whole;
         for (size_t a = 0; a < t->n_axes; a++) {
-            const int64_t begin = place[a] * t->size[a], end = begin + t->size[a];
-            tile_cut(t, list, i, &t->axes[a], begin, end < t->axes[a].n ? end : t->axes[a].n, &part);
+            tile_cut(t, list, i, &t->axes[a], place[a] * t->size[a], end_of(t, a, place[a]), &part);
         }
         w->parts[list->targets[i]] = part;
     }
@@ -414,8 +418,8 @@ bool xir_tiles_part(const xir_tiles *tiles, size_t i, const xir_value *output, x
         if (tiles->values[tiles->outputs[k]].value != output) continue;
         xir_box part = tiles->values[tiles->outputs[k]].whole;
         for (size_t a = 0; a < tiles->n_axes; a++) {
-            const int64_t begin = place[a] * tiles->size[a], end = begin + tiles->size[a], n = tiles->axes[a].n;
-            tile_cut(tiles, &tiles->all, k, &tiles->axes[a], begin, end < n ? end : n, &part);
+            const int64_t begin = place[a] * tiles->size[a];
+            tile_cut(tiles, &tiles->all, k, &tiles->axes[a], begin, end_of(tiles, a, place[a]), &part);
         }
         return sized_fill(BOX_STRUCT, out, &part, NULL) == XIR_OK;
     }

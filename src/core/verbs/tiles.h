@@ -51,7 +51,7 @@ struct xir_tiles {
     uint32_t            *outputs;
     size_t               n_axes;
     tile_axis            axes[TILE_AXES];
-    int64_t              size[TILE_AXES], count[TILE_AXES];
+    int64_t              size[TILE_AXES], count[TILE_AXES];     /* the last tile of an axis takes what is left */
     tile_list            all;
     bool                 staged;
     tile_list            stage, rest;   /* if staged: `rest` reads the target of `stage` */
