@@ -186,6 +186,8 @@ xir_status conv_needs(xir_infer *at) {
     xir_status status = c.n ? read_dims(at, 0, map_letters(c.n), &x) : XIR_E_INVALID;
     if (!status) status = read_dims(at, 1, kernels[c.transposed][c.n], &w);
     if (status) return status;
+    const xir_type *bias = xir_infer_input(at, 2);
+    if (bias && xir_type_rank(bias) != 1) return XIR_E_UNSUPPORTED;   /* its numbers count, whatever its dims are */
     for (size_t k = 0; k < c.n; k++) {
         steps *m = &c.along[k];
         const span over = part_along(at, x.at[1 + k]);
