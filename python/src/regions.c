@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Regions: convex sets of ops, groups, calls of ops, parts of networks. */
+/* Regions: convex sets of ops, groups, calls of ops, parts of networks, tiles. */
 #include <xir/division.h>
 #include <xir/region.h>
+#include <xir/tiles.h>
 #include "xirpy.h"
 
 static PyObject *ops_out(net_object *o, xir_op *const *ops, size_t n) {
@@ -214,6 +215,90 @@ static PyObject *divide(PyObject *module, PyObject *arg) {
     return list;
 }
 
+/* ---- tiles ------------------------------------------------------------------------------------------------------ */
+
+static PyObject *pairs_out(const xir_box *box) {
+    PyObject *pairs = PyList_New(0);
+    for (uint32_t k = 0; k < box->rank && pairs; k++)
+        if (!list_add(pairs, Py_BuildValue("(LL)", (long long)box->begin[k], (long long)box->end[k]))) Py_CLEAR(pairs);
+    return pairs;
+}
+
+/* The parts of one tile: a list of (value, pairs). */
+static PyObject *parts_out(net_object *o, const xir_tiles *tiles, size_t i, xir_op *const *ops, size_t n) {
+    PyObject *list = PyList_New(0);
+    for (size_t k = 0; k < n && list; k++)
+        for (size_t out = 0; out < xir_op_output_count(ops[k]) && list; out++) {
+            xir_value *v = xir_op_output(ops[k], (int64_t)out);
+            xir_box box = XIR_INIT(xir_box);
+            if (!xir_tiles_part(tiles, i, v, &box) || box.none) continue;
+            if (!list_add(list, Py_BuildValue("(NN)", value_wrap(o, v), pairs_out(&box)))) Py_CLEAR(list);
+        }
+    return list;
+}
+
+static PyObject *tiles_out(net_object *o, const xir_tiles *tiles, xir_op *const *ops, size_t n, bool networks,
+                           xir_diags *why) {
+    PyObject *list = PyList_New(0);
+    for (size_t i = 0; i < xir_tiles_count(tiles) && list; i++) {
+        xir_network *net = networks ? xir_region_tile(tiles, i, why) : NULL;
+        PyObject *made = net ? net_wrap(net, true) : networks ? NULL : Py_NewRef(Py_None);
+        PyObject *parts = made ? parts_out(o, tiles, i, ops, n) : NULL;
+        if (!parts) {
+            Py_XDECREF(made);
+            Py_CLEAR(list);
+        } else if (!list_add(list, Py_BuildValue("(NN)", parts, made))) {
+            Py_CLEAR(list);
+        }
+    }
+    return list;
+}
+
+/* tiles(net, ops, budget, letters, whole, networks): (staged, peak, op, read, read once, made, made once, a list of
+ * (parts, network or None), the network of all or None). */
+static PyObject *tiles(PyObject *module, PyObject *args) {
+    PyObject *self, *list, *made = NULL, *all = NULL, *joined = NULL;
+    const char *letters;
+    unsigned long long budget;
+    int whole, networks;
+    scratch s = { 0 };
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!O!Kspp:tiles", Network_type, &self, &PyTuple_Type, &list, &budget, &letters, &whole,
+                          &networks)) return NULL;
+    net_object *o = (net_object *)self;
+    const size_t n = (size_t)PyTuple_Size(list);
+    xir_op **ops = ops_in(o, list, &s);
+    xir_diags *why = ops ? why_new() : NULL;
+    if (!why || !net_begin_read(o)) {
+        scratch_free(&s);
+        xir_diags_free(why);
+        return NULL;
+    }
+    const xir_tiles_options how = XIR_INIT(xir_tiles_options, .budget = budget, .letters = letters,
+                                           .whole = whole != 0);
+    xir_tiles *t = NULL;
+    WITHOUT_GIL(t = xir_region_tiles(o->net, ops, n, &how, why));
+    if (t) all = tiles_out(o, t, ops, n, networks, why);
+    xir_network *join = all && networks ? xir_tiles_network(t, why) : NULL;
+    net_end_read(o);
+    if (all) joined = join ? net_wrap(join, true) : networks ? NULL : Py_NewRef(Py_None);
+    xir_tiles_cost cost = XIR_INIT(xir_tiles_cost);
+    if (joined && xir_tiles_cost_of(t, &cost, why) == XIR_OK) {
+        made = Py_BuildValue("(OKNKKKKNN)", cost.staged ? Py_True : Py_False, (unsigned long long)cost.peak,
+                             op_wrap(o, (xir_op *)(uintptr_t)cost.op), (unsigned long long)cost.read,
+                             (unsigned long long)cost.read_once, (unsigned long long)cost.made,
+                             (unsigned long long)cost.made_once, all, joined);
+    } else {
+        Py_XDECREF(all);
+        Py_XDECREF(joined);
+    }
+    xir_tiles_free(t);
+    scratch_free(&s);
+    if (!made && !PyErr_Occurred()) return raise_diags(XIR_OK, why);
+    xir_diags_free(why);
+    return made;
+}
+
 PyMethodDef region_functions[] = {
     { "region_path", region_path, METH_VARARGS, NULL },
     { "groups",      groups,      METH_VARARGS, NULL },
@@ -222,5 +307,6 @@ PyMethodDef region_functions[] = {
     { "extract",     extract,     METH_VARARGS, NULL },
     { "extract_ops", extract_ops, METH_VARARGS, NULL },
     { "divide",      divide,      METH_O,       NULL },
+    { "tiles",       tiles,       METH_VARARGS, NULL },
     { NULL, NULL, 0, NULL },
 };

@@ -154,3 +154,34 @@ def test_parts_need_parts():
             xir.needed(net["c"], wrong)
     with pytest.raises(IndexError):
         xir.needed(net["c"], np.s_[:], output=1)
+
+
+def test_tiles_fit_a_budget():
+    net = xir.Network()
+    x = net.input("x", "fp32 NHWC [1,32,24,4]")
+    rng = np.random.default_rng(1)
+    a, b = (xir.params(net, rng.standard_normal((3, 3, 4, 4)).astype("f4"), layout="HWIO") for _ in "ab")
+    pads = dict(pad_top=1, pad_bottom=1, pad_left=1, pad_right=1)
+    c = F.Conv2d(x, a, name="c", **pads)
+    net.output(F.Add(F.Conv2d(c, b, name="d", **pads), x, name="s"))
+    block = [net["c"], net["d"], net["s"]]
+    whole = xir.tiles(block, 1 << 20)
+    assert len(whole.tiles) == 1 and whole.read == whole.read_once and whole.made == whole.made_once
+    assert whole.network is None and whole.tiles[0].network is None
+    cut = xir.tiles(block, 16 << 10, "H", networks=True)
+    assert cut.peak <= 16 << 10 < whole.peak and len(cut.tiles) > 1
+    assert cut.made >= cut.made_once and cut.op in block
+    data = rng.standard_normal((1, 32, 24, 4)).astype("f4")
+    (right,), (joined,) = net.run(data), cut.network.run(data)
+    assert (np.asarray(right) == np.asarray(joined)).all()
+    for tile in cut.tiles:
+        ((value, slices),) = tile.parts.items()
+        assert value == net["s"].output
+        (part,) = tile.network.run(data)
+        assert (np.asarray(part) == np.asarray(right)[slices]).all()
+    with pytest.raises(xir.Error, match="s|c|d"):
+        xir.tiles(block, 64)
+    with pytest.raises(xir.Error):
+        xir.tiles(block, 1 << 20, "Q")
+    with pytest.raises(xir.Error):
+        xir.tiles([], 1 << 20)

@@ -15,7 +15,7 @@ from .functions import F
 from .library import Answer, Cost, Pass, Stats, Target, passes, symbols, targets, try_op
 from .memory import Life, Liveness, Part, Plan, liveness, needed, plan, plan_buffers
 from .network import Difference, Pipeline, diff, finish_save, load, optimize, params, parse, pass_, read
-from .parts import Region, extract, groups, inline, outline, region_path, regions
+from .parts import Region, Tile, Tiles, extract, groups, inline, outline, region_path, regions, tiles
 from .quantise import calibrate, quantize
 from . import habits as _habits, running as _running, types as _types
 from . import patterns as P
@@ -27,10 +27,10 @@ __version__ = _xir.version()
 __all__ = [
     "Answer", "Array", "Bool", "Bools", "Class", "Comparison", "Cost", "Difference", "Error", "F", "Figures", "Finding",
     "Format", "Int", "Interpreter", "Ints", "Life", "Liveness", "Match", "Network", "Op", "P", "Pair", "Part", "Pass", "Pattern", "Pipeline",
-    "Plan", "Provenance", "Real", "Reals", "Reduction", "Region", "Rule", "Stats", "Target", "Text", "Texts", "Trace", "Type",
-    "Value", "Warning",
+    "Plan", "Provenance", "Real", "Reals", "Reduction", "Region", "Rule", "Stats", "Target", "Text", "Texts", "Tile", "Tiles", "Trace",
+    "Type", "Value", "Warning",
     "calibrate", "classes", "compare", "convert", "default_pipeline", "diff", "extract", "finish_save", "formats",
     "groups", "inline", "liveness", "load", "load_plugin", "needed", "optimize", "outline", "params", "parse", "pass_", "passes",
-    "plan", "plan_buffers", "quantize", "read", "reduce", "region_path", "regions", "rewrite", "symbols", "targets", "trace",
-    "try_op",
+    "plan", "plan_buffers", "quantize", "read", "reduce", "region_path", "regions", "rewrite", "symbols", "targets", "tiles",
+    "trace", "try_op",
 ]

@@ -415,6 +415,21 @@ class Part(NamedTuple):
     slices: tuple[slice, ...] | None
     exact: bool
 
+class Tile(NamedTuple):
+    parts: dict[Value, tuple[slice, ...]]
+    network: Network | None
+
+class Tiles(NamedTuple):
+    staged: bool
+    peak: int
+    op: Op
+    read: int
+    read_once: int
+    made: int
+    made_once: int
+    tiles: list[Tile]
+    network: Network | None
+
 class Difference(NamedTuple):
     kind: str
     a: Op | None
@@ -520,6 +535,8 @@ def extract(net: Network, begin: str | Value | Op | Iterable[str | Value | Op] =
             end: str | Value | Op | Iterable[str | Value | Op] = ..., *,
             ops: Op | Iterable[Op] | None = ...) -> Network: ...
 def regions(net: Network) -> list[Region]: ...
+def tiles(ops: Op | Iterable[Op], budget: int, letters: str = ..., *, whole: bool = ...,
+          networks: bool = ...) -> Tiles: ...
 def compare(a: Network, b: Network | str | os.PathLike[str], samples: Iterable[Any], *, absolute: float = ...,
             relative: float = ..., snr: float | None = ..., alone: bool = ..., threads: int = ...,
             max_work: int = ..., max_memory: int = ...) -> Comparison: ...

@@ -78,3 +78,38 @@ def regions(net):
     """Returns the parts into which the pass `partition` has divided a network, in an order in which they can run one
     after the other: a list of Region."""
     return [Region(*row) for row in _xir.divide(net)]
+
+
+class Tile(collections.namedtuple("Tile", "parts network")):
+    """One tile of a region.
+
+    parts    a dict from the outputs of the region to slices, a tuple for each: `array[parts[value]]`
+    network  computes these parts; None unless `tiles` was asked for networks
+    """
+
+    __slots__ = ()
+
+
+class Tiles(collections.namedtuple("Tiles", "staged peak op read read_once made made_once tiles network")):
+    """Tiles of a region, and their cost in bytes of maps.
+
+    staged     tiles make one value inside piece by piece, before the other ops run
+    peak       the most that are alive; at most the budget
+    op         while this op runs
+    read       parts of inputs that all tiles read; read_once without tiles
+    made       parts that the ops of all tiles make; made_once without tiles
+    tiles      a list of Tile
+    network    joins all tiles: it computes what the region does; None unless networks were asked for
+    """
+
+    __slots__ = ()
+
+
+def tiles(ops, budget, letters="HW", *, whole=False, networks=False):
+    """Returns the Tiles of a convex set of ops: the largest parts of its outputs, along the axes of the letters, whose
+    maps fit `budget` bytes. With `whole`, no tile has a stage; with `networks`, the network of each tile is made, and
+    one that joins them."""
+    net, made = _ops(ops)
+    *cost, parts, joined = _xir.tiles(net, made, budget, letters, whole, networks)
+    return Tiles(*cost, [Tile({value: tuple(slice(*pair) for pair in pairs) for value, pairs in of}, network)
+                         for of, network in parts], joined)
