@@ -61,5 +61,6 @@
 #include <xir/draw.h>
 #include <xir/compare.h>
 #include <xir/reduce.h>
+#include <xir/trial.h>
 
 #endif

@@ -70,6 +70,7 @@ BEGIN {
     argument["xir_box *"] = argument["const xir_box *"] = "&XIR_INIT(xir_box)"
     argument["const xir_tiles_options *"] = "&XIR_INIT(xir_tiles_options, .budget = 1 << 20, .letters = \"HW\")"
     argument["const xir_tiles *"]        = "NULL"
+    argument["const xir_trial_options *"] = argument["xir_trial *"] = argument["xir_kernel_check *"] = "NULL"
     argument["xir_op **"]                = "f->ops"
     argument["xir_value **"]             = "f->values"
     argument["const xir_rule *"]         = "f->rules"

@@ -5,8 +5,8 @@
 # calls.sh NM SHARED EXCEPTIONS OBJECTS: which layer may call which, by the symbols of the library's objects.
 #
 #   - a lower layer does not call a higher one: base < object < type < graph < verbs < icraft < ops, memory, serialize,
-#     passes, exec, quant < convert, targets < library < draw, compare, reduce; these three and quant call others only
-#     by the names that the shared library exports;
+#     passes, exec, quant < convert, targets < library < draw, compare, reduce, trial; these four and quant call others
+#     only by the names that the shared library exports;
 #   - ops, memory, serialize, passes, exec and quant call one another only by the names that the shared library exports;
 #     so does convert call them, but for src/passes/manager and src/passes/support, on which it stands;
 #   - the rooms of src/convert are layers too: node < spec < formula < rows < walk < a dialect < src/convert itself, and
@@ -73,7 +73,7 @@ BEGIN {
     rank["ops"] = rank["memory"] = rank["serialize"] = rank["passes"] = rank["exec"] = rank["quant"] = 7
     rank["convert"] = rank["targets"] = 8
     rank["library"] = 9
-    rank["draw"] = rank["compare"] = rank["reduce"] = 10
+    rank["draw"] = rank["compare"] = rank["reduce"] = rank["trial"] = 10
     split("node spec formula rows walk", names, " ")
     for (i in names) floor[names[i]] = i
 }

@@ -11,7 +11,7 @@
 #   src/targets, src/library          itself and src/core
 #   src/convert                       itself, src/passes, src/attrs and src/core; its rooms see those below them:
 #                                     node < spec < formula < rows < walk < each dialect, and no dialect sees another
-#   src/{quant,draw,compare,reduce}   itself and <xir/…>
+#   src/{quant,draw,compare,reduce,trial}  itself and <xir/…>
 #   tools/<program>                   itself
 #   examples, plugins/<plug-in>       only <xir/…> and files next to it
 #   include/xir                       <xir/…>, or a file next to it
@@ -48,7 +48,7 @@ rules() {
     for folder in src/convert/*/; do
         case " $rooms " in *" $(basename "$folder") "*) ;; *) room "${folder%/}" $rooms ;; esac
     done
-    for folder in quant draw compare reduce; do each "src/$folder" "src/$folder"; done
+    for folder in quant draw compare reduce trial; do each "src/$folder" "src/$folder"; done
     for folder in tools/*/; do
         each "${folder%/}" "${folder%/}"
     done

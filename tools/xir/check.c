@@ -234,8 +234,7 @@ static void add(text *t, size_t n, const char *what) {
     if (n) text_printf(t, "%s%zu %s%s", t->size ? ", " : "", n, what, n == 1 ? "" : "s");
 }
 
-/* `whole`: all that can be checked has been. */
-static void print_summary(const char *name, bool whole, size_t errors, size_t warnings, size_t notes) {
+void print_summary(const char *name, bool whole, size_t errors, size_t warnings, size_t notes) {
     text t = { 0 };
     if (!errors) text_put(&t, whole ? "no fault found" : "not checked to the end");
     add(&t, errors, "error");
@@ -381,6 +380,8 @@ static int run(int n, char **operands) {
     }
     if (check_colour() || check_files(n, operands) || limit_constants() || check_binds()) return MISUSED;
     if (find_target(target_word, &target)) return MISUSED;
+    if (!n && !plugins.n) return complain(MISUSED, "usage: xir check FILE...; xir check --help says more");
+    if (!n) return check_plugins(as_json);
     int worst = DONE;
     json_out j = { 0 };
     if (as_json) json_files_begin(&j, n);
@@ -417,7 +418,9 @@ const command check_command = {
                "parameters: sizes, ids and MD5. Each finding is a line on standard error, with its place; notes "
                "say what could not be checked. With --bind the network is checked as it is for these dims. If a save of "
                "FILE and its parameters was interrupted while it replaced the two files, that is an error, and --repair "
-               "finishes it.",
+               "finishes it. With --plugin and without FILE, the operations of the plug-in are tried: random ops are "
+               "made, checked, inferred and computed, and what their rows promise is compared with what their functions "
+               "do. A plug-in that crashes, or does not return, is named; its code runs in another process.",
     .faulty = "there is an error",
     .examples = (const example[]){
         { "xir check digits.onnx", "Find all faults of a file." },
@@ -425,5 +428,5 @@ const command check_command = {
         { NULL, NULL },
     },
     .related = "test info",
-    .options = options, .least = 1, .most = MANY, .run = run,
+    .options = options, .least = 0, .most = MANY, .tries = true, .run = run,
 };

@@ -25,4 +25,10 @@ void inference_begin(checking *c);
 void inference_check(checking *c, const xir_op *op, xir_op *copy, const char *path);
 void inference_end(checking *c);
 
+/* The last line about a file, for people. `whole`: all that can be checked has been. */
+void print_summary(const char *name, bool whole, size_t errors, size_t warnings, size_t notes);
+
+/* Tries the plug-ins of the command line (check_plugin.c). Returns the exit code. */
+int check_plugins(bool as_json);
+
 #endif

@@ -110,6 +110,7 @@ typedef struct command {
     const char   *related;       /* commands, "opt check"                              */
     int           least, most;   /* how many operands; MANY: any number                */
     bool          bare;          /* needs no context                                   */
+    bool          tries;         /* without operands it loads the plug-ins of the line itself, to try them */
     int         (*run)(int n, char **operands);
 } command;
 
@@ -141,6 +142,7 @@ void print_help(const command *cmd, FILE *out);
 /* Plug-ins that the command line names, which every command may have. */
 extern word_list plugins;
 int load_plugins(void);
+int code_of_plugin(xir_status status);   /* that is not XIR_OK: the exit code */
 
 /* Limits that the command line sets, which every command may have. */
 typedef struct limit_options {

@@ -13,13 +13,15 @@ void words_add(word_list *w, const char *word) {
     w->items[w->n++] = word;
 }
 
+/* 1 is about the networks; what is not a plug-in is a fault of the command line. */
+int code_of_plugin(xir_status status) { return status == XIR_E_IO || status == XIR_E_MEMORY ? REFUSED : MISUSED; }
+
 int load_plugins(void) {
     int code = DONE;
     for (size_t i = 0; i < plugins.n && !code; i++) {
         xir_diags *why = new_diags();
         xir_status status = xir_plugin_load(context, plugins.items[i], why);
-        /* 1 is about the networks; what is not a plug-in is a fault of the command line. */
-        if (status) code = status == XIR_E_IO || status == XIR_E_MEMORY ? REFUSED : MISUSED;
+        if (status) code = code_of_plugin(status);
         say(why);
         xir_diags_free(why);
     }
