@@ -172,12 +172,12 @@ def test_tiles_fit_a_budget():
     assert cut.peak <= 16 << 10 < whole.peak and len(cut.tiles) > 1
     assert cut.made >= cut.made_once and cut.op in block
     data = rng.standard_normal((1, 32, 24, 4)).astype("f4")
-    (right,), (joined,) = net.run(data), cut.network.run(data)
+    (right,), (joined,) = net.run(data).values(), cut.network.run(data).values()
     assert (np.asarray(right) == np.asarray(joined)).all()
     for tile in cut.tiles:
         ((value, slices),) = tile.parts.items()
         assert value == net["s"].output
-        (part,) = tile.network.run(data)
+        (part,) = tile.network.run(data).values()
         assert (np.asarray(part) == np.asarray(right)[slices]).all()
     with pytest.raises(xir.Error, match="s|c|d"):
         xir.tiles(block, 64)
