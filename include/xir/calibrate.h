@@ -30,6 +30,7 @@ typedef enum xir_calibration_scope {
 typedef struct xir_calibration_options {
     uint32_t              size;    /* XIR_INIT(xir_calibration_options) */
     xir_calibration_scope scope;   /* of the values that are added      */
+    bool                  channels;   /* counts the least and the greatest number of each channel, too */
 } xir_calibration_options;
 
 /* Returns a calibration without samples. NULL options are the defaults. NULL with a finding: XIR_E_ABI,
@@ -57,8 +58,8 @@ XIR_API xir_status xir_calibration_write(const xir_calibration *c, xir_write_fn 
 
 /* Loading and reading return a calibration, or NULL with a finding that has `name` as its file: XIR_E_IO, XIR_E_SYNTAX
  * if it is not JSON, XIR_E_TYPE or XIR_E_MISSING for a member, XIR_E_BOUNDS for a number, XIR_E_CORRUPT for bins that
- * do not add up, XIR_E_UNSUPPORTED for a later version, XIR_E_LIMIT for a file of more than 2 GiB, or if the bins of
- * all values take more than 1 GiB and 16 times the size of the file, XIR_E_MEMORY. */
+ * do not add up, XIR_E_UNSUPPORTED for a later version, XIR_E_LIMIT for a file of more than 2 GiB, XIR_E_MEMORY. Bins
+ * stay packed, as they are in the file, until more numbers of their value are counted. */
 XIR_API xir_calibration *xir_calibration_load(xir_context *ctx, const char *path, xir_diags *why);
 XIR_API xir_calibration *xir_calibration_read(xir_context *ctx, xir_str json, xir_str name, xir_diags *why);
 
@@ -81,6 +82,11 @@ XIR_API size_t   xir_calibration_count(const xir_calibration *c);
 /* Fills `out` with what is known about the i-th value; values are in the order in which they were first counted. False
  * past the end, and for a struct without its size. */
 XIR_API bool     xir_calibration_at(const xir_calibration *c, size_t i, xir_calibrated *out);
+/* Returns the number of channels of the i-th value: of the elements of its last dim, in the samples. With it come the
+ * least and the greatest number of each channel, which live until the calibration is changed or freed; `min` and `max`
+ * may be NULL. 0 if channels were not counted, for a value without dims, and if samples had different numbers of
+ * them. */
+XIR_API size_t   xir_calibration_channels(const xir_calibration *c, size_t i, const double **min, const double **max);
 /* The index of a value of a network, or of a name; SIZE_MAX if it was not counted. */
 XIR_API size_t   xir_calibration_find(const xir_calibration *c, const xir_value *value);
 XIR_API size_t   xir_calibration_find_name(const xir_calibration *c, xir_str name);

@@ -9,13 +9,14 @@
 
 static void drop(PyObject *capsule) { xir_calibration_free(PyCapsule_GetPointer(capsule, CAPSULE)); }
 
-/* calibration(products): a capsule. */
+/* calibration(products, channels): a capsule. */
 static PyObject *calibration(PyObject *module, PyObject *args) {
-    int products;
+    int products, channels;
     (void)module;
-    if (!PyArg_ParseTuple(args, "p:calibration", &products)) return NULL;
+    if (!PyArg_ParseTuple(args, "pp:calibration", &products, &channels)) return NULL;
     const xir_calibration_options how = XIR_INIT(xir_calibration_options,
-                                                 .scope = products ? XIR_CALIBRATE_PRODUCTS : XIR_CALIBRATE_ALL);
+                                                 .scope = products ? XIR_CALIBRATE_PRODUCTS : XIR_CALIBRATE_ALL,
+                                                 .channels = channels != 0);
     xir_diags *why = why_new();
     if (!why) return NULL;
     xir_calibration *c = xir_calibration_new(the_context, &how, why);

@@ -8,11 +8,12 @@ from .names import step
 from .network import Pipeline, _array
 
 
-def calibrate(net, samples, path, *, products=False, threads=1):
+def calibrate(net, samples, path, *, products=False, channels=False, threads=1):
     """Runs a network on samples and writes to `path` which numbers its values take. A sample is an array, or a tuple of
     arrays if the network has several inputs. `samples` may be a generator: no sample is kept. With `products` only the
-    values are counted that convolutions and matrix products read. Returns the number of samples."""
-    counts = _xir.calibration(products)
+    values are counted that convolutions and matrix products read. With `channels` each element of the last dim has a
+    range, too, for ratios by channel. Returns the number of samples."""
+    counts = _xir.calibration(products, channels)
     for sample in samples:
         arrays = sample if isinstance(sample, tuple) else (sample,)
         _xir.calibration_add(counts, net, tuple(_array(a) for a in arrays), threads)
@@ -21,6 +22,7 @@ def calibrate(net, samples, path, *, products=False, threads=1):
 
 def quantize(net, *, verify=False, **options):
     """Makes integers of values and constants, by the pass `quantize`, whose options are keywords: `scheme="onnx"`,
-    `calibration="c.json"`, `method`, `bits`, `maps`, `per`, `pow2`, `scope`, `keep`, `outputs`, `type` and others.
+    `calibration="c.json"`, `method`, `bits`, `maps`, `per`, `ratios`, `precision="f.csv"`, `pow2`, `scope`, `keep`,
+    `outputs`, `type` and others.
     `verify` checks the network. Returns the Report."""
     return Pipeline(step("quantize", options)).run(net, verify=verify)

@@ -6,30 +6,53 @@
 #include "bins.h"
 #include <math.h>
 #include <string.h>
+#include "packed.h"
 
 void bins_free(bins *b, const xir_allocator *alloc) {
+    if (b->packed) alloc->resize(alloc->user, b->packed, b->positive + b->negative + 1, 0);
     if (b->narrow) alloc->resize(alloc->user, b->narrow, 2 * BINS * sizeof *b->narrow, 0);
     if (b->wide) alloc->resize(alloc->user, b->wide, 2 * BINS * sizeof *b->wide, 0);
     *b = (bins){ 0 };
 }
 
+static uint64_t bins_at(const bins *b, size_t i) { return b->wide ? b->wide[i] : b->narrow ? b->narrow[i] : 0; }
+
+void bins_counts(const bins *b, uint64_t counts[2 * BINS]) {
+    if (b->packed) {
+        uint64_t total;   /* the texts were checked when they were kept */
+        (void)packed_read((xir_str){ b->packed, b->positive }, counts, BINS, &total);
+        (void)packed_read((xir_str){ b->packed + b->positive, b->negative }, counts + BINS, BINS, &total);
+        return;
+    }
+    for (size_t i = 0; i < 2 * BINS; i++) counts[i] = bins_at(b, i);
+}
+
+bool bins_keep(bins *b, const xir_allocator *alloc, int exponent, uint64_t count, xir_str positive, xir_str negative) {
+    char *packed = alloc->resize(alloc->user, NULL, 0, positive.size + negative.size + 1);
+    if (!packed) return false;
+    if (positive.size) memcpy(packed, positive.data, positive.size);
+    if (negative.size) memcpy(packed + positive.size, negative.data, negative.size);
+    *b = (bins){ .exponent = exponent, .count = count, .packed = packed, .positive = positive.size,
+                 .negative = negative.size };
+    return true;
+}
+
 bool bins_reserve(bins *b, const xir_allocator *alloc, uint64_t more) {
     const bool fits = more <= UINT32_MAX && b->count <= UINT32_MAX - more;
     if (b->wide || (b->narrow && fits)) return true;
-    if (fits) {
-        b->narrow = alloc->resize(alloc->user, NULL, 0, 2 * BINS * sizeof *b->narrow);
-        if (!b->narrow) return false;
-        memset(b->narrow, 0, 2 * BINS * sizeof *b->narrow);
-        if (!b->count) b->exponent = BINS_LEAST;
-        return true;
+    uint64_t counts[2 * BINS];
+    const size_t size = 2 * BINS * (fits ? sizeof *b->narrow : sizeof *b->wide);
+    void *room = alloc->resize(alloc->user, NULL, 0, size);
+    if (!room) return false;
+    bins_counts(b, counts);
+    bins now = { .exponent = b->count ? b->exponent : BINS_LEAST, .count = b->count, .narrow = fits ? room : NULL,
+                 .wide = fits ? NULL : room };
+    for (size_t i = 0; i < 2 * BINS; i++) {
+        if (fits) now.narrow[i] = (uint32_t)counts[i];
+        else now.wide[i] = counts[i];
     }
-    uint64_t *wide = alloc->resize(alloc->user, NULL, 0, 2 * BINS * sizeof *wide);
-    if (!wide) return false;
-    for (size_t i = 0; i < 2 * BINS; i++) wide[i] = bins_at(b, i);
-    if (!b->count) b->exponent = BINS_LEAST;
-    if (b->narrow) alloc->resize(alloc->user, b->narrow, 2 * BINS * sizeof *b->narrow, 0);
-    b->narrow = NULL;
-    b->wide = wide;
+    bins_free(b, alloc);
+    *b = now;
     return true;
 }
 
@@ -74,22 +97,15 @@ void bins_add(bins *b, const double *x, size_t n, double most) {
 
 void bins_merge(bins *b, const bins *other) {
     if (!other->count) return;
+    uint64_t counts[2 * BINS];
+    bins_counts(other, counts);
     widen_to(b, other->exponent);
     const int times = b->exponent - other->exponent;
     for (size_t i = 0; i < 2 * BINS; i++) {
-        const uint64_t n = bins_at(other, i);
+        const uint64_t n = counts[i];
         const size_t half = i & BINS, to = half + (times < 12 ? (i - half) >> times : 0);
         if (b->wide) b->wide[to] += n;
         else b->narrow[to] += (uint32_t)n;
     }
     b->count += other->count;
-}
-
-void bins_set(bins *b, int exponent, const uint64_t *counts) {
-    b->exponent = exponent;
-    for (size_t i = 0; i < 2 * BINS; i++) {
-        if (b->wide) b->wide[i] = counts[i];
-        else b->narrow[i] = (uint32_t)counts[i];
-        b->count += counts[i];
-    }
 }

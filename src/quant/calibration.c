@@ -3,6 +3,7 @@
 
 /* Makes calibrations, counts samples in them, merges them, and answers what was counted. */
 #include "calibration.h"
+#include "channels.h"
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -70,7 +71,7 @@ xir_calibration *xir_calibration_new(xir_context *ctx, const xir_calibration_opt
         calibration_memory(why);
         return NULL;
     }
-    *c = (xir_calibration){ .ctx = ctx, .alloc = alloc, .scope = how.scope };
+    *c = (xir_calibration){ .ctx = ctx, .alloc = alloc, .scope = how.scope, .channels = how.channels };
     return c;
 }
 
@@ -78,6 +79,7 @@ void xir_calibration_free(xir_calibration *c) {
     if (!c) return;
     for (size_t i = 0; i < c->n; i++) {
         bins_free(&c->records[i].bins, c->alloc);
+        channels_free(&c->records[i], c->alloc);
         resize(c, c->records[i].name, c->records[i].name_size + 1, 0);
     }
     if (c->records) resize(c, c->records, c->room * sizeof *c->records, 0);
@@ -219,6 +221,11 @@ static xir_status count_array(const sample *s, const xir_value *value, const xir
     record *r = calibration_record(s->c, name);
     if (!r || !bins_reserve(&r->bins, s->c->alloc, n)) return calibration_memory(s->why);
     if (n > (UINT64_C(1) << COUNT_BITS) - r->bins.count) return too_many(name, s->why);
+    const xir_type *type = xir_array_type(array);
+    const size_t rank = xir_type_rank(type);
+    const int64_t channels = rank ? xir_type_dim(type, (int64_t)rank - 1, false) : 0;
+    if (s->c->channels && n && !channels_open(r, s->c->alloc, channels > 0 ? (size_t)channels : 0))
+        return calibration_memory(s->why);
     double low = INFINITY, high = -INFINITY, x[BLOCK], most;
     const uint64_t before = r->bins.count;
     for (size_t at = 0; at < n; at += BLOCK) {
@@ -229,6 +236,7 @@ static xir_status count_array(const sample *s, const xir_value *value, const xir
         const size_t bad = look(x, size, &low, &high, &most);
         if (bad < size) return refuse_number(s, value, at + bad, x[bad]);
         bins_add(&r->bins, x, size, most);
+        channels_add(r, x, at, size);
     }
     r->samples++;
     if (!n) return XIR_OK;
@@ -316,6 +324,7 @@ static xir_status merge_record(xir_calibration *c, const record *from, xir_diags
     for (int k = 0; k < 3; k++) r->sums[k] += from->sums[k];
     if (!from->bins.count) return XIR_OK;
     if (!bins_reserve(&r->bins, c->alloc, from->bins.count)) return calibration_memory(why);
+    if (!channels_merge(r, from, c->alloc)) return calibration_memory(why);
     note_extremes(r, from->min, from->max);
     bins_merge(&r->bins, &from->bins);
     return XIR_OK;

@@ -16,6 +16,9 @@ typedef struct record {
     double   min, max;
     double   sums[3];     /* over samples: of the least, of the greatest number, of the greatest |x| */
     bins     bins;
+    size_t   channels;    /* of the last dim; 0: not counted              */
+    double  *low, *high;  /* of each channel                              */
+    bool     uneven;      /* samples had different numbers of channels    */
 } record;
 
 struct xir_calibration {
@@ -27,6 +30,7 @@ struct xir_calibration {
     size_t                 n, room;
     size_t                *table;        /* 1 + index of a record; 0: empty */
     size_t                 table_size;   /* a power of two, or 0            */
+    bool                   channels;     /* are counted                     */
     bool                   failed;       /* part of a sample was counted    */
 };
 
@@ -34,6 +38,9 @@ enum { COUNT_BITS = 62 };   /* a value counts at most 2^62 numbers */
 
 /* The record of a name; it is made if there is none. NULL without memory. */
 record *calibration_record(xir_calibration *c, xir_str name);
+/* Gives a record without channels n of them, with 0 as their numbers. False without memory. */
+bool channels_make(record *r, const xir_allocator *alloc, size_t n);
+void channels_free(record *r, const xir_allocator *alloc);
 /* XIR_E_INVALID with a finding if a call has failed. */
 xir_status calibration_check(const xir_calibration *c, xir_diags *why);
 xir_status calibration_memory(xir_diags *why);

@@ -9,8 +9,8 @@
  *     …}}
  *
  * A value is a line; `sums` are over samples, of the least, of the greatest number and of the greatest |x|. The bins
- * are packed (packed.h); the other numbers can be edited. All numbers of a file are checked before they are used, and
- * the file's memory is a multiple of its size. */
+ * are packed (packed.h); the other numbers can be edited. With channels there is "channels":{"max":[…],"min":[…]}.
+ * All numbers of a file are checked before they are used, and the file's memory is a multiple of its size. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -47,12 +47,32 @@ static xir_status put_any(const writer *w, const xir_any *any, xir_diags *why) {
 }
 
 static xir_str pack(const record *r, size_t from, char *letters) {
-    uint64_t counts[BINS];
-    for (size_t i = 0; i < BINS; i++) counts[i] = bins_at(&r->bins, from + i);
-    return (xir_str){ letters, packed_write(counts, BINS, letters) };
+    const bins *b = &r->bins;
+    if (b->packed) return (xir_str){ b->packed + (from ? b->positive : 0), from ? b->negative : b->positive };
+    uint64_t counts[2 * BINS];
+    bins_counts(b, counts);
+    return (xir_str){ letters, packed_write(counts + from, BINS, letters) };
+}
+
+/* Makes lists of the ranges of channels in new memory, of *size bytes; NULL without memory. */
+static xir_any *lists_of(const writer *w, const record *r, size_t *size) {
+    *size = (2 * r->channels + 1) * sizeof(xir_any);
+    xir_any *items = w->c->alloc->resize(w->c->alloc->user, NULL, 0, *size);
+    for (size_t i = 0; i < r->channels && items; i++) {
+        items[i] = xir_any_real(r->high[i]);
+        items[r->channels + i] = xir_any_real(r->low[i]);
+    }
+    return items;
 }
 
 static xir_status put_record(const writer *w, const record *r, xir_diags *why) {
+    size_t size;
+    xir_any *items = lists_of(w, r, &size);
+    if (!items) return calibration_memory(why);
+    const xir_entry ranges[] = {
+        { XIR_STR("max"), xir_any_list(items, r->channels) },
+        { XIR_STR("min"), xir_any_list(items + r->channels, r->channels) },
+    };
     const xir_entry counted[] = {
         { XIR_STR("exponent"), xir_any_int(r->bins.count ? r->bins.exponent : 0) },
         { XIR_STR("negative"), xir_any_text(pack(r, BINS, w->letters)) },
@@ -60,18 +80,25 @@ static xir_status put_record(const writer *w, const record *r, xir_diags *why) {
     };
     const xir_any sums[] = { xir_any_real(r->sums[0]), xir_any_real(r->sums[1]), xir_any_real(r->sums[2]) };
     const xir_entry members[] = {
-        { XIR_STR("bins"),    xir_any_map(counted, 3) },
-        { XIR_STR("count"),   xir_any_int((int64_t)r->bins.count) },
-        { XIR_STR("max"),     xir_any_real(r->max) },
-        { XIR_STR("min"),     xir_any_real(r->min) },
-        { XIR_STR("samples"), xir_any_int((int64_t)r->samples) },
-        { XIR_STR("sums"),    xir_any_list(sums, 3) },
+        { XIR_STR("bins"),     xir_any_map(counted, 3) },
+        { XIR_STR("channels"), xir_any_map(ranges, 2) },
+        { XIR_STR("count"),    xir_any_int((int64_t)r->bins.count) },
+        { XIR_STR("max"),      xir_any_real(r->max) },
+        { XIR_STR("min"),      xir_any_real(r->min) },
+        { XIR_STR("samples"),  xir_any_int((int64_t)r->samples) },
+        { XIR_STR("sums"),     xir_any_list(sums, 3) },
     };
-    const xir_any name = xir_any_text((xir_str){ r->name, r->name_size }), value = xir_any_map(members, 6);
-    const xir_status status = put_any(w, &name, why);
-    if (status) return status;
-    if (!put(w, ":")) return xir_diags_add(why, XIR_ERROR, XIR_E_IO, nowhere, "the calibration cannot be written");
-    return put_any(w, &value, why);
+    xir_entry all[7];
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        if (i != 1 || r->channels) all[n++] = members[i];   /* without channels there is no such member */
+    const xir_any name = xir_any_text((xir_str){ r->name, r->name_size }), value = xir_any_map(all, n);
+    xir_status status = put_any(w, &name, why);
+    if (!status && !put(w, ":"))
+        status = xir_diags_add(why, XIR_ERROR, XIR_E_IO, nowhere, "the calibration cannot be written");
+    if (!status) status = put_any(w, &value, why);
+    w->c->alloc->resize(w->c->alloc->user, items, size, 0);
+    return status;
 }
 
 static int by_name(const void *a, const void *b) {
@@ -153,7 +180,6 @@ xir_status xir_calibration_save(const xir_calibration *c, const char *path, xir_
 typedef struct reader {
     xir_calibration *c;
     xir_str          file, value;   /* value: the name of the one that is read; empty: none */
-    uint64_t         left;          /* bytes that bins may still take                       */
     xir_diags       *why;
 } reader;
 
@@ -198,7 +224,8 @@ static const int64_t most_count = INT64_C(1) << COUNT_BITS;
 
 /* The bins, which must have `count` numbers. */
 static bool bins_of(reader *r, const xir_map *value, int64_t count, bins *out) {
-    uint64_t counts[2 * BINS], total = 0;
+    uint64_t total = 0;
+    xir_str texts[2];
     int64_t exponent;
     const xir_any *any = member_of(r, value, "bins", XIR_ANY_MAP);
     if (!any || !integer_of(r, &any->as.map, "exponent", BINS_LEAST, BINS_MOST, &exponent)) return false;
@@ -206,24 +233,45 @@ static bool bins_of(reader *r, const xir_map *value, int64_t count, bins *out) {
         const char *key = half ? "negative" : "positive";
         const xir_any *text = member_of(r, &any->as.map, key, XIR_ANY_TEXT);
         if (!text) return false;
-        if (!packed_read(text->as.text, counts + half * BINS, BINS))
+        uint64_t sum;
+        texts[half] = text->as.text;
+        if (!packed_read(texts[half], NULL, BINS, &sum))
             return fail(r, XIR_E_CORRUPT, key, "the text is not one of packed counts");
-    }
-    for (size_t i = 0; i < 2 * BINS; i++) {
-        if (counts[i] > (uint64_t)count - total) return fail(r, XIR_E_CORRUPT, "bins", "the counts exceed the sum");
-        total += counts[i];
+        if (sum > (uint64_t)count - total) return fail(r, XIR_E_CORRUPT, "bins", "the counts exceed the sum");
+        total += sum;
     }
     if (total != (uint64_t)count) return fail(r, XIR_E_CORRUPT, "bins", "the counts do not add up to the sum");
-    if (!count) return true;
-    const uint64_t takes = 2 * BINS * (total > UINT32_MAX ? sizeof *out->wide : sizeof *out->narrow);
-    if (takes > r->left)
-        return fail(r, XIR_E_LIMIT, "bins", "the bins of all values take more than 1 GiB + 16 * the file");
-    r->left -= takes;
-    if (!bins_reserve(out, r->c->alloc, total)) {
+    if (!count || bins_keep(out, r->c->alloc, (int)exponent, total, texts[0], texts[1])) return true;
+    calibration_memory(r->why);
+    return false;
+}
+
+/* A list of n numbers. */
+static bool numbers_of(const reader *r, const xir_map *map, const char *key, size_t n, double *out) {
+    const xir_any *list = member_of(r, map, key, XIR_ANY_LIST);
+    if (!list) return false;
+    if (list->as.list.size != n) return fail(r, XIR_E_BOUNDS, key, "the lists of a value have different lengths");
+    for (size_t i = 0; i < n; i++)
+        if (!real_of(r, &list->as.list.items[i], key, &out[i])) return false;
+    return true;
+}
+
+/* The ranges of channels, which a file need not have. */
+static bool channels_of(const reader *r, const xir_map *value, record *made) {
+    const xir_any *any = xir_map_find(value, XIR_STR("channels"));
+    if (!any) return true;
+    if (any->kind != XIR_ANY_MAP) return fail(r, XIR_E_TYPE, "channels", "expected an object");
+    const xir_any *list = member_of(r, &any->as.map, "max", XIR_ANY_LIST);
+    if (!list) return false;
+    const size_t n = list->as.list.size;
+    if (n && !channels_make(made, r->c->alloc, n)) {
         calibration_memory(r->why);
         return false;
     }
-    bins_set(out, (int)exponent, counts);
+    if (!numbers_of(r, &any->as.map, "max", n, made->high) || !numbers_of(r, &any->as.map, "min", n, made->low))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (made->low[i] > made->high[i]) return fail(r, XIR_E_BOUNDS, "min", "the least number exceeds the greatest");
     return true;
 }
 
@@ -250,7 +298,7 @@ static bool read_value(reader *r, const xir_map *value) {
     made->min = min;
     made->max = max;
     for (int k = 0; k < 3; k++) made->sums[k] = sums[k];
-    return bins_of(r, value, count, &made->bins);
+    return bins_of(r, value, count, &made->bins) && channels_of(r, value, made);
 }
 
 static bool read_all(reader *r, const xir_any *root) {
@@ -290,7 +338,7 @@ static const xir_any *parse(xir_network *net, xir_str json, xir_str file, xir_di
 xir_calibration *xir_calibration_read(xir_context *ctx, xir_str json, xir_str name, xir_diags *why) {
     xir_calibration *c = xir_calibration_new(ctx, NULL, why);
     if (!c) return NULL;
-    reader r = { .c = c, .file = name, .why = why, .left = (UINT64_C(1) << 30) + 16 * (uint64_t)json.size };
+    reader r = { .c = c, .file = name, .why = why };
     xir_network *net = xir_network_new(ctx, "", XIR_FRAMEWORK_ONNX, "");
     if (!net) calibration_memory(why);
     const xir_any *root = net ? parse(net, json, name, why) : NULL;

@@ -77,16 +77,19 @@ static uint64_t take_number(take *t, uint8_t byte) {
     return v;
 }
 
-bool packed_read(xir_str text, uint64_t *counts, size_t n) {
+bool packed_read(xir_str text, uint64_t *counts, size_t n, uint64_t *total) {
     take t = { .text = text };
     uint8_t byte;
     size_t i = 0;
-    memset(counts, 0, n * sizeof *counts);
+    *total = 0;
+    if (counts) memset(counts, 0, n * sizeof *counts);
     while (!t.wrong && take_byte(&t, &byte)) {
         if (byte) {
             const uint64_t v = take_number(&t, byte);
-            if (i >= n || !v) return false;
-            counts[i++] = v;
+            if (i >= n || !v || v > INT64_MAX - *total) return false;
+            if (counts) counts[i] = v;
+            *total += v;
+            i++;
             continue;
         }
         const uint64_t zeros = take_byte(&t, &byte) ? take_number(&t, byte) : 0;

@@ -13,7 +13,8 @@ enum { PACKED_ROOM = 4096 * 9 * 4 / 3 + 8 };   /* letters for BINS counts of up 
 
 /* Writes the text of n counts, at most BINS, and returns its length. */
 size_t packed_write(const uint64_t *counts, size_t n, char *out);
-/* Reads n counts. False for anything that packed_write does not write; extra zeros are taken. */
-bool   packed_read(xir_str text, uint64_t *counts, size_t n);
+/* Reads n counts, and their sum. NULL counts: the text is only checked. False for anything that packed_write does not
+ * write, and for a sum of 2^63 and more; extra zeros are taken. */
+bool   packed_read(xir_str text, uint64_t *counts, size_t n, uint64_t *total);
 
 #endif

@@ -28,6 +28,7 @@ typedef struct view {
     const record *r;
     double        width;      /* of a bin                 */
     double        size[BINS]; /* counts of |x|            */
+    uint64_t      counts[2 * BINS];
 } view;
 
 static double widest(const record *r) { return fabs(r->min) > fabs(r->max) ? fabs(r->min) : fabs(r->max); }
@@ -49,10 +50,10 @@ static range percentile(const view *v, double percent, bool symmetric) {
     if (symmetric) return both_ways(end_after(v, v->size, total, rest, widest(v->r)));
     double side[BINS], sum = 0;
     range out;
-    for (size_t k = 0; k < BINS; k++) sum += side[k] = (double)bins_at(&v->r->bins, k);
+    for (size_t k = 0; k < BINS; k++) sum += side[k] = (double)v->counts[k];
     out.high = end_after(v, side, sum, rest / 2, fmax(v->r->max, 0));
     sum = 0;
-    for (size_t k = 0; k < BINS; k++) sum += side[k] = (double)bins_at(&v->r->bins, BINS + k);
+    for (size_t k = 0; k < BINS; k++) sum += side[k] = (double)v->counts[BINS + k];
     out.low = -end_after(v, side, sum, rest / 2, fmax(-v->r->min, 0));
     return out;
 }
@@ -63,7 +64,7 @@ static range percentile(const view *v, double percent, bool symmetric) {
 static double error_of(const view *v, range to, double step) {
     double sum = 0;
     for (size_t i = 0; i < 2 * BINS; i++) {
-        const uint64_t n = bins_at(&v->r->bins, i);
+        const uint64_t n = v->counts[i];
         if (!n) continue;
         const double middle = i == 0 ? 0 : ((double)(i % BINS) + 0.5) * v->width, x = i < BINS ? middle : -middle;
         const double in = fmin(fmax(x, to.low), to.high), error = x - rint(in / step) * step;
@@ -180,8 +181,9 @@ xir_status xir_calibration_range(const xir_calibration *c, size_t i, const xir_r
     *low = *high = 0;
     if (!r->bins.count || widest(r) == 0) return XIR_OK;
     view v = { .r = r, .width = ldexp(1, r->bins.exponent) / BINS };
+    bins_counts(&r->bins, v.counts);
     for (size_t k = 0; k < BINS; k++)
-        v.size[k] = (double)bins_at(&r->bins, k) + (double)bins_at(&r->bins, BINS + k);
+        v.size[k] = (double)v.counts[k] + (double)v.counts[BINS + k];
     const range found = choose(&v, &how);
     *low = fmin(found.low, 0);
     *high = fmax(found.high, 0);

@@ -163,13 +163,16 @@ static void bins_are_those_of_the_definition(void **state) {
     assert_true(most < ldexp(1, b.exponent) && most >= ldexp(1, b.exponent - 1));
     for (size_t i = 0; i < COUNT(x); i++)
         expected[(size_t)floor(fabs(x[i]) / ldexp(1, b.exponent) * BINS) + (x[i] < 0 ? BINS : 0)]++;
-    for (size_t i = 0; i < 2 * BINS; i++) assert_int_equal(bins_at(&b, i), expected[i]);
+    static uint64_t counts[2 * BINS];
+    bins_counts(&b, counts);
+    for (size_t i = 0; i < 2 * BINS; i++) assert_int_equal(counts[i], expected[i]);
     /* A row that may not fit widens, and keeps its counts. */
     assert_null(b.wide);
     assert_true(bins_reserve(&b, alloc, UINT32_MAX));
     assert_non_null(b.wide);
     assert_null(b.narrow);
-    for (size_t i = 0; i < 2 * BINS; i++) assert_int_equal(bins_at(&b, i), expected[i]);
+    bins_counts(&b, counts);
+    for (size_t i = 0; i < 2 * BINS; i++) assert_int_equal(counts[i], expected[i]);
     bins_free(&b, alloc);
 }
 
@@ -285,6 +288,102 @@ static void what_is_not_a_calibration_is_refused(void **state) {
     check_finding(XIR_E_IO, "cannot be read");
 }
 
+/* Bins of a file stay packed: a thousand values of 130 bytes take a few hundred bytes each, not 32 KiB. Ranges and a
+ * file can be made of them, and numbers added. */
+static void bins_of_a_file_stay_packed(void **state) {
+    (void)state;
+    enum { VALUES = 1000 };
+    size_t n = 0;
+    char *json = malloc(VALUES * 200);
+    scarce memory = { .plenty = true };
+    const xir_allocator alloc = scarce_allocator(&memory);
+    xir_context *own = xir_context_new(&alloc);
+    n += (size_t)sprintf(json, "{\"xir.calibration\":1,\"samples\":1,\"values\":{");
+    for (int i = 0; i < VALUES; i++)
+        n += (size_t)sprintf(json + n, "%s\n\"%04d\":{" BINS_ ",\"count\":1,\"max\":0.0,\"min\":0.0,\"samples\":1,"
+                             "\"sums\":[0.0,0.0,0.0]}", i ? "," : "", i);
+    n += (size_t)sprintf(json + n, "\n}}\n");
+    const size_t before = memory.bytes;
+    xir_calibration *c = xir_calibration_read(own, (xir_str){ json, n }, XIR_STR("c.json"), why);
+    assert_non_null(c);
+    assert_in_range(memory.bytes - before, 0, VALUES * 400);
+    double low = 1, high = 1;
+    DOES(xir_calibration_range(c, 500, NULL, &low, &high, why));
+    assert_true(low == 0 && high == 0);
+    collected room;
+    assert_true(xir_str_equal(text_of(c, &room), (xir_str){ json, n }));
+    free(room.data);
+    free(json);
+    xir_calibration_free(c);
+    xir_context_free(own);
+}
+
+/* ---- channels ---------------------------------------------------------------------------------------------------- */
+
+static xir_calibration *make_with_channels(void) {
+    return xir_calibration_new(ctx, &XIR_INIT(xir_calibration_options, .channels = true), why);
+}
+
+static void check_channels(const xir_calibration *c, size_t n, const double *low, const double *high) {
+    const double *min, *max;
+    assert_int_equal(xir_calibration_channels(c, 0, &min, &max), n);
+    for (size_t i = 0; i < n; i++)
+        if (min[i] != low[i] || max[i] != high[i]) fail_msg("channel %zu: %g to %g", i, min[i], max[i]);
+}
+
+/* Each element of the last dim has a range of its own, in a file and after merging, too. */
+static void channels_have_ranges(void **state) {
+    (void)state;
+    static const double low[] = { -4, 0, -1 }, high[] = { 1, 9, 3 };
+    xir_network *net = story_net("x: 2 3; out x");
+    xir_calibration *c = make_with_channels(), *a = make_with_channels(), *b = make_with_channels();
+    static float one[] = { 1, 0, 3, -4, 2, 3 }, two[] = { 0, 9, -1, 0, 0, 0 };
+    add(c, net, one, 6);
+    add(c, net, two, 6);
+    check_channels(c, 3, low, high);
+    add(a, net, one, 6);
+    add(b, net, two, 6);
+    DOES(xir_calibration_merge(a, b, why));
+    check_channels(a, 3, low, high);
+    collected room, again;
+    const xir_str text = text_of(c, &room);
+    xir_calibration *read = xir_calibration_read(ctx, text, XIR_STR("c.json"), why);
+    assert_non_null(read);
+    check_channels(read, 3, low, high);
+    assert_true(xir_str_equal(text, text_of(read, &again)));
+    free(room.data);
+    free(again.data);
+    /* Without the option there are none, and a merge with such a calibration has none. */
+    xir_calibration *plain = make();
+    add(plain, net, one, 6);
+    check_channels(plain, 0, NULL, NULL);
+    DOES(xir_calibration_merge(a, plain, why));
+    check_channels(a, 0, NULL, NULL);
+    xir_calibration_free(plain);
+    xir_calibration_free(read);
+    xir_calibration_free(a);
+    xir_calibration_free(b);
+    xir_calibration_free(c);
+    xir_network_free(net);
+}
+
+static void channels_of_a_file_are_checked(void **state) {
+    (void)state;
+    static const struct { const char *member; xir_status code; const char *part; } rows[] = {
+        { "1", XIR_E_TYPE, "expected an object" },
+        { "{\"min\":[0]}", XIR_E_MISSING, "missing" },
+        { "{\"max\":[1,2],\"min\":[0]}", XIR_E_BOUNDS, "different lengths" },
+        { "{\"max\":[1],\"min\":[2]}", XIR_E_BOUNDS, "exceeds" },
+        { "{\"max\":[\"1\"],\"min\":[0]}", XIR_E_TYPE, "a number" },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char json[400];
+        snprintf(json, sizeof json, HEAD BINS_ ",\"channels\":%s" REST, rows[i].member);
+        assert_null(xir_calibration_read(ctx, xir_str_of(json), XIR_STR("c.json"), why));
+        check_finding(rows[i].code, rows[i].part);
+    }
+}
+
 /* Every beginning of a file is refused. */
 static void a_truncated_file_is_refused(void **state) {
     (void)state;
@@ -361,6 +460,9 @@ GROUP {
         cmocka_unit_test(another_shape_and_a_watch_are_refused),
         cmocka_unit_test(a_file_is_read_as_it_was_written),
         cmocka_unit_test(what_is_not_a_calibration_is_refused),
+        cmocka_unit_test(bins_of_a_file_stay_packed),
+        cmocka_unit_test(channels_have_ranges),
+        cmocka_unit_test(channels_of_a_file_are_checked),
         cmocka_unit_test(a_truncated_file_is_refused),
         cmocka_unit_test(a_value_is_a_short_line),
         cmocka_unit_test(test_calibrating),

@@ -8,7 +8,7 @@
 #include "run.h"
 
 static word_list   merge_words;
-static bool        each, products;
+static bool        each, products, channels;
 
 /* ---- samples ---------------------------------------------------------------------------------------------- */
 
@@ -99,7 +99,8 @@ static int calibrate(int n, char **operands) {
     xir_diags *why = new_diags();
     int code = load(&l, operands[0], 0);
     const xir_calibration_options how = XIR_INIT(xir_calibration_options,
-                                                 .scope = products ? XIR_CALIBRATE_PRODUCTS : XIR_CALIBRATE_ALL);
+                                                 .scope = products ? XIR_CALIBRATE_PRODUCTS : XIR_CALIBRATE_ALL,
+                                                 .channels = channels);
     xir_calibration *c = code ? NULL : xir_calibration_new(context, &how, why);
     if (!code) code = c ? calibrate_into(c, &l, &s, operands[1], why) : code_of(why);
     xir_calibration_free(c);
@@ -120,6 +121,7 @@ static const option options[] = {
     { "each", NULL, WORD_NONE, &each, "inputs hold many samples along their first dim" },
     { "merge", "C.json", WORD_FILE, &merge_words, "add the samples of another calibration", .many = true },
     { "products", NULL, WORD_NONE, &products, "count only the values that convolutions and matrix products read" },
+    { "channels", NULL, WORD_NONE, &channels, "count the range of each channel, an element of the last dim, too" },
     { "max-work", "N", WORD_TEXT, &work_args.max_work, "stop before the op that would exceed N steps, for each sample" },
     { "max-memory", "N", WORD_TEXT, &work_args.max_memory,
       "the most bytes that inputs, values and kernels may take at one moment (no limit)" },

@@ -48,8 +48,8 @@ xir_status store_value(quantizing *q, xir_value *value, const xir_type *element,
     char room[NAME_ROOM];
     const xir_type *type = with_element(q, value, element);
     if (!type) return XIR_E_MEMORY;
-    xir_value *stored = make(cursor(q, value, ".quantized", before, room), value, type, q->scheme,
-                             q->scheme->pairs);
+    xir_value *stored = make(cursor(q, value, q->real_maps ? ".normalized" : ".quantized", before, room), value, type,
+                             &q->scheme, q->scheme.pairs);
     if (!stored) return xir_network_status(q->net);
     xir_pass_changed(q->at, 1);
     return move_uses(q, value, stored);
@@ -60,8 +60,8 @@ xir_value *cast_value(quantizing *q, xir_value *value, const xir_type *element, 
     const xir_type *type = with_element(q, value, element);
     const xir_float_type *to = xir_float_type_of((const xir_object *)element);
     const bool real = to && to->format == XIR_FLOAT_FP32;
-    xir_value *out = type ? make(cursor(q, value, real ? ".real" : ".rounded", before, room), value, type, q->scheme,
-                                 false) : NULL;
+    xir_value *out = type ? make(cursor(q, value, real ? ".real" : ".rounded", before, room), value, type,
+                                 &q->scheme, false) : NULL;
     if (out) xir_pass_changed(q->at, 1);
     return out;
 }

@@ -49,7 +49,7 @@ static xir_status settle(xir_pass *at, xir_op *op) {
 
 static xir_status run(xir_pass *at) {
     value_ranges r = { .alloc = &at->net->alloc };
-    xir_status status = ranges_measure(at, 8, &r);
+    xir_status status = ranges_measure(at, 8, NULL, &r);
     for (xir_op *op = at->net->first; op && !status; op = op->next)
         for (uint32_t i = 0; i < op->n_outputs && !status; i++) status = calibrate_value(at, &r, &op_outputs(op)[i]);
     for (xir_op *op = at->net->first; op && !status; op = op->next)

@@ -12,7 +12,7 @@
 enum { BLOCK = 1024 };
 
 xir_status constant_open(quantizing *q, const xir_op *op, xir_value *value, int64_t axis, constant *c) {
-    *c = (constant){ .value = value, .n = 1, .inner = 1, .axis = axis, .factor = 1 };
+    *c = (constant){ .value = value, .n = 1, .inner = 1, .axis = axis };
     c->array = xir_array_from_params(value, q->at->why);
     if (!c->array) return xir_params_has_data(value) ? XIR_E_MEMORY
         : xir_pass_fail(q->at, XIR_E_MISSING, op, "the constant '" XIR_PRI "' has no bytes",
@@ -23,6 +23,17 @@ xir_status constant_open(quantizing *q, const xir_op *op, xir_value *value, int6
     c->n = (size_t)xir_type_dim(value->type, axis, false);
     for (int64_t k = axis + 1; k < rank; k++) c->inner *= (size_t)xir_type_dim(value->type, k, false);
     return XIR_OK;
+}
+
+static size_t channel_of(const channel_rule *r, size_t k) {
+    return (r->n > 1 ? k / r->inner % r->n : 0) + (r->step ? k / r->outer % r->n_outer / r->each * r->step : 0);
+}
+
+/* What element k is multiplied by. */
+static double factor_of(const constant *c, size_t k) {
+    double factor = c->read.of ? c->read.of[channel_of(&c->read.rule, k)] : 1;
+    if (c->given.of) factor /= c->given.of[channel_of(&c->given.rule, k)];
+    return factor;
 }
 
 xir_status constant_look(quantizing *q, const xir_op *op, const constant *c, double *most) {
@@ -36,7 +47,7 @@ xir_status constant_look(quantizing *q, const xir_op *op, const constant *c, dou
             if (!(fabs(x[i]) <= DBL_MAX))
                 return xir_pass_fail(q->at, XIR_E_INVALID, op, "the constant '" XIR_PRI "' is not finite at element "
                                      "%zu", XIR_ARG(xir_value_name(c->value)), at + i);
-            *m = fabs(x[i]) > *m ? fabs(x[i]) : *m;
+            *m = fmax(*m, fabs(x[i] * factor_of(c, at + i)));
         }
     }
     return XIR_OK;
@@ -54,13 +65,13 @@ xir_value *constant_store(const quantizing *q, const constant *c, const xir_type
         const size_t size = c->count - at < BLOCK ? c->count - at : BLOCK;
         if (xir_array_reals(c->array, at, size, x)) break;
         for (size_t i = 0; i < size; i++) {
-            x[i] *= c->factor;
+            x[i] *= factor_of(c, at + i);
             if (!scales) {
                 element_put_real(to, out, at + i, x[i]);
                 continue;
             }
             const double v = x[i] / scales[(at + i) / c->inner % c->n];
-            const double stored = q->scheme->half_even ? rint(v) : round(v);
+            const double stored = q->scheme.half_even ? rint(v) : round(v);
             element_put_i64(to, out, at + i, (int64_t)fmin(fmax(stored, -most), most));
         }
     }
@@ -69,13 +80,18 @@ xir_value *constant_store(const quantizing *q, const constant *c, const xir_type
     return made;
 }
 
-void constant_close(constant *c) { xir_array_free(c->array); }
+void constant_close(const quantizing *q, constant *c) {
+    mem_free(&q->net->alloc, c->read.of, c->read.n * sizeof *c->read.of);
+    mem_free(&q->net->alloc, c->given.of, c->given.n * sizeof *c->given.of);
+    xir_array_free(c->array);
+}
 
 /* A transposed convolution in groups has several output channels for each index of O, and one scale for all. */
 int64_t weights_axis(const quantizing *q, const xir_op *op, uint32_t at) {
     const xir_type *weights = xir_op_input(op, at)->type;
     xir_attr groups = { .as.i64 = 1 };
-    if (!q->per_channel) return -1;
+    const op_precision *said = precision_of(&q->precision, op);
+    if (said && said->per_said ? said->per_tensor : !q->per_channel) return -1;
     if (xir_op_is(op, xir_matmul_class()))
         return at == 1 && xir_type_rank(weights) == 2 ? (int64_t)xir_type_rank(weights) - 1 : -1;
     const bool transposed = !xir_class_field(op->cls, XIR_STR("padding_mode"));

@@ -21,43 +21,50 @@ double scale_of(const quantizing *q, double scale) {
 }
 
 /* The quantum of a range: the least scale that reaches both ends, in float32. */
-static map_quantum quantum_of(const quantizing *q, const value_range *range) {
+static map_quantum quantum_of(const quantizing *q, const value_range *range, uint32_t bits) {
     map_quantum out = { 1, 0 };
     if (q->symmetric) {
-        if (range->sat > 0) out.scale = scale_of(q, range->sat / (ldexp(1, (int)q->bits - 1) - 1));
+        if (range->sat > 0) out.scale = scale_of(q, range->sat / (ldexp(1, (int)bits - 1) - 1));
         return out;
     }
-    const double most = ldexp(1, (int)q->bits) - 1, width = range->high - range->low;
+    const double most = ldexp(1, (int)bits) - 1, width = range->high - range->low;
     if (!(width > 0)) return out;
     out.scale = scale_of(q, width / most);
     out.zero = (int64_t)fmin(fmax(rint(-range->low / out.scale), 0), most);
     return out;
 }
 
-const xir_type *normalised_element(const quantizing *q, const xir_type *type, double ratio) {
-    xir_context *ctx = q->net->ctx;
-    const int64_t rank = (int64_t)xir_type_rank(type), n = rank ? xir_type_dim(type, rank - 1, false) : 1;
-    const xir_norm_ratios *ratios = NULL;
-    const xir_scales *ones = NULL;
-    run_list runs, scales;
-    run_list_init(&runs, &q->net->alloc);
+static const xir_scales *ones_of(const quantizing *q, int64_t n) {
+    run_list scales;
     run_list_init(&scales, &q->net->alloc);
-    if (!run_list_add(&runs, n, 0, 0, (float)ratio) && !run_list_add(&scales, n, 1, 0, 1)) {
-        ratios = norm_ratios_make(context_pool(ctx), run_list_runs(&runs), -1);
-        ones = scales_make(context_pool(ctx), true, run_list_runs(&scales), -1);
-    }
-    run_list_free(&runs);
+    const xir_scales *ones = run_list_add(&scales, n, 1, 0, 1) ? NULL
+        : scales_make(context_pool(q->net->ctx), true, run_list_runs(&scales), -1);
     run_list_free(&scales);
-    const xir_type *storage = xir_type_sint(ctx, q->bits);
-    const xir_type *normalised = ratios && storage ? xir_type_normalized(ctx, ratios, storage, NULL) : NULL;
-    return normalised && ones ? xir_type_normalized_quantized(ctx, normalised, ones, NULL, 0) : NULL;
+    return ones;
 }
 
-const xir_type *map_element(const quantizing *q, const xir_type *type, const value_range *range) {
+static const xir_type *normalised_element(const quantizing *q, const xir_type *type, uint32_t bits) {
     xir_context *ctx = q->net->ctx;
-    const map_quantum m = quantum_of(q, range);
-    if (q->scheme->normalised) return normalised_element(q, type, m.scale < 1e-20 ? 1 : m.scale);
+    const int64_t rank = (int64_t)xir_type_rank(type), n = rank ? xir_type_dim(type, rank - 1, false) : 1;
+    const xir_type *was = xir_type_element(type);
+    const xir_type *real = xir_type_kind_of(was) == XIR_TYPE_FLOAT ? was : xir_type_expressed(was);
+    run_list runs;
+    run_list_init(&runs, &q->net->alloc);
+    const xir_norm_ratios *ratios = run_list_add(&runs, n, 0, 0, PROBE) ? NULL
+        : norm_ratios_make(context_pool(ctx), run_list_runs(&runs), -1);
+    run_list_free(&runs);
+    const xir_type *storage = q->real_maps ? real : xir_type_sint(ctx, bits);
+    const xir_type *made = ratios && storage ? xir_type_normalized(ctx, ratios, storage, real) : NULL;
+    const xir_scales *ones = made && !q->real_maps ? ones_of(q, n) : NULL;
+    if (q->real_maps) return made;
+    return ones ? xir_type_normalized_quantized(ctx, made, ones, NULL, 0) : NULL;
+}
+
+const xir_type *map_element(const quantizing *q, const xir_type *type, const value_range *range, uint32_t bits) {
+    xir_context *ctx = q->net->ctx;
+    if (q->scheme.normalised) return normalised_element(q, type, bits);
+    const map_quantum m = quantum_of(q, range, bits);
     const xir_scales *scales = xir_scales_from(ctx, &m.scale, 1, -1);
-    const xir_type *storage = q->symmetric ? xir_type_sint(ctx, q->bits) : xir_type_uint(ctx, q->bits);
+    const xir_type *storage = q->symmetric ? xir_type_sint(ctx, bits) : xir_type_uint(ctx, bits);
     return scales && storage ? xir_type_quantized(ctx, scales, &m.zero, q->symmetric ? 0 : 1, storage, NULL) : NULL;
 }

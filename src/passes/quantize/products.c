@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* The constants of convolutions and matrix products. Weights are sint(8), symmetric: Sw = max |w| / 127, for each
- * output channel or for all. A bias of 32-bit integers has the scale float(Sx * Sw); where it would not fit, Sw of the
- * channel grows until it does. Every product gets constants of its own. */
+/* The constants of convolutions and matrix products. Weights of b bits are symmetric: Sw = max |w| / (2^(b-1) - 1),
+ * for each output channel or for all. A bias of 32-bit integers has the scale float(Sx * Sw); where it would not fit,
+ * Sw of the channel grows until it does. Every product gets constants of its own. */
 #include <float.h>
 #include <math.h>
 #include <xir/ops.h>
 #include "constants.h"
 #include "support/upkeep.h"
 
-static const double most_weight = 127, most_bias = 2147483647;
+static const double most_bias = 2147483647;
 
 bool is_product(const xir_op *op) {
     return xir_op_is(op, xir_conv1d_class()) || xir_op_is(op, xir_conv2d_class()) ||
@@ -47,11 +47,13 @@ typedef struct product {
     double    sx;              /* the scale of the map; 0: it has several                 */
 } product;
 
+static double most_weight(const quantizing *q) { return ldexp(1, (int)q->scheme.weight_bits - 1) - 1; }
+
 /* Sw of each channel: what the weights need, and more where the bias needs it. */
 static void choose_scales(const quantizing *q, const product *p, const double *most, const double *bias, size_t n,
                           size_t n_bias, double *scales) {
     for (size_t c = 0; c < n; c++) {
-        double scale = most[c] > 0 ? most[c] / most_weight : 1;
+        double scale = most[c] > 0 ? most[c] / most_weight(q) : 1;
         if (bias && p->sx > 0) {
             double b = 0;
             for (size_t k = 0; k < n_bias; k++) b = (n == 1 || k == c) && bias[k] > b ? bias[k] : b;
@@ -65,7 +67,7 @@ static xir_status store_bias(quantizing *q, const product *p, const constant *bi
     const xir_allocator *alloc = &q->net->alloc;
     const xir_type *fp16 = xir_type_float(q->net->ctx, XIR_FLOAT_FP16), *element = fp16;
     double *own = NULL;
-    if (q->scheme->bias == BIAS_PRODUCT) {
+    if (q->scheme.bias == BIAS_PRODUCT) {
         own = mem_new(alloc, bias->n * sizeof *own);
         if (!own) return XIR_E_MEMORY;
         for (size_t c = 0; c < bias->n; c++) own[c] = (double)(float)(p->sx * scales[n == 1 ? 0 : c]);
@@ -77,8 +79,8 @@ static xir_status store_bias(quantizing *q, const product *p, const constant *bi
 }
 
 static xir_status store_weights(quantizing *q, const product *p, const constant *w, const double *scales) {
-    const xir_type *element = integers(q, scales, w->n, w->axis, 8);
-    xir_value *made = element ? constant_store(q, w, element, scales, most_weight) : NULL;
+    const xir_type *element = integers(q, scales, w->n, w->axis, q->scheme.weight_bits);
+    xir_value *made = element ? constant_store(q, w, element, scales, most_weight(q)) : NULL;
     return made ? xir_op_set_input(p->op, p->at, made) : XIR_E_MEMORY;
 }
 
@@ -88,7 +90,7 @@ static xir_status store_both(quantizing *q, const product *p, const constant *w,
     xir_status status = constant_look(q, p->op, w, most);
     if (!status && bias) status = constant_look(q, p->op, bias, of_bias);
     if (status) return status;
-    const bool scaled = bias && q->scheme->bias == BIAS_PRODUCT;
+    const bool scaled = bias && q->scheme.bias == BIAS_PRODUCT;
     choose_scales(q, p, most, scaled ? of_bias : NULL, w->n, bias ? bias->n : 0, scales);
     status = store_weights(q, p, w, scales);
     return status || !bias ? status : store_bias(q, p, bias, scales, w->n);
@@ -99,7 +101,7 @@ static xir_status open_bias(quantizing *q, const product *p, const constant *w, 
     xir_value *v = xir_op_input(p->op, 2);
     *has = false;
     if (!is_constant(v)) return XIR_OK;
-    const bool scaled = q->scheme->bias == BIAS_PRODUCT;
+    const bool scaled = q->scheme.bias == BIAS_PRODUCT;
     const int64_t axis = scaled && w->n > 1 ? bias_axis(v->type, (int64_t)w->n) : -1;
     if (scaled && (!(p->sx > 0) || (w->n > 1 && axis < 0))) return XIR_OK;
     *has = true;
@@ -126,8 +128,8 @@ xir_status quantize_constants(quantizing *q, xir_op *op) {
     if (!status && !room) status = XIR_E_MEMORY;
     if (!status) status = store_both(q, &p, &w, has_bias ? &bias : NULL, room);
     if (room) mem_free(&q->net->alloc, room, size);
-    constant_close(&w);
-    constant_close(&bias);
+    constant_close(q, &w);
+    constant_close(q, &bias);
     if (!status) xir_pass_changed(q->at, 1);
     return status;
 }

@@ -13,7 +13,7 @@
  * Ops are visited in order, so the inputs of an op are as they will be. An op is one of three kinds. A product takes
  * integers. An op that moves elements gives its input's type. Any other op takes floats, which a Cast makes; where the
  * scheme has no pairs, it takes what is stored if its class does. */
-#include <xir/exec.h>
+#include <stdio.h>
 #include <xir/ops.h>
 #include "quantize.h"
 #include "rule.h"
@@ -23,9 +23,11 @@ static const xir_pass_option options[] = {
     { "scheme",   XIR_PASS_TEXT, "onnx",    "onnx, zhuge, buyi"                                               },
     { "type",     XIR_PASS_TEXT, "int",     "int, or floats without a calibration: bf16, fp16, tf32"          },
     RANGE_OPTIONS,
-    { "bits",     XIR_PASS_INT,  "8",       "of maps: 8, or 16 where the scheme has them"                     },
+    { "bits",     XIR_PASS_INT,  "0",       "of maps: 8, or 16 where the scheme has them; 0: the fewest"      },
     { "maps",     XIR_PASS_TEXT, "",        "onnx: uint, with zero points, or sint"                           },
     { "per",      XIR_PASS_TEXT, "channel", "what has a scale in weights: channel or tensor"                  },
+    { "ratios",   XIR_PASS_TEXT, "tensor",  "what has a ratio in normalised maps: tensor or channel"          },
+    { "precision", XIR_PASS_TEXT, "",       "a CSV of ops with other bits: op,type,bits,per,saturation"       },
     { "pow2",     XIR_PASS_BOOL, "false",   "scales are powers of two"                                        },
     { "scope",    XIR_PASS_TEXT, "all",     "all values, or products: what convolutions and products read"    },
     { "keep",     XIR_PASS_TEXT, "",        "names of ops that stay in floats: \"conv1;head/fc\""             },
@@ -35,8 +37,7 @@ static const xir_pass_option options[] = {
 
 /* ---- options ----------------------------------------------------------------------------------------------------- */
 
-/* The index of a word among two. */
-static xir_status read_choice(xir_pass *at, const char *option, const char *first, const char *second,
+xir_status read_choice(xir_pass *at, const char *option, const char *first, const char *second,
                               bool *is_second) {
     const xir_str word = xir_pass_text(at, option);
     *is_second = xir_str_equal(word, xir_str_of(second));
@@ -47,20 +48,30 @@ static xir_status read_choice(xir_pass *at, const char *option, const char *firs
 
 static xir_status read_scheme(quantizing *q) {
     const xir_str name = xir_pass_text(q->at, "scheme");
-    q->scheme = scheme_of(name);
-    if (q->scheme) return XIR_OK;
-    return xir_pass_fail(q->at, XIR_E_UNKNOWN, NULL, "there is no scheme '" XIR_PRI "': expected %s", XIR_ARG(name),
-                         scheme_names());
+    const scheme *row = scheme_of(name);
+    if (row) q->scheme = *row;
+    return row ? XIR_OK : xir_pass_fail(q->at, XIR_E_UNKNOWN, NULL, "there is no scheme '" XIR_PRI "': expected %s",
+                                        XIR_ARG(name), scheme_names());
 }
 
 static xir_status read_maps(quantizing *q) {
     const xir_str word = xir_pass_text(q->at, "maps");
-    const bool has = q->scheme->zero_points;
+    const bool has = q->scheme.zero_points;
     q->symmetric = !has || xir_str_equal(word, XIR_STR("sint"));
     if (!word.size || xir_str_equal(word, XIR_STR("sint")) || (has && xir_str_equal(word, XIR_STR("uint"))))
         return XIR_OK;
     return xir_pass_fail(q->at, XIR_E_UNKNOWN, NULL, "maps of the scheme %s are %s, found '" XIR_PRI "'",
-                         q->scheme->name, has ? "uint or sint" : "sint", XIR_ARG(word));
+                         q->scheme.name, has ? "uint or sint" : "sint", XIR_ARG(word));
+}
+
+static xir_status read_bits(quantizing *q) {
+    const int64_t bits = xir_pass_int(q->at, "bits");
+    char wide[24] = "";
+    q->bits = bits ? (uint32_t)bits : q->scheme.map_bits;
+    if (bits == 0 || bits == q->scheme.map_bits || (bits == q->scheme.wide_bits && q->scheme.wide_bits)) return XIR_OK;
+    if (q->scheme.wide_bits) snprintf(wide, sizeof wide, " or %u", q->scheme.wide_bits);
+    return xir_pass_fail(q->at, XIR_E_BOUNDS, NULL, "maps of the scheme %s have %u%s bits, found %lld", q->scheme.name,
+                         q->scheme.map_bits, wide, (long long)bits);
 }
 
 static xir_status read_options(quantizing *q) {
@@ -72,13 +83,17 @@ static xir_status read_options(quantizing *q) {
     if (!status) status = read_choice(at, "scope", "all", "products", &q->products);
     if (!status) status = read_choice(at, "outputs", "float", "same", &q->outputs_stay);
     if (status) return status;
-    const int64_t bits = xir_pass_int(at, "bits");
-    if (bits != 8 && !(bits == 16 && q->scheme->wide))
-        return xir_pass_fail(at, XIR_E_BOUNDS, NULL, "maps of the scheme %s have %s bits, found %lld", q->scheme->name,
-                             q->scheme->wide ? "8 or 16" : "8", (long long)bits);
-    if (q->products && q->scheme->normalised)
-        return xir_pass_fail(at, XIR_E_UNSUPPORTED, NULL, "scope: the scheme %s stores all values", q->scheme->name);
-    q->bits = (uint32_t)bits;
+    status = read_bits(q);
+    if (status) return status;
+    if (q->products && q->scheme.normalised)
+        return xir_pass_fail(at, XIR_E_UNSUPPORTED, NULL, "scope: the scheme %s stores all values", q->scheme.name);
+    bool channels = false;
+    status = read_choice(at, "ratios", "tensor", "channel", &channels);
+    if (status) return status;
+    if (channels && !q->scheme.normalised)
+        return xir_pass_fail(at, XIR_E_UNSUPPORTED, NULL, "ratios: the scheme %s has none", q->scheme.name);
+    q->even_maps = !channels;
+    q->ranges.channels = channels;
     q->per_channel = !per_tensor;
     q->pow2 = xir_pass_bool(at, "pow2");
     q->strict = xir_pass_bool(at, "strict");
@@ -86,9 +101,11 @@ static xir_status read_options(quantizing *q) {
     return XIR_OK;
 }
 
-/* Returns true if an op is named in `keep`. */
+/* Returns true if an op is named in `keep`, or is to compute with floats. */
 static bool is_kept(const quantizing *q, const xir_op *op) {
     const xir_str name = xir_op_name(op);
+    const op_precision *said = precision_of(&q->precision, op);
+    if (said && said->floats) return true;
     for (size_t from = 0, i = 0; i <= q->keep.size && q->keep.size && name.size; i++) {
         if (i < q->keep.size && q->keep.data[i] != ';') continue;
         if (xir_str_equal(name, (xir_str){ q->keep.data + from, i - from })) return true;
@@ -97,7 +114,7 @@ static bool is_kept(const quantizing *q, const xir_op *op) {
     return false;
 }
 
-static xir_status check_kept(quantizing *q) {
+xir_status check_kept(quantizing *q) {
     for (size_t from = 0, i = 0; i <= q->keep.size && q->keep.size; i++) {
         if (i < q->keep.size && q->keep.data[i] != ';') continue;
         const xir_str name = { q->keep.data + from, i - from };
@@ -108,70 +125,8 @@ static xir_status check_kept(quantizing *q) {
     return XIR_OK;
 }
 
-/* ---- which values are stored ------------------------------------------------------------------------------------- */
-
-/* Classes that move elements, and those that choose some: ONNX computes them on the integers. */
-static bool is_move(const xir_op *op) {
-    static const xir_class_decl *(*const moves[])(void) = {
-        xir_copy_class, xir_reshape_class, xir_squeeze_class, xir_expand_class, xir_tile_class, xir_transpose_class,
-        xir_channel_shuffle_class, xir_pixel_shuffle_class, xir_slice_class, xir_split_class, xir_unstack_class,
-        xir_roll_class, xir_swap_order_class, xir_max_pool1d_class, xir_max_pool2d_class, xir_max_pool3d_class,
-    };
-    for (size_t i = 0; i < sizeof moves / sizeof *moves; i++)
-        if (xir_op_is(op, moves[i]())) return true;
-    return false;
-}
-
-/* Returns true if a value only leads to results of the network: the Output op reads it, or moves whose results
- * do. */
-static bool is_result(const quantizing *q, const xir_value *value) {
-    const xir_op *out = xir_network_output_op(q->net);
-    for (const xir_use *u = value->uses; u; u = xir_use_next(u)) {
-        const xir_op *reader = xir_use_op(u);
-        if (reader != out && !(reader->slot < q->n_tails && q->tails[reader->slot])) return false;
-    }
-    return value->uses != NULL;
-}
-
-static xir_status find_tails(quantizing *q) {
-    q->n_tails = xir_network_slot_count(q->net);
-    q->tails = mem_new(&q->net->alloc, q->n_tails + 1);
-    if (!q->tails) return XIR_E_MEMORY;
-    memset(q->tails, 0, q->n_tails + 1);
-    for (const xir_op *op = xir_network_last(q->net); op; op = op->prev) {
-        bool tail = is_move(op);
-        for (uint32_t i = 0; i < op->n_outputs && tail; i++) tail = is_result(q, &op_outputs(op)[i]);
-        q->tails[op->slot] = tail;
-    }
-    return XIR_OK;
-}
-
-/* The op that alone reads a value; NULL if there is none. */
-static const xir_op *only_reader(const xir_value *value) {
-    const xir_use *u = value->uses;
-    return u && !xir_use_next(u) ? xir_use_op(u) : NULL;
-}
-
-/* Returns true if an op clips its input: what it cuts off need not be stored. */
-static bool is_clip(const xir_op *op) {
-    const xir_relu_attrs *relu = op ? xir_relu_of(op) : NULL;
-    if (relu) return relu->alpha == 0 && relu->threshold == 0;
-    return op && (xir_op_is(op, xir_clamp_scalar_class()) || xir_op_is(op, xir_hardtanh_class()));
-}
-
-/* The range that a value is stored with; NULL: it stays a float. */
-static const value_range *stored_range(const quantizing *q, const xir_value *value) {
-    if (!is_float(value) || !value->uses || (!q->outputs_stay && is_result(q, value))) return NULL;
-    const int64_t rank = (int64_t)xir_type_rank(value->type);
-    if (q->scheme->normalised && rank && xir_type_dim(value->type, rank - 1, false) < 0) return NULL;   /* how many? */
-    for (const xir_use *u = value->uses; u; u = xir_use_next(u))
-        if (xir_use_op(u)->flags & OP_CHILD) return NULL;   /* read inside of another op */
-    return ranges_find(&q->ranges, value);
-}
-
-static bool is_before_clip(const xir_value *value) {
-    const xir_op *maker = value_op(value), *reader = only_reader(value);
-    return maker && is_product(maker) && is_clip(reader);
+static void set_role(quantizing *q, const xir_op *op, op_role role) {
+    if (op->slot < q->n_roles) q->roles[op->slot] = (uint8_t)role;
 }
 
 /* ---- kinds of ops ------------------------------------------------------------------------------------------------ */
@@ -188,21 +143,23 @@ static xir_status make_outputs_float(const quantizing *q, xir_op *op) {
     return status;
 }
 
-/* Returns true if a type has the ratio of a map; there is one for each index of its last dim. */
-static bool has_ratio(const xir_type *type, const xir_value *map) {
+/* Returns true if a type has the ratio that all maps have so far. */
+static bool has_probe(const xir_type *type) {
     const xir_norm_ratios *ratios = xir_type_norm_ratios(type);
-    return ratios && xir_norm_ratios_count(ratios) && xir_norm_ratios_at(ratios, 0) == ratio_of(map);
+    return ratios && xir_norm_ratios_count(ratios) && xir_norm_ratios_at(ratios, 0) == PROBE;
 }
 
 /* Sets the types of the outputs if inference gives all of them the elements of the first input. */
-static xir_status pass_types_on(const quantizing *q, xir_op *op, bool *done) {
+static xir_status pass_types_on(quantizing *q, xir_op *op, bool *done) {
     xir_infer at;
     const xir_value *in = xir_op_input(op, 0);
     *done = false;
     if (!is_stored(in)) return XIR_OK;
     for (uint32_t i = 1; i < op->n_inputs; i++) {
         const xir_value *v = op_inputs(op)[i].value;
-        if (is_stored(v) && !xir_type_equal(xir_type_element(v->type), xir_type_element(in->type))) return XIR_OK;
+        if (is_stored(v) && !xir_type_equal(xir_type_element(v->type), xir_type_element(in->type)) &&
+            !(q->scheme.normalised && xir_type_equal(xir_type_storage(v->type), xir_type_storage(in->type))))
+            return XIR_OK;
     }
     infer_start(&at, op->net, op->cls, op->attrs, op_target(op), NULL, 0, xir_op_name(op), NULL);
     at.op = op;
@@ -210,29 +167,36 @@ static xir_status pass_types_on(const quantizing *q, xir_op *op, bool *done) {
     xir_status status = infer_run(&at);
     bool same = !status && at.n_out == op->n_outputs;
     for (size_t i = 0; same && i < at.n_out; i++)
-        same = q->scheme->normalised ? has_ratio(at.out[i], in)
+        same = q->scheme.normalised ? has_probe(at.out[i])
                                      : xir_type_equal(xir_type_element(at.out[i]), xir_type_element(in->type));
     for (size_t i = 0; same && i < at.n_out && status != XIR_E_MEMORY; i++)
         status = xir_value_set_type(&op_outputs(op)[i], at.out[i]);
     infer_end(&at);
     *done = same && !status;
-    bool normalised;
-    if (!*done || !q->scheme->normalised) return status == XIR_E_MEMORY ? status : XIR_OK;
-    status = xir_op_is_normalised(op, &normalised, NULL);
-    if (!status || status == XIR_E_MEMORY) return status;
-    *done = false;
-    return make_outputs_float(q, op);
+    if (status == XIR_E_MEMORY) return status;
+    if (*done && q->scheme.normalised) {
+        status = normalise_takes(q, op, done);
+        if (!status && !*done) status = make_outputs_float(q, op);
+    }
+    if (*done) set_role(q, op, ROLE_CARRIES);
+    return status == XIR_E_MEMORY ? status : XIR_OK;
 }
 
 /* ---- one op ------------------------------------------------------------------------------------------------------ */
 
+static uint32_t bits_of(const quantizing *q, const xir_op *op) {
+    const op_precision *said = precision_of(&q->precision, op);
+    return said && said->bits ? said->bits : q->bits;
+}
+
 static xir_status store_outputs(quantizing *q, xir_op *op, xir_op *next) {
     xir_status status = XIR_OK;
+    const value_range *after;
     for (uint32_t i = 0; i < op->n_outputs && !status; i++) {
         xir_value *value = &op_outputs(op)[i];
         const value_range *range = stored_range(q, value);
-        if (!range || is_before_clip(value)) continue;
-        const xir_type *element = map_element(q, value->type, range);
+        if (!range || is_before_clip(q, value, &after)) continue;
+        const xir_type *element = map_element(q, value->type, range, bits_of(q, op));
         status = element ? store_value(q, value, element, next) : XIR_E_MEMORY;
     }
     return status;
@@ -250,23 +214,23 @@ static xir_status store_in_place(quantizing *q, xir_op *op, bool *done) {
     if (!*done) return XIR_OK;
     for (uint32_t i = 0; i < op->n_outputs && !status; i++) {
         xir_value *value = &op_outputs(op)[i];
-        const value_range *range = stored_range(q, value);
+        const value_range *range = stored_range(q, value), *after;
         if (!range) continue;
-        const value_range *after = is_before_clip(value)
-            ? ranges_find(&q->ranges, xir_op_output(only_reader(value), 0)) : NULL;
-        const xir_type *element = map_element(q, value->type, after ? after : range);
+        if (is_before_clip(q, value, &after) && after) range = after;
+        const xir_type *element = map_element(q, value->type, range, bits_of(q, op));
         const xir_type *type = element ? xir_type_with_element(q->net->ctx, value->type, element, q->at->why) : NULL;
         status = type ? xir_value_set_type(value, type) : XIR_E_MEMORY;
     }
-    bool changed = false;
-    if (!status && q->scheme->normalised) status = normalise_constants(q, op, done, &changed);
     if (status) return status;
-    const xir_status valid = *done ? xir_op_validate(op, NULL) : XIR_E_INVALID;
-    if (!valid || valid == XIR_E_MEMORY) return valid;
-    *done = false;
-    if (changed)
-        return xir_pass_fail(q->at, XIR_E_UNSUPPORTED, op, "the constants do not fit normalised maps; keep the op");
-    return make_outputs_float(q, op);
+    if (q->scheme.normalised) {
+        status = normalise_takes(q, op, done);
+    } else {
+        status = xir_op_validate(op, NULL);
+        *done = !status;
+    }
+    if (status == XIR_E_MEMORY) return status;
+    if (*done) set_role(q, op, ROLE_COMPUTES);
+    return *done ? XIR_OK : make_outputs_float(q, op);
 }
 
 static bool reads_stored(const xir_op *op) {
@@ -279,7 +243,7 @@ static bool reads_stored(const xir_op *op) {
 static xir_status leave_op(quantizing *q, xir_op *op, xir_op *next, bool kept) {
     if (!kept && q->strict)
         return xir_pass_fail(q->at, XIR_E_UNSUPPORTED, op, "the scheme %s does not compute the op on stored numbers",
-                             q->scheme->name);
+                             q->scheme.name);
     if (reads_stored(op) && !q->left++) q->first_left = op;
     xir_status status = read_floats(q, op);
     return status || kept ? status : store_outputs(q, op, next);
@@ -287,11 +251,11 @@ static xir_status leave_op(quantizing *q, xir_op *op, xir_op *next, bool kept) {
 
 static xir_status quantize_product(quantizing *q, xir_op *op, xir_op *next) {
     bool done = false;
-    xir_status status = q->scheme->normalised ? XIR_OK : quantize_constants(q, op);
+    xir_status status = q->scheme.normalised ? XIR_OK : quantize_constants(q, op);
     if (status || q->products) return status;
-    if (!q->scheme->pairs) status = store_in_place(q, op, &done);
+    if (!q->scheme.pairs) status = store_in_place(q, op, &done);
     if (status || done) return status;
-    return q->scheme->normalised ? leave_op(q, op, next, false) : store_outputs(q, op, next);
+    return q->scheme.normalised ? leave_op(q, op, next, false) : store_outputs(q, op, next);
 }
 
 static xir_status quantize_op(quantizing *q, xir_op *op, xir_op *next) {
@@ -300,9 +264,9 @@ static xir_status quantize_op(quantizing *q, xir_op *op, xir_op *next) {
     if (is_kept(q, op)) return leave_op(q, op, next, true);
     if (is_product(op) && product_fits(op)) return quantize_product(q, op, next);
     if (q->products) return read_floats(q, op);
-    if (!q->scheme->pairs || is_move(op)) status = pass_types_on(q, op, &done);
+    if (!q->scheme.pairs || is_move(op)) status = pass_types_on(q, op, &done);
     if (status || done) return status;
-    if (!q->scheme->pairs && reads_stored(op)) status = store_in_place(q, op, &done);
+    if (!q->scheme.pairs && reads_stored(op)) status = store_in_place(q, op, &done);
     return status || done ? status : leave_op(q, op, next, false);
 }
 
@@ -321,7 +285,7 @@ static xir_status store_for_products(quantizing *q, xir_op *op, xir_op *next) {
         xir_value *value = &op_outputs(op)[i];
         const value_range *range = stored_range(q, value);
         if (!range || !is_read_by_product(value)) continue;
-        const xir_type *element = map_element(q, value->type, range);
+        const xir_type *element = map_element(q, value->type, range, bits_of(q, op));
         status = element ? store_value(q, value, element, next) : XIR_E_MEMORY;
     }
     return status;
@@ -371,15 +335,18 @@ static xir_status make_floats(quantizing *q) {
     return status;
 }
 
-/* An op that makes stored or normalised numbers: the network is quantised already. */
-static const xir_op *find_stored(const xir_network *net) {
+const xir_op *find_stored(const xir_network *net, bool *again) {
+    const xir_op *found = NULL;
+    *again = true;
     for (const xir_op *op = net->first; op; op = op->next)
         for (uint32_t i = 0; i < op->n_outputs; i++) {
             const xir_type *element = xir_type_element(op_outputs(op)[i].type);
             const xir_type_kind kind = element ? xir_type_kind_of(element) : XIR_TYPE_OTHER;
-            if (kind >= XIR_TYPE_NORMALIZED && kind <= XIR_TYPE_NORMALIZED_QUANTIZED) return op;
+            if (kind < XIR_TYPE_NORMALIZED || kind > XIR_TYPE_NORMALIZED_QUANTIZED) continue;
+            *again &= kind == XIR_TYPE_NORMALIZED;
+            if (!found) found = op;
         }
-    return NULL;
+    return found;
 }
 
 static xir_status walk(quantizing *q) {
@@ -393,13 +360,22 @@ static xir_status walk(quantizing *q) {
 
 static xir_status quantize_integers(quantizing *q) {
     xir_pass *at = q->at;
-    xir_status status = ranges_measure(at, q->bits, &q->ranges);
+    q->n_roles = xir_network_slot_count(q->net);
+    q->roles = mem_new(&q->net->alloc, q->n_roles + 1);
+    if (!q->roles) return XIR_E_MEMORY;
+    memset(q->roles, ROLE_NONE, q->n_roles + 1);
+    if (q->again) {
+        xir_status status = normalise_again(q);
+        return status ? status : normalise_network(q);
+    }
+    xir_status status = ranges_measure(at, q->bits, &q->precision, &q->ranges);
     if (!status && !q->ranges.n)
         status = xir_pass_fail(at, XIR_E_MISSING, NULL, "no ranges are known: calibration=FILE gives them, or the pass "
                                "calibrate before this one");
     if (!status) status = make_floats(q);
     if (!status) status = find_tails(q);
     if (!status) status = walk(q);
+    if (!status && q->scheme.normalised) status = normalise_network(q);
     if (!status && q->left)
         xir_pass_diag(at, XIR_NOTE, q->first_left, "%zu ops compute with floats between Casts, this one first",
                       q->left);
@@ -407,7 +383,7 @@ static xir_status quantize_integers(quantizing *q) {
 }
 
 /* Does the work, and gives the network's results their names back: other values have got their places. */
-static xir_status quantize_all(quantizing *q, const xir_type *floats) {
+xir_status quantize_all(quantizing *q, const xir_type *floats) {
     const xir_op *out = xir_network_output_op(q->net);
     const uint32_t n = out ? out->n_inputs : 0;
     xir_str *names = mem_new(&q->net->alloc, (n + 1) * sizeof *names);
@@ -422,27 +398,43 @@ static xir_status quantize_all(quantizing *q, const xir_type *floats) {
     return status;
 }
 
+xir_status quantize_run(quantizing *q, const xir_type *floats) {
+    const xir_allocator *alloc = &q->net->alloc;
+    q->ranges.alloc = alloc;
+    pointer_table_init(&q->casts, alloc);
+    pointer_table_init(&q->ranges.of, alloc);
+    precision_init(&q->precision, alloc);
+    ratio_plan_init(&q->plan, alloc);
+    xir_status status = precision_read(&q->precision, q->at, q->scheme.map_bits, q->scheme.wide_bits);
+    if (!status) status = quantize_all(q, floats);
+    ranges_free(&q->ranges);
+    precision_free(&q->precision);
+    ratio_plan_free(&q->plan);
+    pointer_table_free(&q->casts);
+    mem_free(alloc, q->roles, q->n_roles + 1);
+    mem_free(alloc, q->tails, q->n_tails + 1);
+    mem_free(alloc, q->floats, q->room * sizeof *q->floats);
+    return status == XIR_E_MEMORY ? pass_no_memory(q->at) : status;
+}
+
 static xir_status run(xir_pass *at) {
-    quantizing q = { .at = at, .net = at->net, .ranges = { .alloc = &at->net->alloc } };
+    quantizing q = { .at = at, .net = at->net };
     const xir_type *floats = NULL;
-    pointer_table_init(&q.casts, &at->net->alloc);
-    pointer_table_init(&q.ranges.of, &at->net->alloc);
-    const xir_op *stored = find_stored(at->net);
-    if (stored) {
-        xir_pass_diag(at, XIR_NOTE, stored, "the network is quantised already: nothing is done");
-        return XIR_OK;
-    }
+    bool again;
     xir_status status = read_options(&q);
     if (!status) status = read_type(&q, &floats);
     if (!status) status = check_kept(&q);
-    if (!status && floats && q.keep.size)
-        status = xir_pass_fail(at, XIR_E_UNSUPPORTED, NULL, "keep: floats of another type are those of all ops");
-    if (!status) status = quantize_all(&q, floats);
-    ranges_free(&q.ranges);
-    pointer_table_free(&q.casts);
-    mem_free(&at->net->alloc, q.tails, q.n_tails + 1);
-    mem_free(&at->net->alloc, q.floats, q.room * sizeof *q.floats);
-    return status == XIR_E_MEMORY ? pass_no_memory(at) : status;
+    if (!status && floats && (q.keep.size || xir_pass_text(at, "precision").size))
+        status = xir_pass_fail(at, XIR_E_UNSUPPORTED, NULL, "keep, precision: floats of another type are those of all "
+                               "ops");
+    if (status) return status;
+    const xir_op *stored = find_stored(at->net, &again);
+    q.again = stored && again && q.scheme.normalised && !floats;
+    if (stored && !q.again) {
+        xir_pass_diag(at, XIR_NOTE, stored, "the network is quantised already: nothing is done");
+        return XIR_OK;
+    }
+    return quantize_run(&q, floats);
 }
 
 const xir_pass_decl pass_quantize = {

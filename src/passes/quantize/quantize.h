@@ -5,24 +5,40 @@
 #ifndef QUANTIZE_QUANTIZE_H
 #define QUANTIZE_QUANTIZE_H
 
+#include "precision.h"
 #include "ranges.h"
+#include "ratios.h"
 #include "scheme.h"
+
+/* How an op takes part. */
+typedef enum op_role {
+    ROLE_NONE,      /* it reads floats, or it is new                         */
+    ROLE_CARRIES,   /* it moves elements, and gives the type of its input    */
+    ROLE_COMPUTES   /* it gives stored numbers, or reads them, in its own way */
+} op_role;
 
 typedef struct quantizing {
     xir_pass     *at;
     xir_network  *net;
-    const scheme *scheme;
+    scheme        scheme;
     uint32_t      bits;          /* of maps                                                      */
     bool          symmetric;     /* maps are signed, without zero points                         */
     bool          per_channel;   /* weights have a scale for each output channel                 */
     bool          pow2;          /* scales are powers of two                                     */
+    bool          real_maps;     /* normalised maps are floats, x / N                            */
+    bool          even_maps;     /* normalised maps have one ratio each, unless they are joined  */
+    bool          again;         /* the network is normalised already                            */
     bool          products;      /* only what convolutions and matrix products read              */
     bool          strict;        /* an op that stays in floats is an error                       */
     bool          outputs_stay;  /* outputs of the network keep the types that quantising gives  */
     bool         *tails;         /* by slot: moves whose results only the network's results are made of */
     size_t        n_tails;
     xir_str       keep;          /* names of ops that stay in floats, between ';'                */
+    precision     precision;     /* of single ops                                                */
     value_ranges  ranges;
+    uint8_t      *roles;         /* op_role, by slot                                             */
+    size_t        n_roles;
+    ratio_plan    plan;          /* of normalised maps                                           */
     pointer_table casts;         /* a quantised value: the index of its floats in `floats`       */
     xir_value   **floats;
     size_t        n_floats, room;
@@ -32,18 +48,49 @@ typedef struct quantizing {
 
 static inline bool is_stored(const xir_value *v) {
     const xir_type_kind kind = v ? xir_type_kind_of(xir_type_element(v->type)) : XIR_TYPE_OTHER;
-    return kind == XIR_TYPE_QUANTIZED || kind == XIR_TYPE_NORMALIZED_QUANTIZED;
+    return kind >= XIR_TYPE_NORMALIZED && kind <= XIR_TYPE_NORMALIZED_QUANTIZED;
+}
+static inline op_role role_of(const quantizing *q, const xir_op *op) {
+    return op->slot < q->n_roles ? (op_role)q->roles[op->slot] : ROLE_NONE;
 }
 static inline bool is_float(const xir_value *v) {
     return v && xir_type_kind_of(xir_type_element(v->type)) == XIR_TYPE_FLOAT;
 }
 
+/* ---- quantize.c -------------------------------------------------------------------------------------------------- */
+
+/* Makes integers, or normalised floats, of the values that have ranges; gives results of the network their names back.
+ * `floats`: floats of this type instead, NULL for neither. */
+xir_status quantize_all(quantizing *q, const xir_type *floats);
+/* The same with memory for it, which is freed. */
+xir_status quantize_run(quantizing *q, const xir_type *floats);
+/* XIR_E_UNKNOWN if `keep` has a name that no op has. */
+xir_status check_kept(quantizing *q);
+/* An op that makes stored or normalised numbers: the network is quantised already. NULL: none does. *again is true if
+ * all of them are normalised floats, of which integers can be made. */
+const xir_op *find_stored(const xir_network *net, bool *again);
+/* The index of a word among two. XIR_E_UNKNOWN. */
+xir_status read_choice(xir_pass *at, const char *option, const char *first, const char *second, bool *is_second);
+
+/* ---- values.c ---------------------------------------------------------------------------------------------------- */
+
+/* A class that moves elements, or chooses some: ONNX computes it on the integers. */
+bool is_move(const xir_op *op);
+/* Finds the moves whose results only results of the network are made of. XIR_E_MEMORY. */
+xir_status find_tails(quantizing *q);
+/* Returns true if a value only leads to results of the network: the Output op reads it, or moves whose results do. */
+bool is_result(const quantizing *q, const xir_value *value);
+/* The range that a value is stored with; NULL: it stays a float. */
+const value_range *stored_range(const quantizing *q, const xir_value *value);
+/* Returns true if the value is a product that a clip alone reads; then *after is the range after the clip, or NULL. */
+bool is_before_clip(const quantizing *q, const xir_value *value, const value_range **after);
+
 /* ---- maps.c ------------------------------------------------------------------------------------------------------ */
 
-/* The element type of a map of this type with a range. NULL without memory. */
-const xir_type *map_element(const quantizing *q, const xir_type *type, const value_range *range);
-/* The element type of a map that holds x / ratio in integers, with a ratio for each index of the last dim. */
-const xir_type *normalised_element(const quantizing *q, const xir_type *type, double ratio);
+/* The element type of a map with a range that has so many bits. NULL without memory. Normalised maps have a ratio for
+ * each index of the last dim; until the plan is made, all are PROBE. */
+const xir_type *map_element(const quantizing *q, const xir_type *type, const value_range *range, uint32_t bits);
+enum { PROBE = 2 };
 /* A scale as the scheme has it: a float32 above 0, with pow2 a power of two that is not less. */
 double scale_of(const quantizing *q, double scale);
 
@@ -56,13 +103,32 @@ bool product_fits(const xir_op *op);
 /* Stores the constants of such an op. XIR_E_MISSING, XIR_E_INVALID for numbers that are not finite. */
 xir_status quantize_constants(quantizing *q, xir_op *op);
 
+/* ---- factors.c, factors_product.c -------------------------------------------------------------------------------- */
+
+/* Returns true if the constants of an op can be made to contain ratios, whatever these are. */
+bool factors_fit(const quantizing *q, const xir_op *op);
+/* Joins channels in the plan until they can. */
+void factors_join(quantizing *q, const xir_op *op);
+/* Multiplies the constants of an op by the ratios of the plan. XIR_E_MISSING, XIR_E_INVALID. */
+xir_status factors_apply(quantizing *q, xir_op *op);
+
+/* ---- normalise.c ------------------------------------------------------------------------------------------------- */
+
+/* Returns true if an op whose maps are normalised can compute: its class takes them, and its constants fit. */
+xir_status normalise_takes(const quantizing *q, const xir_op *op, bool *takes);
+/* Chooses the ratios of all maps, and gives the maps and the constants theirs. */
+xir_status normalise_network(quantizing *q);
+/* The roles of the ops of a network that is normalised already, whose maps become integers. */
+xir_status normalise_again(quantizing *q);
+
 /* ---- buyi.c ------------------------------------------------------------------------------------------------------ */
 
-/* The ratio of a map; 1 if it has none. */
-double ratio_of(const xir_value *v);
-/* Stores the constants of an op for the ratios of its maps, which may change that of its result. *fits is false if
- * there is no way to; *changed says whether constants are others. */
-xir_status normalise_constants(quantizing *q, xir_op *op, bool *fits, bool *changed);
+/* Raises ratios until the constants of all products have scales. */
+xir_status buyi_fit(quantizing *q);
+/* Stores the constants of a product in integers, with the ratios of the plan; *stored is false for other ops. */
+xir_status buyi_store(quantizing *q, xir_op *op, bool *stored);
+/* Gives the product of two maps its cut_scale, or none if m * 2^-e is not the product of their ratios. */
+xir_status buyi_cut(quantizing *q, xir_op *op);
 
 /* ---- borders.c --------------------------------------------------------------------------------------------------- */
 

@@ -5,10 +5,10 @@
 #include "scheme.h"
 
 static const scheme rows[] = {
-    /* name     pairs  zeros  full   even   wide   norm   bias          */
-    { "onnx",   true,  true,  true,  true,  true,  false, BIAS_PRODUCT },
-    { "zhuge",  false, false, false, false, false, false, BIAS_FP16    },
-    { "buyi",   false, false, false, false, true,  true,  BIAS_EXP     },
+    /* name     pairs  zeros  full   even   norm   maps wide weights bias       */
+    { "onnx",   true,  true,  true,  true,  false, 8,   16,  8,      BIAS_PRODUCT },
+    { "zhuge",  false, false, false, false, false, 8,   0,   8,      BIAS_FP16    },
+    { "buyi",   false, false, false, false, true,  8,   16,  0,      BIAS_EXP     },
 };
 
 const scheme *scheme_of(xir_str name) {

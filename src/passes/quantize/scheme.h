@@ -19,8 +19,10 @@ typedef struct scheme {
     bool        zero_points;   /* maps are unsigned, with zero points, unless the option says otherwise         */
     bool        full_range;    /* signed numbers begin at -2^(b-1)                                              */
     bool        half_even;     /* ties of maps go to even, otherwise away from 0                                */
-    bool        wide;          /* maps may have 16 bits                                                         */
     bool        normalised;    /* maps hold x / N, and constants are stored for these numbers                   */
+    uint32_t    map_bits;      /* of maps                                                                       */
+    uint32_t    wide_bits;     /* of maps, as an option; 0: none                                                */
+    uint32_t    weight_bits;   /* of weights; 0: those of maps                                                  */
     bias_rule   bias;
 } scheme;
 

@@ -312,6 +312,86 @@ static void what_makes_no_sense_is_refused(void **state) {
     xir_network_free(net);
 }
 
+/* ---- single ops -------------------------------------------------------------------------------------------------- */
+
+static void write_csv(const char *csv, const char *text) {
+    FILE *file = fopen(csv, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+static xir_status quantize_by(xir_network *net, const char *rows, const char *options) {
+    char csv[60], text[500];
+    snprintf(csv, sizeof csv, "precision-%ld.csv", (long)getpid());
+    write_csv(csv, rows);
+    snprintf(text, sizeof text, "calibration=\"%s\",precision=\"%s\"%s", path, csv, options);
+    const xir_status status = xir_pass_run(net, "quantize", text, NULL, why);
+    unlink(csv);
+    return status;
+}
+
+#define TITLES "op,type,bits,per,saturation\n"
+
+static void single_ops_have_other_bits(void **state) {
+    (void)state;
+    xir_network *net = story_net(chain);
+    calibrate(net);
+    DOES(quantize_by(net, "# chosen by hand\r\n" TITLES "\"z\",ReLU,16,,\r\n\ny,Conv2d,,tensor,\n", ""));
+    xir_diags_clear(why);
+    DOES(xir_network_validate(net, why));
+    CHECK_OPS(net, "Quantize x.quantized:u8; Conv2d y:f32; ReLU z:f32; Quantize z.quantized:u16; Conv2d u:f32");
+    assert_int_equal(xir_scales_count(xir_type_scale(xir_value_type(xir_op_input(story_op(net, "y"), 1)))), 1);
+    assert_int_equal(xir_scales_count(xir_type_scale(xir_value_type(xir_op_input(story_op(net, "u"), 1)))), 4);
+    xir_network_free(net);
+    /* All convolutions in floats, by their class. */
+    net = story_net(chain);
+    DOES(quantize_by(net, TITLES "*,Conv2d,float\n", ""));
+    xir_diags_clear(why);
+    CHECK_OPS(net, "Quantize x.quantized:u8; Cast x.quantized.real:f32; Conv2d y:f32; ReLU z:f32; "
+                   "Quantize z.quantized:u8; Cast z.quantized.real:f32; Conv2d u:f32");
+    xir_network_free(net);
+    /* A row by id; the last one counts. */
+    net = story_net(chain);
+    char rows[100];
+    snprintf(rows, sizeof rows, TITLES "*,*,16\n%lld,,8\n", (long long)xir_op_id(story_op(net, "z")));
+    DOES(quantize_by(net, rows, ",scheme=buyi"));
+    xir_diags_clear(why);
+    DOES(xir_network_validate(net, why));
+    assert_int_equal(xir_type_storage_bits(xir_value_type(xir_op_input(story_op(net, "y"), 1))), 16);
+    xir_network_free(net);
+    unlink(path);
+}
+
+static void a_row_that_means_nothing_is_refused(void **state) {
+    (void)state;
+    static const struct { const char *rows, *options; xir_status code; const char *part; } rows[] = {
+        { TITLES "nobody,,16\n", "", XIR_E_UNKNOWN, ":2: the row matches no op of the network, found 'nobody,,16'" },
+        { TITLES "\ny,Matmul,16\n", "", XIR_E_UNKNOWN, ":3: the row matches no op" },
+        { TITLES "*,Matmul,16\n", "", XIR_E_UNKNOWN, "the row matches no op" },
+        { TITLES ",,16\n", "", XIR_E_UNKNOWN, "the row matches no op" },
+        { TITLES "99999999999999999999999,,16\n", "", XIR_E_UNKNOWN, "the row matches no op" },
+        { TITLES "y,,12\n", "", XIR_E_BOUNDS, "bits: expected 8, 16 or float, found '12'" },
+        { TITLES "y,,16\n", ",scheme=zhuge", XIR_E_BOUNDS, "bits: expected 8 or float, found '16'" },
+        { TITLES "y,,8,row\n", "", XIR_E_UNKNOWN, "per: expected tensor or channel, found 'row'" },
+        { TITLES "y,,8,,best\n", "", XIR_E_UNKNOWN, "saturation: expected max" },
+        { TITLES "y,,8,,max,1\n", "", XIR_E_SYNTAX, "expected at most 5 cells" },
+        { TITLES "\"y,,8\n", "", XIR_E_SYNTAX, "expected a quotation mark" },
+        { TITLES "\"y\"z,8\n", "", XIR_E_SYNTAX, "expected a comma" },
+        { "y,,8\n", "", XIR_E_SYNTAX, ":1: expected the columns op,type,bits,per,saturation" },
+        { TITLES "y,,8\n", ",type=bf16", XIR_E_UNSUPPORTED, "floats of another type" },
+    };
+    xir_network *net = story_net(chain);
+    calibrate(net);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        assert_int_equal(quantize_by(net, rows[i].rows, rows[i].options), rows[i].code);
+        check_finding(rows[i].code, rows[i].part);
+    }
+    assert_int_equal(quantize(net, "precision=nowhere.csv"), XIR_E_IO);
+    check_finding(XIR_E_IO, "nowhere.csv cannot be read");
+    unlink(path);
+    xir_network_free(net);
+}
+
 static void constants_that_cannot_be_stored_are_named(void **state) {
     (void)state;
     xir_network *net = story_net("x: 1 2; w: params 2 1; y = Matmul x w; out y");
@@ -342,6 +422,8 @@ GROUP {
         cmocka_unit_test(calibrated_types_are_ranges),
         cmocka_unit_test(a_second_run_changes_nothing),
         cmocka_unit_test(what_makes_no_sense_is_refused),
+        cmocka_unit_test(single_ops_have_other_bits),
+        cmocka_unit_test(a_row_that_means_nothing_is_refused),
         cmocka_unit_test(constants_that_cannot_be_stored_are_named),
     };
     return RUN_GROUP(tests);

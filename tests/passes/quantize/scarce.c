@@ -17,7 +17,7 @@ static const char *pass, *options;
 static void calibrate(void) {
     xir_network *net = story_net(story);
     xir_array *in = xir_array_random(ctx, xir_value_type(story_value(net, "x")), 1, why);
-    xir_calibration *c = xir_calibration_new(ctx, NULL, why);
+    xir_calibration *c = xir_calibration_new(ctx, &XIR_INIT(xir_calibration_options, .channels = true), why);
     DOES(xir_calibration_add(c, net, (const xir_array *const[]){ in }, 1, NULL, why));
     snprintf(path, sizeof path, "scarce-%ld.json", (long)getpid());
     DOES(xir_calibration_save(c, path, why));
@@ -50,6 +50,7 @@ static void both_survive_the_end_of_memory(void **state) {
     static const char *const rows[][2] = {
         { "quantize", "" }, { "quantize", ",scheme=zhuge" }, { "quantize", ",scheme=buyi" },
         { "quantize", ",type=bf16" }, { "calibrate", "" },
+        { "normalize", ",per=channel" }, { "quantize", ",scheme=buyi,ratios=channel" },
     };
     calibrate();
     for (size_t i = 0; i < COUNT(rows); i++) {

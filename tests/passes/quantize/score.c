@@ -73,7 +73,7 @@ static xir_network *prepare(void) {
     xir_pipeline *p = xir_pipeline_parse(ctx, xir_str_of(xir_default_pipeline()), why);
     assert_int_equal(xir_pipeline_run(p, net, NULL, NULL, why), XIR_OK);
     xir_pipeline_free(p);
-    xir_calibration *c = xir_calibration_new(ctx, NULL, why);
+    xir_calibration *c = xir_calibration_new(ctx, &XIR_INIT(xir_calibration_options, .channels = true), why);
     for (size_t i = 0; i < CALIBRATED; i++) {
         xir_array *in = image(i);
         DOES(xir_calibration_add(c, net, (const xir_array *const *)&in, 1, NULL, why));
@@ -94,6 +94,7 @@ static const struct { const char *options; double least; } rows[] = {
     { "scheme=onnx,pow2",                       34.5 },
     { "scheme=onnx,pow2,maps=sint,per=tensor",  34.5 },
     { "scheme=buyi",                            37.5 },
+    { "scheme=buyi,ratios=channel",             37.5 },
     { "scheme=buyi,bits=16",                    50   },
     { "type=bf16",                              48   },
     { "type=fp16",                              68   },
