@@ -28,6 +28,13 @@ bool numbers_are_known(xir_infer *at);  /* its optional input, which stands for 
 bool factors_are_few(xir_infer *at);    /* of an Upsample: their product is at most 512            */
 bool interpolates_linearly(xir_infer *at); /* of an Upsample: NEAREST or BILINEAR                   */
 bool dims_are_known(xir_infer *at);
+bool conv_sums_fit(xir_infer *at);      /* sums of products of stored numbers have at most 32 bits (sums.c) */
+bool matmul_sums_fit(xir_infer *at);
+
+/* A row of such a condition. */
+#define SUMS(id, name_, condition)                                                                                   \
+    { .cls = xir_##id##_class, .holds = condition, .needs = "sums of products within 32 bits", .name = name_,        \
+      .source = "quantizer, value_range", .flags = XIR_RULE_TYPES | XIR_RULE_NOTE }
 
 /* ---- questions for conditions ---------------------------------------------------------------------------------- */
 

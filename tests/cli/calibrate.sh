@@ -64,4 +64,21 @@ run 0 opt digits.fb z.fb --passes "quantize{scheme=zhuge,calibration=d.json}" --
 run 0 opt z.fb z.onnx --passes xir-to-onnx; run 0 check z.onnx    # a bias of fp16 becomes fp32, as the map is
 run 0 run z.fb --input images.npy --each --output there; run 0 run z.onnx --input images.npy --each --compare there
 run 1 opt digits.fb never.fb --passes "quantize{calibration=c.json,scheme=none}"; err "there is no scheme 'none'"; gone never.fb
+
+# Ratios by channel: the network of normalised numbers computes the same, and becomes integers.
+run 0 calibrate legal.fb channels.json --input images.npy --each --channels; out "64 samples, 15 values"
+run 0 opt legal.fb n.fb --passes "normalize{calibration=channels.json,per=channel}" --prove
+run 0 run legal.fb --input images.npy --each --output real
+run 0 run n.fb --input images.npy --each --compare real --tolerance 1e-5
+run 0 convert n.fb n.json; run 0 run n.json --input images.npy --each --compare real --tolerance 1e-5
+run 0 opt n.fb nq.fb --passes "quantize{scheme=buyi}" --verify
+run 0 compare legal.fb nq.fb --input images.npy --each --fail-below 30
+run 1 opt legal.fb no.fb --passes "normalize{calibration=c.json,per=channel}"; err "no ranges of channels"
+
+# Single ops by a CSV.
+printf 'op,type,bits,per,saturation\n*,Conv2d,float\n' >f.csv
+run 0 opt digits.fb f.fb --passes "quantize{scheme=onnx,calibration=d.json,precision=f.csv}" --verify
+printf 'op,type,bits,per,saturation\nnobody,,16\n' >f.csv
+run 1 opt digits.fb no.fb --passes "quantize{calibration=d.json,precision=f.csv}"
+err "f.csv:2: the row matches no op of the network, found 'nobody,,16'"
 finish

@@ -51,6 +51,40 @@ static xir_network *prune_two(bool broken) { return aligned(false, broken); }
 #define CONV  "w: params HWIO 3 3 4 8; "
 #define TRANS "w: params HWOI 2 2 8 4; "
 
+/* A product of stored numbers, all of them 127 in the weights, or 1: with 144 000 of them for a result of 8 bits, or of
+ * a network of 16 bits, the sums exceed 32 bits. */
+static xir_network *sums(const char *story, int64_t bits, bool broken) {
+    const double one = 0.5;
+    xir_network *net = story_net(story);
+    xir_op *op = story_op(net, "y");
+    const xir_type *element = xir_type_quantized(ctx, xir_scales_from(ctx, &one, 1, -1), NULL, 0,
+                                                 xir_type_sint(ctx, bits), NULL);
+    const xir_type *type = xir_type_with_element(ctx, xir_value_type(xir_op_input(op, 1)), element, why);
+    int64_t n = 0;
+    DOES(xir_type_elements(type, &n));
+    const size_t size = (size_t)n * (size_t)bits / 8;
+    unsigned char *bytes = malloc(size);
+    memset(bytes, broken ? 127 : 1, size);
+    xir_value *w = xir_params_copy(net, XIR_STR("stored"), type, bytes, size);
+    free(bytes);
+    DOES(xir_op_set_input(op, 1, w));
+    XIR_EACH_OP(each, net) {
+        XIR_EACH_OUTPUT(v, each) DOES(xir_value_set_type(v, xir_type_with_element(ctx, xir_value_type(v), element, why)));
+    }
+    return net;
+}
+
+#define DEEP_CONV  "x: NHWC 1 3 3 16000; w: params HWIO 3 3 16000 1; y = Conv2d x w; out y"
+#define DEEP_TRANS "x: NHWC 1 3 3 16000; w: params HWOI 3 3 1 16000; y = ConvTranspose2d x w; out y"
+static xir_network *conv_sums(bool broken)       { return sums(DEEP_CONV, 8, broken); }
+static xir_network *transposed_sums(bool broken) { return sums(DEEP_TRANS, 8, broken); }
+static xir_network *wide_sums(bool broken) {
+    return sums("x: 1 4; w: params 4 2; y = Matmul x w; out y", broken ? 16 : 8, broken);
+}
+static xir_network *deep_sums(bool broken) {
+    return sums("x: 1 1 144000; w: params 1 144000 2; y = Matmul x w; out y", 8, broken);
+}
+
 static const row buyi[] = {
     { "dims",      "x: 1 70000; y = ReLU x; out y",                                  "x: 1 65535; y = ReLU x; out y" },
     { "open-dims", "x: -1 4; y = ReLU x; out y",                                     "x: 1 4; y = ReLU x; out y" },
@@ -155,6 +189,9 @@ static const row buyi[] = {
     { "no-squeeze", "x: 1 4; y = Squeeze x [axis=0]; out y",                         "x: 1 4; y = Copy x; out y" },
     { "no-unstack", "x: 2 4; a, b = Unstack x; y = Add a b; out y",                  "x: 2 4; y = AlignAxis x; out y" },
     { "no-pixel_shuffle", MAP8 "y = PixelShuffle x [upscale_factor=2]; out y",       MAP8 "y = PruneAxis x [index=]; out y" },
+    { "conv-sums",  "broken", "legal", TYPED, conv_sums },
+    { "transposed-sums", "broken", "legal", TYPED, transposed_sums },
+    { "matmul-sums", "broken", "legal", TYPED, wide_sums },
 };
 
 static const row zhuge[] = {
@@ -226,6 +263,9 @@ static const row zhuge[] = {
       "x: 3 6 4; a, b = Split x [sections=2,4 axis=1]; y = Concat a b [axis=1]; out y" },
     { "no-pixel_shuffle", MAP8 "y = PixelShuffle x [upscale_factor=2]; out y",
       "x: 8 4; y = Roll x [shifts=1]; z = ClampScalar y [min=0 max=1]; u = Log z; out u" },
+    { "conv-sums",  "broken", "legal", TYPED, conv_sums },
+    { "transposed-sums", "broken", "legal", TYPED, transposed_sums },
+    { "matmul-sums", "broken", "legal", TYPED, deep_sums },
 };
 
 static const xir_target *target_of(const char *name) {

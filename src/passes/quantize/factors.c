@@ -41,7 +41,8 @@ bool factors_matter(const quantizing *q, const xir_value *v) {
     return false;
 }
 
-double *factors_of(const quantizing *q, const xir_value *v, size_t *n) {
+/* The factors of a value, *n of them: one if all are equal. The caller frees the memory. NULL without memory. */
+static double *factors_of(const quantizing *q, const xir_value *v, size_t *n) {
     const map_channels *c = ratios_of(&q->plan, v);
     *n = c && c->n && !ratios_are_even(&q->plan, v) ? c->n : 1;
     double *out = mem_new(&q->net->alloc, *n * sizeof *out);

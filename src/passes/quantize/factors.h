@@ -8,9 +8,6 @@
 
 #include "constants.h"
 
-/* The factors of a value, *n of them: one if all are equal. The caller frees the memory, of *n doubles. NULL without
- * memory. */
-double *factors_of(const quantizing *q, const xir_value *v, size_t *n);
 /* Fills the ratios of a constant, whose dim `dim` has the channels of the value. XIR_E_MEMORY. */
 xir_status factors_along(const quantizing *q, const xir_value *of, int64_t dim, const xir_value *v,
                          constant_ratios *out);

@@ -383,7 +383,7 @@ static xir_status quantize_integers(quantizing *q) {
 }
 
 /* Does the work, and gives the network's results their names back: other values have got their places. */
-xir_status quantize_all(quantizing *q, const xir_type *floats) {
+static xir_status quantize_all(quantizing *q, const xir_type *floats) {
     const xir_op *out = xir_network_output_op(q->net);
     const uint32_t n = out ? out->n_inputs : 0;
     xir_str *names = mem_new(&q->net->alloc, (n + 1) * sizeof *names);

@@ -59,10 +59,8 @@ static inline bool is_float(const xir_value *v) {
 
 /* ---- quantize.c -------------------------------------------------------------------------------------------------- */
 
-/* Makes integers, or normalised floats, of the values that have ranges; gives results of the network their names back.
- * `floats`: floats of this type instead, NULL for neither. */
-xir_status quantize_all(quantizing *q, const xir_type *floats);
-/* The same with memory for it, which is freed. */
+/* Makes integers, or normalised floats, of the values that have ranges; with `floats` all values get this type instead.
+ * Results of the network keep their names. What `q` needs for it is made and freed. */
 xir_status quantize_run(quantizing *q, const xir_type *floats);
 /* XIR_E_UNKNOWN if `keep` has a name that no op has. */
 xir_status check_kept(quantizing *q);

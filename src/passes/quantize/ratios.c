@@ -84,7 +84,7 @@ double ratio_at(const ratio_plan *p, const xir_value *map, size_t i) {
     return c && c->n ? p->ratio[ratios_root(p, c->first + (uint32_t)(i % c->n))] : 1;
 }
 
-void ratios_join(ratio_plan *p, uint32_t a, uint32_t b) {
+static void join(ratio_plan *p, uint32_t a, uint32_t b) {
     a = ratios_root(p, a);
     b = ratios_root(p, b);
     if (a == b) return;
@@ -95,19 +95,19 @@ void ratios_join(ratio_plan *p, uint32_t a, uint32_t b) {
 
 void ratios_even(ratio_plan *p, const xir_value *map) {
     const map_channels *c = ratios_of(p, map);
-    for (uint32_t i = 1; c && i < c->n; i++) ratios_join(p, c->first, c->first + i);
+    for (uint32_t i = 1; c && i < c->n; i++) join(p, c->first, c->first + i);
 }
 
 void ratios_join_maps(ratio_plan *p, const xir_value *a, const xir_value *b) {
     const map_channels *x = ratios_of(p, a), *y = ratios_of(p, b);
     if (!x || !y || !x->n || !y->n) return;
     if (x->n == y->n && x->axis == y->axis) {
-        for (uint32_t i = 0; i < x->n; i++) ratios_join(p, x->first + i, y->first + i);
+        for (uint32_t i = 0; i < x->n; i++) join(p, x->first + i, y->first + i);
         return;
     }
     ratios_even(p, a);
     ratios_even(p, b);
-    ratios_join(p, x->first, y->first);
+    join(p, x->first, y->first);
 }
 
 bool ratios_are_even(const ratio_plan *p, const xir_value *map) {
@@ -221,7 +221,7 @@ static bool take_answer(const question *q, const xir_value *output, const xir_ty
         uint32_t from;
         const bool known = channel_of(ratios->items.data[r].value, &from);
         for (; (int64_t)i < ratios->items.data[r].end; i++)
-            ratios_join(q->p, first + (uint32_t)i, known ? from : first);
+            join(q->p, first + (uint32_t)i, known ? from : first);
     }
     return true;
 }

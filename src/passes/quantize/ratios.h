@@ -37,8 +37,7 @@ double ratio_at(const ratio_plan *p, const xir_value *map, size_t i);
 
 /* The channel that has the ratio of a channel. */
 uint32_t ratios_root(const ratio_plan *p, uint32_t channel);
-/* Joins two channels; all channels of a map; the channels of two maps, all of them if they do not correspond. */
-void ratios_join(ratio_plan *p, uint32_t a, uint32_t b);
+/* Joins all channels of a map; the channels of two maps, all of them if they do not correspond. */
 void ratios_even(ratio_plan *p, const xir_value *map);
 void ratios_join_maps(ratio_plan *p, const xir_value *a, const xir_value *b);
 /* Returns true if all channels of a value have one ratio and had one before. */

@@ -182,7 +182,7 @@ static void ratios_are_those_of_the_ranges(void **state) {
 static void ratios_are_joined_where_maps_are(void **state) {
     (void)state;
     xir_network *net = normalized("x: 2 2; t = Sigmoid x; last = Concat x t [axis=-1]; first = Concat x t [axis=0];"
-                                  "a = Tanh last; b = Tanh first; out a; out b", "per=channel");
+                                  "a = Tanh last; b = Tanh first; out a b", "per=channel");
     const xir_value *x = story_value(net, "x.normalized"), *t = story_value(net, "t"), *last = story_value(net, "last");
     /* `first` makes the ratios of x and t equal, and `last` has both next to each other. */
     for (size_t i = 0; i < 2; i++) {
@@ -194,7 +194,7 @@ static void ratios_are_joined_where_maps_are(void **state) {
     assert_true(ratio(story_value(net, "x.normalized"), 0) != ratio(story_value(net, "t"), 0));
     assert_true(ratio(story_value(net, "last"), 3) == ratio(story_value(net, "t"), 0));
     xir_network_free(net);
-    net = normalized("x: 2 4; a, b = Split x [sections=1,3 axis=-1]; s = Tanh a; t = Tanh b; out s; out t",
+    net = normalized("x: 2 4; a, b = Split x [sections=1,3 axis=-1]; s = Tanh a; t = Tanh b; out s t",
                      "per=channel");
     for (size_t i = 0; i < 3; i++)
         assert_true(ratio(story_value(net, "b"), i) == ratio(story_value(net, "a"), 0));
@@ -221,7 +221,7 @@ static void an_op_without_a_rule_stays_a_float(void **state) {
     xir_network_free(real);
 }
 
-/* ---- integers ----------------------------------------------------------------------------------------------------- */
+/* ---- integers ---------------------------------------------------------------------------------------------------- */
 
 /* 10 log10 of the power of the results over that of the error, on samples that were calibrated. */
 static double decibels(const xir_network *real, const xir_network *net) {
