@@ -44,6 +44,14 @@ def test_products_alone_are_counted(tmp_path):
     assert list(json.loads(path.read_text())["values"]) == ["s"]
 
 
+def test_channels_have_ranges(tmp_path):
+    net, path = product(), tmp_path / "c.json"
+    xir.calibrate(net, samples(3), path, channels=True)
+    most = np.concatenate(list(samples(3))).max(axis=0)
+    assert json.loads(path.read_text())["values"]["x"]["channels"]["max"] == pytest.approx(list(most))
+    xir.quantize(net, scheme="buyi", ratios="channel", calibration=str(path), verify=True)
+
+
 def test_floats_of_fewer_bits():
     net = product()
     xir.quantize(net, type="bf16")

@@ -96,11 +96,12 @@ xir_status read_floats(quantizing *q, xir_op *op) {
 }
 
 /* A value that has a name which another one needs gets a suffix. */
-static xir_status move_name(xir_value *holder) {
+static xir_status move_name(const quantizing *q, xir_value *holder) {
     char room[NAME_ROOM];
     const xir_str name = xir_value_name(holder);
     const int shown = name.size < 200 ? (int)name.size : 200;
-    snprintf(room, sizeof room, "%.*s%s", shown, name.data, is_stored(holder) ? ".quantized" : ".computed");
+    snprintf(room, sizeof room, "%.*s%s", shown, name.data,
+             !is_stored(holder) ? ".computed" : q->real_maps ? ".normalized" : ".quantized");
     return xir_value_set_name(holder, xir_str_of(room));
 }
 
@@ -113,7 +114,7 @@ xir_status name_outputs(quantizing *q, const xir_str *names) {
         xir_value *holder = xir_network_value_by_name(q->net, names[i]);
         if (!holder) return XIR_E_MEMORY;   /* for the table of names: some value has it */
         if (in && value_op(holder) == in) continue;   /* an input is a result: it keeps its name */
-        if (value_op(holder)) status = move_name(holder);
+        if (value_op(holder)) status = move_name(q, holder);
         if (!status) status = xir_value_set_name(value, names[i]);
     }
     return status;

@@ -149,6 +149,7 @@ static xir_status set_map_type(quantizing *q, xir_value *map, uint32_t bits) {
     xir_context *ctx = q->net->ctx;
     xir_op *op = value_op(map);
     const xir_type *type = map->type;
+    xir_pass_changed(q->at, 1);
     if (q->again && !q->real_maps) {   /* it becomes an integer */
         const xir_type *element = map_element(q, type, NULL, bits);
         type = element ? xir_type_with_element(ctx, type, element, q->at->why) : NULL;
