@@ -331,6 +331,12 @@ static void check_channels(const xir_calibration *c, size_t n, const double *low
         if (min[i] != low[i] || max[i] != high[i]) fail_msg("channel %zu: %g to %g", i, min[i], max[i]);
 }
 
+static void add_matrix(xir_calibration *c, const xir_network *net, const float v[6]) {
+    xir_array *in = xir_array_copy(ctx, xir_value_type(story_value(net, "x")), v, 6 * sizeof *v, why);
+    DOES(xir_calibration_add(c, net, (const xir_array *const[]){ in }, 1, NULL, why));
+    xir_array_free(in);
+}
+
 /* Each element of the last dim has a range of its own, in a file and after merging, too. */
 static void channels_have_ranges(void **state) {
     (void)state;
@@ -338,11 +344,11 @@ static void channels_have_ranges(void **state) {
     xir_network *net = story_net("x: 2 3; out x");
     xir_calibration *c = make_with_channels(), *a = make_with_channels(), *b = make_with_channels();
     static float one[] = { 1, 0, 3, -4, 2, 3 }, two[] = { 0, 9, -1, 0, 0, 0 };
-    add(c, net, one, 6);
-    add(c, net, two, 6);
+    add_matrix(c, net, one);
+    add_matrix(c, net, two);
     check_channels(c, 3, low, high);
-    add(a, net, one, 6);
-    add(b, net, two, 6);
+    add_matrix(a, net, one);
+    add_matrix(b, net, two);
     DOES(xir_calibration_merge(a, b, why));
     check_channels(a, 3, low, high);
     collected room, again;
@@ -355,7 +361,7 @@ static void channels_have_ranges(void **state) {
     free(again.data);
     /* Without the option there are none, and a merge with such a calibration has none. */
     xir_calibration *plain = make();
-    add(plain, net, one, 6);
+    add_matrix(plain, net, one);
     check_channels(plain, 0, NULL, NULL);
     DOES(xir_calibration_merge(a, plain, why));
     check_channels(a, 0, NULL, NULL);
