@@ -121,6 +121,14 @@ typedef struct xir_load_options {
     bool        no_params;   /* only the structure; with `lazy` nothing else of the file is read                    */
     bool        lazy;        /* map the file: parameters are read on access and never copied                        */
     xir_verify  verify;
+    /* Called while bytes are read, decoded, copied and compared, about every 256 KiB or thousand objects, on the thread
+     * that loads, unless NULL. If it returns true, loading ends with XIR_E_CANCELLED. */
+    bool      (*cancel)(void *user);
+    /* Called as often, unless NULL: `done` of `total` bytes are done. A byte of a file counts for each step that it
+     * takes, such as reading and decoding. `done` never falls. `total` is 0 while it is unknown, and may grow when
+     * another file is found. After success both are equal in the last call. Both functions may use other networks. */
+    void      (*progress)(void *user, uint64_t done, uint64_t total);
+    void       *user;
 } xir_load_options;
 
 /* Loads a network from a file: the main entry point. `options` may be NULL. If `path` is not a regular file (a pipe, a
@@ -131,6 +139,7 @@ typedef struct xir_load_options {
  *   XIR_E_UNKNOWN      the format is not known
  *   XIR_E_UNSUPPORTED  the format cannot be read
  *   XIR_E_INVALID      the options contradict each other or the format
+ *   XIR_E_CANCELLED    `cancel` returned true
  *   any other          what is wrong with the file */
 XIR_API xir_network *xir_network_load(xir_context *ctx, const char *path, const xir_load_options *options,
                                       xir_diags *why);
@@ -155,13 +164,18 @@ typedef struct xir_save_options {
     bool        plain;       /* tsm: a container that was scrambled is written plain                                */
     uint32_t    align;       /* fb: alignment of each parameter in the file, a power of two; 0: 4096                */
     uint64_t    flags;       /* any of XIR_SAVE_…; XIR_E_INVALID for others                                         */
+    /* As in xir_load_options. The size of the structure is estimated for `total`. While the system flushes a file, and
+     * once files are replaced, `cancel` is not called. */
+    bool      (*cancel)(void *user);
+    void      (*progress)(void *user, uint64_t done, uint64_t total);
+    void       *user;
 } xir_save_options;
 
 /* Saves a network to a file. The new file is flushed, then replaces the old one atomically; if anything fails, the old
  * file is unchanged. The same network gives the same bytes. Validates first unless told not to. XIR_E_MISSING if some
  * parameters have bytes and others do not; XIR_E_LIMIT if the network is too large for the format, naming a format that
  * can hold it; XIR_E_UNSUPPORTED if Params are in tags, or in undeclared keys of the network or of a value;
- * XIR_E_INVALID if a text is not UTF-8. */
+ * XIR_E_INVALID if a text is not UTF-8; XIR_E_CANCELLED if `cancel` returned true. */
 XIR_API xir_status xir_network_save(xir_network *net, const char *path, const xir_save_options *options,
                                     xir_diags *why);
 /* Returns true if saving with these options puts the parameters into the file itself: in every format without a file of

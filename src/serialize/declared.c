@@ -5,6 +5,7 @@
  * private ones, and the bytes of a file become a blob that Params may keep parts of. */
 #include "file.h"
 #include "formats.h"
+#include "task.h"
 
 /* ---- reading --------------------------------------------------------------------------------------------------- */
 
@@ -74,7 +75,10 @@ static xir_status read_params(xir_network *net, const format_reading *how, const
     const xir_allocator *alloc = &how->ctx->alloc;
     blob *whole = how->lazy ? blob_borrow(alloc, data, size, true, NULL, NULL) : blob_new(alloc, size);
     if (!whole) return diag_memory(how->why);
-    if (!how->lazy && size) memcpy((void *)(uintptr_t)whole->bytes, data, size);
+    if (!how->lazy && !task_copy((void *)(uintptr_t)whole->bytes, data, size)) {
+        blob_release(whole);
+        return diag_memory(how->why);
+    }
     return read_blob(net, how, whole, XIR_OK);
 }
 

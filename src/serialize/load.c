@@ -14,6 +14,7 @@
 #include "memory_limit.h"
 #include "spelled.h"
 #include "sized.h"
+#include "task.h"
 
 typedef struct loading {
     xir_context      *ctx;
@@ -24,6 +25,7 @@ typedef struct loading {
     format            format;
     xir_status        status;    /* if the options are wrong                        */
     memory_limit      memory;
+    task              task;
 } loading;
 
 static void put(const loading *l, xir_severity severity, xir_status code, const char *sentence, ...) XIR_PRINTF(4, 5);
@@ -51,6 +53,7 @@ static bool begin(loading *l, xir_context *ctx, xir_str name, const xir_load_opt
     }
     l->status = XIR_OK;
     if (l->o.verify == XIR_VERIFY_DEFAULT) l->o.verify = l->o.lazy ? XIR_VERIFY_HEADER : XIR_VERIFY_FULL;
+    task_begin(&l->task, l->o.cancel, l->o.progress, l->o.user);
     return true;
 }
 
@@ -97,6 +100,45 @@ static xir_status end_memory(loading *l, xir_status status) {
     return status == XIR_E_MEMORY && l->memory.said ? XIR_E_LIMIT : status;
 }
 
+/* ---- tasks ----------------------------------------------------------------------------------------------------- */
+
+/* Ends what a successful `begin` has begun. */
+static xir_status end_status(loading *l, xir_status status) { return task_end(&l->task, status, l->why); }
+
+static xir_network *end_network(loading *l, xir_network *net) {
+    if (!end_status(l, net ? XIR_OK : XIR_E_INVALID)) return net;
+    xir_network_free(net);
+    return NULL;
+}
+
+/* How many bytes reading and comparing a file of parameters are. */
+static uint64_t work_of_params(const loading *l, const char *path) {
+    struct stat st;
+    if (!path || stat(path, &st) || !S_ISREG(st.st_mode)) return 0;
+    const uint64_t size = (uint64_t)st.st_size;
+    return (l->o.lazy ? 0 : size) + (l->o.verify == XIR_VERIFY_FULL ? size : 0);
+}
+
+/* The same for the file that lies next to the structure, if there is one: it may turn out not to be needed. */
+static uint64_t work_of_companion(const loading *l) {
+    const xir_allocator *alloc = &l->ctx->alloc;
+    size_t room = 0;
+    xir_status status = XIR_OK;
+    if (!l->o.progress || l->o.no_params || !l->format.params_found) return 0;
+    if (l->o.params) return work_of_params(l, l->o.params);
+    char *found = companion_find(alloc, &l->format, l->path, &room, &status);
+    const uint64_t work = work_of_params(l, found);
+    mem_free(alloc, found, room);
+    return work;
+}
+
+/* The work of a file of `size` bytes: reading it unless it is mapped, decoding it, and comparing its parameters. */
+static void expect_file(const loading *l, uint64_t size) {
+    const bool maps = l->o.lazy && !l->format.params_found;
+    const bool compares = l->format.compare_claims && l->o.verify == XIR_VERIFY_FULL && !l->o.no_params;
+    task_expect(size + (maps ? 0 : size) + (compares ? size : 0) + work_of_companion(l));
+}
+
 /* ---- separate parameter files ---------------------------------------------------------------------------------- */
 
 static xir_status load_params_of(const loading *l, xir_network *net, const char *path) {
@@ -138,6 +180,7 @@ static bool begin_params(loading *l, xir_network *net, xir_str name, const xir_l
     } else {
         l->status = XIR_OK;
     }
+    if (l->status) l->status = end_status(l, l->status);
     return l->status == XIR_OK;
 }
 
@@ -147,7 +190,8 @@ xir_status xir_network_load_params(xir_network *net, const char *path, const xir
     loading l;
     if (!begin_params(&l, net, xir_str_of(path), options, why)) return l.status;
     begin_memory(&l, 0);
-    return end_memory(&l, load_params_of(&l, net, path));
+    task_expect(work_of_params(&l, path));
+    return end_status(&l, end_memory(&l, load_params_of(&l, net, path)));
 }
 
 xir_status xir_network_read_params(xir_network *net, const void *data, size_t size, xir_str name,
@@ -157,7 +201,7 @@ xir_status xir_network_read_params(xir_network *net, const void *data, size_t si
     if (!begin_params(&l, net, name, options, why)) return l.status;
     const format_reading how = reading_of(&l);
     begin_memory(&l, size);
-    return end_memory(&l, l.format.read_params(net, &how, data, size));
+    return end_status(&l, end_memory(&l, l.format.read_params(net, &how, data, size)));
 }
 
 /* ---- from bytes ---------------------------------------------------------------------------------------------- */
@@ -209,7 +253,9 @@ static xir_network *read_format(loading *l, blob *whole) {
 static xir_network *read_whole(loading *l, blob *whole) {
     const format_reading how = reading_of(l);
     begin_memory(l, whole->size);
+    task_decodes(whole->bytes, whole->size);
     xir_network *net = read_format(l, whole);
+    task_decoded();
     blob_release(whole);
     if (net && complete(l, &how, net)) {
         xir_network_free(net);
@@ -232,14 +278,18 @@ static xir_network *read_memory(loading *l, const void *data, size_t size) {
         diag_memory(l->why);
         return NULL;
     }
-    if (!borrow && size) memcpy((void *)(uintptr_t)whole->bytes, data, size);
+    if (!borrow && !task_copy((void *)(uintptr_t)whole->bytes, data, size)) {
+        blob_release(whole);
+        return NULL;
+    }
     return read_whole(l, whole);
 }
 
 xir_network *xir_network_read(xir_context *ctx, const void *data, size_t size, xir_str name,
                               const xir_load_options *options, xir_diags *why) {
     loading l;
-    return begin(&l, ctx, name, options, why) && choose(&l, data, size, size) ? read_memory(&l, data, size) : NULL;
+    if (!begin(&l, ctx, name, options, why)) return NULL;
+    return end_network(&l, choose(&l, data, size, size) ? read_memory(&l, data, size) : NULL);
 }
 
 /* ---- from a stream ------------------------------------------------------------------------------------------- */
@@ -266,6 +316,7 @@ static bool read_to_end(loading *l, buffer *all, xir_read_fn *read, void *user) 
         }
         if (n == 0) return true;
         all->size += n;
+        if (!task_did(n)) return false;
         if (all->size > most) {
             put(l, XIR_ERROR, XIR_E_LIMIT, "more than %llu bytes come, which is the limit", (unsigned long long)most);
             return false;
@@ -287,13 +338,14 @@ xir_network *xir_network_read_stream(xir_context *ctx, xir_read_fn *read, void *
         if (!whole) diag_memory(why);
     }
     buffer_free(&all);
-    return whole ? read_whole(&l, whole) : NULL;
+    return end_network(&l, whole ? read_whole(&l, whole) : NULL);
 }
 
 /* ---- from a file --------------------------------------------------------------------------------------------- */
 
 /* The whole of a file of known format, mapped if that is requested and possible. */
 static blob *take_regular(const loading *l, file_reader *r) {
+    expect_file(l, r->size);
     if (!l->o.lazy || l->format.params_found) return file_reader_all(r, l->ctx->limits.max_bytes);
     return l->o.verify == XIR_VERIFY_ON_TOUCH ? file_reader_map_watched(r) : file_reader_map(r);
 }
@@ -319,13 +371,17 @@ static bool is_regular(const char *path) {
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
+static xir_network *load_file(loading *l, const char *path) {
+    file_reader r;
+    if (xir_save_check(l->ctx, path, l->why) || file_reader_open(&r, l->ctx, path, l->why)) return NULL;
+    if (r.regular || is_regular(path)) l->path = path;
+    blob *whole = take_file(l, &r);
+    file_reader_close(&r);
+    return whole ? read_whole(l, whole) : NULL;
+}
+
 xir_network *xir_network_load(xir_context *ctx, const char *path, const xir_load_options *options, xir_diags *why) {
     loading l;
-    file_reader r;
-    if (!begin(&l, ctx, xir_str_of(path), options, why) || xir_save_check(ctx, path, why)) return NULL;
-    if (file_reader_open(&r, ctx, path, why) != XIR_OK) return NULL;
-    if (r.regular || is_regular(path)) l.path = path;
-    blob *whole = take_file(&l, &r);
-    file_reader_close(&r);
-    return whole ? read_whole(&l, whole) : NULL;
+    if (!begin(&l, ctx, xir_str_of(path), options, why)) return NULL;
+    return end_network(&l, load_file(&l, path));
 }

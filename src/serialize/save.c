@@ -11,8 +11,10 @@
 #include "file.h"
 #include "formats.h"
 #include "journal.h"
+#include "raw/raw.h"
 #include "spelled.h"
 #include "sized.h"
+#include "task.h"
 
 enum { USUAL_ALIGN = 4096, MOST_ALIGN = 1 << 30, OF_TEXT = XIR_SAVE_INLINE | XIR_SAVE_RAW | XIR_SAVE_NO_IDS };
 
@@ -22,6 +24,7 @@ typedef struct saving {
     xir_diags        *why;
     const char       *path;      /* NULL: a write callback */
     format            format;
+    task              task;
 } saving;
 
 static bool refuse(const saving *s, xir_status *status, xir_status code, const char *sentence, ...) XIR_PRINTF(4, 5);
@@ -66,8 +69,8 @@ static bool take_options(saving *s, const xir_save_options *options, xir_status 
     return true;
 }
 
-static bool begin(saving *s, const xir_save_options *options, xir_status *status) {
-    if (!take_options(s, options, status) || !choose(s, status)) return false;
+static bool begin(saving *s, xir_status *status) {
+    if (!choose(s, status)) return false;
     if (!s->format.write)
         return refuse(s, status, XIR_E_UNSUPPORTED, "files of format %s cannot be written", s->format.name);
     if (s->o.params && !s->format.params_written)
@@ -153,7 +156,8 @@ static xir_status save_one(const saving *s, part_write_fn *part, bool late) {
     one_file f = { .s = s };
     const format_writing how = writing_of(s, write_one, write_one_lasting, &f);
     xir_status status = late || open_one(&f) ? part(s->net, &how) : f.w.status;
-    if (status == XIR_OK && open_one(&f)) return file_commit(&f.w);
+    if (status == XIR_OK && open_one(&f) && file_ready(&f.w) == XIR_OK) status = task_final(s->why);
+    if (status == XIR_OK && f.w.status == XIR_OK) return file_commit(&f.w);
     if (f.open && f.w.status) status = f.w.status;   /* the reason it stopped */
     if (f.open) file_abort(&f.w);
     return status;
@@ -235,6 +239,7 @@ static xir_status save_pair(const saving *s, const char *params_path) {
     xir_status status = write_pair(&p);
     if (!status) status = file_ready(&p.params);
     if (!status) status = file_ready(&p.structure);
+    if (!status) status = task_final(s->why);
     if (!status) status = place_pair(&p, &placed);
     if (!placed) {
         net->params_bytes = old_bytes;
@@ -269,6 +274,7 @@ static xir_status save_with_folder(const saving *s, const char *folder_path) {
     if (!status) status = s->format.write_folder(s->net, &how, &folder);
     if (!status) status = file_ready(&structure);
     if (!status) status = folder_ready(&folder);
+    if (!status) status = task_final(s->why);
     if (!status) status = place_with_folder(s, &folder, &structure);
     folder_close(&folder);
     if (structure.block) file_abort(&structure);
@@ -321,23 +327,49 @@ static xir_status save_both(const saving *s) {
     return status;
 }
 
+/* ---- tasks ----------------------------------------------------------------------------------------------------- */
+
+static void begin_task(saving *s) { task_begin(&s->task, s->o.cancel, s->o.progress, s->o.user); }
+
+/* The parameters are compared and written, or one of these; the structure of an op takes some hundred bytes. */
+static void expect_bytes(const saving *s, bool with_params) {
+    enum { AN_OP = 300 };
+    const bool digests = !(s->o.flags & XIR_SAVE_NO_MD5) && (s->format.compare_claims ||
+                                                             s->format.write_params == raw_write_params);
+    uint64_t bytes = 0;
+    if (!s->o.progress) return;
+    for (const xir_value *v = s->net->all_params; v; v = value_params(v)->next)
+        if (value_params(v)->data) bytes += value_params(v)->data->size;
+    const uint64_t written = with_params && !s->o.no_params ? bytes : 0;
+    task_expect(written + (digests ? bytes : 0) + AN_OP * (uint64_t)s->net->n_ops);
+}
+
 /* ---- for programs ---------------------------------------------------------------------------------------------- */
+
+static xir_status save(saving *s) {
+    xir_network *net = s->net;
+    xir_status status = XIR_OK;
+    if (!begin(s, &status)) return status;
+    bool finished;
+    status = unfinished_end(net->ctx, s->path, s->o.params, &finished, s->why);
+    if (status) return status;
+    spelling dims = { 0 };
+    if (!s->format.spells_dims) status = spelling_begin(&dims, net, s->why);
+    net->no_md5 = s->o.flags & XIR_SAVE_NO_MD5;
+    expect_bytes(s, true);
+    if (!status) status = s->format.params_written ? save_both(s) : save_one(s, s->format.write, false);
+    net->no_md5 = false;
+    spelling_end(&dims);
+    return status;
+}
 
 xir_status xir_network_save(xir_network *net, const char *path, const xir_save_options *options, xir_diags *why) {
     if (!net) return diag_null(why, "network");
     saving s = { .net = net, .why = why, .path = path };
     xir_status status = XIR_OK;
-    if (!begin(&s, options, &status)) return status;
-    bool finished;
-    status = unfinished_end(net->ctx, path, s.o.params, &finished, why);
-    if (status) return status;
-    spelling dims = { 0 };
-    if (!s.format.spells_dims) status = spelling_begin(&dims, net, why);
-    net->no_md5 = s.o.flags & XIR_SAVE_NO_MD5;
-    if (!status) status = s.format.params_written ? save_both(&s) : save_one(&s, s.format.write, false);
-    net->no_md5 = false;
-    spelling_end(&dims);
-    return status;
+    if (!take_options(&s, options, &status)) return status;
+    begin_task(&s);
+    return task_end(&s.task, save(&s), why);
 }
 
 bool xir_save_keeps_inside(const xir_network *net, const xir_save_options *options) {
@@ -350,23 +382,32 @@ bool xir_save_keeps_inside(const xir_network *net, const xir_save_options *optio
     return !s.format.params_written || (s.format.has_inside && s.format.has_inside(net, &how));
 }
 
+static xir_status write_to(saving *s, xir_write_fn *write, void *user) {
+    xir_network *net = s->net;
+    xir_status status = XIR_OK;
+    if (!begin(s, &status)) return status;
+    spelling dims = { 0 };
+    if (!s->format.spells_dims) status = spelling_begin(&dims, net, s->why);
+    net->no_md5 = s->o.flags & XIR_SAVE_NO_MD5;
+    expect_bytes(s, !s->format.params_written);
+    if (!status) {
+        given_writer g = given_begin(write, user, s->why);
+        const format_writing how = writing_of(s, given_write, NULL, &g);
+        status = given_end(&g, s->format.write(net, &how));
+    }
+    net->no_md5 = false;
+    spelling_end(&dims);
+    return status;
+}
+
 xir_status xir_network_write(xir_network *net, xir_write_fn *write, void *user, const xir_save_options *options,
                              xir_diags *why) {
     if (!net) return diag_null(why, "network");
     saving s = { .net = net, .why = why };
     xir_status status = XIR_OK;
-    if (!begin(&s, options, &status)) return status;
-    spelling dims = { 0 };
-    if (!s.format.spells_dims) status = spelling_begin(&dims, net, why);
-    net->no_md5 = s.o.flags & XIR_SAVE_NO_MD5;
-    if (!status) {
-        given_writer g = given_begin(write, user, why);
-        const format_writing how = writing_of(&s, given_write, NULL, &g);
-        status = given_end(&g, s.format.write(net, &how));
-    }
-    net->no_md5 = false;
-    spelling_end(&dims);
-    return status;
+    if (!take_options(&s, options, &status)) return status;
+    begin_task(&s);
+    return task_end(&s.task, write_to(&s, write, user), why);
 }
 
 /* ---- parameters alone ------------------------------------------------------------------------------------------ */
@@ -393,10 +434,12 @@ xir_status xir_network_save_params(xir_network *net, const char *path, const xir
     saving s = { .net = net, .why = why, .path = path };
     xir_status status = XIR_OK;
     if (!begin_params(&s, options, &status)) return status;
+    begin_task(&s);
+    expect_bytes(&s, true);
     net->no_md5 = s.o.flags & XIR_SAVE_NO_MD5;
     status = save_one(&s, s.format.write_params, true);
     net->no_md5 = false;
-    return status;
+    return task_end(&s.task, status, why);
 }
 
 xir_status xir_network_write_params(xir_network *net, xir_write_fn *write, void *user, const xir_save_options *options,
@@ -405,9 +448,11 @@ xir_status xir_network_write_params(xir_network *net, xir_write_fn *write, void 
     given_writer g = given_begin(write, user, why);
     xir_status status = XIR_OK;
     if (!begin_params(&s, options, &status)) return status;
+    begin_task(&s);
+    expect_bytes(&s, true);
     net->no_md5 = s.o.flags & XIR_SAVE_NO_MD5;
     const format_writing how = writing_of(&s, given_write, NULL, &g);
     status = given_end(&g, s.format.write_params(net, &how));
     net->no_md5 = false;
-    return status;
+    return task_end(&s.task, status, why);
 }

@@ -10,6 +10,7 @@
 #include "diagnose.h"
 #include "memory.h"
 #include "memory_limit.h"
+#include "task.h"
 #include "utf8.h"
 
 struct xir_diags {
@@ -244,7 +245,9 @@ xir_status diag_memory(xir_diags *why) {
     char limit[MEMORY_LIMIT_ROOM];
     xir_diag diag = { .severity = XIR_ERROR, .code = XIR_E_MEMORY, .byte = XIR_NO_BYTE,
                       .message = XIR_STR("out of memory") };
-    if (why && memory_limit_exceeded()) {
+    if (why && task_is_cancelled()) {
+        (void)task_fail(why);
+    } else if (why && memory_limit_exceeded()) {
         diag.code = XIR_E_LIMIT;
         if (!memory_limit_say(limit)) return XIR_E_MEMORY;
         diag.message = xir_str_of(limit);

@@ -16,10 +16,11 @@
 #include "context_base.h"
 #include "file.h"
 #include "memory_limit.h"
+#include "task.h"
 
 enum {
     BLOCK = STREAM_HEAD,      /* streams are read in blocks of this size              */
-    AT_ONCE = 1 << 30         /* the most for one call: the kernel stops below 2 GiB  */
+    AT_ONCE = TASK_EACH       /* the most for one call: so a task can be cancelled in between */
 };
 
 /* ---- findings --------------------------------------------------------------------------------------------------- */
@@ -95,6 +96,9 @@ static ssize_t read_some(file_reader *r, void *out, size_t size, int64_t offset)
         }
         if (n == 0) break;
         got += (size_t)n;
+        if (offset < 0 ? task_did((uint64_t)n) : task_worked((uint64_t)n)) continue;    /* a head is read again */
+        r->status = task_fail(r->why);
+        return -1;
     }
     return (ssize_t)got;
 }
@@ -117,6 +121,7 @@ static blob *read_regular(file_reader *r) {
         return NULL;
     }
     char more;
+    task_expect(r->size);
     ssize_t got = read_some(r, (void *)(uintptr_t)b->bytes, (size_t)r->size, -1);
     if (got >= 0 && (uint64_t)got < r->size) changed_size(r, "shorter");
     else if (got >= 0 && read_some(r, &more, 1, -1) > 0) changed_size(r, "longer");

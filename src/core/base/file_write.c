@@ -21,6 +21,7 @@
 #include "context_base.h"
 #include "file.h"
 #include "hash.h"
+#include "task.h"
 #include "temp_files.h"
 
 enum {
@@ -274,11 +275,26 @@ static struct iovec *skip(struct iovec *p, size_t written) {
     return p;
 }
 
+static bool cancel(file_writer *w) {
+    w->status = task_fail(w->why);
+    discard(w);
+    return false;
+}
+
+/* One call writes a few MiB, so that a task can be cancelled in between. */
+static ssize_t write_pieces(int fd, const struct iovec *p, const struct iovec *end) {
+    if (p->iov_len > QUEUED) return writev(fd, &(struct iovec){ p->iov_base, QUEUED }, 1);
+    size_t size = p->iov_len;
+    int n = 1;
+    while (p + n < end && p[n].iov_len <= QUEUED - size) size += p[n++].iov_len;
+    return writev(fd, p, n);
+}
+
 static bool flush(file_writer *w) {
     struct iovec *p = w->pieces, *const end = p + w->n_pieces;
     w->n_pieces = w->queued = w->used = 0;
     while (p < end) {
-        ssize_t n = writev(w->fd, p, (int)(end - p));
+        ssize_t n = write_pieces(w->fd, p, end);
         if (n < 0 && errno == EINTR) continue;
         if (n == 0) errno = ENOSPC;   /* neither an error nor progress: must not be repeated forever */
         if (n < 0 && is_lost(w, p->iov_base)) return false;
@@ -290,6 +306,7 @@ static bool flush(file_writer *w) {
         }
         p = skip(p, (size_t)n);
         w->written += (uint64_t)n;
+        if (!task_did((uint64_t)n)) return cancel(w);
     }
     return true;
 }

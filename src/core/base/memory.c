@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include "memory.h"
 #include "memory_limit.h"
+#include "task.h"
 
 static void *default_resize(void *user, void *block, size_t old_size, size_t size) {
     (void)user;
@@ -22,7 +23,7 @@ static void *default_resize(void *user, void *block, size_t old_size, size_t siz
 const xir_allocator memory_default = { default_resize, NULL };
 
 void *mem_grow(const xir_allocator *a, void *block, size_t old_size, size_t size) {
-    if (!memory_limit_take(old_size, size)) return NULL;
+    if (!task_allows(size > old_size ? size : 0) || !memory_limit_take(old_size, size)) return NULL;
     void *moved = a->resize(a->user, block, old_size, size);
     if (!moved && size) (void)memory_limit_take(size, old_size);
     return moved;

@@ -36,6 +36,12 @@ void memory_limit_begin(memory_limit *l, uint64_t once, uint64_t times, uint64_t
 
 void memory_limit_end(memory_limit *l) { limit = l->outer; }
 
+memory_limit *memory_limit_exchange(memory_limit *l) {
+    memory_limit *before = limit;
+    limit = l;
+    return before;
+}
+
 void memory_limit_add(uint64_t size) {
     uint64_t more;
     if (!limit) return;

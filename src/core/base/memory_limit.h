@@ -20,6 +20,8 @@ typedef struct memory_limit {
 /* Begins a limit on this thread, within the one before. The file, of `size` bytes, is in memory or mapped. */
 void memory_limit_begin(memory_limit *l, uint64_t once, uint64_t times, uint64_t size);
 void memory_limit_end(memory_limit *l);
+/* Sets the limit of this thread, NULL for none, and returns the one before. */
+memory_limit *memory_limit_exchange(memory_limit *l);
 /* The task opens another file, of `size` bytes: the limit grows by twice as many. */
 void memory_limit_add(uint64_t size);
 

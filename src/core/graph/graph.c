@@ -4,6 +4,7 @@
 /* The basic operations of the graph: records, use lists, the execution order. Nothing is checked here, and no rule of
  * networks is known. The caller has obtained everything needed, so linking never fails. */
 #include "provenance.h"
+#include "task.h"
 
 const label name_empty = { 0 }, name_spent = { 0 };
 
@@ -77,6 +78,7 @@ static void begin(xir_op *op, xir_network *net, const xir_class *cls, const void
     op->n_outputs = (uint32_t)n_outputs;
     op->slot = net->n_slots++;
     op->position = op->flags = 0;
+    (void)task_worked(TASK_PER_OBJECT);    /* a reader that is cancelled ends at its next allocation */
 }
 
 xir_op *op_make(xir_network *net, const xir_class *cls, const void *attrs, size_t n_inputs) {

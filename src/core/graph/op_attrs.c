@@ -97,7 +97,7 @@ static xir_status set_body(xir_op *op, const void *attrs, bool all, uint64_t wri
         return d ? d->code : XIR_E_MEMORY;
     }
     if (op_is_in(op) && has_children(op, own) && !net_build_ids(net)) return net_no_memory(net);
-    xir_status status = op_adopt_children(op, own);
+    xir_status status = op->cls->plain ? XIR_OK : op_adopt_children(op, own);
     if (status) return status;
     const void *old = op->attrs;
     op->attrs = own;

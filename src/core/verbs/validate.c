@@ -5,6 +5,7 @@
  * finding. The place of a finding ("/ops/17") is only made if there is a finding. */
 #include <inttypes.h>
 #include <stdio.h>
+#include "task.h"
 #include "validate.h"
 
 enum { FEW = 256, MANY = 1024 };   /* sizes of a memo: for a small network and for a large one */
@@ -171,6 +172,7 @@ static xir_status validate(checker *c, xir_diags *why) {
         }
         keep_first(&status, check_ids(c, op, &(trail){ NULL, "ops", i }, why));
         keep_first(&first, status);
+        if (!task_worked(TASK_PER_OBJECT)) return diag_memory(why);
     }
     return first;
 }

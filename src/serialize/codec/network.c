@@ -3,6 +3,7 @@
 
 /* Reading networks, and reading parts into existing networks. */
 #include "codec/read.h"
+#include "task.h"
 
 /* ---- networks ---------------------------------------------------------------------------------------------- */
 
@@ -17,6 +18,7 @@ static bool read_ops(decoder *d, source *s) {
         if (!decode_op(d, s, &op)) break;
         op_link(op, NULL);
         decoder_rewind(d);
+        if (!task_at(s->at) && !trace_memory(&d->trace)) break;
     }
     d->trace.top = f.up;
     return stepped == 0;

@@ -5,6 +5,7 @@
  * of their keys. A row that the file did not have is left out as long as it holds its default. */
 #include "codec/codec.h"
 #include "file.h"
+#include "task.h"
 
 void encoder_init(encoder *e, xir_context *ctx, const xir_network *net, sink *s) {
     *e = (encoder){ .sink = s, .ctx = ctx, .net = net };
@@ -386,6 +387,7 @@ static void encode_network_key(encoder *e, const codec_key *key, uint64_t params
     case NETWORK_OPS:
         s->ops->list(s, net->n_ops);
         for (const xir_op *op = net->first; op && !s->status; op = op->next) {
+            if (!task_worked(TASK_PER_OBJECT)) s->status = XIR_E_MEMORY;
             encode_op(e, op);
             s->ops->piece(s);
         }

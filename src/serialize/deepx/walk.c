@@ -4,6 +4,7 @@
 /* A whole text, line by line. A line is a call or a definition: a definition names its parameters, and says of which
  * types they may be. What fits both is taken as the lines before it are. */
 #include "deepx/pattern.h"
+#include "task.h"
 #include "utf8.h"
 
 typedef enum likeness { LIKE_CALL, LIKE_DEFINITION, LIKE_BOTH } likeness;
@@ -83,8 +84,12 @@ static size_t character_size(const char *p, const char *end) {
 
 /* The first byte that a line must not contain: invalid UTF-8 or a control character. NULL if the line is valid. */
 static const char *wrong_byte(xir_str text) {
-    const char *p = text.data, *end = p + text.size;
-    while ((p = skip_plain(p, end)) < end) {
+    const char *p = text.data, *end = p + text.size, *asked = p;
+    while ((p = skip_plain(p, end - p > TASK_EACH ? p + TASK_EACH : end)) < end) {
+        if (p - asked >= TASK_EACH) {
+            asked = p;
+            if (!task_worked(TASK_EACH)) return NULL;    /* the first line ends the walk */
+        }
         const char *stop = end - p > BLOCK ? p + BLOCK : end;
         while (p < stop) {
             const size_t n = character_size(p, end);
@@ -138,14 +143,17 @@ static bool visit_block(walk *k, xir_str whole) {
     return k->visit(k->user, DEEPX_BLOCK, (xir_str){ whole.data, (size_t)(after - whole.data) }, &line);
 }
 
+static bool no_memory(deepx_place *w) {
+    if (w->status != XIR_E_MEMORY) diag_memory(w->why);
+    w->status = XIR_E_MEMORY;
+    return false;
+}
+
 /* Reads a line that fits no pattern. */
 static bool read_new(walk *k, xir_str text, deepx_line *out) {
     const uint64_t said = k->w->said;
     if (!deepx_read_line(k->w, &k->slots, text, out)) return false;
-    if (k->w->said > said || deepx_remember_line(&k->patterns, text, out)) return true;
-    if (k->w->status != XIR_E_MEMORY) diag_memory(k->w->why);
-    k->w->status = XIR_E_MEMORY;
-    return false;
+    return k->w->said > said || deepx_remember_line(&k->patterns, text, out) || no_memory(k->w);
 }
 
 static bool visit_line(walk *k, xir_str whole, xir_str text) {
@@ -184,7 +192,7 @@ bool deepx_walk(deepx_place *w, const xir_allocator *alloc, xir_str text, bool a
     while (ok && w->status != XIR_E_MEMORY && next_line(&k.p, k.end, &whole, &line)) {
         w->line = whole.data;
         w->number++;
-        ok = visit_line(&k, whole, line);
+        ok = visit_line(&k, whole, line) && (task_at(k.p) || no_memory(w));
     }
     deepx_slots_free(&k.slots);
     deepx_patterns_free(&k.patterns);

@@ -4,6 +4,7 @@
 /* Writing a text: a call a line. What a tag keeps of the file that the network came from is written again if it still
  * stands for the same. */
 #include "deepx/order.h"
+#include "task.h"
 
 typedef struct writer {
     xir_network          *net;
@@ -216,6 +217,7 @@ static bool put_lines(writer *w, buffer *order) {
     if (!w->file) put_definitions(w);
     for (const xir_op *op = w->net->first; op; op = op->next) {
         w->at = op;
+        if (!task_worked(TASK_PER_OBJECT)) return memory(w);
         if (!deepx_is_op(op) && is_end(op) ? !put_end(w, op) : !put_op(w, op, op == last && open && !tail.size))
             return false;
     }

@@ -4,6 +4,7 @@
 /* Reading a network: the file is verified, then read table by table. Last, Params get their bytes, without copying
  * any. */
 #include "flat/read.h"
+#include "task.h"
 
 /* ---- source ------------------------------------------------------------------------------------------------- */
 
@@ -47,6 +48,7 @@ static bool read_ops(flat_reader *r, const flat_view *t, const flat_slot *slot) 
         if (!flat_read_op(r, flat_follow(item), slot->family->members[tag], &op)) break;
         op_link(op, NULL);
         decoder_rewind(&r->d);
+        if (!task_at(flat_follow(item)) && !trace_memory(&r->d.trace)) break;
     }
     r->depth--;
     r->d.trace.top = list.up;

@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include "flat/flat.h"
 #include "flat/wire.h"
+#include "task.h"
 #include "utf8.h"
 
 enum { PAGE = 1 << 16, MARKS = PAGE / 4, TEXT_MARK = 0xFF };
@@ -183,7 +184,7 @@ static uint32_t check_items(verifier *v, const flat_slot *slot, uint32_t values,
         uint32_t height = slot->kind == FLAT_UNIONS ? check_item(v, at, tags + i, slot->family)
             : check_at(v, at, slot->table);
         if (height > highest) highest = height;
-        if (!height) break;
+        if (!height || (!task_worked(TASK_PER_OBJECT) && !trace_memory(&v->trace))) break;
     }
     v->depth--;
     v->trace.top = f.up;

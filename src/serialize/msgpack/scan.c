@@ -6,6 +6,7 @@
  * them. */
 #include <inttypes.h>
 #include "scan.h"
+#include "task.h"
 
 #define TIMES2(...)   __VA_ARGS__, __VA_ARGS__
 #define TIMES4(...)   TIMES2(__VA_ARGS__), TIMES2(__VA_ARGS__)
@@ -154,6 +155,7 @@ bool packed_scan(trace *t, const uint8_t *data, size_t size, uint32_t deepest) {
                             (size_t)(end - p));
             }
             opened *o = &open[depth--];
+            if (!task_worked(TASK_PER_OBJECT)) return trace_memory(t);
             left = o->left;
             if (open[depth].height <= o->height) open[depth].height = o->height + 1;
             if (packed_head_at(o->start)->shape == SHAPE_MAP) remember(&recent, o->start, p, o->height);

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include "dialect/others.h"
 #include "nnb/nnb.h"
+#include "task.h"
 
 /* ---- the model ------------------------------------------------------------------------------------------------- */
 
@@ -232,6 +233,7 @@ static bool put_network(nnb_model *m, number_fn *numbering) {
     if (input && !put_values(m, numbering, input, false, &m->inputs)) return false;
     for (const xir_op *op = m->net->first; op; op = op->next) {
         m->at = op;
+        if (!task_worked(TASK_PER_OBJECT)) return nnb_model_memory(m);
         if (op != input && op != output && !put_function(m, numbering, op)) return false;
     }
     m->at = output;

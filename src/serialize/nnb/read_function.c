@@ -7,6 +7,7 @@
 #include "nnb/nnb.h"
 #include <math.h>
 #include "number.h"
+#include "task.h"
 
 enum { AVERAGE_POOLING = 6 };
 
@@ -258,7 +259,9 @@ static bool read_function(nnb_reader *r, uint32_t nth) {
 }
 
 bool nnb_read_functions(nnb_reader *r) {
-    for (uint32_t i = 0; i < r->functions.n; i++)
+    for (uint32_t i = 0; i < r->functions.n; i++) {
         if (!read_function(r, i)) return false;
+        if (!task_did(NNB_RECORD)) return trace_memory(&r->d.trace);
+    }
     return true;
 }

@@ -7,6 +7,7 @@
 #include "codec/read.h"
 #include "onnx/read.h"
 #include "source_tags.h"
+#include "task.h"
 
 enum { GRAPH_NODE = 1, GRAPH_NAME = 2, GRAPH_INITIALIZER = 5, GRAPH_DOC = 10, GRAPH_INPUT = 11, GRAPH_OUTPUT = 12,
        GRAPH_VALUE = 13, GRAPH_ANNOTATION = 14, GRAPH_SPARSE = 15, GRAPH_METADATA = 16 };
@@ -127,7 +128,8 @@ static bool each(proto_reader *r, uint32_t field, visit_fn *visit) {
         const proto_run *run = (const proto_run *)r->runs.data + i;
         if (run->field != field) continue;
         wire_field f;
-        for (wire w = wire_of(run->fields); ok && wire_next(&w, &f); item.index++) ok = visit(r, &f, item.index);
+        for (wire w = wire_of(run->fields); ok && wire_next(&w, &f); item.index++)
+            ok = visit(r, &f, item.index) && (task_at(w.at) || trace_memory(&r->d.trace));
     }
     ok = ok && proto_make_waiting(r);
     r->d.trace.top = list.up;

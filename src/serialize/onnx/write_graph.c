@@ -3,6 +3,7 @@
 
 /* GraphProto: ops are nodes, in their order; the op of all inputs and the op of all outputs are lists of values. */
 #include "onnx/write.h"
+#include "task.h"
 
 enum { GRAPH_NODE = 1, GRAPH_NAME = 2, GRAPH_INITIALIZER = 5, GRAPH_DOC = 10, GRAPH_INPUT = 11, GRAPH_OUTPUT = 12,
        GRAPH_VALUE = 13, GRAPH_ANNOTATION = 14, GRAPH_SPARSE = 15, GRAPH_METADATA = 16,
@@ -195,7 +196,8 @@ void proto_put_graph(proto_writer *w, uint32_t field) {
     const xir_map *tags = w->net->tags;
     const proto_message m = proto_open(w, field);
     for (const xir_op *op = w->net->first; op && !proto_failed(w); op = op->next)
-        if (op != w->input && op != w->output) put_node(w, op);
+        if (!task_worked(TASK_PER_OBJECT)) proto_no_memory(w);
+        else if (op != w->input && op != w->output) put_node(w, op);
     w->at = NULL;
     proto_put_some(w, GRAPH_NAME, w->net->text[XIR_TEXT_NAME]);
     put_constants(w, GRAPH_INITIALIZER);

@@ -4,6 +4,7 @@
 /* The archive of weights next to a text: a member OP.KEY for each weight. */
 #include "file.h"
 #include "pnnx/pnnx.h"
+#include "task.h"
 #include "zip/zip.h"
 
 /* ---- reading --------------------------------------------------------------------------------------------------- */
@@ -157,8 +158,9 @@ xir_status pnnx_read_params(xir_network *net, const format_reading *how, const v
     const xir_allocator *alloc = &net->ctx->alloc;
     blob *whole = how->lazy ? blob_borrow(alloc, data, size, true, NULL, NULL) : blob_new(alloc, size);
     if (!whole) return diag_memory(how->why);
-    if (!how->lazy && size) memcpy((void *)(uintptr_t)whole->bytes, data, size);
-    xir_status status = load(net, how, whole);
+    xir_status status = XIR_OK;
+    if (!how->lazy && !task_copy((void *)(uintptr_t)whole->bytes, data, size)) status = diag_memory(how->why);
+    if (!status) status = load(net, how, whole);
     blob_release(whole);
     return status;
 }

@@ -6,6 +6,7 @@
  * all inputs at its beginning. */
 #include "pnnx/pnnx.h"
 #include "number.h"
+#include "task.h"
 #include "utf8.h"
 
 /* ---- lines ----------------------------------------------------------------------------------------------------- */
@@ -91,8 +92,12 @@ static uint64_t is_strange(uint64_t bytes) { return ((bytes - 0x0101010101010101
 
 /* A text is UTF-8 without zero bytes. */
 static bool check_text(pnnx_reader *r) {
-    const char *p = r->text.data, *end = p + r->text.size;
+    const char *p = r->text.data, *end = p + r->text.size, *asked = p;
     while (p < end) {
+        if (p - asked >= TASK_EACH) {
+            asked = p;
+            if (!task_worked(TASK_EACH)) return trace_memory(&r->d.trace);
+        }
         if (end - p >= 32 && !(is_strange(load8(p)) | is_strange(load8(p + 8)) | is_strange(load8(p + 16)) |
                                is_strange(load8(p + 24)))) {
             p += 32;
@@ -185,6 +190,7 @@ static bool read_ops(pnnx_reader *r, pnnx_text text) {
         r->is_pnnx |= head.end == PNNX_OUTPUT || memchr(head.type.data, '.', head.type.size) ||
                       memchr(head.type.data, ':', head.type.size);
         if (head.end != PNNX_INPUT && !pnnx_read_op(r, &head)) return false;
+        if (!task_at(text.p)) return trace_memory(&r->d.trace);
     }
     return r->is_pnnx || !r->n_ops ||
            PNNX_FAIL(r, r->text.data, XIR_E_UNSUPPORTED,

@@ -5,6 +5,7 @@
  * keeps of the file that the network came from is written again if it still stands for the same (keep.c). */
 #include "dialect/others.h"
 #include "pnnx/pnnx.h"
+#include "task.h"
 
 enum { COLUMN = 24, FLUSH = 64 << 10 };
 
@@ -288,6 +289,7 @@ static bool put_lines(pnnx_writer *w) {
     o.n_out = o.output ? o.output->n_inputs : 0;
     if (!put_in_order(&o, true)) put_in_order(&o, false);
     for (size_t i = 0; i < n && !w->stopped; i++) {
+        if (!task_worked(TASK_PER_OBJECT)) return !(w->p.status = XIR_E_MEMORY);
         const line *l = &o.lines[i];
         if (l->op == o.input || l->op == o.output) put_end(w, l->op, l->i);
         else put_op(w, l->op);

@@ -6,6 +6,7 @@
 #include <xir/icraft.h>
 #include "format.h"
 #include "raw/list.h"
+#include "task.h"
 
 bool raw_digest_is(xir_str a, const char *b) {
     if (a.size != MD5_DIGITS) return false;
@@ -176,7 +177,10 @@ static xir_status raw_read(xir_network *net, const void *data, size_t size, unsi
         if (check_whole(&l, &given, &n) == XIR_OK) {
             bool lazy = flags & XIR_LOAD_LAZY;
             blob *whole = lazy ? blob_borrow(alloc, data, size, true, NULL, NULL) : blob_new(alloc, size);
-            if (whole && !lazy && size) memcpy((void *)(uintptr_t)whole->bytes, data, size);
+            if (whole && !lazy && !task_copy((void *)(uintptr_t)whole->bytes, data, size)) {
+                blob_release(whole);
+                whole = NULL;
+            }
             if (whole) take(&l, whole, n, flags);
             else raw_no_memory(&l);
         }

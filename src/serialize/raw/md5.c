@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include "object.h"
 #include "raw/md5.h"
+#include "task.h"
 
 #if OPENSSL_VERSION_NUMBER >= 0x30000000L
 #include <openssl/provider.h>
@@ -105,7 +106,10 @@ xir_status md5_begin(md5 *m, xir_diags *why) {
 }
 
 void md5_add(md5 *m, const void *data, size_t size) {
-    if (size && EVP_DigestUpdate(m->context, data, size) != 1) m->failed = true;
+    for (size_t at = 0, n; at < size && !m->failed; at += n) {
+        n = size - at < TASK_EACH ? size - at : TASK_EACH;
+        m->failed = EVP_DigestUpdate(m->context, (const char *)data + at, n) != 1 || !task_did(n);
+    }
 }
 
 xir_status md5_end(md5 *m, char hex[MD5_DIGITS + 1], xir_diags *why) {

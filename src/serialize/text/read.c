@@ -4,6 +4,7 @@
 /* Reading a network line by line, and parts. A wrong line is reported; reading goes on at the next line that begins at
  * the margin. What such a line would have made counts as made, so that no other line is blamed for it. */
 #include "raw/payload.h"
+#include "task.h"
 #include "text/reader.h"
 #include "text/text_format.h"
 
@@ -186,6 +187,11 @@ static void read_lines(text_reader *r) {
         line = here(s);
         if (!read_line(r, s) && !resume(r, line)) return;
         decoder_rewind(&r->d);
+        if (!task_at(here(s))) {
+            (void)trace_memory(&r->d.trace);
+            (void)text_report(r);
+            return;
+        }
     }
     text_labels_end(r);
 }

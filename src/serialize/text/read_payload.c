@@ -6,6 +6,7 @@
 #include <math.h>
 #include "elements.h"
 #include "number.h"
+#include "task.h"
 #include "text/reader.h"
 
 /* Memory for `size` more bytes of a payload, after `before` that have been read; also for none. NULL with a finding: it
@@ -148,7 +149,7 @@ static bool read_list(text_reader *r, source *s, xir_value *v) {
             if (got == n) return source_fail(s, here(s), XIR_E_BOUNDS,
                                              "more numbers than the %" PRIu64 " elements of the type", n);
             if (!read_one(s, f, out + got * each)) return false;
-            got++;
+            if (++got % 1024 == 0 && !task_worked(8 << 10)) return trace_memory(s->trace);
         } while (text_take(s, ','));
     }
     if (!text_close(s, ']')) return false;

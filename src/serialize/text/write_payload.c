@@ -5,6 +5,7 @@
 #include <math.h>
 #include "elements.h"
 #include "number.h"
+#include "task.h"
 #include "text/writer.h"
 
 typedef struct numbers { element_format format; const uint8_t *bytes; size_t n, size; } numbers;
@@ -59,6 +60,7 @@ static void put_numbers(text_writer *w, const numbers *all) {
     const size_t n = all_equal(all) ? 1 : all->n;
     text_put(w, n < all->n ? "splat " : "[");
     for (size_t i = 0; i < n && !w->sink.status; i++) {
+        if (i % 1024 == 0 && !task_worked(8 << 10)) text_fail(w, XIR_E_MEMORY);
         if (i) {
             buffer_char(&w->out, ',');
             text_may_break(w, GROUP_FILL);

@@ -9,6 +9,7 @@
  * these cannot say: {"@dict": [[key, piece], …]} unless the keys are sorted, {"@binary": digits}, {"@text": digits},
  * {"@float": digits}, {"@bool": 2}, {"@nil": 1}. {"@module": true} stands for the module. */
 #include <math.h>
+#include "task.h"
 #include "tsm/tsm.h"
 
 enum { NIL, INT, FLOAT, TEXT, BINARY, LIST, DICT, BOOL };
@@ -211,7 +212,7 @@ bool tsm_container_open(tsm_container *to, const format_reading *how, blob *whol
     uint64_t begin = MAGIC_SIZE;
     if (scrambled) {
         if (!(to->plain = blob_new(to->alloc, whole->size))) return trace_memory(place);
-        memcpy((void *)(uintptr_t)to->plain->bytes, bytes, (size_t)whole->size);
+        if (!task_copy((void *)(uintptr_t)to->plain->bytes, bytes, whole->size)) return trace_memory(place);
         bytes = to->plain->bytes;
         tsm_scramble((uint8_t *)(uintptr_t)bytes + MAGIC_SIZE, whole->size - MAGIC_SIZE);
         begin += MAGIC_SIZE;

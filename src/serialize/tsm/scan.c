@@ -5,6 +5,7 @@
  * end, an unknown type) ends the scan; every other fault is a finding with the node's number and name, and the scan
  * goes on, so that one run lists them all. A module with a fault is not read. */
 #include <stdarg.h>
+#include "task.h"
 #include "tsm/tsm.h"
 
 void tsm_fault(tsm_reader *r, xir_status code, const uint8_t *at, size_t node, const char *where, const char *sentence,
@@ -253,6 +254,7 @@ static bool scan_graph(tsm_reader *r) {
             return trace_memory(&r->d.trace);
         r->n = i + (size_t)1;
         if (!scan_node(r, i)) return false;
+        if (!task_at(r->c.p)) return trace_memory(&r->d.trace);
     }
     return true;
 }

@@ -4,6 +4,7 @@
 /* The nodes of a module that is written: ops in the order of execution, with the constants that each is the first to
  * use; their numbers, and their names. Tags say where the file of an unchanged network was different. */
 #include "dialect/others.h"
+#include "task.h"
 #include "tsm/write.h"
 
 /* ---- the nodes --------------------------------------------------------------------------------------------------- */
@@ -116,6 +117,7 @@ static bool list_nodes(tsm_writer *w) {
     if (!add_unused(w)) return false;
     for (const xir_op *op = w->net->first; op; op = op->next) {
         if (op == w->input || op == w->output) continue;
+        if (!task_worked(TASK_PER_OBJECT)) return tsm_no_memory(w);
         if (!check_kind(w, op) || !add_constants(w, op) || !add_node(w, op, &op_outputs(op)[0])) return false;
     }
     return (!w->output || add_constants(w, w->output)) && check_sources(w);

@@ -45,6 +45,16 @@ static blob *inflate(zip_archive *z, const zip_member *m) {
     return NULL;
 }
 
+bool zip_checksum(const void *data, uint64_t size, uint32_t *out) {
+    *out = 0;
+    for (uint64_t at = 0, n; at < size; at += n) {
+        n = size - at < TASK_EACH ? size - at : TASK_EACH;
+        *out = libdeflate_crc32(*out, (const char *)data + at, (size_t)n);
+        if (!task_did(n)) return false;
+    }
+    return true;
+}
+
 blob *zip_take(zip_archive *z, const zip_member *m, bool check) {
     if (z->status || !is_readable(z, m)) return NULL;
     blob *out = m->method == ZIP_DEFLATED ? inflate(z, m) : blob_part(z->whole, m->at, m->size);
@@ -52,10 +62,12 @@ blob *zip_take(zip_archive *z, const zip_member *m, bool check) {
         zip_no_memory(z);   /* unless inflate has recorded another failure */
         return NULL;
     }
-    const uint32_t crc = check ? libdeflate_crc32(0, out->bytes, (size_t)out->size) : m->crc;
-    if (crc == m->crc) return out;
-    zip_fail(z, XIR_E_CORRUPT, m->header, "the checksum of '%.*s' is %08" PRIX32 ", but the archive says %08" PRIX32,
-             CLIP(m->name), crc, m->crc);
+    uint32_t crc = m->crc;
+    if (check && !zip_checksum(out->bytes, out->size, &crc)) zip_no_memory(z);
+    else if (crc == m->crc) return out;
+    else
+        zip_fail(z, XIR_E_CORRUPT, m->header, "the checksum of '%.*s' is %08" PRIX32 ", but the archive says %08"
+                 PRIX32, CLIP(m->name), crc, m->crc);
     blob_release(out);
     return NULL;
 }

@@ -2,7 +2,6 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* Writing an archive. Headers hold what is known before a member is written, so an archive can go into a stream. */
-#include <libdeflate.h>
 #include "zip/zip.h"
 
 enum { BLOCK64_SIZE = 28 };
@@ -58,7 +57,11 @@ void zip_add(zip_writer *w, xir_str name, const void *data, uint64_t size) {
         w->status = XIR_E_LIMIT;
         return;
     }
-    const uint32_t crc = libdeflate_crc32(0, data, (size_t)size);
+    uint32_t crc;
+    if (!zip_checksum(data, size, &crc)) {
+        w->status = XIR_E_MEMORY;
+        return;
+    }
     put_le(local, 4, ZIP_LOCAL);
     put_le(local + 14, 4, crc);
     put_le(local + 18, 4, w->zip64 ? ZIP_WIDE : size);

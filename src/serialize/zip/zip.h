@@ -18,6 +18,7 @@
 #include "diagnose.h"
 #include "hash.h"
 #include "little.h"
+#include "task.h"
 #include <xir/serialize.h>
 
 enum { ZIP_STORED = 0, ZIP_DEFLATED = 8 };
@@ -65,6 +66,8 @@ const zip_member *zip_find(const zip_archive *z, xir_str name);
  * checksum. NULL with a failure: XIR_E_CORRUPT; XIR_E_UNSUPPORTED if it is encrypted or packed by another method. No
  * memory is taken for a size that the packed bytes cannot have. */
 blob *zip_take(zip_archive *z, const zip_member *m, bool check);
+/* The checksum of bytes. Returns false if the task of this thread is cancelled. */
+bool  zip_checksum(const void *data, uint64_t size, uint32_t *out);
 
 /* ---- write.c --------------------------------------------------------------------------------------------------- */
 
