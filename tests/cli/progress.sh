@@ -58,6 +58,11 @@ terminal 0 xterm "small.json: wait" opt small.json --plugin "$BUILD/tests/plugin
 err "xir: optimising small.json: wait, "
 [ "$(tail -c 4 err)" = "$erased" ] || bad "the line is left"
 
+# Half of the work on a file is done once it is read: its reader, which waits, comes next.
+printf 'any bytes' >net.slow
+terminal 0 xterm "net.slow, 50 %" info net.slow --plugin "$BUILD/tests/plugin/waiting.so"
+err "${erased}xir: reading net.slow, 50 %, "
+
 # Findings are printed whole, after the line has disappeared.
 terminal 0 xterm "reading <stdin>" info -; out "ops         7"
 err "<stdin>: warning: there is no parameter file"

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* A pass that takes as long as a test wants: it ends when standard input does. */
+/* A pass and a reader that take as long as a test wants: they end when standard input does. */
 #include <stdio.h>
+#include <xir/format.h>
 #include <xir/xir.h>
+
+static void wait_for_end(void) {
+    while (getchar() != EOF) {}
+}
 
 static xir_status run(xir_pass *at) {
     (void)at;
-    while (getchar() != EOF) {}
+    wait_for_end();
     return XIR_OK;
 }
 
@@ -16,8 +21,20 @@ static const xir_pass_decl waiting = {
     .level = XIR_LEVEL_EXACT, .run = run,
 };
 
+/* The bytes of the file do not matter. */
+static xir_network *read_slowly(const xir_format_reading *how) {
+    wait_for_end();
+    return xir_network_new(how->ctx, "slow", XIR_FRAMEWORK_PYTORCH, "");
+}
+
+static const xir_format_decl slow = {
+    XIR_FORMAT_HEAD("slow", "file that takes long"), .suffixes = "slow", .read = read_slowly,
+};
+
 const xir_plugin *xir_plugin_entry(void) {
     static const xir_pass_decl *const passes[] = { &waiting };
-    static const xir_plugin plugin = { XIR_PLUGIN_HEAD("waiting"), .passes = passes, .n_passes = 1 };
+    static const xir_format_decl *const formats[] = { &slow };
+    static const xir_plugin plugin = { XIR_PLUGIN_HEAD("waiting"), .passes = passes, .n_passes = 1,
+                                       .formats = formats, .n_formats = 1 };
     return &plugin;
 }

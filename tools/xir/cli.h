@@ -200,6 +200,8 @@ void progress_step(const char *format, ...) XIR_PRINTF(1, 2);
 xir_status progress_pass(void *user, const xir_pass_event *event);
 /* Shows the op that is computed: for xir_run_options.cancel. Returns false. */
 bool progress_op(void *user);
+/* Shows how much of a file is read or written: for the member `progress` of xir_load_options and xir_save_options. */
+void progress_bytes(void *user, uint64_t done, uint64_t total);
 void progress_end(void);
 /* "writing OUT"; nothing if that is the terminal itself. */
 void progress_writing(const char *out);

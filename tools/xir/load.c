@@ -167,6 +167,7 @@ static int open_input(loaded *l, const char *path, const char *from, xir_diags *
  * read. */
 static int read_input(const loaded *l, xir_load_options o, xir_network **net, xir_diags *why) {
     o.format = l->format->name;
+    o.progress = progress_bytes;
     if (!l->regular || o.no_params) o.lazy = true;
     if (!l->bytes) *net = xir_network_load(context, l->path, &o, why);
     else *net = xir_network_read(context, l->bytes, l->size, xir_str_of(l->name), &o, why);
@@ -203,7 +204,7 @@ static xir_load_options options_of(const loaded *l, unsigned flags) {
     bool lazy = flags & XIR_LOAD_LAZY;
     bool compare = lazy ? flags & XIR_LOAD_MD5 : !(flags & XIR_LOAD_NO_MD5);
     return XIR_INIT(xir_load_options, .format = l->format->name, .lazy = lazy,
-                    .verify = compare ? XIR_VERIFY_FULL : XIR_VERIFY_HEADER);
+                    .verify = compare ? XIR_VERIFY_FULL : XIR_VERIFY_HEADER, .progress = progress_bytes);
 }
 
 /* All bytes of standard input, which may never end: its beginning must be that of a parameter file. */
@@ -245,7 +246,7 @@ static int read_params(loaded *l, const char *params, unsigned flags, bool *foun
 
 /* A text, which may have its parameters inside: no file next to it is looked for, or found missing. */
 static int read_text(loaded *l, xir_network **net, xir_diags *why) {
-    const xir_load_options o = XIR_INIT(xir_load_options, .format = l->format->name);
+    const xir_load_options o = XIR_INIT(xir_load_options, .format = l->format->name, .progress = progress_bytes);
     int code = DONE;
     xir_diags *said = new_diags();
     *net = NULL;

@@ -22,6 +22,7 @@ static pthread_cond_t  ended;
 static bool            running, ending;
 static text            words;       /* "reading big.json" */
 static char            step[64];    /* ": fold"; empty at first */
+static int             percent;     /* that the step shows; -1: none */
 
 static bool on_terminal(void) {
     static int known = -1;
@@ -109,6 +110,7 @@ void progress_begin(const char *verb, const char *name) {
     pthread_condattr_destroy(&attr);
     ending = false;
     step[0] = '\0';
+    percent = -1;
     sigset_t all, before;   /* signals are the main thread's */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -161,4 +163,13 @@ bool progress_op(void *user) {
     const int64_t at = net ? xir_network_index_of(net, op) : -1;    /* -1 of an op in a body */
     if (at >= 0) progress_step(", op %lld of %zu", (long long)at + 1, xir_network_op_count(net));
     return false;
+}
+
+void progress_bytes(void *user, uint64_t done, uint64_t total) {
+    (void)user;
+    if (!running || !total) return;
+    const int now_at = (int)((double)done * 100 / (double)total);
+    if (now_at == percent) return;
+    percent = now_at;
+    progress_step(", %d %%", percent);
 }

@@ -59,7 +59,8 @@ static int take_inline(const char *out, const file_format *to, xir_save_options 
 
 /* Options that only some formats have. */
 int check_save(const file_format *to, const char *out, xir_save_options *o) {
-    *o = XIR_INIT(xir_save_options, .format = to->name, .unchecked = true, .indent = save_args.indent);
+    *o = XIR_INIT(xir_save_options, .format = to->name, .unchecked = true, .progress = progress_bytes,
+                  .indent = save_args.indent);
     if (save_args.out_params && load_args.no_params)
         return complain(MISUSED, "--out-params and --no-params contradict each other");
     if (save_args.external && !to->splits)
