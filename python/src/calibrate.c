@@ -7,6 +7,13 @@
 
 #define CAPSULE "xir.calibration"
 
+/* The library has no `user` for this call. */
+static bool ends(void *none) {
+    static _Thread_local struct timespec last;
+    (void)none;
+    return is_interrupted(&last);
+}
+
 static void drop(PyObject *capsule) { xir_calibration_free(PyCapsule_GetPointer(capsule, CAPSULE)); }
 
 /* calibration(products, channels): a capsule. */
@@ -38,7 +45,7 @@ static PyObject *add(PyObject *module, PyObject *args) {
     xir_calibration *c = PyCapsule_GetPointer(capsule, CAPSULE);
     if (!c) return NULL;
     if (threads < 0) return raise_status(XIR_E_BOUNDS, "a number of threads is not negative");
-    const xir_run_options how = XIR_INIT(xir_run_options, .threads = (size_t)threads);
+    const xir_run_options how = XIR_INIT(xir_run_options, .threads = (size_t)threads, .cancel = ends);
     net_object *o = (net_object *)self;
     if (!net_read(o)) return NULL;
     const size_t n = (size_t)PyTuple_Size(list);
@@ -60,7 +67,7 @@ static PyObject *add(PyObject *module, PyObject *args) {
     scratch_free(&s);
     if (status) return raise_diags(status, why);
     xir_diags_free(why);
-    return fine ? Py_NewRef(Py_None) : NULL;
+    return fine && !PyErr_Occurred() ? Py_NewRef(Py_None) : NULL;
 }
 
 /* calibration_save(capsule, path): how many samples there are. */

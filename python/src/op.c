@@ -73,8 +73,8 @@ static PyObject *field_out(op_object *o, const xir_op *op, const xir_field *fiel
     return status ? raise_net(o->owner->net, status) : attr_out(o->owner, &attr, field);
 }
 
-static bool set_attr(op_object *o, xir_op *op, xir_str name, PyObject *value) {
-    const xir_field *field = xir_class_field(xir_op_class(op), name);
+/* `field`: of the name, or NULL. */
+static bool set_attr(op_object *o, xir_op *op, const xir_field *field, xir_str name, PyObject *value) {
     xir_attr attr;
     scratch s = { 0 };
     bool fine = attr_in(o->owner, value, field, &attr, &s) && op_write(o);   /* conversions run code of the caller */
@@ -165,7 +165,8 @@ static int op_setattr(PyObject *self, PyObject *name, PyObject *value) {
         const long i = PyLong_AsLong(at);
         if (i >= (long)xir_class_field_count(xir_op_class(op)))
             return PyErr_SetString(PyExc_AttributeError, "an output of an op cannot be set"), -1;
-        return i < 0 ? set_input_port(o, op, (size_t)(-1 - i), value) : set_attr(o, op, text, value) ? 0 : -1;
+        if (i < 0) return set_input_port(o, op, (size_t)(-1 - i), value);
+        return set_attr(o, op, xir_class_field_at(xir_op_class(op), (size_t)i), text, value) ? 0 : -1;
     }
     PyObject *own = PyObject_GetAttr((PyObject *)Op_type, name);
     if (own) {
@@ -173,7 +174,7 @@ static int op_setattr(PyObject *self, PyObject *name, PyObject *value) {
         return PyObject_GenericSetAttr(self, name, value);
     }
     PyErr_Clear();
-    return set_attr(o, op, text, value) ? 0 : -1;      /* refused with a suggestion */
+    return set_attr(o, op, NULL, text, value) ? 0 : -1;      /* refused with a suggestion */
 }
 
 /* op["name"]: an attribute, declared or not. */
@@ -198,8 +199,9 @@ static int op_set_item(PyObject *self, PyObject *key, PyObject *value) {
     scratch s = { 0 };
     xir_op *op = op_write(o);
     if (!op || !text_in(key, &name)) return -1;
-    if (xir_class_field(xir_op_class(op), name)) {
-        if (value) return set_attr(o, op, name, value) ? 0 : -1;
+    const xir_field *field = xir_class_field(xir_op_class(op), name);
+    if (field) {
+        if (value) return set_attr(o, op, field, name, value) ? 0 : -1;
         raise_status(XIR_E_INVALID, "an attribute that the class declares cannot be deleted");
         return -1;
     }

@@ -110,17 +110,28 @@ static bool options_in(Py_ssize_t threads, unsigned long long max_work, unsigned
     return threads >= 0 || raise_status(XIR_E_BOUNDS, "a number of threads is not negative");
 }
 
-/* The library calls `watch` and `cancel` with one `user`. */
-typedef struct running { keeping keeps; struct timespec last; } running;
+/* The library calls its functions with one `user`. */
+typedef struct running {
+    keeping  keeps;
+    watched  by;
+    uint64_t done, ops;
+} running;
 
 static bool watch(void *user, const xir_value *value, const xir_array *array) {
     return keep(&((running *)user)->keeps, value, array);
 }
 
-static bool ends(void *user) { return is_interrupted(&((running *)user)->last); }
+static bool ends(void *user) { return watched_ends(&((running *)user)->by); }
 
-/* run(net, (Array, ...), threads, max_work, max_memory, arena, values): a tuple of Arrays, and a list of the values
- * that were kept with their Arrays. */
+/* Called after each op. */
+static void count_op(void *user, const xir_op *op, const xir_run_memory *now) {
+    running *r = user;
+    (void)op, (void)now;
+    watched_tell(&r->by, ++r->done, r->ops);
+}
+
+/* run(net, (Array, ...), threads, max_work, max_memory, arena, values, progress): a tuple of Arrays, and a list of the
+ * values that were kept with their Arrays. */
 static PyObject *run(PyObject *module, PyObject *args) {
     PyObject *self, *list, *wanted, *made = NULL;
     Py_ssize_t threads;
@@ -130,8 +141,8 @@ static PyObject *run(PyObject *module, PyObject *args) {
     running r = { 0 };
     xir_run_options how;
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!O!nKKpO:run", Network_type, &self, &PyTuple_Type, &list, &threads, &max_work,
-                          &max_memory, &arena, &wanted) ||
+    if (!PyArg_ParseTuple(args, "O!O!nKKpO|O:run", Network_type, &self, &PyTuple_Type, &list, &threads, &max_work,
+                          &max_memory, &arena, &wanted, &r.by.call) ||
         !options_in(threads, max_work, max_memory, &how)) return NULL;
     net_object *o = (net_object *)self;
     if (!net_read(o)) return NULL;
@@ -139,6 +150,8 @@ static PyObject *run(PyObject *module, PyObject *args) {
     how.cancel = ends;
     how.user = &r;
     if (wanted != Py_None) how.watch = watch;
+    if (r.by.call && r.by.call != Py_None) how.memory = count_op;
+    r.ops = xir_network_op_count(o->net);
     const size_t n = (size_t)PyTuple_Size(list), m = xir_network_outputs(o->net, NULL, 0);
     const xir_array **inputs = arrays_in(list, &s);
     xir_array **outputs = inputs ? scratch_take(&s, m + 1, sizeof *outputs) : NULL;
@@ -148,11 +161,13 @@ static PyObject *run(PyObject *module, PyObject *args) {
     if (begun) {
         WITHOUT_GIL(status = xir_network_run(o->net, inputs, n, outputs, m, &how, why));
         net_end_read(o);
-        PyObject *results = status ? NULL : arrays_out(outputs, m), *values = results ? kept_out(o, &r.keeps) : NULL;
+        const bool raised = PyErr_Occurred() || (!status && PyErr_CheckSignals());
+        for (size_t i = 0; raised && i < m; i++) xir_array_free(outputs[i]);    /* NULL after a failure */
+        PyObject *results = status || raised ? NULL : arrays_out(outputs, m);
+        PyObject *values = results ? kept_out(o, &r.keeps) : NULL;
         if (values) made = PyTuple_Pack(2, results, values);
         Py_XDECREF(results);
         Py_XDECREF(values);
-        if (!status && PyErr_CheckSignals()) Py_CLEAR(made);
     }
     keeping_free(&r.keeps);
     scratch_free(&s);

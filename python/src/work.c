@@ -15,16 +15,47 @@ static PyObject *path_in(PyObject *arg) {
     return PyUnicode_FSConverter(arg, &bytes) ? bytes : NULL;
 }
 
-/* load(path, lazy, params, format, verify): a network. */
+/* A network that was read, or an exception: of a function that watched, or of the findings. */
+static PyObject *loaded(xir_network *net, xir_diags *why) {
+    if (PyErr_Occurred()) {    /* the function may have raised it in its last call */
+        xir_network_free(net);
+        net = NULL;
+    }
+    if (!net) return raise_diags(XIR_OK, why);
+    PyObject *made = net_wrap(net, true);
+    if (!warn_diags(why)) Py_CLEAR(made);
+    return made;
+}
+
+/* A save changes its network for a while, and calls Python meanwhile, which may only read the network then. */
+static bool begin_save(net_object *o) {
+    const bool begun = net_begin_write(o);
+    if (begun) o->readers++;
+    return begun;
+}
+
+static void end_save(net_object *o) {
+    o->readers--;
+    net_end_write(o);
+}
+
+/* None, with an exception if the call has failed or a function has raised one. */
+static PyObject *saved(xir_status status, xir_diags *why) {
+    if (status || PyErr_Occurred()) return raise_diags(status, why);
+    return warn_diags(why) ? Py_NewRef(Py_None) : NULL;
+}
+
+/* load(path, lazy, params, format, verify, progress): a network. */
 static PyObject *load(PyObject *module, PyObject *args) {
+    watched w = { 0 };
     PyObject *arg, *params;
     const char *format;
     int lazy, verify;
     (void)module;
-    if (!PyArg_ParseTuple(args, "OpOzi:load", &arg, &lazy, &params, &format, &verify)) return NULL;
+    if (!PyArg_ParseTuple(args, "OpOzi|O:load", &arg, &lazy, &params, &format, &verify, &w.call)) return NULL;
     PyObject *path = path_in(arg), *raw = path && params != Py_None && !PyBool_Check(params) ? path_in(params) : NULL;
     xir_load_options how = XIR_INIT(xir_load_options, .lazy = lazy != 0, .format = format,
-        .no_params = params == Py_False, .verify = (xir_verify)verify);
+        .no_params = params == Py_False, .verify = (xir_verify)verify, WATCHED(&w));
     xir_diags *why = PyErr_Occurred() ? NULL : why_new();
     xir_network *net = NULL;
     if (why) {
@@ -34,29 +65,22 @@ static PyObject *load(PyObject *module, PyObject *args) {
     }
     Py_XDECREF(path);
     Py_XDECREF(raw);
-    if (!why) return NULL;
-    if (!net) return raise_diags(XIR_OK, why);
-    PyObject *made = net_wrap(net, true);
-    if (!warn_diags(why)) Py_CLEAR(made);
-    return made;
+    return why ? loaded(net, why) : NULL;
 }
 
-/* read(buffer, name, format): a network from bytes, which are copied. */
+/* read(buffer, name, format, progress): a network from bytes, which are copied. */
 static PyObject *read_(PyObject *module, PyObject *args) {
+    watched w = { 0 };
     Py_buffer view;
     const char *name, *format;
     (void)module;
-    if (!PyArg_ParseTuple(args, "y*sz:read", &view, &name, &format)) return NULL;
-    xir_load_options how = XIR_INIT(xir_load_options, .format = format);
+    if (!PyArg_ParseTuple(args, "y*sz|O:read", &view, &name, &format, &w.call)) return NULL;
+    xir_load_options how = XIR_INIT(xir_load_options, .format = format, WATCHED(&w));
     xir_diags *why = why_new();
     xir_network *net = NULL;
     if (why) WITHOUT_GIL(net = xir_network_read(the_context, view.buf, (size_t)view.len, xir_str_of(name), &how, why));
     PyBuffer_Release(&view);
-    if (!why) return NULL;
-    if (!net) return raise_diags(XIR_OK, why);
-    PyObject *made = net_wrap(net, true);
-    if (!warn_diags(why)) Py_CLEAR(made);
-    return made;
+    return why ? loaded(net, why) : NULL;
 }
 
 /* The parameters of a file: a path, False for none, None for those of the format. `*hold` keeps the path. */
@@ -69,23 +93,24 @@ static bool params_in(PyObject *arg, xir_save_options *how, PyObject **hold) {
     return true;
 }
 
-/* save(net, path, format, check, indent, plain, align, params, flags). */
+/* save(net, path, format, check, indent, plain, align, params, flags, progress). */
 static PyObject *save(PyObject *module, PyObject *args) {
+    watched w = { 0 };
     PyObject *self, *arg, *params, *hold = NULL;
     const char *format;
     int indent, checked, plain;
     unsigned int align;
     unsigned long long flags;
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!OzpppIOK:save", Network_type, &self, &arg, &format, &checked, &indent, &plain,
-                          &align, &params, &flags)) return NULL;
+    if (!PyArg_ParseTuple(args, "O!OzpppIOK|O:save", Network_type, &self, &arg, &format, &checked, &indent, &plain,
+                          &align, &params, &flags, &w.call)) return NULL;
     net_object *o = (net_object *)self;
     PyObject *path = path_in(arg);
     xir_save_options how = XIR_INIT(xir_save_options, .format = format, .indent = indent != 0, .unchecked = !checked,
-                                    .plain = plain != 0, .align = align, .flags = flags);
+                                    .plain = plain != 0, .align = align, .flags = flags, WATCHED(&w));
     xir_diags *why = path && params_in(params, &how, &hold) ? why_new() : NULL;
     xir_status status = XIR_OK;
-    if (!why || !net_begin_write(o)) {
+    if (!why || !begin_save(o)) {
         xir_diags_free(why);
         Py_XDECREF(hold);
         Py_XDECREF(path);
@@ -93,11 +118,10 @@ static PyObject *save(PyObject *module, PyObject *args) {
     }
     const char *name = PyBytes_AsString(path);
     WITHOUT_GIL(status = xir_network_save(o->net, name, &how, why));
-    net_end_write(o);
+    end_save(o);
     Py_DECREF(path);
     Py_XDECREF(hold);
-    if (status) return raise_diags(status, why);
-    return warn_diags(why) ? Py_NewRef(Py_None) : NULL;
+    return saved(status, why);
 }
 
 /* finish_save(path, params): whether there was something to do. */
@@ -136,8 +160,9 @@ static bool grow(void *user, const void *data, size_t size) {
     return true;
 }
 
-/* write(net, format, check, params, indent, plain, align, flags): the bytes of a file. */
+/* write(net, format, check, params, indent, plain, align, flags, progress): the bytes of a file. */
 static PyObject *write_(PyObject *module, PyObject *args) {
+    watched w = { 0 };
     PyObject *self;
     const char *format;
     int checked, params, indent, plain;
@@ -145,22 +170,24 @@ static PyObject *write_(PyObject *module, PyObject *args) {
     unsigned long long flags;
     growing out = { 0 };
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!sppppIK:write", Network_type, &self, &format, &checked, &params, &indent, &plain,
-                          &align, &flags)) return NULL;
+    if (!PyArg_ParseTuple(args, "O!sppppIK|O:write", Network_type, &self, &format, &checked, &params, &indent, &plain,
+                          &align, &flags, &w.call)) return NULL;
     net_object *o = (net_object *)self;
     xir_save_options how = XIR_INIT(xir_save_options, .format = format, .unchecked = !checked, .no_params = !params,
-                                    .indent = indent != 0, .plain = plain != 0, .align = align, .flags = flags);
+                                    .indent = indent != 0, .plain = plain != 0, .align = align, .flags = flags,
+                                    WATCHED(&w));
     xir_diags *why = why_new();
     xir_status status;
-    if (!why || !net_begin_write(o)) {
+    if (!why || !begin_save(o)) {
         xir_diags_free(why);
         return NULL;
     }
     WITHOUT_GIL(status = xir_network_write(o->net, grow, &out, &how, why));
-    net_end_write(o);
-    PyObject *made = status ? raise_diags(status, why) : PyBytes_FromStringAndSize(out.data, (Py_ssize_t)out.size);
+    end_save(o);
+    PyObject *none = saved(status, why);
+    PyObject *made = none ? PyBytes_FromStringAndSize(out.data, (Py_ssize_t)out.size) : NULL;
+    Py_XDECREF(none);
     free(out.data);
-    if (!status && !warn_diags(why)) Py_CLEAR(made);
     return made;
 }
 

@@ -188,6 +188,18 @@ void net_end_read(net_object *o);
  * twenty times a second. `user` is a struct timespec, zero at first. */
 bool is_interrupted(void *user);
 
+/* A long call that also tells a function of Python, `call(done, total)`, how far it is; `call` may be NULL or None. The
+ * members `cancel` and `progress` of a call's options, whose `user` is a struct watched. */
+typedef struct watched {
+    struct timespec last;
+    PyObject       *call;
+    uint64_t        told;      /* the part of the whole that the function knows, from 1 */
+    bool            raised;    /* the function has raised an exception                  */
+} watched;
+bool watched_ends(void *user);
+void watched_tell(void *user, uint64_t done, uint64_t total);
+#define WATCHED(w) .cancel = watched_ends, .progress = watched_tell, .user = (w)
+
 /* A function of a class of operations that runs in this thread, inside of the library. Networks that existed before are
  * in any state: it may not change them, and only read those that no call changes; if it is `strict`, not even those. */
 typedef struct calling {

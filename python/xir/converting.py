@@ -11,6 +11,7 @@ from . import _xir, errors
 from ._xir import Network
 from .names import one_of, step, unknown
 from .network import Pipeline
+from .progress import watched
 
 Format = collections.namedtuple("Format", "name meaning suffixes reads writes pair text operators dialect indents "
                                           "aligns plains splits")
@@ -79,15 +80,16 @@ def _steps(net, to, options):
     return steps
 
 
-def convert(net, to, **options):
+def convert(net, to, *, progress=None, **options):
     """Returns a new network with the operators of a format, "onnx", "pnnx", "nnb", "tsm", "deepx", or of "xir". The
-    options are those of the passes `to-xir` and `xir-to-FORMAT`, as keywords. Ops that stay are warnings."""
+    options are those of the passes `to-xir` and `xir-to-FORMAT`, as keywords. Ops that stay are warnings. `progress` is
+    as in Pipeline.run."""
     if not isinstance(net, Network):
         raise errors.TypeError(f"convert takes a network, not {type(net).__name__}")
     copy = net.clone()
     steps = _steps(copy, to, options)
     if steps:
-        _tell(copy, Pipeline(",".join(steps)).run(copy), _dialect(to)[0])
+        _tell(copy, Pipeline(",".join(steps)).run(copy, progress=progress), _dialect(to)[0])
     return copy
 
 
@@ -164,23 +166,27 @@ def _for_file(net, word, convert_it, options):
     return convert(net, to.operators, **options) if _has_left(net, prefix) else net
 
 
-def _save(self, path, *, format=None, convert=True, check=True, **options):
+def _save(self, path, *, format=None, convert=True, check=True, progress=None, **options):
     """Saves the network; the suffix decides the format unless it is given. A format with operators of its own gets
     these: a copy is converted, unless `convert` is False. Options are those of the file: `indent`, `align`, `plain`,
     `params` (a path for the parameters, or False for none), `md5`, `external`, `inline` ("all", "none") and `ids`; and
-    those of the conversion (`xir.convert`). If it fails, an old file remains."""
+    those of the conversion (`xir.convert`). `progress` is as in xir.load. If it fails, or Ctrl-C ends it, an old file
+    remains."""
     how, rest = _file_options(options)
     word = format or _xir.detect(os.fsdecode(path))
-    _xir.save(_for_file(self, word, convert, rest), path, format, check, *how)
+    net = _for_file(self, word, convert, rest)
+    with watched(progress, f"writing {path}", "bytes") as told:
+        _xir.save(net, path, format, check, *how, told)
 
 
-def _write(self, format, *, convert=True, check=True, **options):
+def _write(self, format, *, convert=True, check=True, progress=None, **options):
     """Returns the bytes that a file of the format would have; options are those of save."""
     (indent, plain, align, params, flags), rest = _file_options(options)
     if params not in (None, False):
         raise errors.TypeError("write returns one file: a path for the parameters is an option of save")
-    return _xir.write(_for_file(self, format, convert, rest), format, check, params is not False, indent, plain, align,
-                      flags)
+    net = _for_file(self, format, convert, rest)
+    with watched(progress, f"writing {format}", "bytes") as told:
+        return _xir.write(net, format, check, params is not False, indent, plain, align, flags, told)
 
 
 _save.__name__, _write.__name__ = "save", "write"

@@ -11,6 +11,7 @@ from ._xir import Network, Op, Value
 from .converting import runnable
 from .names import unknown
 from .network import Pipeline
+from .progress import watched
 from .running import typed_array
 
 
@@ -77,17 +78,29 @@ def _samples(net, samples):
         yield tuple(map(typed_array, arrays, types))
 
 
-def compare(a, b, samples, *, absolute=0.0, relative=0.0, snr=None, alone=False, threads=1, max_work=0, max_memory=0):
+def _told(samples, total, told):
+    """The samples; the function gets the number of those that are done when the next one is asked for."""
+    for done, sample in enumerate(samples, 1):
+        yield sample
+        if told:
+            told(done, total)
+
+
+def compare(a, b, samples, *, absolute=0.0, relative=0.0, snr=None, alone=False, threads=1, max_work=0, max_memory=0,
+            progress=None):
     """Runs two networks on the same samples and compares each value that both have; the first is right. Instead of a
     second network `b` may be a folder with the arrays that a device has dumped. `samples` is an iterable, which may be
     a generator, of arrays, or of tuples of arrays if the network has several inputs. Elements differ beyond `absolute`
     and `relative` (both 0: 1e-4), or values beyond `snr` dB. `alone` shows what is lost since the pair before. Networks
-    with other operators than XIR's are converted, in copies. Returns a Comparison."""
+    with other operators than XIR's are converted, in copies. `progress` is a function of (samples so far, their number
+    or 0, "sample"), or True (xir.load). Ctrl-C ends it. Returns a Comparison."""
     first = runnable(a)
     second, folder = (runnable(b), None) if isinstance(b, Network) else (None, os.fspath(b))
-    pairs, bad, of_a, of_b, n, n_bad, alone_a, alone_b = _xir.compare(
-        first, second, folder, iter(_samples(first, samples)), absolute, relative, snr, alone, threads, max_work,
-        max_memory)
+    total = len(samples) if hasattr(samples, "__len__") else 0
+    with watched(progress, "comparing", "sample") as told:
+        pairs, bad, of_a, of_b, n, n_bad, alone_a, alone_b = _xir.compare(
+            first, second, folder, _told(_samples(first, samples), total, told), absolute, relative, snr, alone,
+            threads, max_work, max_memory)
     made = Comparison(Pair(a, b, by, bad_, same, k, Figures(*worst), Figures(*mean), *rest)
                       for a, b, by, bad_, same, k, worst, mean, *rest in pairs)
     made.first_bad = made[bad - 1] if bad else None

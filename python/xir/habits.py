@@ -4,18 +4,18 @@
 """Calls that people try first: attributes as a mapping, completion of names, shapes and types of values, arrays of any
 kind, transactions."""
 
-import collections.abc
-import contextlib
+from _collections_abc import MutableMapping      # of collections.abc, whose import takes longer
 
 from . import _xir, errors
 from ._xir import Array, Network, Op, Value
+from .later import context
 from .network import _array
 from .types import parse
 
 
 # ---- attributes -------------------------------------------------------------------------------------------------
 
-class Attrs(collections.abc.MutableMapping):
+class Attrs(MutableMapping):
     """All attributes of an op, those that its class declares first: a mapping whose changes are changes of the op."""
 
     __slots__ = ("_op",)
@@ -99,7 +99,7 @@ _set_array.__name__ = "set_array"
 
 # ---- transactions -----------------------------------------------------------------------------------------------
 
-@contextlib.contextmanager
+@context
 def _transaction(self):
     """A context: an exception puts the network back to what it was at the beginning. Ops and values that existed then
     are the same objects again, and what was made since is stale. The copy that this takes shares the bytes of

@@ -11,12 +11,12 @@ from .names import step
 from .network import Pipeline
 
 
-def plan(net, *, verify=False, prove=False, **options):
+def plan(net, *, verify=False, prove=False, progress=None, **options):
     """Gives the values of a network addresses, by the pass `plan`, whose options are keywords: `memory="etm"`,
     `align=64`, `limit`, `effort`, `in_place`, `parts`, `reuse`, `keep` and others. Returns a dict from each value that
-    has an address to its memory, "@etm(4096)". `verify` and `prove` are those of Pipeline.run. `clear=True` takes all
-    addresses back."""
-    Pipeline(step("plan", options)).run(net, verify=verify, prove=prove)
+    has an address to its memory, "@etm(4096)". `verify`, `prove` and `progress` are those of Pipeline.run. With
+    `clear=True` all addresses are removed."""
+    Pipeline(step("plan", options)).run(net, verify=verify, prove=prove, progress=progress)
     return {value: value.memory for op in net for value in op.outputs if value.memory != "@hostm"}
 
 

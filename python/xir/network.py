@@ -4,12 +4,11 @@
 """What is written in Python: context managers, mappings of notes, runs by name, pipelines, tables."""
 
 import collections
-import collections.abc
-import contextlib
-import types
+from _collections_abc import Mapping, MutableMapping      # of collections.abc, whose import takes longer
 
 from . import _xir, errors
 from ._xir import Array, Network, Op, Value
+from .later import context, set_later      # noqa: F401, for the package
 
 
 # ---- files ------------------------------------------------------------------------------------------------------
@@ -17,24 +16,38 @@ from ._xir import Array, Network, Op, Value
 _VERIFY = (None, "never", "header", "touch", "full")      # ORDER VERIFY: xir_verify
 
 
-def load(path, *, lazy=False, params=True, format=None, verify=None):
+def load(path, *, lazy=False, params=True, format=None, verify=None, progress=None):
     """Returns the network of a file, by its path, or of the bytes that a file has: bytes, a bytearray, a memoryview, or
     an object with `read`. `lazy` maps parameters instead of reading them. `params` is False for the
     structure alone, or the path of the file that has them. The format is detected unless it is given. `verify` says
     how parameters are checked: "never", "header", "full" by their MD5, or "touch", which is the default if `lazy`: once
-    a mapped file has changed, every use of a parameter is an OSError. A view from before cannot be protected."""
+    a mapped file has changed, every use of a parameter is an OSError. A view from before cannot be protected.
+    `progress` is a function of (done, total, "bytes"), whose exception ends the call, or True: then a notebook shows a
+    bar, and a terminal a line. Ctrl-C ends it, too."""
     if verify not in _VERIFY:
         raise errors.make("unknown", [], f"verify is one of {', '.join(map(repr, _VERIFY))}, not {verify!r}", 0)
     if isinstance(path, (bytes, bytearray, memoryview)):
-        return _xir.read(path, "", format)
+        return read(path, format=format, progress=progress)
     if hasattr(path, "read"):
-        return _xir.read(path.read(), str(getattr(path, "name", "")), format)
-    return _xir.load(path, lazy, params, format, _VERIFY.index(verify or ("touch" if lazy else None)))
+        return read(path.read(), name=str(getattr(path, "name", "")), format=format, progress=progress)
+    if not progress:
+        return _xir.load(path, lazy, params, format, _verification(verify, lazy))
+    from .progress import watched
+    with watched(progress, f"reading {path}", "bytes") as told:
+        return _xir.load(path, lazy, params, format, _verification(verify, lazy), told)
 
 
-def read(data, *, name="", format=None):
-    """Returns a network from the bytes of a file. `name` stands for the file in findings."""
-    return _xir.read(data, name, format)
+def _verification(verify, lazy):
+    return _VERIFY.index(verify or ("touch" if lazy else None))
+
+
+def read(data, *, name="", format=None, progress=None):
+    """Returns a network from the bytes of a file. `name` stands for the file in findings; `progress` is as in load."""
+    if not progress:
+        return _xir.read(data, name, format)
+    from .progress import watched
+    with watched(progress, f"reading {name or 'bytes'}", "bytes") as told:
+        return _xir.read(data, name, format, told)
 
 
 def parse(text, *, name=""):
@@ -63,7 +76,7 @@ def finish_save(path, *, params=None):
 
 # ---- notes ------------------------------------------------------------------------------------------------------
 
-class Notes(collections.abc.MutableMapping):
+class Notes(MutableMapping):
     """Tags or undeclared attributes: a mapping whose changes are changes of the network."""
 
     __slots__ = ("_get", "_set")
@@ -110,7 +123,7 @@ for _type in (Network, Op):
 
 # ---- the cursor -------------------------------------------------------------------------------------------------
 
-@contextlib.contextmanager
+@context
 def _cursor(net, scope, before):
     old = net._cursor
     net._cursor = (scope, before)
@@ -248,7 +261,7 @@ def _raw(self):
     return self.array().raw()
 
 
-@contextlib.contextmanager
+@context
 def _edit(self):
     """A context: an ndarray of a copy of the bytes, which become those of the Params when the block ends without an
     exception. Writing to the array later changes nothing."""
@@ -363,7 +376,7 @@ _PROOF = {"inputs": {}, "each": False, "seed": 0, "absolute": 0.0, "relative": 0
 
 
 def _proof_options(prove):
-    if isinstance(prove, collections.abc.Mapping):
+    if isinstance(prove, Mapping):
         for name in prove:
             if name not in _PROOF:
                 raise errors.make("unknown", [], f"a proof has no option {name!r}; it has {', '.join(_PROOF)}", 0)
@@ -378,14 +391,17 @@ class Pipeline:
     def __init__(self, text):
         self.text = text
 
-    def run(self, net, *, verify=False, prove=False, level=0, watches=()):
+    def run(self, net, *, verify=False, prove=False, level=0, watches=(), progress=None):
         """Runs the passes on a network. `verify` checks it after every pass; `prove` compares what it computes: True,
         or a dict with any of `inputs` (arrays by name; others are random), `each` (each sample of the inputs is a run),
         `seed`, `absolute` and `relative` (tolerances), `max_work` and `max_memory`. A watch is a function of an Event
         that is called after every pass, or an object with methods `before` and `after`; its exception ends the run.
-        Returns the Report. If a pass fails, the network is as that pass has left it."""
-        pairs = tuple(_watch(watch) for watch in watches)
-        steps, proof, findings = _xir.pipeline(self.text, net, verify, _proof_options(prove), level, pairs)
+        `progress` is a function of (runs of passes so far, 0, name of the next pass), or True (`load`). Returns the
+        Report. If a pass fails, the network is as that pass has left it."""
+        from .progress import Passes
+        with Passes(progress) as shown:
+            pairs = tuple(_watch(watch) for watch in (*watches, *([shown] if shown else [])))
+            steps, proof, findings = _xir.pipeline(self.text, net, verify, _proof_options(prove), level, pairs)
         report = Report(Step(*row) for row in steps)
         report.findings = findings
         report.proof = proof and Proof(*proof)
@@ -395,11 +411,12 @@ class Pipeline:
         return f"xir.Pipeline({self.text!r})"
 
 
-def optimize(net, *, bind=None, verify=False, prove=False):
-    """Runs the default pipeline, as `xir opt` does. `bind` gives symbols of dims values first. Returns the Report."""
+def optimize(net, *, bind=None, verify=False, prove=False, progress=None):
+    """Runs the default pipeline, as `xir opt` does. `bind` gives symbols of dims values first; `progress` is as in
+    Pipeline.run. Returns the Report."""
     if bind:
         net.bind(**bind)
-    return Pipeline(_xir.default_pipeline()).run(net, verify=verify, prove=prove)
+    return Pipeline(_xir.default_pipeline()).run(net, verify=verify, prove=prove, progress=progress)
 
 
 _LEVELS = {"needed": 1, "exact": 2, "fast": 3, "max": 4}
@@ -455,9 +472,11 @@ def pass_(name=None, *, level="exact", options=None):
         declared = _annotated(function) if options is None else {}
         word = function.__name__.replace("_", "-") if name is None else name
 
+        from types import SimpleNamespace
+
         def call(net, given):
             named = {key.replace("-", "_"): value for key, value in given.items()}
-            return function(net, **named) if declared or alone else function(net, types.SimpleNamespace(**named))
+            return function(net, **named) if declared or alone else function(net, SimpleNamespace(**named))
 
         alone = options is None and not declared and _takes_one(function)
         doc = (function.__doc__ or word).strip().split("\n")[0]

@@ -8,6 +8,7 @@ from ._xir import Array, Network, Value
 from .converting import runnable
 from .names import unknown, value_named
 from .network import _array
+from .progress import watched
 
 _PLAIN = {"bool", "fp16", "fp32", "fp64", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))}
 
@@ -124,8 +125,8 @@ def _kept(pairs, asked, inputs):
     return {key: numbers(found[value] if value in found else value.array()) for key, value in asked.items()}
 
 
-def _once(made, arrays, wanted, asked, how):
-    results, pairs = _xir.run(made, tuple(arrays), *how, wanted)
+def _once(made, arrays, wanted, asked, how, told=None):
+    results, pairs = _xir.run(made, tuple(arrays), *how, wanted, told)
     out = Outputs((value.name or i, numbers(array)) for i, (value, array) in enumerate(zip(made.outputs, results)))
     if wanted is not None:
         out.kept = _kept(pairs, asked, dict(zip(made.inputs, arrays)))
@@ -169,7 +170,8 @@ def _joined(outs):
 
 # ---- the method -------------------------------------------------------------------------------------------------
 
-def _run(self, *arrays, each=False, values=None, threads=1, max_work=0, max_memory=0, arena=False, **named):
+def _run(self, *arrays, each=False, values=None, threads=1, max_work=0, max_memory=0, arena=False, progress=None,
+         **named):
     """Computes the network with the reference executor, in up to `threads` threads, whose number does not change the
     results. Inputs are given by position or by name, as anything that NumPy makes an array of. A network with the
     operators of another format is converted first, in a copy that is kept until the network is changed.
@@ -178,20 +180,26 @@ def _run(self, *arrays, each=False, values=None, threads=1, max_work=0, max_memo
     has, too, in `kept`: "all", or a list of texts (`xir.names.value_named`) and values; they are not copied. With
     `each` arrays hold many inputs along their first dim: each is run, and the results are joined. `max_work` limits
     steps, `max_memory` the bytes of values; 0 sets no limit. `arena` computes in the memory that the network plans
-    (xir.plan). Ctrl-C ends a run."""
+    (xir.plan). `progress` is a function of (done, total, "op"), or with `each` "sample", whose exception ends the run;
+    or True (xir.load). Ctrl-C ends a run."""
     how = (threads, max_work, max_memory, arena)
     if not each:
         made, known = _prepared(self, arrays, named)
-        return _once(made, known, *_wanted(self, made, values), how)
+        with watched(progress, "running", "op") as told:
+            return _once(made, known, *_wanted(self, made, values), how, told)
     given, rest = _given(self, arrays, named)
     if rest:
         raise _no_input(self, next(iter(rest)))
     if any(array is None for array in given):
         _prepared(self, arrays, named)      # which names what is missing
     outs = []
-    for part in _parts(self, given):
-        made, known = _prepared(self, part, {})
-        outs.append(_once(made, known, *_wanted(self, made, values), how))
+    parts = _parts(self, given)
+    with watched(progress, "running", "sample") as told:
+        for part in parts:
+            made, known = _prepared(self, part, {})
+            outs.append(_once(made, known, *_wanted(self, made, values), how))
+            if told:
+                told(len(outs), len(parts))
     return _joined(outs)
 
 

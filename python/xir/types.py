@@ -3,9 +3,7 @@
 
 """Short texts of types: "fp32 NHWC [1,416,416,3]"."""
 
-import json
-import operator
-import re
+from _operator import index      # of operator, whose import takes longer
 
 from . import errors
 from ._xir import Type, parse_object, tensor
@@ -13,10 +11,11 @@ from ._xir import Type, parse_object, tensor
 _FLOATS = {"fp16": "@fp(16)", "fp32": "@fp(32)", "fp64": "@fp(64)", "bf16": "@bf(16)", "tf32": "@tf(32)"}
 _NUMPY = {"float16": "fp16", "float32": "fp32", "float64": "fp64", "bfloat16": "bf16"}
 _SHORT = {spelling: word for word, spelling in _FLOATS.items()}
-_TEXT = re.compile(r"\s*(?P<element>\S+?)(?:\s+(?P<layout>[A-Za-z*0-9]+))?(?:\s*\[(?P<dims>[^\]]*)\])?\s*\Z")
+_TEXT = r"\s*(?P<element>\S+?)(?:\s+(?P<layout>[A-Za-z*0-9]+))?(?:\s*\[(?P<dims>[^\]]*)\])?\s*\Z"
 
 
 def _element(word):
+    import re      # slow to import: not needed before the first type
     if word == "bool":
         return "@bool"
     integer = re.fullmatch(r"(u?)(?:s?)int(\d+)", word)
@@ -46,7 +45,7 @@ def _dims(shape):
     for dim in dims:
         unknown = dim is None or dim == "?" or (not isinstance(dim, str) and dim == -1)
         try:
-            made.append(-1 if unknown else operator.index(dim))
+            made.append(-1 if unknown else index(dim))
         except TypeError:
             raise errors.make("syntax", [], f"'{dim}' is not a dim: expected a number or ?", 0) from None
     return tuple(made)
@@ -71,7 +70,9 @@ def parse(text, shape=None, layout=None):
         text = _word(text)
     if text.lstrip().startswith("{"):
         return parse_object(text)
-    found = _TEXT.match(text)
+    import json
+    import re
+    found = re.match(_TEXT, text)
     if not found:
         raise errors.make("syntax", [], f"'{text}' is not a type: expected \"fp32 NHWC [1,8,8,3]\"", 0)
     element = parse_object(json.dumps(_element(found["element"]), ensure_ascii=False))
@@ -88,6 +89,8 @@ def parse(text, shape=None, layout=None):
 
 def _spell(self):
     if self.shape is None:
+        import json
+        import re
         try:
             text = json.loads(self.json())
         except ValueError:
@@ -106,6 +109,7 @@ def _spell(self):
 
 def _dtype(self):
     """The type of the elements as NumPy has it; None if neither NumPy nor ml_dtypes has it."""
+    import re
     import numpy
     name = str(self.element or self)
     plain = {short: word for word, short in _NUMPY.items()}.get(name, name)
