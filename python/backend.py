@@ -3,7 +3,8 @@
 
 """The build backend of the package (PEP 517): it configures and builds the tree with CMake, and zips what the component
 `wheel` installs: the package, with libxir.so and the program xir in folders of it. It needs what building.md lists for
-the library and `python3-dev`, and nothing from the network.
+the library and `python3-dev`, and nothing from the network. Libraries whose archives are installed become part of
+libxir.so. If the wheel then needs the C library alone, its tag says which version; otherwise it is for this system.
 
     pip install --no-index --no-build-isolation ./python
     pip install … --config-settings build-dir=build/release ./python      builds in a folder of the tree, if it exists
@@ -19,6 +20,7 @@ import pathlib
 import re
 import shlex
 import shutil
+import struct
 import subprocess
 import sysconfig
 import tarfile
@@ -32,8 +34,35 @@ def _version():
     return re.search(r"^project\(xir VERSION ([\d.]+)", (TOP / "CMakeLists.txt").read_text(), re.MULTILINE)[1]
 
 
-def _tag():
-    return f"cp311-abi3-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
+_OF_GLIBC = re.compile(r"lib(c|m|dl|rt|pthread)\.so\.\d+|ld-linux.*|libxir\.so.*")
+
+
+def _needs(data):
+    """Returns the libraries that a file of ELF needs, and the greatest number N of the versions GLIBC_2.N."""
+    if data[:5] != b"\x7fELF\x02":      # only that of 64 bits is read
+        return ["?"], 0
+    at, = struct.unpack_from("<Q", data, 40)
+    size, n = struct.unpack_from("<HH", data, 58)
+    sections = [struct.unpack_from("<IIQQQQI", data, at + i * size) for i in range(n)]
+    needed = []
+    for _, kind, _, _, offset, length, link in sections:
+        if kind != 6:      # SHT_DYNAMIC
+            continue
+        texts = sections[link][4]
+        for tag, value in struct.iter_unpack("<QQ", data[offset:offset + length]):
+            if tag == 1:      # DT_NEEDED
+                needed.append(data[texts + value:data.index(b"\0", texts + value)].decode())
+    return needed, max((int(version) for version in re.findall(rb"\0GLIBC_2\.(\d+)", data)), default=0)
+
+
+def _tag(stage):
+    """The tag of what is staged: by the versions of the C library's symbols, if no other library is needed."""
+    system, machine = sysconfig.get_platform().replace(".", "_").split("-", 1)
+    files = [_needs(data) for data in (path.read_bytes() for path in stage.rglob("*") if path.is_file())
+             if data[:4] == b"\x7fELF"]
+    if system == "linux" and all(_OF_GLIBC.fullmatch(name) for names, _ in files for name in names):
+        system = f"manylinux_2_{max(version for _, version in files)}"
+    return f"cp311-abi3-{system}_{machine.replace('-', '_')}"
 
 
 def _metadata(long=True):
@@ -44,8 +73,8 @@ def _metadata(long=True):
     return text + ("\n" + (TOP / "docs/python.md").read_text() if long else "")
 
 
-def _wheel_file():
-    return f"Wheel-Version: 1.0\nGenerator: xir\nRoot-Is-Purelib: false\nTag: {_tag()}\n"
+def _wheel_file(tag):
+    return f"Wheel-Version: 1.0\nGenerator: xir\nRoot-Is-Purelib: false\nTag: {tag}\n"
 
 
 def _cmake(*args):
@@ -58,7 +87,7 @@ def _build(folder, settings, stage):
         off = [f"-DXIR_BUILD_{part}=OFF" for part in ("EXAMPLES", "PLUGINS", "BENCH", "TESTS")]
         ninja = ["-G", "Ninja"] if shutil.which("ninja") else []
         _cmake("-S", TOP, "-B", folder, *ninja, "-DCMAKE_BUILD_TYPE=Release", *off, "-DXIR_BUILD_PYTHON=ON",
-               "-DXIR_BUILD_TOOLS=ON", "-DXIR_LTO=OFF",
+               "-DXIR_BUILD_TOOLS=ON", "-DXIR_LTO=OFF", "-DXIR_STATIC_LIBRARIES=ON",
                *shlex.split(settings.get("cmake-args", "")))
     jobs = os.environ.get("JOBS") or str(os.cpu_count() or 1)
     _cmake("--build", folder, "--target", "xir_python", "xir", "--parallel", jobs)
@@ -91,18 +120,19 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     """Builds the wheel, and returns its name."""
     settings = config_settings or {}
     info = f"xir-{_version()}.dist-info"
-    name = f"xir-{_version()}-{_tag()}.whl"
     with tempfile.TemporaryDirectory() as temporary:
         folder = TOP / settings.get("build-dir", pathlib.Path(temporary, "build"))
         stage = pathlib.Path(temporary, "stage")
         _build(folder, settings, stage)
+        tag = _tag(stage)
+        name = f"xir-{_version()}-{tag}.whl"
         wheel = _Wheel(pathlib.Path(wheel_directory, name), info)
         for path in sorted(path for path in stage.rglob("*") if path.is_file()):
             mode = 0o755 if ".so" in path.name or path.parent.name == "bin" else 0o644
             wheel.add(path.relative_to(stage).as_posix(), path.read_bytes(), mode)
         wheel.add(f"{info}/METADATA", _metadata().encode())
         wheel.add(f"{info}/entry_points.txt", (TOP / "python/entry_points.txt").read_bytes())
-        wheel.add(f"{info}/WHEEL", _wheel_file().encode())
+        wheel.add(f"{info}/WHEEL", _wheel_file(tag).encode())
         wheel.close()
     return name
 
@@ -142,10 +172,9 @@ def get_requires_for_build_wheel(config_settings=None):
 
 
 def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
-    """Writes the metadata alone, and returns the name of its folder."""
+    """Writes the metadata alone, and returns the name of its folder. The tag is known once the wheel is built."""
     info = pathlib.Path(metadata_directory, f"xir-{_version()}.dist-info")
     info.mkdir()
     (info / "METADATA").write_text(_metadata())
-    (info / "WHEEL").write_text(_wheel_file())
     shutil.copy(TOP / "python/entry_points.txt", info)
     return info.name

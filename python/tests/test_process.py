@@ -4,6 +4,7 @@
 """What concerns a whole process: plug-ins, fork, the end of the interpreter, pickles, a wheel."""
 
 import copy
+import importlib.util
 import os
 import pathlib
 import pickle
@@ -176,6 +177,22 @@ def test_the_program_is_a_module():
         pytest.skip("the program is not built")
     said = subprocess.run([sys.executable, "-m", "xir", "--version"], check=True, text=True, capture_output=True).stdout
     assert xir.__version__ in said
+
+
+def test_the_tag_of_a_wheel(tmp_path):
+    """It has the version of the C library that the symbols need, unless other libraries are needed."""
+    spec = importlib.util.spec_from_file_location("backend", TOP / "python/backend.py")
+    backend = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(backend)
+    extension = pathlib.Path(xir._xir.__file__)
+    needed, version = backend._needs(extension.read_bytes())
+    assert {"libc.so.6"} <= set(needed) and 2 < version < 100
+    shutil.copy(extension, tmp_path)
+    (tmp_path / "other.so").write_bytes(b"no ELF")
+    if all(backend._OF_GLIBC.fullmatch(name) for name in needed):      # but for sanitizers and coverage
+        assert f"-manylinux_2_{version}_" in backend._tag(tmp_path)
+    (tmp_path / "strange.so").write_bytes(b"\x7fELF\x01 is of 32 bits")
+    assert "-linux_" in backend._tag(tmp_path)
 
 
 @pytest.mark.skipif("LD_PRELOAD" in os.environ or hasattr(sys, "gettotalrefcount"),
