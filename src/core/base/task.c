@@ -129,17 +129,11 @@ xir_status task_final(xir_diags *why) {
 
 bool task_is_cancelled(void) { return current && current->cancelled; }
 
-const char *task_say(void) {
-    task *t = current;
-    if (!t || !t->cancelled || t->said) return NULL;
-    t->said = true;
-    return "cancelled by the caller";
-}
-
 xir_status task_fail(xir_diags *why) {
-    const char *sentence = why ? task_say() : NULL;
-    if (sentence) diag_fail(why, XIR_E_CANCELLED, xir_str_of(NULL), "%s", sentence);
-    return XIR_E_CANCELLED;
+    task *t = current;
+    if (!why || !t || t->said) return XIR_E_CANCELLED;
+    t->said = true;
+    return diag_fail(why, XIR_E_CANCELLED, xir_str_of(NULL), "cancelled by the caller");
 }
 
 bool task_allows(size_t size) {

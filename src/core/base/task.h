@@ -60,9 +60,7 @@ xir_status task_final(xir_diags *why);
 bool       task_is_cancelled(void);
 /* XIR_E_CANCELLED, with a finding if there is none of the task yet. Only for a cancelled task. */
 xir_status task_fail(xir_diags *why);
-/* The sentence of the finding, once; NULL if the task is not cancelled, or the finding exists. */
-const char *task_say(void);
 /* Counts the allocation of a block. Returns false if the task refuses it. */
-bool        task_allows(size_t size);
+bool       task_allows(size_t size);
 
 #endif
