@@ -30,7 +30,7 @@ def load(path, *, lazy=False, params=True, format=None, verify=None, progress=No
         return read(path, format=format, progress=progress)
     if hasattr(path, "read"):
         return read(path.read(), name=str(getattr(path, "name", "")), format=format, progress=progress)
-    if not progress:
+    if progress is None or progress is False:
         return _xir.load(path, lazy, params, format, _verification(verify, lazy))
     from .progress import watched
     with watched(progress, f"reading {path}", "bytes") as told:
@@ -43,7 +43,7 @@ def _verification(verify, lazy):
 
 def read(data, *, name="", format=None, progress=None):
     """Returns a network from the bytes of a file. `name` stands for the file in findings; `progress` is as in load."""
-    if not progress:
+    if progress is None or progress is False:
         return _xir.read(data, name, format)
     from .progress import watched
     with watched(progress, f"reading {name or 'bytes'}", "bytes") as told:

@@ -22,8 +22,9 @@ class Line:
             return
         self.next = time.monotonic() + EACH
         self.shown = True
-        text = "".join(c if c.isprintable() else "?" for c in f"xir: {self.verb}{_words(done, total, what)}")
-        sys.stderr.write(f"\r\033[K{text[:79]}")
+        words = _words(done, total, what)[:60]
+        text = f"xir: {self.verb}"[:79 - len(words)] + words
+        sys.stderr.write("\r\033[K" + "".join(c if c.isprintable() else "?" for c in text))
         sys.stderr.flush()
 
     def end(self):
@@ -97,7 +98,7 @@ class watched:
     function of (done, total, what), True for a bar or a line, or None. `what` is counted: "bytes", "op"."""
 
     def __init__(self, progress, verb, what):
-        self.shown, self.what = _shown(progress, verb) if progress else None, what
+        self.shown, self.what = _shown(progress, verb), what
 
     def __enter__(self):
         if self.shown is None:
