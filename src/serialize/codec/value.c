@@ -330,7 +330,7 @@ static bool differs(decoder *d, const source *s, const value_in *in, const void 
     again.trace = &silent;
     buffer path;
     buffer_init(&path, context_alloc(d->ctx));
-    bool walks = again.ops->enter != NULL;   /* otherwise the place is just a byte */
+    bool walks = again.ops && again.ops->enter;   /* otherwise the place is just a byte: texts have no root */
     bool found = first && walks && find_place(d, &again, first, NULL, &path);
     uint64_t byte = s->ops->offset(s, in->at);
     if (first && !walks) {
