@@ -49,6 +49,30 @@ static inline size_t utf8_good(const char *text, size_t size) {
     return (size_t)(p - text);
 }
 
-static inline bool utf8_is_text(const char *text, size_t size) { return utf8_good(text, size) == size; }
+/* Returns true if no byte is above 127. Short texts take a load or two. */
+static inline bool utf8_is_ascii(const char *text, size_t size) {
+    const uint64_t high = UINT64_C(0x8080808080808080);
+    uint64_t bits = 0, some;
+    if (size >= 8) {
+        for (size_t i = 0; i + 8 <= size; i += 8) {
+            memcpy(&some, text + i, 8);
+            bits |= some;
+        }
+        memcpy(&some, text + size - 8, 8);
+        return !((bits | some) & high);
+    }
+    if (size >= 4) {
+        uint32_t first, last;
+        memcpy(&first, text, 4);
+        memcpy(&last, text + size - 4, 4);
+        return !((first | last) & (uint32_t)high);
+    }
+    for (size_t i = 0; i < size; i++) bits |= (unsigned char)text[i];
+    return !(bits & 0x80);
+}
+
+static inline bool utf8_is_text(const char *text, size_t size) {
+    return utf8_is_ascii(text, size) || utf8_good(text, size) == size;
+}
 
 #endif

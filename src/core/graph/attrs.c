@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* Attributes are immutable and shared. An op with default attributes points to its class's defaults, and equal bodies
- * of classes without lists are stored once as long as the network remembers them, in a small direct-mapped memo. So
- * most ops of a network own no attributes.
+ * of numbers, texts, lists of them and objects are stored once as long as the network remembers them, in a small
+ * direct-mapped memo. So most ops of a network own no attributes.
  *
  * What a program gives becomes what is stored in one pass over the rows of its class, then one lookup and at most one
  * copy. The pass only sees that a row may be at fault: body_check then finds out, and writes the findings. */
@@ -114,10 +114,17 @@ static bool same_spans(const xir_class *cls, const void *a, const void *b) {
     return true;
 }
 
+/* Stores a body with lists or the like. */
 static const void *store(xir_network *net, const xir_class *cls, const void *body) {
+    uint64_t hash = (uint64_t)(uintptr_t)cls;
     if (body_equal(cls, body, cls->defaults)) return cls->defaults;
+    if (cls->valued) body_hash_into(cls, body, &hash);
+    attrs_memo *memo = cls->valued ? &net->attrs[hash % ATTRS_MEMO] : NULL;
+    if (memo && memo->cls == cls && memo->hash == hash && body_same(cls, memo->attrs, body)) return memo->attrs;
     void *copy = arena_take(&net->arena, cls->body_size);
-    return copy && body_copy(&net->pool, &net->arena, cls, copy, body) ? copy : NULL;
+    if (!copy || !body_copy(&net->pool, &net->arena, cls, copy, body)) return NULL;
+    if (memo) *memo = (attrs_memo){ cls, copy, hash };
+    return copy;
 }
 
 /* Stores a body that prepare has made. NULL without memory. */

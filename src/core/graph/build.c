@@ -264,8 +264,9 @@ xir_op *xir_op_new(xir_network *net, const xir_op_desc *desc) {
 static bool number_simple(xir_op *op) {
     xir_network *net = op->net;
     int64_t most = (int64_t)op->n_inputs + op->n_outputs + 1;
-    if (!op->cls->plain || op_more_of(op) || op->id >= 0 || atomic_load_explicit(&net->has_ids, memory_order_relaxed) ||
-        net->next_op_id > INT64_MAX - most || net->next_value_id > INT64_MAX - most) return false;
+    if (!(op->cls->plain || op->cls->valued) || op_more_of(op) || op->id >= 0 ||
+        atomic_load_explicit(&net->has_ids, memory_order_relaxed) || net->next_op_id > INT64_MAX - most ||
+        net->next_value_id > INT64_MAX - most) return false;
     for (uint32_t i = 0; i < op->n_outputs; i++) {
         if (op_outputs(op)[i].id >= 0) return false;
     }

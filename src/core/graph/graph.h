@@ -161,7 +161,7 @@ typedef struct label_table {
     atomic_bool is_known;
 } label_table;
 
-/* A body that the network has stored, of a class without lists; see attrs.c. */
+/* A body that the network has stored; see attrs.c. */
 typedef struct attrs_memo { const xir_class *cls; const void *attrs; uint64_t hash; } attrs_memo;
 enum { ATTRS_MEMO = 64, CLASS_MEMO = 32 };
 
@@ -176,10 +176,10 @@ typedef struct infer_memo {
 } infer_memo;
 enum { INFER_INPUTS = 3 };
 
-/* The latest op of a class whose output type was remembered; see repeat.c. */
+/* A late op of a class whose output type was remembered; see repeat.c. */
 typedef struct repeat_memo {
     const xir_class *cls;         /* NULL: none                                            */
-    char            *given;       /* the attributes as the program gave them, and room for */
+    char            *given;       /* plain attributes as the program gave them, and room for */
     uint32_t         given_room;
     bool             has_given;   /* false: none, which means the defaults                 */
     uint32_t         n_inputs;    /* without absent ones at the end                        */
@@ -337,6 +337,8 @@ bool       op_has_children(const xir_op *op);
 xir_status op_share_extra(xir_op *op, xir_str attr, const xir_any *value);
 /* Gives an op of an opaque class that has none its undeclared attributes, all at once. Of one key, the last counts. */
 xir_status op_add_extras(xir_op *op, const xir_entry *entries, size_t n);
+/* Gives an op that has none the undeclared attributes of another op of its network, which have no Params. */
+xir_status op_take_extras(xir_op *op, const xir_map *extras);
 /* Makes the sub ops in the attributes children of this op, all or none; and numbers what the attributes contain. */
 xir_status op_adopt_children(xir_op *op, const void *attrs);
 /* Checks that all Params in it belong to this network; otherwise adds a finding. */
@@ -519,8 +521,8 @@ bool       composed_recall(xir_infer *at, xir_network *net, composed_question *q
 void       composed_remember(const xir_infer *at, xir_network *net, const composed_question *q);
 void       composed_forget(xir_network *net);
 void       composed_memo_free(xir_network *net);
-/* Adds an op that is like the latest one of its class. NULL, without a finding, if it is not, or without memory: then
- * the op is added in the ordinary way. */
+/* Adds an op that is like the latest one or two of its class. NULL, without a finding, if it is not, or without memory:
+ * then the op is added in the ordinary way. */
 xir_op    *op_repeat(xir_network *net, const xir_op_desc *d);
 /* Remembers an op with its attributes, target, inputs and output type, of which `n_inputs` are not absent. */
 void       op_note_repeat(xir_network *net, const xir_op_desc *d, size_t n_inputs, const infer_memo *answer);

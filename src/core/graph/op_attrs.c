@@ -250,6 +250,14 @@ xir_status op_add_extras(xir_op *op, const xir_entry *entries, size_t n) {
     return XIR_OK;
 }
 
+xir_status op_take_extras(xir_op *op, const xir_map *extras) {
+    op_more *more = op_need_more(op);
+    if (!more) return net_no_memory(op->net);
+    more->extra = extras;
+    op->net->epoch++;
+    return XIR_OK;
+}
+
 xir_status xir_op_set_extra(xir_op *op, xir_str attr, const xir_any *value) {
     return op ? set_extra(op, attr, value, false) : XIR_E_MISSING;
 }

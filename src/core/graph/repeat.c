@@ -4,10 +4,16 @@
 /* Adding an op like the latest one of its class. Networks repeat themselves: with the same attributes, target and types
  * of inputs, everything that can fail has been checked and the type of the output is known. So the network keeps, for
  * each class, what the program gave for an op whose output type was remembered. Another such op takes a comparison and
- * a copy. Whatever differs goes the ordinary way, in build.c, which alone writes findings. */
+ * a copy. Whatever differs goes the ordinary way, in build.c, which alone writes findings.
+ *
+ * Of a class with lists the latest two are kept, the second one in the place of a class that the network does not have:
+ * a Transpose is often followed by its inverse. */
 #include "graph.h"
 
 static repeat_memo *memo_of(xir_network *net, const xir_class *cls) { return &net->repeats[cls->number % CLASS_MEMO]; }
+static repeat_memo *second_of(xir_network *net, const xir_class *cls) {
+    return &net->repeats[(cls->number + CLASS_MEMO / 2) % CLASS_MEMO];
+}
 
 void repeats_forget(xir_network *net) {
     for (size_t i = 0; i < CLASS_MEMO; i++) net->repeats[i].cls = NULL;
@@ -28,23 +34,34 @@ static bool refers_to_own(const xir_class *cls, const void *given, const void *s
 
 static bool can_repeat(const xir_op_desc *d, size_t n_inputs, const infer_memo *answer) {
     const xir_class *cls = d->cls;
-    return cls->plain && n_inputs && !(cls->traits & XIR_TRAIT_SOURCE) && !d->n_named &&
+    return (cls->plain || cls->valued) && n_inputs && !(cls->traits & XIR_TRAIT_SOURCE) && !d->n_named &&
            (!d->target || d->target == answer->target) &&
-           (!d->attrs || refers_to_own(cls, d->attrs, answer->attrs));
+           (!d->attrs || !cls->plain || refers_to_own(cls, d->attrs, answer->attrs));
+}
+
+/* What a program gives of a class with lists is compared with what is stored, since the lists are its own. */
+static bool keeps_given(const xir_op_desc *d) { return d->attrs && d->cls->plain; }
+
+static void keep_second(xir_network *net, const xir_class *cls) {
+    repeat_memo *first = memo_of(net, cls), *second = second_of(net, cls), was = *second;
+    if (second->cls && second->cls != cls) return;
+    *second = *first;
+    *first = was;
 }
 
 void op_note_repeat(xir_network *net, const xir_op_desc *d, size_t n_inputs, const infer_memo *answer) {
     if (!can_repeat(d, n_inputs, answer)) return;
     const uint32_t size = d->cls->body_size;
     repeat_memo *m = memo_of(net, d->cls);
+    if (!d->cls->plain && m->cls == d->cls) keep_second(net, d->cls);
     m->cls = NULL;
-    if (d->attrs && m->given_room < size) {
+    if (keeps_given(d) && m->given_room < size) {
         char *room = arena_take(&net->arena, size);
         if (!room) return;   /* which only costs time */
         m->given = room;
         m->given_room = size;
     }
-    if (d->attrs) memcpy(m->given, d->attrs, size);
+    if (keeps_given(d)) memcpy(m->given, d->attrs, size);
     m->has_given = d->attrs != NULL;
     m->n_inputs = (uint32_t)n_inputs;
     m->epoch = net->infer_epoch;   /* of the answer: another thread may register a function */
@@ -58,6 +75,7 @@ static bool same_given(const repeat_memo *m, const void *attrs) {
     const xir_class *cls = m->cls;
     if (!attrs || !m->has_given) return !attrs && !m->has_given;
     if (!body_is_made(cls, attrs)) return false;
+    if (!cls->plain) return body_same(cls, attrs, m->answer.attrs);
     for (uint32_t i = 0; i < cls->more->n_spans; i++) {
         const class_span *s = &cls->more->spans[i];
         if (memcmp((const char *)attrs + s->start, m->given + s->start, s->size) != 0) return false;
@@ -83,14 +101,20 @@ static bool is_simple(const xir_network *net, const xir_op_desc *d) {
            net->next_value_id < INT64_MAX - MOST_IDS;
 }
 
+static bool is_like(const xir_network *net, const repeat_memo *m, const xir_op_desc *d, size_t n) {
+    const bool same = m->cls == d->cls && n == m->n_inputs && m->epoch == net->ctx->infer_epoch &&
+                      (d->target ? d->target : net->host) == m->answer.target;
+    return same && same_given(m, d->attrs) && same_inputs(net, m, d->inputs);
+}
+
 static const repeat_memo *find(xir_network *net, const xir_op_desc *d) {
     if (!d->cls || !is_simple(net, d)) return NULL;
     const repeat_memo *m = memo_of(net, d->cls);
     size_t n = d->n_inputs;
     while (n && !d->inputs[n - 1]) n--;
-    const bool same = m->cls == d->cls && n == m->n_inputs && m->epoch == net->ctx->infer_epoch &&
-                      (d->target ? d->target : net->host) == m->answer.target;
-    return same && same_given(m, d->attrs) && same_inputs(net, m, d->inputs) ? m : NULL;
+    if (is_like(net, m, d, n)) return m;
+    m = d->cls->plain ? NULL : second_of(net, d->cls);
+    return m && is_like(net, m, d, n) ? m : NULL;
 }
 
 /* ---- the copy --------------------------------------------------------------------------------------------------- */

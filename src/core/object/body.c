@@ -3,9 +3,9 @@
 
 /* The verbs on bodies that report nothing: hash, equality, deep copy, rounding, reading. Each is one switch over the
  * kinds of fields and knows no particular class. */
+#include "context.h"
 #include "hash.h"
 #include "number.h"
-#include "object.h"
 
 static uint64_t hash_list(uint64_t hash, const void *data, size_t size, size_t item) {
     return hash_bytes(hash, data, size * item);
@@ -141,6 +141,23 @@ bool body_equal(const xir_class *cls, const void *a, const void *b) {
     for (uint32_t i = 0; i < cls->n_fields; i++) {
         const xir_field *f = &cls->fields[i];
         if (!same_field(f, body_at(a, f), body_at(b, f))) return false;
+    }
+    return true;
+}
+
+static bool same_spelling(const xir_object *a, const xir_object *b) {
+    if (a == b) return true;
+    if (!a || !b || a->absent != b->absent || a->cls == a->cls->ctx->tensor_class) return false;
+    return xir_object_equal(a, b);
+}
+
+bool body_same(const xir_class *cls, const void *a, const void *b) {
+    for (uint32_t i = 0; i < cls->n_fields; i++) {
+        const xir_field *f = &cls->fields[i];
+        const void *x = body_at(a, f), *y = body_at(b, f);
+        if (f->kind != XIR_KIND_REF ? !same_field(f, x, y)
+                                    : !same_spelling(*(const xir_object *const *)x, *(const xir_object *const *)y))
+            return false;
     }
     return true;
 }

@@ -11,24 +11,24 @@
 /* ---- kinds ------------------------------------------------------------------------------------------------- */
 
 /* ORDER KIND */
-static const struct { const char *name; uint8_t size; bool plain; } kinds[XIR_KIND_COUNT] = {
-    [XIR_KIND_BOOL]    = { "bool",         sizeof(bool),         true  },
-    [XIR_KIND_I64]     = { "int64",        sizeof(int64_t),      true  },
-    [XIR_KIND_U64]     = { "uint64",       sizeof(uint64_t),     true  },
-    [XIR_KIND_REAL]    = { "float",        sizeof(double),       true  },
-    [XIR_KIND_TEXT]    = { "string",       sizeof(xir_str),      false },
-    [XIR_KIND_ENUM]    = { "enum",         sizeof(int),          true  },
-    [XIR_KIND_REF]     = { "ref",          sizeof(void *),       true  },
-    [XIR_KIND_PARAMS]  = { "params",       sizeof(void *),       false },
-    [XIR_KIND_MAP]     = { "map",          sizeof(xir_map),      false },
-    [XIR_KIND_BOOLS]   = { "list<bool>",   sizeof(xir_bools),    false },
-    [XIR_KIND_I64S]    = { "list<int64>",  sizeof(xir_i64s),     false },
-    [XIR_KIND_REALS]   = { "list<float>",  sizeof(xir_reals),    false },
-    [XIR_KIND_TEXTS]   = { "list<string>", sizeof(xir_texts),    false },
-    [XIR_KIND_REFS]    = { "list<ref>",    sizeof(xir_refs),     false },
-    [XIR_KIND_RUNS]    = { "runs",         sizeof(xir_runs),     false },
-    [XIR_KIND_PARAMSS] = { "list<params>", sizeof(xir_values),   false },
-    [XIR_KIND_OPS]     = { "list<op>",     sizeof(xir_ops),      false },
+static const struct { const char *name; uint8_t size; bool plain, valued; } kinds[XIR_KIND_COUNT] = {
+    [XIR_KIND_BOOL]    = { "bool",         sizeof(bool),         true,  true  },
+    [XIR_KIND_I64]     = { "int64",        sizeof(int64_t),      true,  true  },
+    [XIR_KIND_U64]     = { "uint64",       sizeof(uint64_t),     true,  true  },
+    [XIR_KIND_REAL]    = { "float",        sizeof(double),       true,  true  },
+    [XIR_KIND_TEXT]    = { "string",       sizeof(xir_str),      false, true  },
+    [XIR_KIND_ENUM]    = { "enum",         sizeof(int),          true,  true  },
+    [XIR_KIND_REF]     = { "ref",          sizeof(void *),       true,  true  },
+    [XIR_KIND_PARAMS]  = { "params",       sizeof(void *),       false, false },
+    [XIR_KIND_MAP]     = { "map",          sizeof(xir_map),      false, false },
+    [XIR_KIND_BOOLS]   = { "list<bool>",   sizeof(xir_bools),    false, true  },
+    [XIR_KIND_I64S]    = { "list<int64>",  sizeof(xir_i64s),     false, true  },
+    [XIR_KIND_REALS]   = { "list<float>",  sizeof(xir_reals),    false, true  },
+    [XIR_KIND_TEXTS]   = { "list<string>", sizeof(xir_texts),    false, true  },
+    [XIR_KIND_REFS]    = { "list<ref>",    sizeof(xir_refs),     false, false },
+    [XIR_KIND_RUNS]    = { "runs",         sizeof(xir_runs),     false, false },
+    [XIR_KIND_PARAMSS] = { "list<params>", sizeof(xir_values),   false, false },
+    [XIR_KIND_OPS]     = { "list<op>",     sizeof(xir_ops),      false, false },
 };
 
 const char *xir_kind_name(xir_kind kind) {
@@ -273,6 +273,7 @@ static void add_rows(const class_stage *stage, xir_class *cls, const xir_class_d
         case XIR_DECL_FIELD:
             fill_field(stage, cls, &cls->fields[cls->n_fields], row);
             cls->plain &= kinds[row->kind].plain;
+            cls->valued &= kinds[row->kind].valued;
             more->has_params |= row->kind == XIR_KIND_PARAMS || row->kind == XIR_KIND_PARAMSS;
             if (row->kind == XIR_KIND_REF) more->refs[more->n_refs++] = cls->n_fields;
             if (row->flags & XIR_FIELD_REQUIRED && cls->n_fields < 64) more->required |= UINT64_C(1) << cls->n_fields;
@@ -430,7 +431,7 @@ xir_class *class_seal(const class_stage *stage, const xir_class_decl *decl, xir_
     *more = (class_more){ .doc = xir_str_of(head->doc), .base = referred(stage, NULL, head->of),
                           .tag = (uint32_t)head->default_value.i };
     *cls = (xir_class){ .ctx = ctx, .decl = decl, .key = xir_str_of(head->name), .more = more,
-                        .traits = head->flags, .is_op = head->decl == XIR_DECL_OP, .plain = true,
+                        .traits = head->flags, .is_op = head->decl == XIR_DECL_OP, .plain = true, .valued = true,
                         .body_size = head->offset, .made_at = made_at(decl) };
     cls->fields = arena_take(a, n.fields * sizeof *cls->fields);
     more->keys = arena_take(a, (n.fields + n.was + BASE_KEYS) * sizeof *more->keys);

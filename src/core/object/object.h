@@ -88,6 +88,7 @@ struct xir_class {
     uint32_t              number;    /* see xir_class_number                                 */
     bool                  is_op, opaque;
     bool                  plain;     /* its fields point to nothing but objects              */
+    bool                  valued;    /* its fields are numbers, texts, lists of them, and objects */
     bool                  many_inputs, many_outputs;
     uint8_t               what;      /* xir_type_kind etc. of the built-in families, see place.c, type.c */
 };
@@ -192,6 +193,9 @@ static inline void *body_at(const void *body, const xir_field *f) {
 
 void     body_hash_into(const xir_class *cls, const void *body, uint64_t *hash);
 bool     body_equal(const xir_class *cls, const void *a, const void *b);
+/* Returns true if a pool would store one body for both: their objects are spelled alike, too. Tensor types are alike if
+ * they are the same, since those of two networks may have symbols of one name. */
+bool     body_same(const xir_class *cls, const void *a, const void *b);
 /* One field of two bodies. */
 bool     field_equal(const xir_field *f, const void *a, const void *b);
 uint64_t field_hash(uint64_t hash, const xir_field *f, const void *body);

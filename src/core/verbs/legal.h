@@ -12,7 +12,10 @@ static inline bool has_rules(const xir_target *target) {
     return target && xir_target_row_of(target)->n_rules;
 }
 /* Whether ops of the class run a body: then the rules are asked about the ops in it instead. */
-static inline bool is_call(const xir_class *cls) { return xir_str_equal(cls->key, XIR_STR("xir::Call")); }
+static inline bool is_call(const xir_class *cls) {
+    const xir_str key = XIR_STR("xir::Call");
+    return cls->key.size == key.size && memcmp(cls->key.data, key.data, key.size) == 0;
+}
 /* Whether validation asks them, too. */
 static inline bool has_strict_rules(const xir_target *target) {
     return has_rules(target) && !(xir_target_row_of(target)->flags & XIR_TARGET_ADVISES);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* An op that is like the latest one of its class is added without checking it again. What makes it differ is seen all
+/* An op that is like the latest ones of its class is added without checking it again. What makes it differ is seen all
  * the same: values, attributes, types, targets, places, the version of the network and functions of inference. */
 #include "support/input_net.h"
 
@@ -160,6 +160,65 @@ static void objects_of_other_networks_are_not_compared_by_address(void **state) 
     }
 }
 
+/* ---- classes with lists ----------------------------------------------------------------------------------------- */
+
+static xir_value *turned(xir_value *of, const int64_t *dims, size_t n, const xir_layout *layout) {
+    xir_transpose_attrs attrs = xir_transpose_init();
+    attrs.dims = (xir_i64s){ dims, n };
+    attrs.layout = layout;
+    return xir_op_output(xir_add_transpose(xir_at_end(net), (xir_transpose_in){ .input = of }, &attrs), 0);
+}
+
+/* Lists of a program may be on its stack; each call has another one. */
+static xir_value *to(xir_value *of, const char *letters) {
+    const int64_t first[] = { 0, 3, 1, 2 }, last[] = { 0, 2, 3, 1 };
+    const xir_layout *layout = xir_layout_parse(ctx, xir_str_of(letters), NULL);
+    return turned(of, strcmp(letters, "NCHW") == 0 ? first : last, 4, layout);
+}
+
+static const void *attrs_of(const xir_value *v) { return xir_transpose_of(xir_value_op(v)); }
+
+static void equal_lists_are_stored_once(void **state) {
+    (void)state;
+    const xir_value *a = to(x, "NCHW"), *b = to(x, "NCHW");
+    assert_ptr_equal(attrs_of(a), attrs_of(b));
+    const int64_t other[] = { 0, 3, 2, 1 };
+    const xir_value *c = turned(x, other, 4, xir_layout_parse(ctx, XIR_STR("NCHW"), NULL));
+    assert_ptr_not_equal(attrs_of(a), attrs_of(c));
+    assert_int_equal(xir_transpose_of(xir_value_op(c))->dims.data[2], 2);
+    CHECK_SOUND(net);
+}
+
+static void a_layout_that_is_spelled_otherwise_is_another_attribute(void **state) {
+    (void)state;
+    const xir_value *plain = to(x, "NCHW");
+    xir_layout spelled = *xir_layout_parse(ctx, XIR_STR("NCHW"), NULL);
+    spelled.head.absent = 1;   /* a file that leaves a row out */
+    spelled.head.hash = 0;
+    const int64_t first[] = { 0, 3, 1, 2 };
+    const xir_value *other = turned(x, first, 4, &spelled);
+    assert_ptr_not_equal(attrs_of(plain), attrs_of(other));
+    assert_int_equal(((const xir_object *)xir_transpose_of(xir_value_op(other))->layout)->absent, 1);
+    assert_int_equal(((const xir_object *)xir_transpose_of(xir_value_op(to(x, "NCHW")))->layout)->absent, 0);
+}
+
+/* An op and its inverse in turn, and a class between them. */
+static void two_of_a_class_are_remembered(void **state) {
+    (void)state;
+    xir_value *v = x;
+    for (int i = 0; i < 6; i++) {
+        xir_value *first = to(v, "NCHW");
+        assert_int_equal(xir_type_dim(xir_value_type(first), 1, false), 4);
+        v = to(xir_op_output(elu(first, 2), 0), "NHWC");
+        assert_ptr_equal(xir_value_type(v), xir_value_type(x));
+    }
+    assert_int_equal(xir_op_id(xir_value_op(v)), 18);
+    assert_int_equal(xir_value_id(v), 18);
+    xir_value *third = to(to(v, "NCHW"), "NCHW");   /* the same attributes on another type */
+    assert_int_equal(xir_type_dim(xir_value_type(third), 1, false), 8);
+    CHECK_SOUND(net);
+}
+
 #define STORY(f) cmocka_unit_test_setup_teardown(f, begin_with_input, end_net)
 
 GROUP {
@@ -174,6 +233,9 @@ GROUP {
         STORY(a_new_version_rounds_at_once),
         STORY(a_new_function_counts_at_once),
         STORY(objects_of_other_networks_are_not_compared_by_address),
+        STORY(equal_lists_are_stored_once),
+        STORY(a_layout_that_is_spelled_otherwise_is_another_attribute),
+        STORY(two_of_a_class_are_remembered),
     };
     return RUN_GROUP(tests);
 }
