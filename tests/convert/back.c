@@ -191,6 +191,26 @@ static void simpler_ops_stand_for_others(void **state) {
     BECOMES("a.Logistic = form::Logistic x; a = form::Times x a.Logistic; out a");
 }
 
+/* ---- ops that are alike ----------------------------------------------------------------------------------------- */
+
+static const xir_map *extra_of(const char *name) { return xir_op_extra(story_op(net, name)); }
+
+static void ops_that_are_alike_share_attributes(void **state) {
+    (void)state;
+    const xir_any three = xir_any_int(3);
+    given("x: 2 3; a = ReLU x [alpha=0.5]; b = ReLU a [alpha=0.5]; c = ReLU b [alpha=0.25]; d = ReLU c [alpha=0.5]; "
+          "e = ReLU d [max_value=6]; f = ReLU e [alpha=0.5]; out f");
+    BECOMES("a = form::Leak x; b = form::Leak a; c = form::Leak b; d = form::Leak c; e = form::Cut6 d; "
+            "f = form::Leak e; out f");
+    assert_ptr_equal(extra_of("a"), extra_of("b"));
+    assert_string_equal(attributes("c"), "slope=0.25");
+    assert_string_equal(attributes("e"), "");
+    assert_ptr_equal(extra_of("d"), extra_of("f"));
+    DOES(xir_op_set_extra(story_op(net, "d"), XIR_STR("slope"), &three));
+    assert_string_equal(attributes("d"), "slope=3");
+    assert_string_equal(attributes("f"), "slope=0.5");
+}
+
 static void params_become_ops(void **state) {
     (void)state;
     given("x: 2 3; w: params 2 3; a = Multiply x w; b = Multiply a w; out b");
@@ -360,6 +380,7 @@ GROUP {
         TEST(maps_in_another_order_are_turned),
         TEST(hooks_are_tried_before_the_next_row),
         TEST(simpler_ops_stand_for_others),
+        TEST(ops_that_are_alike_share_attributes),
         TEST(params_become_ops),
         TEST(rows_of_older_programs),
         TEST(ops_that_stay_find_their_axes),

@@ -100,18 +100,23 @@ typedef struct call {
     xir_set sets[5];
 } call;
 
-static void put(call *c, const char *format, ...) XIR_PRINTF(2, 3);
-static void put(call *c, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    const int n = vsnprintf(c->types + c->size, sizeof c->types - c->size, format, args);
-    va_end(args);
-    if (n > 0 && (size_t)n < sizeof c->types - c->size) c->size += (size_t)n;
+static void put(call *c, const char *text) {
+    const size_t n = strlen(text);
+    if (n >= sizeof c->types - c->size) return;
+    memcpy(c->types + c->size, text, n);
+    c->size += n;
+}
+
+static void put_tensor(call *c, const char *kind, const char *precision) {
+    put(c, kind);
+    put(c, "<");
+    put(c, precision);
+    put(c, ">");
 }
 
 static void put_text(call *c, size_t slot, const char *type, const char *text) {
-    snprintf(c->keys[c->n_sets], sizeof *c->keys, "arg%zu", slot % 10);
-    put(c, "%s", type);
+    memcpy(c->keys[c->n_sets], (char[]){ 'a', 'r', 'g', (char)('0' + slot % 10), '\0' }, 5);
+    put(c, type);
     c->sets[c->n_sets] = (xir_set)WORD(c->keys[c->n_sets], xir_str_of(text));
     c->n_sets++;
 }
@@ -126,14 +131,18 @@ static bool put_slots(xir_node *at, call *c, const char *form, xir_values in, co
         switch (form[slot]) {
         case 'T':
             if (!precision) return xir_node_unsupported(at, "elements that DeepX does not have");
-            put(c, "tensor<%s>", precision);
+            put_tensor(c, "tensor", precision);
             taken++;
             continue;
         case 'L': {
+            char items[NUMBER_ROOM + 1];
             size_t others = 0;   /* tensors after the list */
             for (size_t i = 0; i < after; i++) others += form[slot + 1 + i] == 'T';
             if (!precision) return xir_node_unsupported(at, "elements that DeepX does not have");
-            put(c, "listtensor<%s>*%zu", precision, in.size - others);
+            items[number_put_u64(items, in.size - others)] = '\0';
+            put_tensor(c, "listtensor", precision);
+            put(c, "*");
+            put(c, items);
             taken = in.size - others;
             continue;
         }
@@ -158,7 +167,8 @@ xir_value *deepx_call(xir_node *at, const char *key, const char *form, xir_value
     const bool whole = xir_type_kind_of(of) == XIR_TYPE_INTEGER;
     if (!put_slots(at, &c, form, in, texts, whole ? "var<int32>" : "var<float32>")) return NULL;
     if (!result) return xir_node_unsupported(at, "elements that DeepX does not have"), NULL;
-    put(&c, "%s-> tensor<%s>", *form ? " " : "", result);
+    put(&c, *form ? " -> " : "-> ");
+    put_tensor(&c, "tensor", result);
     c.sets[c.n_sets] = (xir_set)WORD("types", ((xir_str){ c.types, c.size }));
     xir_op *op = xir_node_make_foreign(at, key, in, (xir_sets){ c.sets, c.n_sets + 1 }, &type, 1);
     return op ? xir_op_output(op, 0) : NULL;

@@ -5,7 +5,6 @@
  * name has two values: what `newtensor` makes, and what the call writes. Inputs are names that no line makes. A tensor
  * without dims has one of 1 there. Names are unique, and legal in a line and as those of files; inputs and results keep
  * theirs. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include "deepx/deepx.h"
@@ -108,20 +107,37 @@ static bool set_version(making *m, xir_value *v, int64_t version) {
     return memory(m, !xir_value_set_tag(v, XIR_STR("deepx.version"), version ? &any : NULL));
 }
 
+/* Sets the attribute `types` to "BEGINtensor<PRECISION>". */
+static bool set_types(making *m, xir_op *op, const char *begin, const char *precision) {
+    char types[80];
+    const char *const parts[] = { begin, "tensor<", precision, ">" };
+    size_t size = 0;
+    for (size_t i = 0; i < COUNT(parts); i++) {
+        const size_t n = strlen(parts[i]);
+        if (n >= sizeof types - size) return false;   /* no word is that long */
+        memcpy(types + size, parts[i], n + 1);
+        size += n;
+    }
+    return set_text(m, op, "types", types);
+}
+
 /* Makes the tensor of a name: newtensor, before an op. Its only use will be what is written to it. */
 static xir_op *new_tensor(making *m, const xir_value *like, xir_op *before) {
-    char types[64], *dims = NULL;
+    char *dims = NULL;
     const xir_type *type = xir_value_type(like);
-    const size_t rank = xir_type_rank(type), room = 12 * rank + 8;
+    const size_t rank = xir_type_rank(type), room = (1 + NUMBER_ROOM) * rank + 8;
     xir_op *op = add_call(m, "deepx::newtensor", NULL, type, before);
     dims = op ? mem_new(context_alloc(m->ctx), room) : NULL;
     if (!op || !memory(m, dims)) goto fail;
-    size_t n = (size_t)snprintf(dims, room, "[");
-    for (size_t i = 0; i < rank; i++)
-        n += (size_t)snprintf(dims + n, room - n, "%s%" PRId64, i ? " " : "", xir_type_dim(type, (int64_t)i, false));
-    snprintf(dims + n, room - n, "]");
-    snprintf(types, sizeof types, "vector<int32> -> tensor<%s>", deepx_precision(xir_type_element(type)));
-    const bool ok = set_text(m, op, "arg0", dims) && set_text(m, op, "types", types) &&
+    size_t n = 0;
+    for (size_t i = 0; i < rank; i++) {
+        dims[n++] = i ? ' ' : '[';
+        n += number_put_i64(dims + n, xir_type_dim(type, (int64_t)i, false));
+    }
+    if (!rank) dims[n++] = '[';
+    memcpy(dims + n, "]", 2);
+    const bool ok = set_text(m, op, "arg0", dims) &&
+                    set_types(m, op, "vector<int32> -> ", deepx_precision(xir_type_element(type))) &&
                     memory(m, !xir_value_set_name(xir_op_output(op, 0), xir_value_name(like)));
     mem_free(context_alloc(m->ctx), dims, room);
     if (ok) return op;
@@ -138,12 +154,13 @@ static bool has_author(const xir_op *op) {
 }
 
 static bool set_author(making *m, xir_op *op) {
-    char text[40];
-    const xir_str author = xir_pass_text(m->pass, "author");
+    char text[40] = " author=";
+    const size_t begun = strlen(text);
     if (!has_author(op)) return true;
-    snprintf(text, sizeof text, " author=%.*s", deepx_calls(op, "matmul") ? (int)author.size : 9,
-             deepx_calls(op, "matmul") ? author.data : "miaobyte");
-    const xir_any any = xir_any_text(xir_str_of(text));
+    const xir_str author = deepx_calls(op, "matmul") ? xir_pass_text(m->pass, "author") : XIR_STR("miaobyte");
+    const size_t n = author.size < sizeof text - 1 - begun ? author.size : sizeof text - 1 - begun;
+    if (n) memcpy(text + begun, author.data, n);
+    const xir_any any = xir_any_text((xir_str){ text, begun + n });
     return memory(m, !xir_op_set_tag(op, XIR_STR("deepx.meta"), &any));
 }
 
@@ -202,13 +219,11 @@ static bool copy_results(making *m, const xir_op *input, xir_op *output) {
 /* ---- deletions -------------------------------------------------------------------------------------------------- */
 
 static bool delete_after(making *m, xir_value *v, xir_op *op) {
-    char types[40];
     if (!is_fresh(m, v) || pointer_table_find(&m->used, v)) return true;
     if (!memory(m, pointer_table_add(&m->used, v, 0))) return false;
     xir_op *made = add_call(m, "deepx::deltensor", v, xir_value_type(v), xir_op_next(op));
     if (!made) return false;
-    snprintf(types, sizeof types, "-> tensor<%s>", deepx_precision(v_element(v)));
-    return set_text(m, made, "types", types) && set_version(m, xir_op_output(made, 0), 2) &&
+    return set_types(m, made, "-> ", deepx_precision(v_element(v))) && set_version(m, xir_op_output(made, 0), 2) &&
            memory(m, !xir_value_set_name(xir_op_output(made, 0), xir_value_name(v)));
 }
 

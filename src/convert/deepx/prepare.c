@@ -95,14 +95,14 @@ size_t deepx_own_inputs(const xir_op *op) {
     const char *p = types.data, *end = p + types.size;
     size_t n = deepx_calls(op, "renametensor");
     for (size_t slot = 0; p < end && *p != '-' && *p != ' '; slot++) {
-        char key[24];
+        char key[24] = { 'a', 'r', 'g', (char)('0' + slot % 10) };
         size_t items = 0;
         bool list = false;
         for (; p < end && *p != ',' && *p != ' '; p++) {
             if (list && *p >= '0' && *p <= '9' && items < UINT32_MAX) items = 10 * items + (size_t)(*p - '0');
             list |= *p == '*';
         }
-        snprintf(key, sizeof key, "arg%zu", slot);
+        if (slot >= 10) snprintf(key, sizeof key, "arg%zu", slot);
         n += list ? items : !text_of(op, key).size;
         if (p < end && *p == ',') p += 2;
     }

@@ -4,7 +4,8 @@
 /* The way back: which hook makes calls of an op, by its class. */
 #include "deepx/deepx.h"
 
-static const struct { const char *classes; xir_convert_fn *hook; } hooks[] = {
+typedef struct way { const char *classes; xir_convert_fn *hook; } way;
+static const way ways[] = {
     { "Exp Log Sqrt Sin Cos Tan",           deepx_back_unary },
     { "Add",                                deepx_back_add },
     { "Multiply Neg",                       deepx_back_multiply },
@@ -51,11 +52,22 @@ static const struct { const char *classes; xir_convert_fn *hook; } hooks[] = {
     { "AvgPool1d AvgPool2d AvgPool3d",      deepx_back_average_pool },
 };
 
-bool deepx_back(xir_node *at) {
-    for (size_t i = 0; i < COUNT(hooks); i++) {
-        const char *classes = hooks[i].classes;
+/* NULL: DeepX has no function for the class. */
+static const way *way_of(xir_str type) {
+    for (size_t i = 0; i < COUNT(ways); i++) {
+        const char *classes = ways[i].classes;
         for (char name[64]; convert_next_class(&classes, name);)
-            if (xir_str_equal(xir_node_type(at), xir_str_of(name))) return hooks[i].hook(at);
+            if (xir_str_equal(type, xir_str_of(name))) return &ways[i];
     }
-    return xir_node_unsupported(at, "DeepX has no function for it");
+    return NULL;
+}
+
+/* The texts of the table are read once for each class. */
+bool deepx_back(xir_node *at) {
+    static const way none = { "", NULL };
+    const void **facts = at->cls->facts;
+    if (!*facts) *facts = way_of(xir_node_type(at));
+    if (!*facts) *facts = &none;
+    const way *w = *facts;
+    return w->hook ? w->hook(at) : xir_node_unsupported(at, "DeepX has no function for it");
 }

@@ -32,6 +32,8 @@ const char *convert_sources(const xir_dialect_decl *dialect);
 const char *convert_operators(const xir_dialect_decl *dialect);
 /* The optional functions at the end of a declaration, which may be shorter than this library's. */
 bool            convert_check(const xir_dialect_decl *dialect, xir_node *at);
+/* register.c: returns true for a dialect of the library. The checks of these see attributes and types alone. */
+bool            dialect_is_built_in(const xir_dialect_decl *d);
 const xir_pass_decl *convert_back(const xir_dialect_decl *dialect);
 const char     *convert_before_back(const xir_dialect_decl *dialect);
 xir_convert_fn *convert_function(const xir_dialect_decl *dialect, xir_node *at);
@@ -82,7 +84,9 @@ typedef struct convert_class {
     bool                   needs;     /* some attribute is required */
     int64_t                from, until;   /* versions that have the op */
     bool                   newer;     /* the version is beyond those that rows know */
+    bool                   built_in;  /* the dialect is one of the library          */
     const void           **facts;     /* what the dialect has found out about it; NULL at first */
+    struct foreign_like   *like;      /* the latest op of it that was made (foreign.c)          */
 } convert_class;
 
 /* Permuted Params, one list for each source. */
@@ -197,6 +201,7 @@ typedef struct conversion {
     pointer_table     class_of;      /* foreign class -> index in `classes`                   */
     text_table        class_named;   /* its key -> the same                                   */
     struct { char name[40]; const xir_class *cls; } made[64];   /* XIR's classes, by a hash of their names */
+    struct { uint64_t letters; const xir_layout *layout; } layouts[16];   /* late ones (letters.c)         */
     pointer_table     permuted_of;   /* Params -> index + 1 in `permuted`                      */
     permuted         *permuted;
     size_t            n_permuted, permuted_room;
@@ -364,7 +369,9 @@ bool    node_made(const xir_node *at, const xir_value *v);
 /* The op before those made for the node. */
 xir_op *node_mark(const xir_node *at);
 
-/* letters.c: a value in an order of letters ("NCHW", "OIHW"); NULL if absent or after a failure. */
+/* letters.c: the layout of a text, as xir_layout_parse gives it without findings; late ones are remembered. */
+const xir_layout *conversion_layout(conversion *c, xir_str letters);
+/* A value in an order of letters ("NCHW", "OIHW"); NULL if absent or after a failure. */
 xir_value *node_in_order(xir_node *at, xir_value *v, xir_str letters);
 /* For each letter of an order the axis of v; *same: they are in this order. False: the node is kept. */
 bool       node_axes_in(xir_node *at, const xir_value *v, xir_str order, int64_t axes[8], bool *same);

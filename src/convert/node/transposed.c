@@ -34,8 +34,8 @@ static void permute(const int64_t *dims, const int64_t *order, size_t rank, cons
     }
 }
 
-static const xir_layout *layout_of(xir_context *ctx, const char *letters, size_t rank) {
-    return letters ? xir_layout_parse(ctx, xir_str_of(letters), NULL) : xir_layout_default(ctx, rank);
+static const xir_layout *layout_of(conversion *c, const char *letters, size_t rank) {
+    return letters ? conversion_layout(c, xir_str_of(letters)) : xir_layout_default(c->ctx, rank);
 }
 
 static const xir_type *permuted_type(xir_node *at, const xir_value *v, const int64_t *order, size_t rank,
@@ -43,7 +43,7 @@ static const xir_type *permuted_type(xir_node *at, const xir_value *v, const int
     conversion *c = at->c;
     int64_t dims[8];
     for (size_t i = 0; i < rank; i++) dims[i] = xir_type_dim(xir_value_type(v), order[i], false);
-    const xir_layout *layout = layout_of(c->ctx, letters, rank);
+    const xir_layout *layout = layout_of(c, letters, rank);
     if (!layout) return NULL;
     return xir_type_tensor(c->ctx, xir_type_element(xir_value_type(v)), layout, dims, rank);
 }
@@ -107,6 +107,6 @@ xir_value *xir_node_transposed(xir_node *at, xir_value *v, const int64_t *order,
         if (made || xir_node_failed(at)) return made;
     }
     const xir_ints dims = { (int64_t *)(uintptr_t)order, rank };
-    const xir_layout *layout = layout_of(at->c->ctx, letters, rank);
+    const xir_layout *layout = layout_of(at->c, letters, rank);
     return xir_node_make(at, "Transpose", XIR_VALUES(v), XIR_SETS(XIR_SETL("dims", &dims), XIR_SETO("layout", layout)));
 }

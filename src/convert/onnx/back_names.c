@@ -50,13 +50,18 @@ static bool new_name(naming *n, xir_value *v, xir_str base, const char *word) {
     return take(n, xir_value_name(v)) || !n->no_memory;
 }
 
-static bool name_value(naming *n, xir_value *v, xir_str base, const char *word) {
-    if (!v || pointer_table_find(&n->named, v)) return true;
-    if (!pointer_table_add(&n->named, v, 0)) return failed(n);
+/* An output that an op makes, which is met once. */
+static bool name_output(naming *n, xir_value *v, xir_str base, const char *word) {
     const xir_str own = xir_value_name(v);
     if (own.size && take(n, own)) return true;
     if (n->no_memory) return false;
     return own.size ? new_name(n, v, own, "") : new_name(n, v, base, word);
+}
+
+/* A value that may be met again. */
+static bool name_value(naming *n, xir_value *v, xir_str base, const char *word) {
+    if (!v || pointer_table_find(&n->named, v)) return true;
+    return pointer_table_add(&n->named, v, 0) ? name_output(n, v, base, word) : failed(n);
 }
 
 /* ---- results ---------------------------------------------------------------------------------------------------- */
@@ -146,12 +151,15 @@ static bool name_all(naming *n) {
         for (size_t i = 0; i < xir_op_output_count(op); i++) {
             xir_value *v = xir_op_output(op, (int64_t)i);
             if (!xir_value_uses(v) && !xir_value_name(v).size) continue;   /* an output that is absent */
-            if (!name_value(n, v, base, name.size ? "output" : "")) return false;
+            if (pointer_table_find(&n->named, v)) continue;   /* an end of the network */
+            if (!name_output(n, v, base, name.size ? "output" : "")) return false;
         }
     }
     for (const xir_op *op = xir_network_first(n->net); op; op = xir_op_next(op))
-        for (size_t i = 0; i < xir_op_input_count(op); i++)
-            if (!name_value(n, xir_op_input(op, (int64_t)i), xir_op_name(op), "constant")) return false;
+        for (size_t i = 0; i < xir_op_input_count(op); i++) {
+            xir_value *v = xir_op_input(op, (int64_t)i);
+            if (!xir_value_op(v) && !name_value(n, v, xir_op_name(op), "constant")) return false;
+        }
     return true;
 }
 

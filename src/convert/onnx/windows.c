@@ -24,19 +24,18 @@ static const int64_t MOST_DIM = INT64_C(1) << 40;
 /* Reads a list of `n` items of at least `least`. False if it is missing, or after a finding. */
 static bool window_items(xir_node *at, const char *name, size_t n, int64_t least, xir_ints *out) {
     char where[48];
+    size_t i = 0;
     if (!xir_node_items(at, name, out)) return false;
+    while (out->n == n && i < n && out->v[i] >= least && out->v[i] <= WINDOW_MOST) i++;
+    if (out->n == n && i == n) return true;
     snprintf(where, sizeof where, "attribute/%s", name);
     if (out->n != n) {
         return xir_node_invalid(at, XIR_E_BOUNDS, where, "%s: expected %zu items, found %zu", name, n, out->n);
     }
-    for (size_t i = 0; i < n; i++) {
-        const bool more = out->v[i] > WINDOW_MOST;
-        if (out->v[i] >= least && !more) continue;
-        return xir_node_invalid(at, XIR_E_BOUNDS, where, "%s[%zu]: expected at %s %lld, found %lld", name, i,
-                                more ? "most" : "least", more ? (long long)WINDOW_MOST : (long long)least,
-                                (long long)out->v[i]);
-    }
-    return true;
+    const bool more = out->v[i] > WINDOW_MOST;
+    return xir_node_invalid(at, XIR_E_BOUNDS, where, "%s[%zu]: expected at %s %lld, found %lld", name, i,
+                            more ? "most" : "least", more ? (long long)WINDOW_MOST : (long long)least,
+                            (long long)out->v[i]);
 }
 
 /* The standard forbids auto_pad with pads. Pads of 0 say nothing, and exporters write them. */

@@ -168,9 +168,26 @@ static bool attribute_is_sound(xir_node *at, const xir_entry *e) {
     return true;
 }
 
+/* Nodes that are alike have one map, of which nothing is said twice if nothing was said once. */
+static bool have_passed(const xir_node *at, const xir_map *extra) {
+    const foreign_like *l = at->cls->like;
+    return extra && l && !at->in && l->passed == extra && l->passed_at == at->cls->version &&
+           l->passed_strict == at->c->checking;
+}
+
+static void note_passed(const xir_node *at, const xir_map *extra) {
+    foreign_like *l = at->cls->like;
+    if (!l || at->in || at->c->mute) return;
+    l->passed = extra;
+    l->passed_at = at->cls->version;
+    l->passed_strict = at->c->checking;
+}
+
 static bool attributes_are_sound(xir_node *at) {
     const xir_map *extra = xir_op_extra(at->op);
+    const size_t said = xir_diags_count(at->c->why);
     bool sound = true;
+    if (have_passed(at, extra)) return true;
     for (size_t i = 0; extra && i < extra->size; i++) sound &= attribute_is_sound(at, &extra->entries[i]);
     for (size_t i = 0; at->cls->needs && i < at->cls->n_attributes; i++) {
         const row_attribute *known = &at->cls->attributes[i];
@@ -181,6 +198,7 @@ static bool attributes_are_sound(xir_node *at) {
                  (int)known->name.size, known->name.data, kinds_words(known->kinds, words));
         sound = false;
     }
+    if (sound && xir_diags_count(at->c->why) == said) note_passed(at, extra);
     return sound;
 }
 

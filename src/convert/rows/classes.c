@@ -79,13 +79,16 @@ const convert_class *conversion_class(conversion *c, const xir_class *cls) {
     if (!dialect && !c->back.to) return &in_no_dialect;
     convert_class *made = arena_take(&c->scratch, sizeof *made);
     const void **facts = arena_take(&c->scratch, sizeof *facts);
-    if (!made || !facts || !mem_reserve(alloc, (void **)&c->classes, &c->class_room, c->n_classes + 1,
+    foreign_like *like = arena_take(&c->scratch, sizeof *like);
+    if (!made || !facts || !like || !mem_reserve(alloc, (void **)&c->classes, &c->class_room, c->n_classes + 1,
                                         sizeof *c->classes)) return NULL;
     if (!pointer_table_add(&c->class_of, cls, (uint32_t)c->n_classes)) return NULL;
     c->classes[c->n_classes++] = made;
     xir_str key = xir_class_key(cls), domain;
     *facts = NULL;
-    *made = (convert_class){ .cls = cls, .dialect = dialect, .facts = facts, .type = convert_short_name(cls) };
+    *like = (foreign_like){ .sound = false };
+    *made = (convert_class){ .cls = cls, .dialect = dialect, .facts = facts, .like = like,
+                             .type = convert_short_name(cls) };
     if (!dialect) return made;
     convert_split_key(made->dialect, key, &domain, &made->type);
     made->row = convert_row_of(c->ctx, dialect, key);
@@ -94,6 +97,7 @@ const convert_class *conversion_class(conversion *c, const xir_class *cls) {
         convert_split_key(made->dialect, key, &domain, &made->type);
     }
     made->foreign = domain.size > 0;
+    made->built_in = dialect_is_built_in(dialect);
     if (made->row) {
         row_range(made->row->inputs, &made->least_in, &made->most_in);
         row_range(made->row->outputs, &made->least_out, &made->most_out);

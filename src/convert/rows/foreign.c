@@ -60,6 +60,38 @@ static bool any_of_set(xir_node *at, const xir_set *s, xir_any *out) {
     return false;
 }
 
+/* Returns true if the entries are the attributes of the latest op. */
+static bool same_attributes(const foreign_like *l, const xir_entry *entries, size_t n) {
+    if ((l->extra ? l->extra->size : 0) != n) return false;
+    for (size_t i = 0; i < n; i++) {
+        const xir_entry *e = &l->extra->entries[l->place[i]];
+        if (!xir_str_equal(e->key, entries[i].key) || !xir_any_equal(&e->value, &entries[i].value)) return false;
+    }
+    return true;
+}
+
+static bool has_params(const xir_any *any) {
+    bool found = any->kind == XIR_ANY_PARAMS || any->kind == XIR_ANY_MAP;   /* which may have some */
+    for (size_t i = 0; any->kind == XIR_ANY_LIST && i < any->as.list.size && !found; i++)
+        found = has_params(&any->as.list.items[i]);
+    return found;
+}
+
+/* Notes the attributes that an op has got from these entries. */
+static void note_attributes(foreign_like *l, const xir_op *op, const xir_entry *entries, size_t n) {
+    const xir_map *extra = xir_op_extra(op);
+    l->extra = NULL;
+    l->sound = false;
+    if (!n || n > LIKE_SETS || extra->size != n) return;
+    for (size_t i = 0; i < n; i++) {
+        const xir_any *any = xir_map_find(extra, entries[i].key);
+        if (!any || has_params(any)) return;
+        l->place[i] = (uint8_t)((const xir_entry *)(const void *)((const char *)any - offsetof(xir_entry, value)) -
+                                extra->entries);
+    }
+    l->extra = extra;
+}
+
 /* Gives the op the sets and the inputs that are attributes. Reals of all formats have 32 bits. */
 static bool set_attributes(xir_node *at, xir_op *op, const convert_class *cls, xir_values inputs, xir_sets sets) {
     const size_t n_slots = inputs.size < cls->n_slots ? inputs.size : cls->n_slots;
@@ -81,7 +113,11 @@ static bool set_attributes(xir_node *at, xir_op *op, const convert_class *cls, x
             return xir_node_unsupported(at, "%.*s is not constant", (int)name.size, name.data);
         entries[n++] = (xir_entry){ name, { .kind = XIR_ANY_PARAMS, .as.params = inputs.data[i] } };
     }
-    return !op_add_extras(op, entries, n) || node_no_memory(at);
+    foreign_like *l = cls->like;   /* of a class of a dialect */
+    if (l && same_attributes(l, entries, n)) return !n || !op_take_extras(op, l->extra) || node_no_memory(at);
+    if (op_add_extras(op, entries, n)) return node_no_memory(at);
+    if (l) note_attributes(l, op, entries, n);
+    return true;
 }
 
 /* ---- the op ----------------------------------------------------------------------------------------------------- */
@@ -123,6 +159,26 @@ static bool fits(xir_node *at, xir_op *op, const convert_class *cls) {
     return sound;
 }
 
+static const xir_value *end_at(const xir_op *op, size_t i) {
+    return i < op->n_inputs ? op_inputs(op)[i].value : &op_outputs(op)[i - op->n_inputs];
+}
+
+/* Returns true if the checks would find of the op what they found of the latest one: nothing. */
+static bool is_like(const foreign_like *l, const xir_op *op) {
+    if (!l->sound || l->n_in != op->n_inputs || l->n_out != op->n_outputs || xir_op_tags(op) ||
+        xir_op_extra(op) != l->extra) return false;
+    for (size_t i = 0; i < (size_t)l->n_in + l->n_out; i++) if (infer_key_of(end_at(op, i)) != l->ends[i]) return false;
+    return true;
+}
+
+static void note_sound(foreign_like *l, const xir_op *op) {
+    l->sound = !xir_op_tags(op) && (size_t)op->n_inputs + op->n_outputs <= LIKE_ENDS && xir_op_extra(op) == l->extra;
+    if (!l->sound) return;
+    l->n_in = op->n_inputs;
+    l->n_out = op->n_outputs;
+    for (size_t i = 0; i < (size_t)l->n_in + l->n_out; i++) l->ends[i] = infer_key_of(end_at(op, i));
+}
+
 xir_op *foreign_make(xir_node *at, const convert_class *cls, xir_values inputs, xir_sets sets,
                      const xir_type *const *types, size_t n) {
     conversion *c = at->c;
@@ -157,7 +213,10 @@ xir_op *foreign_make(xir_node *at, const convert_class *cls, xir_values inputs, 
     if (!op) return xir_node_unsupported(at, "the conversion is invalid: %.*s is refused", CLIP_TO(key, 100)), NULL;
     if (!name_inputs(at, op, names, n_in, skipped || (!weights && n_plain > 1)) ||
         !set_attributes(at, op, cls, inputs, sets)) return NULL;
-    return !cls->row || fits(at, op, cls) ? op : NULL;
+    if (!cls->row || (cls->built_in && is_like(cls->like, op))) return op;
+    if (!fits(at, op, cls)) return NULL;
+    if (cls->built_in) note_sound(cls->like, op);
+    return op;
 }
 
 xir_op *xir_node_make_foreign(xir_node *at, const char *key, xir_values inputs, xir_sets sets,

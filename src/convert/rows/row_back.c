@@ -29,7 +29,7 @@ static const xir_type *ordered_type(xir_node *at, const xir_value *v, int64_t ax
     if (!node_axes_in(at, v, order, axes, same)) return NULL;
     if (*same) return type;
     for (size_t i = 0; i < order.size; i++) dims[i] = type_dim(type, axes[i]);
-    const xir_layout *layout = xir_layout_parse(at->c->ctx, order, NULL);
+    const xir_layout *layout = conversion_layout(at->c, order);
     type = layout ? node_type(at, xir_type_element(type), layout, &(xir_ints){ dims, order.size }) : NULL;
     if (!type) node_no_memory(at);
     return type;

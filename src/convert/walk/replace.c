@@ -86,18 +86,19 @@ static xir_value *stand_in(xir_node *at, size_t i) {
  * in for it must have, too. */
 static bool asks_for_letters(const xir_value *old, const xir_value *v) {
     const xir_layout *had = xir_type_layout(xir_value_type(old)), *has = xir_type_layout(xir_value_type(v));
-    const size_t rank = had ? xir_layout_rank(had) : 0;
     bool other = false, asked = false;
-    if (!has || xir_layout_rank(has) != rank || xir_type_rank(xir_value_type(v)) != rank) return false;
+    if (!had || !has || had == has) return false;
+    for (const xir_use *use = xir_value_uses(old); use && !asked; use = xir_use_next(use)) {
+        const xir_op *user = xir_use_op(use);
+        asked = !xir_class_is_opaque(xir_op_class(user)) && !xir_op_is(user, xir_output_class());
+    }
+    const size_t rank = asked ? xir_layout_rank(had) : 0;
+    if (!rank || xir_layout_rank(has) != rank || xir_type_rank(xir_value_type(v)) != rank) return false;
     for (size_t i = 0; i < rank; i++) {
         const char letter = xir_layout_axis(had, i);
         other |= letter != '*' && letter != xir_layout_axis(has, i);
     }
-    for (const xir_use *use = other ? xir_value_uses(old) : NULL; use && !asked; use = xir_use_next(use)) {
-        const xir_op *user = xir_use_op(use);
-        asked = !xir_class_is_opaque(xir_op_class(user)) && !xir_op_is(user, xir_output_class());
-    }
-    return asked;
+    return other;
 }
 
 bool node_give_letters(xir_node *at) {
@@ -123,9 +124,10 @@ static bool suits_ops(xir_node *at, size_t i) {
     if (at->c->checking || at->c->back.to || at->c->reshaped) return true;
     if (!xir_type_as_tensor(had) || !xir_type_as_tensor(has)) return true;
     bool same = xir_type_rank(had) == rank;
+    const int64_t *was = xir_type_as_tensor(had)->shape.data, *is = xir_type_as_tensor(has)->shape.data;
     for (size_t k = 0; same && k < rank; k++)
-        same = !expr_never_equal(&at->c->net->pool, expr_of_dim(xir_type_as_tensor(had)->shape.data[k]),
-                                 expr_of_dim(xir_type_as_tensor(has)->shape.data[k]));
+        same = was[k] == is[k] || ((was[k] < 0 || is[k] < 0) &&
+                                   !expr_never_equal(&at->c->net->pool, expr_of_dim(was[k]), expr_of_dim(is[k])));
     for (const xir_use *use = same ? NULL : xir_value_uses(old); use; use = xir_use_next(use)) {
         const xir_op *user = xir_use_op(use);
         if (!xir_class_is_opaque(xir_op_class(user)) && !xir_op_is(user, xir_output_class()))
