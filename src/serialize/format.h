@@ -34,6 +34,8 @@ typedef struct format_writing {
     uint32_t      align;     /* of payloads, in formats that align them: a power of two                        */
     bool          plain;     /* not scrambled, in formats that may be                                          */
     bool          external;  /* parameters go to a file of their own, in formats with `splits`                 */
+    bool         *too_large; /* set, and nothing written, if they must go to one, in formats with `splits`; NULL: that
+                              * is refused                                                                    */
     bool          no_params; /* the structure alone; params_bytes and params_md5 are as if with parameters     */
     bool          digest_set;      /* params_bytes and params_md5 of the network describe the file just written */
     xir_write_fn *write;     /* if it stops, the result is XIR_E_IO; the caller adds the finding              */

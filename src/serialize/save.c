@@ -25,6 +25,7 @@ typedef struct saving {
     const char       *path;      /* NULL: a write callback */
     format            format;
     task              task;
+    bool             *too_large; /* of format_writing      */
 } saving;
 
 static bool refuse(const saving *s, xir_status *status, xir_status code, const char *sentence, ...) XIR_PRINTF(4, 5);
@@ -101,12 +102,15 @@ static bool begin(saving *s, xir_status *status) {
     return *status == XIR_OK;
 }
 
+static bool is_external(const saving *s) { return s->o.params || s->o.flags & XIR_SAVE_EXTERNAL; }
+
 static format_writing writing_of(const saving *s, xir_write_fn *write, xir_write_fn *write_lasting, void *user) {
     return (format_writing){
         .format = &s->format, .path = s->path ? s->path : "",
         .flags = (s->o.indent ? XIR_SAVE_INDENT : 0) | (unsigned)(s->o.flags & OF_TEXT),
-        .align = s->o.align, .plain = s->o.plain, .external = s->o.params || s->o.flags & XIR_SAVE_EXTERNAL,
-        .no_params = s->o.no_params, .write = write, .write_lasting = write_lasting, .user = user, .why = s->why };
+        .align = s->o.align, .plain = s->o.plain, .external = is_external(s),
+        .too_large = s->too_large, .no_params = s->o.no_params,
+        .write = write, .write_lasting = write_lasting, .user = user, .why = s->why };
 }
 
 /* The mapped file that a piece of the output comes from. */
@@ -156,6 +160,7 @@ static xir_status save_one(const saving *s, part_write_fn *part, bool late) {
     one_file f = { .s = s };
     const format_writing how = writing_of(s, write_one, write_one_lasting, &f);
     xir_status status = late || open_one(&f) ? part(s->net, &how) : f.w.status;
+    if (s->too_large && *s->too_large) return status;
     if (status == XIR_OK && open_one(&f) && file_ready(&f.w) == XIR_OK) status = task_final(s->why);
     if (status == XIR_OK && f.w.status == XIR_OK) return file_commit(&f.w);
     if (f.open && f.w.status) status = f.w.status;   /* the reason it stopped */
@@ -310,10 +315,16 @@ static xir_status needs_pair(const saving *s, bool *out) {
     return status;
 }
 
-/* The structure, and the parameters if there are any. */
+/* The structure, and the parameters if there are any. A format that rarely splits finds out while it writes. */
 static xir_status save_both(const saving *s) {
-    bool any;
+    bool any, too_large = false;
     if (s->format.write_folder) return save_in_folder(s);
+    if (s->format.splits && !s->o.no_params && !is_external(s)) {
+        saving whole = *s;
+        whole.too_large = &too_large;
+        const xir_status status = save_one(&whole, s->format.write, true);
+        if (!too_large) return status;
+    }
     const xir_status needs = needs_pair(s, &any);
     if (needs) return needs;
     if (!any) return save_one(s, s->format.write, s->format.splits);

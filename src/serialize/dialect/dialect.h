@@ -66,14 +66,15 @@ typedef struct dialect_dim {
     xir_str name;         /* of a dim without size; may be empty */
 } dialect_dim;
 
-/* What nodes of one type have in common, and the attributes of the last of them: the next node often has the same
- * bytes. */
+/* What nodes of one type have in common, and the attributes of late ones: the next node often has the same bytes as
+ * one of them. */
+enum { DIALECT_LATE = 4 };
 typedef struct dialect_type {
     xir_str          name, domain;   /* borrowed */
     const xir_class *cls;
     const void      *attrs;
-    xir_str          last;           /* the bytes of the last attributes; size 0: not remembered */
-    const xir_map   *extra;
+    struct { xir_str bytes; const xir_map *extra; } late[DIALECT_LATE];   /* size 0: none */
+    uint32_t         n_late;         /* how many there have been; the latest take the places of the oldest */
     const xir_map   *slots;          /* the last tags that were the names of inputs alone; NULL: none */
 } dialect_type;
 

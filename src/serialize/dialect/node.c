@@ -155,9 +155,12 @@ bool dialect_node_attrs_again(dialect *d, xir_str bytes) {
     n->bytes = bytes;
     n->n_params = d->net->n_params;
     n->tags_before = n->tags;
-    if (!bytes.size || !same_text(n->type->last, bytes)) return false;
-    n->extra = n->type->extra;
-    return true;
+    for (size_t i = 0; bytes.size && i < DIALECT_LATE; i++) {
+        if (!same_text(n->type->late[i].bytes, bytes)) continue;
+        n->extra = n->type->late[i].extra;
+        return true;
+    }
+    return false;
 }
 
 bool dialect_node_capture(dialect *d, xir_str name) {
@@ -189,8 +192,9 @@ bool dialect_node_attrs_done(dialect *d) {
     n->attrs.size = n->n_sorted = 0;
     n->extra = map;
     if (n->bytes.size && d->net->n_params == n->n_params && n->tags == n->tags_before && !n->captures.size) {
-        n->type->last = n->bytes;
-        n->type->extra = map;
+        const size_t at = n->type->n_late++ % DIALECT_LATE;
+        n->type->late[at].bytes = n->bytes;
+        n->type->late[at].extra = map;
     }
     return true;
 }

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* Nodes that are like earlier ones, as nearly all are: names of ASCII, an op type that is known, attributes of the same
- * bytes as those of the last node of the type, and nothing else. They are read in one pass, which stops at the first
+ * bytes as those of a late node of the type, and nothing else. They are read in one pass, which stops at the first
  * byte that it does not expect; then the node is read in the ordinary way (node.c), which finds what is wrong with it,
  * if anything is. */
 #include "onnx/read.h"
@@ -50,6 +50,17 @@ static bool add_name(proto_reader *r, dialect_ref *list, uint32_t *n, uint32_t m
     return *n < most && dialect_ascii_name(&r->d, text, &list[(*n)++]);
 }
 
+/* The attributes that a late node of the type has in these bytes; 0: none has. */
+static size_t find_attributes(const dialect_type *type, const uint8_t *at, size_t left, const xir_map **extra) {
+    for (size_t i = 0; i < DIALECT_LATE; i++) {
+        const xir_str bytes = type->late[i].bytes;
+        if (!bytes.size || bytes.size > left || memcmp(at, bytes.data, bytes.size) != 0) continue;
+        *extra = type->late[i].extra;
+        return bytes.size;
+    }
+    return 0;
+}
+
 static bool scan(proto_reader *r, const uint8_t *at, const uint8_t *end, dialect_again *out) {
     out->type = NULL;
     out->extra = NULL;
@@ -57,9 +68,9 @@ static bool scan(proto_reader *r, const uint8_t *at, const uint8_t *end, dialect
     out->n_in = out->n_out = 0;
     while (at < end) {
         if (*at == NODE_ATTRIBUTE) {
-            const size_t size = out->type && !out->extra ? out->type->last.size : 0;
-            if (!size || size > (size_t)(end - at) || memcmp(at, out->type->last.data, size) != 0) return false;
-            out->extra = out->type->extra;
+            const bool first = out->type && !out->extra;
+            const size_t size = first ? find_attributes(out->type, at, (size_t)(end - at), &out->extra) : 0;
+            if (!size) return false;
             at += size;
             continue;
         }

@@ -87,7 +87,7 @@ static void put_model(proto_writer *w) {
 static void walk(proto_writer *w) {
     w->count = w->n_sizes = 0;
     w->data_size = 0;
-    for (size_t i = 0; i < PROTO_BLOCKS; i++) w->blocks[i].extra = NULL;
+    for (size_t i = 0; i < PROTO_BLOCKS; i++) w->blocks[i].of = NULL;
     put_model(w);
     proto_flush(w);
 }
@@ -107,6 +107,10 @@ static bool prepare(proto_writer *w, bool may_split) {
     if (may_split && w->count > PROTO_MOST && !all && !count(w, SPLIT_CONSTANTS)) return false;
     if (may_split && w->count > PROTO_MOST && !count(w, SPLIT_ALL)) return false;
     w->at = NULL;
+    if (w->how->too_large && !may_split) {
+        *w->how->too_large = w->count > PROTO_MOST;
+        return !*w->how->too_large;
+    }
     return w->count <= PROTO_MOST ||
            proto_refuse(w, XIR_E_LIMIT, "the model takes %llu bytes, and a message of ONNX less than 2^31%s",
                         (unsigned long long)w->count, may_split ? "" : ": its constants need a file next to it");

@@ -16,13 +16,21 @@
 /* What a declared dim says. */
 typedef struct proto_dim { bool has_value; int64_t value; xir_str name; } proto_dim;
 
-/* The attributes of an op as bytes, by its maps. */
+/* Bytes that are put again and again: the attributes of ops, by their maps, and types. */
 enum { PROTO_BLOCKS = 64 };
 typedef struct proto_block {
-    const xir_map *extra, *tags;            /* NULL: none yet                                                 */
+    const void    *of;                      /* NULL: none yet                                                 */
+    const xir_map *tags;
     size_t         size;
     uint8_t        bytes[232];
 } proto_block;
+typedef struct proto_again {                /* between proto_put_again and proto_remember                         */
+    proto_block   *block;
+    const void    *of;
+    const xir_map *tags;
+    uint64_t       start, data_size;
+    const uint8_t *bytes;
+} proto_again;
 
 typedef struct proto_writer {
     xir_network          *net;
@@ -49,8 +57,9 @@ typedef struct proto_writer {
     bool                  has_defaults;      /* the file's version tells a default from a constant       */
     /* elements */
     const xir_type       *elements[32];     /* by TensorProto.DataType                                     */
-    const xir_type       *last_element;
+    const xir_type       *last_element, *last_type;
     uint64_t              last_code;
+    bool                  last_is_known;    /* of last_type: ONNX can say it                               */
     /* elements in a file of their own */
     int                   split;            /* proto_split                                                 */
     xir_str               location;         /* of that file, as the model names it                         */
@@ -170,6 +179,12 @@ static inline void proto_put_some(proto_writer *w, uint32_t field, xir_str text)
     if (text.size) proto_put_text(w, field, text);
 }
 
+/* Puts what was put for `of` and its tags before; false if it is not remembered. Then the caller puts it, and calls
+ * proto_remember, which leaves out what is long or says where elements lie in another file, as only one op does. Both
+ * walks find the same blocks. */
+bool proto_put_again(proto_writer *w, const void *of, const xir_map *tags, proto_again *a);
+void proto_remember(proto_writer *w, const proto_again *a);
+
 /* A message: everything between these two calls is in it. */
 typedef struct proto_message { size_t number; uint64_t start; } proto_message;
 proto_message proto_open_slowly(proto_writer *w);
@@ -253,7 +268,7 @@ bool proto_list_elements(proto_writer *w);
 uint64_t proto_code_of(proto_writer *w, const xir_type *element);
 /* Whether ONNX can say the type of a value: a tensor of its elements. */
 bool proto_has_type(proto_writer *w, const xir_value *v);
-/* The type of a value, from its type or the tag onnx.type. */
+/* The type of a value, from its type or the tag onnx.type, always in the same field. */
 void proto_put_type(proto_writer *w, uint32_t field, const xir_value *v);
 /* A TypeProto from the map of an attribute: { "onnx.type": "seq(tensor(float))" }. */
 void proto_put_type_map(proto_writer *w, uint32_t field, const xir_map *map);

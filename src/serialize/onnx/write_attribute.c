@@ -260,23 +260,11 @@ static void put_attributes(proto_writer *w, const xir_op *op) {
     for (size_t i = 0; i < extra->size && !proto_failed(w); i++) put_attribute(w, op, &extra->entries[i]);
 }
 
-/* The reader gives ops with the same attributes one map, so their bytes are made once. Bytes that say where elements
- * lie in another file are of one op alone. Both walks find the same blocks. */
+/* Ops with the same attributes often have one map, so their bytes are made once. */
 void proto_put_attributes(proto_writer *w, const xir_op *op) {
-    const xir_map *extra = op_more_of(op)->extra, *tags = op_more_of(op)->tags;
-    if (!extra) return;
-    proto_block *known = &w->blocks[hash_pointer(extra) % PROTO_BLOCKS];
-    if (known->extra == extra && known->tags == tags) {
-        proto_put(w, known->bytes, known->size);
-        return;
-    }
-    const uint64_t start = w->count, data_size = w->data_size;
-    const uint8_t *bytes = w->counting ? NULL : proto_room(w, sizeof known->bytes + PROTO_HEAD);
+    const xir_map *extra = op_more_of(op)->extra;
+    proto_again a;
+    if (!extra || proto_put_again(w, extra, op_more_of(op)->tags, &a)) return;
     put_attributes(w, op);
-    const uint64_t size = w->count - start;
-    if (proto_failed(w) || size > sizeof known->bytes || w->data_size != data_size) return;
-    known->extra = extra;
-    known->tags = tags;
-    known->size = (size_t)size;
-    if (bytes) memcpy(known->bytes, bytes, known->size);
+    proto_remember(w, &a);
 }

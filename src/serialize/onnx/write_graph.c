@@ -89,11 +89,12 @@ static bool is_output(const proto_writer *w, const xir_value *v) {
 
 static void put_declaration(proto_writer *w, const xir_value *v) {
     const xir_map *tags = proto_value_tags(v);
-    const bool says = proto_has_type(w, v) || proto_tag_text(tags, "onnx.type").size ||
-                      proto_tag_text(tags, "onnx.denotation").size || proto_tag_text(tags, "onnx.doc_string").size ||
-                      proto_tag(tags, "onnx.metadata", XIR_ANY_MAP);
+    const bool tagged = tags && (proto_tag_text(tags, "onnx.type").size ||
+                                 proto_tag_text(tags, "onnx.denotation").size ||
+                                 proto_tag_text(tags, "onnx.doc_string").size ||
+                                 proto_tag(tags, "onnx.metadata", XIR_ANY_MAP));
     const xir_str name = proto_name(w, v);
-    if (says && name.size && !is_output(w, v)) put_info(w, GRAPH_VALUE, v, name);
+    if ((tagged || proto_has_type(w, v)) && name.size && !is_output(w, v)) put_info(w, GRAPH_VALUE, v, name);
 }
 
 static void put_annotation(proto_writer *w, const xir_value *v) {

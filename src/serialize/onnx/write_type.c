@@ -30,8 +30,11 @@ uint64_t proto_code_of(proto_writer *w, const xir_type *element) {
 }
 
 bool proto_has_type(proto_writer *w, const xir_value *v) {
+    if (v->type == w->last_type) return w->last_is_known;
     const xir_tensor_type *tensor = xir_type_as_tensor(v->type);
-    return tensor && !xir_type_is_layouted(v->type) && proto_code_of(w, tensor->element_dtype);
+    w->last_type = v->type;
+    w->last_is_known = tensor && !xir_type_is_layouted(v->type) && proto_code_of(w, tensor->element_dtype);
+    return w->last_is_known;
 }
 
 static void put_dim(proto_writer *w, const proto_dim *dim, xir_str denotation) {
@@ -217,11 +220,14 @@ void proto_put_type(proto_writer *w, uint32_t field, const xir_value *v) {
     const xir_str denotation = value_is_params(v) ? XIR_STR("") : proto_tag_text(tags, "onnx.denotation");
     const bool typed = proto_has_type(w, v);
     const xir_str said = v->type ? XIR_STR("") : proto_tag_text(tags, "onnx.type");
+    proto_again a;
     if (!typed && !said.size && !denotation.size) return;
     if (said.size && put_kept(w, field, tags)) return;
+    if (typed && !tags && proto_put_again(w, v->type, NULL, &a)) return;
     const proto_message m = proto_open(w, field);
     if (typed) put_tensor(w, v);
     else put_said_type(w, said);
     if (proto_check_text(w, "the tag onnx.denotation", denotation)) proto_put_some(w, TYPE_DENOTATION, denotation);
     proto_close(w, m);
+    if (typed && !tags) proto_remember(w, &a);
 }

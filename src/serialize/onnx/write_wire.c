@@ -59,6 +59,26 @@ proto_message proto_open_slowly(proto_writer *w) {
     return (proto_message){ w->n_sizes++, w->count };
 }
 
+bool proto_put_again(proto_writer *w, const void *of, const xir_map *tags, proto_again *a) {
+    proto_block *known = &w->blocks[hash_pointer(of) % PROTO_BLOCKS];
+    if (known->of == of && known->tags == tags) {
+        proto_put(w, known->bytes, known->size);
+        return true;
+    }
+    *a = (proto_again){ known, of, tags, w->count, w->data_size, NULL };
+    if (!w->counting) a->bytes = proto_room(w, sizeof known->bytes + PROTO_HEAD);
+    return false;
+}
+
+void proto_remember(proto_writer *w, const proto_again *a) {
+    const uint64_t size = w->count - a->start;
+    if (proto_failed(w) || size > sizeof a->block->bytes || w->data_size != a->data_size) return;
+    a->block->of = a->of;
+    a->block->tags = a->tags;
+    a->block->size = (size_t)size;
+    if (a->bytes) memcpy(a->block->bytes, a->bytes, a->block->size);
+}
+
 /* ---- texts that are bytes -------------------------------------------------------------------------------------- */
 
 static int digit_of(char c) {

@@ -408,7 +408,13 @@ static void attributes_of_the_same_bytes_are_made_once(void **state) {
     const xir_map *first = node_of(&b.d, "a=1", 1, PLAIN);
     assert_ptr_equal(node_of(&b.d, "a=1", 5, PLAIN), first);
     assert_int_equal(node_of(&b.d, "a=2", 2, PLAIN)->entries[0].value.as.integer, 2);
-    assert_int_equal(node_of(&b.d, "a=1", 3, PLAIN)->entries[0].value.as.integer, 3);
+    assert_ptr_equal(node_of(&b.d, "a=1", 5, PLAIN), first);
+    /* Four are remembered. */
+    assert_int_equal(node_of(&b.d, "a=3", 3, PLAIN)->entries[0].value.as.integer, 3);
+    assert_int_equal(node_of(&b.d, "a=4", 4, PLAIN)->entries[0].value.as.integer, 4);
+    assert_ptr_equal(node_of(&b.d, "a=1", 5, PLAIN), first);
+    assert_int_equal(node_of(&b.d, "a=5", 5, PLAIN)->entries[0].value.as.integer, 5);
+    assert_int_equal(node_of(&b.d, "a=1", 6, PLAIN)->entries[0].value.as.integer, 6);
     assert_int_equal(node_of(&b.d, "", 4, PLAIN)->entries[0].value.as.integer, 4);
     assert_int_equal(node_of(&b.d, "", 5, PLAIN)->entries[0].value.as.integer, 5);
     /* What attributes give apart from their map belongs to each node. */

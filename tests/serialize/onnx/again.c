@@ -196,6 +196,34 @@ static void all_attributes_twice(void **state) {
     free_nodes();
 }
 
+/* Nodes of one type with three sets of attributes in turn: a node has those of the third node before it. */
+static void attributes_in_turn_are_read_once(void **state) {
+    (void)state;
+    for (size_t i = 0; i < 12; i++) {
+        om_bytes *node = add_node(), a = { 0 };
+        char text[40];
+        om_put_text(node, 1, "x");
+        snprintf(text, sizeof text, i == 11 ? "y" : "v%zu", i);
+        om_put_text(node, 2, text);
+        om_put_text(node, 4, "Turn");
+        om_put_text(&a, 1, "axis");
+        om_put_int(&a, 3, (int64_t)(i % 3));
+        om_put_int(&a, 20, 2);
+        om_put_message(node, 5, &a);
+    }
+    assert_true(same_both_ways(0, nodes[0].size, "in turn", 0));
+    xir_network *read = read_model(false, 0, nodes[0].size, why);
+    const xir_map *seen[12];
+    size_t n = 0;
+    for (const xir_op *op = xir_op_next(xir_network_first(read)); n < 12; op = xir_op_next(op), n++) {
+        seen[n] = xir_op_extra(op);
+        assert_int_equal(xir_map_find(seen[n], XIR_STR("axis"))->as.integer, n % 3);
+        if (n >= 3) assert_ptr_equal(seen[n], seen[n - 3]);
+    }
+    xir_network_free(read);
+    free_nodes();
+}
+
 /* The finding is about the node that is one too many, though others have been read before its op is made. */
 static void the_limit_is_at_its_node(void **state) {
     xir_limits old = XIR_INIT(xir_limits);
@@ -218,6 +246,7 @@ GROUP {
         cmocka_unit_test(random_nodes),
         cmocka_unit_test(each_byte_changed_or_missing),
         cmocka_unit_test(all_attributes_twice),
+        cmocka_unit_test(attributes_in_turn_are_read_once),
         cmocka_unit_test(the_limit_is_at_its_node),
     };
     return cmocka_run_group_tests(tests, group_begin, group_end);
