@@ -174,24 +174,33 @@ inline xir_op *add_with_surplus(xir_at at, const xir_class_decl *decl, xir_value
     return xir_network_add(at.net, &desc);
 }
 
-/* Lays out the inputs as the class's struct of inputs has them, a pointer for each port and a list for the last one of
- * any number, and adds the operation. */
-inline xir_op *add(xir_at at, const xir_class_decl *decl, xir_value *const *from, std::size_t n, const void *attrs)
-{
-    constexpr std::size_t most = 64;   /* more than any class has */
-    void                 *ports[most] = {};
-    std::size_t           i = 0, k = 0;
-    const char           *at_row = reinterpret_cast<const char *>(decl->rows);
-    for (const xir_row *row; row = reinterpret_cast<const xir_row *>(at_row), row->decl != XIR_DECL_END && k + 2 < most;
-         at_row += decl->row_size) {
-        if (row->decl == XIR_DECL_IN || row->decl == XIR_DECL_OPT) ports[k++] = i < n ? from[i++] : nullptr;
-        if (row->decl != XIR_DECL_VAR) continue;
-        const xir_values rest = { from + i, n - i };
-        *reinterpret_cast<xir_values *>(&ports[k]) = rest;
-        k += sizeof rest / sizeof *ports;
-        i = n;
+/* The struct of inputs of a class: a pointer for each port, and a list if the last one takes any number. */
+struct ports {
+    static constexpr std::size_t most = 62;   /* more than any class has */
+    std::size_t                  single = 0;
+    bool                         list = false;
+    explicit ports(const xir_class_decl *decl)
+    {
+        const char *at_row = reinterpret_cast<const char *>(decl->rows);
+        for (const xir_row *row; row = reinterpret_cast<const xir_row *>(at_row), row->decl != XIR_DECL_END;
+             at_row += decl->row_size) {
+            single += (row->decl == XIR_DECL_IN || row->decl == XIR_DECL_OPT) && single < most;
+            list |= row->decl == XIR_DECL_VAR;
+        }
     }
-    return i == n ? xir_op_build(at, decl, ports, attrs) : add_with_surplus(at, decl, from, n);
+};
+
+/* Lays out the inputs as the class's struct of inputs has them, and adds the operation. */
+inline xir_op *add(xir_at at, const xir_class_decl *decl, const ports &of, xir_value *const *from, std::size_t n,
+                   const void *attrs)
+{
+    if (!of.list && n == of.single) return xir_op_build(at, decl, from, attrs);
+    if (!of.list && n > of.single) return add_with_surplus(at, decl, from, n);
+    void             *room[ports::most + sizeof(xir_values) / sizeof(void *)];
+    const std::size_t first = n < of.single ? n : of.single;
+    for (std::size_t i = 0; i < of.single; i++) room[i] = i < n ? from[i] : nullptr;
+    if (of.list) *reinterpret_cast<xir_values *>(&room[of.single]) = { from + first, n - first };
+    return xir_op_build(at, decl, room, attrs);
 }
 
 }
@@ -208,7 +217,8 @@ template <class Attrs, const xir_class_decl *(*Decl)(), Attrs (*Init)()> struct 
     /* The inputs in the order of the ports; what is too much is refused by the library. */
     static xir_op *make(xir_at at, xir_value *const *from, std::size_t n, const attrs *a)
     {
-        return detail::add(at, Decl(), from, n, a);
+        static const detail::ports of(Decl());
+        return detail::add(at, Decl(), of, from, n, a);
     }
 };
 

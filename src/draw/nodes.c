@@ -24,6 +24,7 @@ typedef struct finding {
     const xir_op     **queue;      /* the chosen ops                                                           */
     size_t             n;
     size_t             n_ops;      /* how many may be drawn                                                    */
+    bool               opens;      /* some of them are in the bodies of calls                                  */
     const xir_op     **was;        /* of nodes before they are sorted; NULL without a diff                     */
 } finding;
 
@@ -54,15 +55,19 @@ static size_t list_op(const finding *f, const xir_op *op, const xir_op **ops) {
     return n;
 }
 
-static size_t count_ops(const finding *f) {
+static size_t count_ops(finding *f) {
     size_t n = f->second ? (size_t)xir_network_op_count(f->second) : 0;
-    for (const xir_op *op = xir_network_first(f->first); op; op = xir_op_next(op)) n += list_op(f, op, NULL);
+    for (const xir_op *op = xir_network_first(f->first); op; op = xir_op_next(op)) {
+        f->opens |= body_of(f, op).size != 0;
+        n += f->opens ? list_op(f, op, NULL) : 1;
+    }
     return n;
 }
 
 /* The output of a drawn op that an input is, or what it is instead. */
 static const xir_value *drawn_value(const finding *f, const xir_op *user, size_t input) {
     const xir_value *v = xir_op_input(user, (int64_t)input);
+    if (!f->opens) return v;
     for (int i = 0; v && i < MOST_BORDERS; i++) {
         const xir_op *maker = xir_value_op(v), *call = maker ? xir_op_parent(maker) : NULL;
         const xir_ops inside = maker ? body_of(f, maker) : (xir_ops){ NULL, 0 };
@@ -129,8 +134,10 @@ static bool list_ops(finding *f, const xir_op **ops, size_t *n) {
     *n = 0;
     if (f->second && !draw_merge(p, ops, f->was, &all)) return false;
     if (!f->second)
-        for (const xir_op *op = xir_network_first(f->first); op; op = xir_op_next(op))
-            all += list_op(f, op, ops + all);
+        for (const xir_op *op = xir_network_first(f->first); op; op = xir_op_next(op)) {
+            if (f->opens) all += list_op(f, op, ops + all);
+            else ops[all++] = op;
+        }
     for (size_t i = 0; i < all; i++) {
         if (!is_chosen(f, ops[i])) continue;
         ops[*n] = ops[i];

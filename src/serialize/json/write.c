@@ -83,7 +83,7 @@ static size_t escape(char *out, unsigned char c) {
     }
 }
 
-void json_quote(buffer *out, xir_str v) {
+static inline void quote(buffer *out, xir_str v) {
     if (!buffer_reserve(out, v.size + 10)) return;   /* quotes, one escaped byte, and one that may follow */
     char *p = out->data + out->size;
     *p++ = '"';
@@ -104,10 +104,12 @@ void json_quote(buffer *out, xir_str v) {
     out->size = (size_t)(p - out->data);
 }
 
+void json_quote(buffer *out, xir_str v) { quote(out, v); }
+
 /* A text in quotes, followed by one more character. */
 static void put_text(json_sink *j, xir_str v, char after) {
     if (j->sink.status || !sink_takes(&j->sink, v)) return;
-    json_quote(&j->out, v);
+    quote(&j->out, v);
     if (j->out.failed) {
         j->sink.status = XIR_E_MEMORY;
         return;
@@ -135,14 +137,16 @@ static void on_name(sink *s, xir_str key) {
 
 static void on_key(sink *s, const codec_key *key) {
     json_sink *j = self(s);
-    if (j->indent || !key->size) {
+    if (!key->size) {
         on_name(s, key->name);
         return;
     }
-    char *p = room(j, BAKED);
+    if (j->indent) new_line(j);
+    char *p = room(j, BAKED + 1);
     if (!p) return;
     memcpy(p, key->baked, BAKED);
-    j->out.size += key->size;
+    p[key->size] = ' ';
+    j->out.size += key->size + (j->indent != 0);
 }
 
 static void on_null(sink *s) {

@@ -111,9 +111,17 @@ static bool check_text(pnnx_reader *r) {
     return true;
 }
 
+/* Returns true if a line begins with the sign of a comment. */
+static bool has_comments(xir_str text) {
+    const char *p = text.data, *end = p + text.size;
+    while ((p = memchr(p, '\n', (size_t)(end - p))))
+        if (++p == end || *p == '#') return p < end;
+    return false;
+}
+
 /* Warns once about comments and a byte order mark, which a network cannot store. */
 static bool note_comments(pnnx_reader *r, bool any) {
-    if (!any && !memmem(r->text.data, r->text.size, "\n#", 2)) return true;
+    if (!any && !has_comments(r->text)) return true;
     return xir_diags_append(r->d.how->why, &(xir_diag){
                .severity = XIR_WARNING, .file = r->d.how->name, .byte = XIR_NO_BYTE,
                .message = XIR_STR("comments and a byte order mark are not written again") }) != XIR_E_MEMORY ||
