@@ -112,25 +112,32 @@ static uint64_t elements_of(const int64_t *dims, size_t rank) {
     return n;
 }
 
-bool absorb_change_op(absorption *c, change_kind kind, xir_op *op, uint32_t operand, carried from) {
-    int64_t dims[16], n;
-    size_t rank;
-    linear l;
-    if (c->n_changes == ABSORB_STEPS || !lines_are_finite(c, &from)) return false;
+static bool may_change(const absorption *c, const xir_op *op, const carried *from) {
+    if (c->n_changes == ABSORB_STEPS || !lines_are_finite(c, from)) return false;
     for (size_t i = 0; i < c->n_changes; i++) {
         if (c->changes[i].op == op) return false;
     }
+    return true;
+}
+
+bool absorb_change_constant(absorption *c, xir_op *op, uint32_t operand, carried from) {
+    int64_t dims[16], n;
+    size_t rank;
     const xir_value *constant = xir_op_input(op, operand);
-    if (kind == CHANGE_CONSTANT) {
-        if (!constant_is_plain(constant, &n) || n < 1 || !widened(constant, &from, dims, &rank)) return false;
-        count_bytes(c, constant, bytes_of(constant) / (uint64_t)n * elements_of(dims, rank));
-    } else {
-        if (!linear_of(op, &l)) return false;
-        count_bytes(c, l.weights, bytes_of(l.weights));
-        const uint64_t bias = (uint64_t)l.out_channels * (bytes_of(l.weights) / (uint64_t)l.count);
-        if (!lines_add_nothing(c, &from)) count_bytes(c, l.bias, bias);
-    }
-    c->changes[c->n_changes++] = (absorb_change){ kind, op, operand, from, { NULL, NULL } };
+    if (!may_change(c, op, &from) || !constant_is_plain(constant, &n) || n < 1 ||
+        !widened(constant, &from, dims, &rank)) return false;
+    count_bytes(c, constant, bytes_of(constant) / (uint64_t)n * elements_of(dims, rank));
+    c->changes[c->n_changes++] = (absorb_change){ .kind = CHANGE_CONSTANT, .op = op, .operand = operand, .from = from };
+    return true;
+}
+
+bool absorb_change_weights(absorption *c, const linear *l, carried from) {
+    if (!may_change(c, l->op, &from)) return false;
+    const uint64_t bytes = bytes_of(l->weights);
+    count_bytes(c, l->weights, bytes);
+    if (!lines_add_nothing(c, &from)) count_bytes(c, l->bias, (uint64_t)l->out_channels * (bytes / (uint64_t)l->count));
+    c->changes[c->n_changes++] = (absorb_change){ .kind = CHANGE_WEIGHTS, .op = l->op, .operand = 1, .from = from,
+                                                  .of = *l };
     return true;
 }
 
@@ -210,23 +217,21 @@ static bool is_moderate(const absorption *c, const carried *from) {
 
 /* Returns true if weights keep their precision. Formats with few exponents and extreme factors are tested. */
 static bool weights_hold(absorption *c, const absorb_change *change) {
-    linear l;
+    const linear *l = &change->of;
     bool holds = true;
-    if (!linear_of(change->op, &l)) return false;
-    if (l.form.exponent >= 8 && is_moderate(c, &change->from)) return true;
-    channel_line *lines = spread(c, &change->from, l.in_channels);
-    c->no_memory = !lines || linear_holds(&l, lines, &holds) != XIR_OK;
-    mem_free(&c->net->alloc, lines, (size_t)l.in_channels * sizeof *lines);
+    if (l->form.exponent >= 8 && is_moderate(c, &change->from)) return true;
+    channel_line *lines = spread(c, &change->from, l->in_channels);
+    c->no_memory = !lines || linear_holds(l, lines, &holds) != XIR_OK;
+    mem_free(&c->net->alloc, lines, (size_t)l->in_channels * sizeof *lines);
     return holds && !c->no_memory;
 }
 
 static xir_status make_weights(const absorption *c, absorb_change *change) {
-    linear l;
-    if (!linear_of(change->op, &l)) return net_fail(c->net, XIR_E_INVALID, "weights that changed");
-    channel_line *lines = spread(c, &change->from, l.in_channels);
+    const linear *l = &change->of;
+    channel_line *lines = spread(c, &change->from, l->in_channels);
     if (!lines) return net_no_memory(c->net);
-    const xir_status status = linear_make(&l, lines, false, &change->made);
-    mem_free(&c->net->alloc, lines, (size_t)l.in_channels * sizeof *lines);
+    const xir_status status = linear_make(l, lines, false, &change->made);
+    mem_free(&c->net->alloc, lines, (size_t)l->in_channels * sizeof *lines);
     return status;
 }
 

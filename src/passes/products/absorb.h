@@ -32,6 +32,7 @@ typedef struct absorb_change {
     xir_op     *op;
     uint32_t    operand;
     carried     from;     /* its lines are (factor, addend); of a constant (p, q) */
+    linear      of;       /* of weights: the op                                   */
     linear_made made;     /* the new constants; that of an operand as `weights`   */
 } absorb_change;
 
@@ -71,7 +72,9 @@ bool absorb_lines(absorption *c, size_t n, size_t *at);
 bool absorb_on(absorption *c, const carried *in, xir_value *out, int64_t dim);
 /* The same with lines of its own. */
 bool absorb_new(absorption *c, xir_value *out, int64_t dim, size_t n, size_t at);
-bool absorb_change_op(absorption *c, change_kind kind, xir_op *op, uint32_t operand, carried from);
+/* An operand takes the lines up, or the weights of an op that linear_of has read. */
+bool absorb_change_constant(absorption *c, xir_op *op, uint32_t operand, carried from);
+bool absorb_change_weights(absorption *c, const linear *l, carried from);
 
 bool lines_add_nothing(const absorption *c, const carried *v);
 bool lines_scale_nothing(const absorption *c, const carried *v);
@@ -79,5 +82,9 @@ bool lines_scale_nothing(const absorption *c, const carried *v);
 /* Adds to the plan how an op treats a carried value that is its input `at`: it passes the value on, or takes it up.
  * Returns false if it does neither. */
 bool absorb_through(absorption *c, const carried *in, xir_op *op, uint32_t at);
+
+/* Returns false if absorb_plan would find nothing for a value, since an op that uses it is of a class that does
+ * neither. Takes little. */
+bool absorb_may(const xir_value *v);
 
 #endif

@@ -45,7 +45,8 @@ static bool is_affine(const xir_match *m, void *user) {
     int64_t dim, size;
     affine a;
     (void)user;
-    return canon_check_ops(m) && fuse_is_plain(xir_match_value(m, X)->type) &&
+    return absorb_may(xir_op_output(m->root, 0)) && canon_check_ops(m) &&
+           fuse_is_plain(xir_match_value(m, X)->type) &&
            xir_match_op(m, X) != m->root && read_dim(m, &dim, &size) &&
            affine_of(m->root, xir_match_value(m, X), dim, size, &a);
 }

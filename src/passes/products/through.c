@@ -30,7 +30,7 @@ static bool weights(absorption *c, const carried *in, xir_op *op, uint32_t at) {
     if (at == 0 && linear_of(op, &l)) {
         const bool along = in->dim == linear_dim(&l, in->value->type) && (int64_t)in->n == l.in_channels;
         if (in->dim >= 0 && !along) return false;
-        return (lines_add_nothing(c, in) || linear_reads_all(&l)) && absorb_change_op(c, CHANGE_WEIGHTS, op, 1, *in);
+        return (lines_add_nothing(c, in) || linear_reads_all(&l)) && absorb_change_weights(c, &l, *in);
     }
     /* A product of two computed matrices is linear in each. */
     return xir_matmul_of(op) && at < 2 && op->n_inputs == 2 && in->dim < 0 && lines_add_nothing(c, in) &&
@@ -46,7 +46,7 @@ static bool take_factors(absorption *c, const carried *in, xir_op *op, uint32_t 
         const double f = lines_of(c, in)[i].factor;
         lines_of(c, &from)[i] = (channel_line){ divides ? 1 / f : f, 0 };
     }
-    return absorb_change_op(c, CHANGE_CONSTANT, op, operand, from);
+    return absorb_change_constant(c, op, operand, from);
 }
 
 static bool has_type_of(const xir_op *op, const xir_value *v) {
@@ -88,7 +88,7 @@ static bool sum(absorption *c, const carried *in, xir_op *op, uint32_t at) {
         lines_of(c, &constant)[i] = (channel_line){ 1 / line.factor, mine * line.addend / (others * line.factor) };
         lines_of(c, &rest)[i] = (channel_line){ line.factor, 0 };
     }
-    if (!absorb_change_op(c, CHANGE_CONSTANT, op, 1 - at, constant)) return false;
+    if (!absorb_change_constant(c, op, 1 - at, constant)) return false;
     return lines_scale_nothing(c, &rest) || absorb_on(c, &rest, xir_op_output(op, 0), in->dim);
 }
 
@@ -316,11 +316,23 @@ static const struct { xir_pattern_class *of; through_fn *through; } rows[] = {
     { xir_pixel_shuffle_class,    shuffled   },
 };
 
-bool absorb_through(absorption *c, const carried *in, xir_op *op, uint32_t at) {
+/* NULL: the class has no row. */
+static through_fn *through_of(const xir_op *op) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (op->cls->decl != rows[i].of()) continue;
-        return op->n_outputs && (rows[i].through == weights || !op_has_normalised(op)) &&
-               rows[i].through(c, in, op, at);
+        if (op->cls->decl == rows[i].of()) return rows[i].through;
     }
-    return false;
+    return NULL;
+}
+
+bool absorb_through(absorption *c, const carried *in, xir_op *op, uint32_t at) {
+    through_fn *through = through_of(op);
+    return through && op->n_outputs && (through == weights || !op_has_normalised(op)) && through(c, in, op, at);
+}
+
+bool absorb_may(const xir_value *v) {
+    size_t n = 0;
+    for (const xir_use *u = v->uses; u && n <= ABSORB_STEPS; u = u->next, n++) {
+        if (!through_of(u->user)) return false;
+    }
+    return n && n <= ABSORB_STEPS;
 }
