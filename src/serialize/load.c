@@ -105,6 +105,15 @@ static xir_status end_memory(loading *l, xir_status status) {
 /* Ends what a successful `begin` has begun. */
 static xir_status end_status(loading *l, xir_status status) { return task_end(&l->task, status, l->why); }
 
+/* The network has its parameters after a success, which is too late for a cancelling. */
+static xir_status end_params(loading *l, xir_status status) {
+    if (!status) {
+        l->task.final = true;
+        l->task.cancelled = false;
+    }
+    return end_status(l, status);
+}
+
 static xir_network *end_network(loading *l, xir_network *net) {
     if (!end_status(l, net ? XIR_OK : XIR_E_INVALID)) return net;
     xir_network_free(net);
@@ -191,7 +200,7 @@ xir_status xir_network_load_params(xir_network *net, const char *path, const xir
     if (!begin_params(&l, net, xir_str_of(path), options, why)) return l.status;
     begin_memory(&l, 0);
     task_expect(work_of_params(&l, path));
-    return end_status(&l, end_memory(&l, load_params_of(&l, net, path)));
+    return end_params(&l, end_memory(&l, load_params_of(&l, net, path)));
 }
 
 xir_status xir_network_read_params(xir_network *net, const void *data, size_t size, xir_str name,
@@ -201,7 +210,7 @@ xir_status xir_network_read_params(xir_network *net, const void *data, size_t si
     if (!begin_params(&l, net, name, options, why)) return l.status;
     const format_reading how = reading_of(&l);
     begin_memory(&l, size);
-    return end_status(&l, end_memory(&l, l.format.read_params(net, &how, data, size)));
+    return end_params(&l, end_memory(&l, l.format.read_params(net, &how, data, size)));
 }
 
 /* ---- from bytes ---------------------------------------------------------------------------------------------- */

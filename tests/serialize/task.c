@@ -273,8 +273,9 @@ static void other_failures(void **state) {
     const xir_load_options how = XIR_INIT(xir_load_options, WATCHED(&c));
     scratch_put(scratch("bad.json"), "{\"ops\": [}", 10);
     FAILS_TO_LOAD(xir_network_load(ctx, scratch("bad.json"), &how, why), XIR_E_SYNTAX, "expected");
+    c = (caller){ .stop = SIZE_MAX };
     FAILS_TO_LOAD(xir_network_load(ctx, scratch("none.json"), &how, why), XIR_E_IO, "No such file");
-    c.stop = 0;
+    c = (caller){ .stop = 0 };
     assert_null(xir_network_load(ctx, scratch("bad.json"), &how, NULL));
 }
 
