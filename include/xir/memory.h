@@ -33,7 +33,8 @@ typedef struct xir_buffer {
     uint64_t size;       /* bytes                                                                       */
     uint64_t align;      /* its offset is a multiple of this power of two; 0 is 1                       */
     uint64_t offset;     /* of a fixed buffer; others ignore it                                         */
-    bool     fixed;      /* the plan keeps `offset`, and places the others around it                    */
+    bool     fixed;      /* the plan keeps `offset`, and places the others around it. One without bytes
+                            ends nowhere: it raises no peak and exceeds no limit                        */
     uint32_t group;      /* buffers of one group may share bytes at any time; 0: of no group. A plan
                             does not use that: it only accepts fixed buffers that do                    */
 } xir_buffer;

@@ -28,7 +28,7 @@ static xir_status check_offset(const xir_buffer *b, uint64_t offset, uint64_t li
                                      offset, b->align);
         if (!status) status = off;
     }
-    if (limit && (offset > limit || b->size > limit - offset)) {
+    if (limit && b->size && (offset > limit || b->size > limit - offset)) {
         xir_status beyond = FAIL_BUFFER(why, XIR_E_LIMIT, i, "%" PRIu64 " bytes at %" PRIu64 " end beyond the limit, %"
                                         PRIu64, b->size, offset, limit);
         if (!status) status = beyond;

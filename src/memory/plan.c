@@ -86,7 +86,7 @@ static xir_memory_plan *keep(packing *p, bool least) {
         packing_drop(p, offsets, p->n_buffers, sizeof *offsets);
         return NULL;
     }
-    memset(offsets, 0, p->n_buffers * sizeof *offsets);
+    for (size_t i = 0; i < p->n_buffers; i++) offsets[i] = p->buffers[i].fixed ? p->buffers[i].offset : 0;
     for (uint32_t i = 0; i < p->n; i++) offsets[p->pieces[i].buffer] = p->best[i];
     *plan = (xir_memory_plan){ .alloc = p->alloc, .offsets = offsets, .n = p->n_buffers };
     plan->peak = (xir_memory_peak){ .size = sizeof plan->peak, .least = least, .bytes = p->peak, .bound = p->bound,

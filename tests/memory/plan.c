@@ -45,6 +45,7 @@ static void the_sweep_takes_the_smallest_gap(void **state) {
 static void buffers_without_bytes_take_none(void **state) {
     (void)state;
     OFFSETS("0-9:0 0-9:8 0-9:0/64", XIR_EFFORT_SEARCH, "0 0 0");
+    OFFSETS("0-9:0@108 0-9:8", XIR_EFFORT_SWEEP, "108 0");    // even where it is fixed beyond the end of the plan
     OFFSETS("", XIR_EFFORT_SEARCH, "");
     xir_memory_plan *plan = xir_memory_plan_new(ctx, NULL, 0, NULL, why);
     assert_int_equal(plan_peak(plan).bytes, 0);

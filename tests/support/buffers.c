@@ -88,7 +88,7 @@ uint64_t peak_with(const buffers *b, xir_effort effort) {
 
 static bool is_right(const xir_buffer *it, uint64_t offset, uint64_t limit) {
     return !(it->align && offset % it->align) && (!it->fixed || offset == it->offset) &&
-           (!limit || (offset <= limit && it->size <= limit - offset));
+           (!limit || !it->size || (offset <= limit && it->size <= limit - offset));
 }
 
 bool offsets_are_right(const buffers *b, const uint64_t *offsets, uint64_t limit) {

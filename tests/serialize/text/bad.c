@@ -46,6 +46,8 @@ static const bad table[] = {
     { "xir 1\n%image = Input() : fp32 * [2]\nOutput(`%imge)\n", XIR_E_MISSING,
      { "no op makes %imge: perhaps %image is meant" } },
     { "xir 1\n" X "`%x = Input() : fp32 * [2]\n", XIR_E_EXISTS, { "x is made in line 2 already" } },
+    { "xir 1\n`%y = ReLU(%x#0 : fp32 * [2]) : fp32 * [2]\nOutput(%y)\n", XIR_E_CORRUPT,
+     { "this copy of v_id 0 differs from the one at byte" } },
     { "xir 1\n" X "ReLU(%x) `#0\n", XIR_E_EXISTS, { "" } },
     { "xir 1\n`%9223372036854775807 = Input() : none\n", XIR_E_BOUNDS, { "" } },
     { "xir 1\n%x = Input() `\n", XIR_E_SYNTAX,
