@@ -331,6 +331,7 @@ bool absorb_through(absorption *c, const carried *in, xir_op *op, uint32_t at) {
 
 bool absorb_may(const xir_value *v) {
     size_t n = 0;
+    if (!v) return false;    // the op has lost its output
     for (const xir_use *u = v->uses; u && n <= ABSORB_STEPS; u = u->next, n++) {
         if (!through_of(u->user)) return false;
     }

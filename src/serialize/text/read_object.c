@@ -363,7 +363,7 @@ static bool read_plain(text_reader *r, source *s, const xir_class *of, const xir
     source before = *s;
     xir_str word;
     const bool quoted = *at == '"';
-    if (text_is(*at, TEXT_NAME) || quoted) {
+    if (text_name_length(at, end) || quoted) {
         if (text_word(s, &word) == WORD_NONE) return false;
         const char *p = text_blanks(s, here(s));
         if (p < end && *p == '{') return read_class(r, s, at, word, quoted, of, out);

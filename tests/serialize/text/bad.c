@@ -46,6 +46,7 @@ static const bad table[] = {
     { "xir 1\n%image = Input() : fp32 * [2]\nOutput(`%imge)\n", XIR_E_MISSING,
      { "no op makes %imge: perhaps %image is meant" } },
     { "xir 1\n" X "`%x = Input() : fp32 * [2]\n", XIR_E_EXISTS, { "x is made in line 2 already" } },
+    { "xir 1\n%x in`: fp32\n", XIR_E_SYNTAX, { "expected icraft::xir::MemType, found ':'" } },
     { "xir 1\n`%y = ReLU(%x#0 : fp32 * [2]) : fp32 * [2]\nOutput(%y)\n", XIR_E_CORRUPT,
      { "this copy of v_id 0 differs from the one at byte" } },
     { "xir 1\n" X "ReLU(%x) `#0\n", XIR_E_EXISTS, { "" } },
