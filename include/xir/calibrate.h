@@ -28,9 +28,9 @@ typedef enum xir_calibration_scope {
 } xir_calibration_scope;
 
 typedef struct xir_calibration_options {
-    uint32_t              size;    /* XIR_INIT(xir_calibration_options) */
-    xir_calibration_scope scope;   /* of the values that are added      */
-    bool                  channels;   /* counts the least and the greatest number of each channel, too */
+    uint32_t              size;       /* XIR_INIT(xir_calibration_options)                                         */
+    xir_calibration_scope scope;      /* of the values that are added                                              */
+    uint32_t              channels;   /* unless 0, the least and the greatest number of each channel are kept, too */
 } xir_calibration_options;
 
 /* Returns a calibration without samples. NULL options are the defaults. NULL with a finding: XIR_E_ABI,

@@ -9,7 +9,7 @@ run 0 check d.json
 sed 's/@hostm/@etm(4096)/g' d.json >all.json
 cp d.raw all.raw
 run 1 check all.json
-err "/ops/2/outputs/0: bytes 4096 to 8191 of external memory overlap those of Params 'c1.weight', 4096 to 4671"
+err "/ops/2/outputs/0: bytes 4096 to 8191 of external memory overlap those of Params 'fc.bias', 4096 to 4135"
 out "all.json: 22 errors"      # 14 values and 10 Params but the first one, and the Reshape, which writes nothing
 
 # Two real files, if they are here.

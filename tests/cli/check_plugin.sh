@@ -24,7 +24,8 @@ run 1 check --json --plugin "$mistakes"; json '"its kernel is not pure" in d["fi
 
 # A crash is one of the plug-in, not of the program.
 XIR_MISTAKE=reads
-run 1 check --plugin "$mistakes"; err "mistake::Reads: CHECK and INFER crashes (Segmentation fault) for mistake::Reads("
+run 1 check --plugin "$mistakes"
+err "with inputs that are absent or of odd types crashes (Segmentation fault) for mistake::Reads("
 XIR_MISTAKE=forgets
 run 1 check --plugin "$mistakes"
 err "a request for memory that is refused crashes (Segmentation fault) for mistake::Forgets("

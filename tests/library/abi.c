@@ -171,8 +171,8 @@ typedef struct handed {
 #define FILLED(type, last, call) GROWN(type, last, last, true, call)
 
 static const handed structs[] = {
-    TAKEN(xir_load_options,  verify,    load),
-    TAKEN(xir_save_options,  flags,     save),
+    GROWN(xir_load_options,  verify, user, false, load),
+    GROWN(xir_save_options,  flags,  user, false, save),
     GROWN(xir_pass_settings, n_watches, threads, false, settings),
     TAKEN(xir_pass_watch,    options,   watches),
     GROWN(xir_draw_options, n_data, user,   false,   draw),
@@ -196,7 +196,7 @@ static const handed structs[] = {
     TAKEN(xir_walker,        params,    walk),
     TAKEN(xir_optimise_options, proof,  optimise),
     FILLED(xir_optimised,    largest,   get_optimised),
-    TAKEN(xir_calibration_options, scope, new_calibration),
+    GROWN(xir_calibration_options, scope, channels, false, new_calibration),
     GROWN(xir_run_options,   user,      arena, false, calibrate),
     TAKEN(xir_range_options, percent,   get_range),
 };
