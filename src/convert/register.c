@@ -175,12 +175,6 @@ static const xir_dialect_decl *const built_in[] = {
 #undef DIALECT
 };
 
-bool dialect_is_built_in(const xir_dialect_decl *d) {
-    size_t i = 0;
-    while (i < sizeof built_in / sizeof *built_in && built_in[i] != d) i++;
-    return i < sizeof built_in / sizeof *built_in;
-}
-
 /* Without checks, since every context does so. */
 static xir_status register_own(xir_context *ctx, const xir_dialect_decl *d) {
     const size_t n = 1 + brings(d, NULL);

@@ -40,7 +40,7 @@ static const char *layout_of(const drawn_type *d) {
     return d->layout ? layouts[d->rank][d->layout % n] : NULL;
 }
 
-const xir_type *trial_type(trying *t, const drawn_type *d) {
+static const xir_type *type_of(trying *t, const drawn_type *d) {
     const char *text = layout_of(d);
     const xir_layout *layout = text ? xir_layout_parse(t->ctx, xir_str_of(text), NULL) : NULL;
     return xir_type_tensor(t->ctx, element_of(t, d->element), layout, d->dims, d->rank);
@@ -51,7 +51,7 @@ static const xir_object *object_of(trying *t, const xir_field *f, const drawn_fi
     const xir_layout *layout = xir_layout_parse(t->ctx, xir_str_of(layouts[d->type.rank][0]), NULL);
     const char *text = layout_of(&d->type);
     const xir_layout *other = text ? xir_layout_parse(t->ctx, xir_str_of(text), NULL) : layout;
-    const xir_type *type = trial_type(t, &d->type), *element = element_of(t, d->type.element);
+    const xir_type *type = type_of(t, &d->type), *element = element_of(t, d->type.element);
     const xir_object *all[] = {
         type ? xir_type_object(type) : NULL, element ? xir_type_object(element) : NULL, other ? &other->head : NULL,
         layout ? &layout->head : NULL, xir_object_parse(t->ctx, XIR_STR("\"@hostm\""), NULL),
@@ -82,7 +82,7 @@ static xir_value *params_of(trying *t, xir_network *net, const drawn_type *d, ui
     const bool real = d->element == DRAWN_FP32 || d->element == DRAWN_FP64 || d->element == DRAWN_FP16 ||
                       d->element == DRAWN_BF16;
     const xir_numbers range = real ? xir_numbers_between(0.5, 1.5) : xir_numbers_between(0, 1);
-    const xir_type *type = trial_type(t, d);
+    const xir_type *type = type_of(t, d);
     xir_array *array = type ? xir_array_random_in(t->ctx, type, seed, &range, NULL) : NULL;
     xir_value *v = array ? xir_params_from_array(net, XIR_STR(""), array) : NULL;
     xir_array_free(array);
@@ -129,7 +129,7 @@ static bool make_inputs(trying *t, xir_network *net, const drawn *d, xir_value *
     bool good = true;
     for (size_t i = 0; i < d->n_inputs; i++)
         if (d->inputs[i].present && !d->inputs[i].constant)
-            good = (types[n++] = trial_type(t, &d->inputs[i].type)) && good;
+            good = (types[n++] = type_of(t, &d->inputs[i].type)) && good;
     const xir_class *cls = xir_class_find_decl(t->ctx, xir_input_class());
     const xir_op *input = !good ? NULL : xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = cls, .types = types,
                                                                          .n_types = n, .id = XIR_NO_ID));

@@ -20,8 +20,6 @@ static void add(trying *t, xir_severity severity, const char *format, va_list ar
                   xir_str_shown_(key.size), key.data, sentence);
 }
 
-bool trial_can_tell(const trying *t, fault_kind kind) { return !t->told[kind]; }
-
 void trial_fault(trying *t, fault_kind kind, const char *format, ...) {
     if (t->told[kind] || t->memory.ran_out) return;
     t->told[kind] = true;
@@ -32,14 +30,16 @@ void trial_fault(trying *t, fault_kind kind, const char *format, ...) {
     va_end(args);
 }
 
-void trial_warn(trying *t, const char *format, ...) {
+static void warn(trying *t, const char *format, ...) XIR_PRINTF(2, 3);
+static void warn(trying *t, const char *format, ...) {
     va_list args;
     va_start(args, format);
     add(t, XIR_WARNING, format, args);
     va_end(args);
 }
 
-void trial_note(trying *t, const char *format, ...) {
+static void note(trying *t, const char *format, ...) XIR_PRINTF(2, 3);
+static void note(trying *t, const char *format, ...) {
     va_list args;
     va_start(args, format);
     add(t, XIR_NOTE, format, args);
@@ -138,11 +138,11 @@ static void try_class(trying *t) {
     }
     if (t->memory.ran_out) return;
     if (!n && r.uninferred)
-        trial_note(t, "it has no type inference: its ops were not tried");
+        note(t, "it has no type inference: its ops were not tried");
     else if (!n)
-        trial_warn(t, "none of %zu random ops is accepted, so most was not tried; the last refusal: %s", r.tries, r.last);
+        warn(t, "none of %zu random ops is accepted, so most was not tried; the last refusal: %s", r.tries, r.last);
     else if (!t->has_kernel)
-        trial_note(t, "it has no kernel: what it computes was not tried");
+        note(t, "it has no kernel: what it computes was not tried");
 }
 
 /* ---- the plug-in ------------------------------------------------------------------------------------------------- */

@@ -105,7 +105,6 @@ void trial_vary(trying *t, drawn *d, xir_str blamed);
  * was refused on purpose for what the op is made of. */
 made trial_make(trying *t, const drawn *d);
 void trial_unmake(made *m);
-const xir_type *trial_type(trying *t, const drawn_type *d);
 /* Writes the draw as one line into t->line: "acme::Foo(fp32 NHWC [1,2,2,3], _) axis=1". */
 void trial_show(trying *t, const drawn *d);
 
@@ -134,9 +133,6 @@ void       trial_set(xir_array *a, size_t i, double v);
 void trial_step(trying *t, const char *step);
 /* Names a fault, unless the class has one of this kind. The sentence goes on from "acme::Foo: ". */
 void trial_fault(trying *t, fault_kind kind, const char *format, ...) XIR_PRINTF(3, 4);
-void trial_warn(trying *t, const char *format, ...) XIR_PRINTF(2, 3);
-void trial_note(trying *t, const char *format, ...) XIR_PRINTF(2, 3);
-bool trial_can_tell(const trying *t, fault_kind kind);   /* it has not been named yet */
 
 /* The first finding of a network, or of a list, which may be NULL; NULL if there is none. */
 const xir_diag *trial_finding(const made *m);

@@ -32,8 +32,6 @@ const char *convert_sources(const xir_dialect_decl *dialect);
 const char *convert_operators(const xir_dialect_decl *dialect);
 /* The optional functions at the end of a declaration, which may be shorter than this library's. */
 bool            convert_check(const xir_dialect_decl *dialect, xir_node *at);
-/* register.c: returns true for a dialect of the library. The checks of these see attributes and types alone. */
-bool            dialect_is_built_in(const xir_dialect_decl *d);
 const xir_pass_decl *convert_back(const xir_dialect_decl *dialect);
 const char     *convert_before_back(const xir_dialect_decl *dialect);
 xir_convert_fn *convert_function(const xir_dialect_decl *dialect, xir_node *at);

@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* What a conversion knows about a foreign class, from its row, whose texts are read once for each class. */
+#include "registry.h"
 #include "rows/row.h"
 #include "sized.h"
 #include "source_tags.h"
@@ -70,6 +71,21 @@ const row_attribute *row_attribute_named(const convert_class *cls, xir_str name)
 
 /* ---- classes ---------------------------------------------------------------------------------------------------- */
 
+enum {
+    N_BUILT_IN = 0
+#define DIALECT(id) + 1
+#include "dialects.def"
+#undef DIALECT
+};
+
+/* The dialects of the library are the first ones of every context. Their checks see attributes and types alone. */
+static bool is_built_in(xir_context *ctx, const xir_dialect_decl *d) {
+    for (size_t i = 0; i < N_BUILT_IN; i++) {
+        if (registry_at(ctx, REGISTRY_DIALECT, i) == d) return true;
+    }
+    return false;
+}
+
 const convert_class *conversion_class(conversion *c, const xir_class *cls) {
     const xir_allocator *alloc = context_alloc(c->ctx);
     static const convert_class in_no_dialect;   /* a file may have many such classes */
@@ -97,7 +113,7 @@ const convert_class *conversion_class(conversion *c, const xir_class *cls) {
         convert_split_key(made->dialect, key, &domain, &made->type);
     }
     made->foreign = domain.size > 0;
-    made->built_in = dialect_is_built_in(dialect);
+    made->built_in = is_built_in(c->ctx, dialect);
     if (made->row) {
         row_range(made->row->inputs, &made->least_in, &made->most_in);
         row_range(made->row->outputs, &made->least_out, &made->most_out);
