@@ -6,18 +6,6 @@
 #include "node/node.h"
 #include "types.h"
 
-const xir_layout *conversion_layout(conversion *c, xir_str letters) {
-    uint64_t key = 0;
-    if (!letters.size || letters.size > sizeof key) return xir_layout_parse(c->ctx, letters, NULL);
-    memcpy(&key, letters.data, letters.size);
-    const size_t at = (size_t)(hash_mix(key, 0x9E3779B97F4A7C15u) % (sizeof c->layouts / sizeof *c->layouts));
-    if (c->layouts[at].letters != key || !c->layouts[at].layout) {
-        c->layouts[at].letters = key;
-        c->layouts[at].layout = xir_layout_parse(c->ctx, letters, NULL);
-    }
-    return c->layouts[at].layout;
-}
-
 /* The letter that axis i of a value without letters has: feature maps have channels last, and a kernel has the first
  * letters of `order` last, in reverse. An order that ends in channels is XIR's own. */
 static char usual_letter(xir_str order, size_t i) {

@@ -199,7 +199,7 @@ typedef struct conversion {
     pointer_table     class_of;      /* foreign class -> index in `classes`                   */
     text_table        class_named;   /* its key -> the same                                   */
     struct { char name[40]; const xir_class *cls; } made[64];   /* XIR's classes, by a hash of their names */
-    struct { uint64_t letters; const xir_layout *layout; } layouts[16];   /* late ones (letters.c)         */
+    struct { uint64_t letters; const xir_layout *layout; } layouts[16];   /* late ones (transposed.c)      */
     pointer_table     permuted_of;   /* Params -> index + 1 in `permuted`                      */
     permuted         *permuted;
     size_t            n_permuted, permuted_room;
@@ -367,9 +367,9 @@ bool    node_made(const xir_node *at, const xir_value *v);
 /* The op before those made for the node. */
 xir_op *node_mark(const xir_node *at);
 
-/* letters.c: the layout of a text, as xir_layout_parse gives it without findings; late ones are remembered. */
+/* transposed.c: the layout of a text, as xir_layout_parse gives it without findings; late ones are remembered. */
 const xir_layout *conversion_layout(conversion *c, xir_str letters);
-/* A value in an order of letters ("NCHW", "OIHW"); NULL if absent or after a failure. */
+/* letters.c: a value in an order of letters ("NCHW", "OIHW"); NULL if absent or after a failure. */
 xir_value *node_in_order(xir_node *at, xir_value *v, xir_str letters);
 /* For each letter of an order the axis of v; *same: they are in this order. False: the node is kept. */
 bool       node_axes_in(xir_node *at, const xir_value *v, xir_str order, int64_t axes[8], bool *same);

@@ -34,6 +34,18 @@ static void permute(const int64_t *dims, const int64_t *order, size_t rank, cons
     }
 }
 
+const xir_layout *conversion_layout(conversion *c, xir_str letters) {
+    uint64_t key = 0;
+    if (!letters.size || letters.size > sizeof key) return xir_layout_parse(c->ctx, letters, NULL);
+    memcpy(&key, letters.data, letters.size);
+    const size_t at = (size_t)(hash_mix(key, 0x9E3779B97F4A7C15u) % (sizeof c->layouts / sizeof *c->layouts));
+    if (c->layouts[at].letters != key || !c->layouts[at].layout) {
+        c->layouts[at].letters = key;
+        c->layouts[at].layout = xir_layout_parse(c->ctx, letters, NULL);
+    }
+    return c->layouts[at].layout;
+}
+
 static const xir_layout *layout_of(conversion *c, const char *letters, size_t rank) {
     return letters ? conversion_layout(c, xir_str_of(letters)) : xir_layout_default(c->ctx, rank);
 }
