@@ -5,7 +5,7 @@
  * a class promise is compared with what its functions do. So the mistakes of an author are found before a network has
  * them. `xir check --plugin X.so` is this call.
  *
- * What is looked for:
+ * The trial looks for faults in these promises:
  *   - CHECK and INFER are pure: the same op gets the same answer twice, and its attributes do not change; a refusal has
  *     a sentence; unknown dims are accepted, and no result is known that depends on one
  *   - results: their number, and types that the parts of a composed class have, too
@@ -54,14 +54,14 @@ typedef struct xir_trial_options {
     size_t             skip;       /* so many classes of operations are left out, the first of the plug-in    */
     const char *const *before;     /* plug-ins that are loaded first, because this one refers to them         */
     size_t             n_before;
-    /* Called before each step, unless NULL: `cls` is the key of the class, `step` says what runs, "its kernel", and
-     * `op` shows the op. The texts live as long as the call. A program that tries a plug-in in another process knows
-     * from the last call what has crashed. */
+    /* Unless NULL, it is called before each step: `cls` is the key of the class, `step` names what runs ("its kernel"),
+     * and `op` shows the op. The texts live as long as the call. A program that tries a plug-in in another process
+     * knows from the last call what has crashed. */
     void             (*doing)(void *user, xir_str cls, const char *step, xir_str op);
     void              *user;
 } xir_trial_options;
 
-/* How much was tried. */
+/* The extent of a trial. */
 typedef struct xir_trial {
     uint32_t size;       /* XIR_INIT(xir_trial)                                                            */
     size_t   classes;    /* of operations                                                                  */
@@ -73,8 +73,8 @@ typedef struct xir_trial {
 /* Loads a plug-in into contexts of its own, whose memory comes from the allocator of `ctx`, and tries each class of
  * operations that it adds; `ctx` does not change. `options` and `out` may be NULL. A fault is an error that names the
  * class, the op by which it was found, what was expected and what was found; each kind of fault is named once a class.
- * Notes say what could not be tried. The code of the plug-in runs in this process: if it crashes, so does the program.
- * Takes a second or less for most classes.
+ * Notes name the parts that could not be tried. The code of the plug-in runs in this process: if it crashes, so does
+ * the program. Takes a second or less for most classes.
  *   XIR_OK           no fault was found
  *   XIR_E_INVALID    one was
  *   XIR_E_MISSING    `ctx` or `path` is NULL; XIR_E_ABI, XIR_E_UNSUPPORTED for options of another version

@@ -411,7 +411,7 @@ static void sweep(check *c) {
 
 static bool has_address(const xir_value *v) { return v && xir_mtype_kind_of(xir_value_mtype(v)) != XIR_MTYPE_HOST; }
 
-/* How many values have addresses at most: Params are counted as often as they are read. */
+/* A bound of the number of values that have addresses: Params are counted as often as they are read. */
 static size_t count_addresses(const xir_network *net) {
     size_t n = 0;
     for (const xir_op *op = net->first; op; op = op->next) {

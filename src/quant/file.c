@@ -268,6 +268,7 @@ static bool channels_of(const reader *r, const xir_map *value, record *made) {
         calibration_memory(r->why);
         return false;
     }
+    r->c->channels = true;   /* samples that are added to a calibration with channels count them, too */
     if (!numbers_of(r, &any->as.map, "max", n, made->high) || !numbers_of(r, &any->as.map, "min", n, made->low))
         return false;
     for (size_t i = 0; i < n; i++)

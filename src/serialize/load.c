@@ -120,7 +120,7 @@ static xir_network *end_network(loading *l, xir_network *net) {
     return NULL;
 }
 
-/* How many bytes reading and comparing a file of parameters are. */
+/* The bytes of work that a file of parameters takes: reading them, and comparing them. */
 static uint64_t work_of_params(const loading *l, const char *path) {
     struct stat st;
     if (!path || stat(path, &st) || !S_ISREG(st.st_mode)) return 0;

@@ -53,7 +53,7 @@ static void ask_again(trying *t, const drawn *d, const made *m) {
 
 /* ---- attributes -------------------------------------------------------------------------------------------------- */
 
-/* What an attribute was before CHECK and INFER ran, of kinds that are numbers. */
+/* The attribute as it was before CHECK and INFER ran, for kinds that are numbers. */
 static bool was(const xir_field *f, const drawn_field *d, xir_attr *out) {
     *out = (xir_attr){ .kind = f->kind };
     if (!d->set && !f->has_default) return false;

@@ -68,7 +68,7 @@ static const xir_object *object_of(trying *t, const xir_field *f, const drawn_fi
 
 /* ---- attributes -------------------------------------------------------------------------------------------------- */
 
-/* What the values of attributes point to. */
+/* The memory that the values of attributes point to. */
 typedef struct values {
     bool           bools[MOST_FIELDS][MOST_ITEMS];
     xir_named_attr all[MOST_FIELDS];

@@ -31,8 +31,12 @@ run 1 check --plugin "$mistakes"; crashes "a request for memory that is refused"
 XIR_MISTAKE=loops
 run 1 check --plugin "$mistakes"
 err "with attributes of a hostile file: no answer within 4 s of processor time for mistake::Loops("
+XIR_MISTAKE=waits
+run 1 check --plugin "$mistakes"; err "CHECK and INFER: no answer within 60 s for mistake::Waits("
+XIR_MISTAKE=stuck
+run 1 check --plugin "$mistakes"; err "the plug-in: it does not return while it is loaded"
 
-# What cannot be loaded, and a line without anything to check.
+# A plug-in whose classes have faults of all kinds, one that cannot be loaded, and a line without anything to check.
 run 1 check --plugin "$BUILD/tests/plugin/faulty.so"; err "faulty::None"; err "faulty::Two"; err "faulty::Null"
 err "faulty::Abort: its kernel crashes (Aborted)"; crashes "faulty::Write: its kernel" faulty::Write
 crashes "faulty::Deep: its kernel" faulty::Deep

@@ -64,7 +64,7 @@ static xir_value *random_params(xir_network *net, const char *name, const xir_ty
     return v;
 }
 
-/* What is made of a draw: one op, or two. */
+/* The network of a draw, with one op or two. */
 typedef struct made {
     xir_network *net;
     xir_value   *y;           /* NULL: refused */

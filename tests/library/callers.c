@@ -38,7 +38,7 @@ static bool append(void *user, const void *data, size_t size) {
     return true;
 }
 
-/* What Python's `run` does: the input is ones. */
+/* Runs a network as Python's `run` does; the input is ones. */
 static bool run(shared *s, const xir_network *net) {
     xir_value *in;
     const bool one = xir_network_inputs(net, &in, 1) == 1;

@@ -3,9 +3,11 @@
 
 /* A plug-in with one class, which XIR_MISTAKE in the environment names. Its author has made one mistake, which a trial
  * finds; tests/trial/mistakes.c and tests/cli/check_plugin.sh have the sentences. */
+#define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <xir/xir.h>
 
 #define XIR_DEFS "mistakes.def"
@@ -44,6 +46,14 @@ xir_status m_check_loops(xir_infer *at) {
     const xir_m_loops_attrs *a = xir_infer_attrs(at);
     volatile int64_t sum = 0;
     for (int64_t i = 0; i < a->times; i++) sum = sum + 1;
+    return XIR_OK;
+}
+
+/* It would wait for the clock of the trial, a minute; here the clock goes faster. */
+xir_status m_check_waits(xir_infer *at) {
+    (void)at;
+    alarm(1);
+    pause();
     return XIR_OK;
 }
 
@@ -237,7 +247,7 @@ static const struct { const char *name; xir_class_fn *cls; xir_kernel_fn *run; }
     { "parts",   xir_m_parts_class,   run_parts   }, { "types",   xir_m_types_class,   run_same    },
     { "changes", xir_m_changes_class, run_same    }, { "loops",   xir_m_loops_class,   run_same    },
     { "reads",   xir_m_reads_class,   run_same    }, { "endless", m_endless,           NULL        },
-    { "text",    m_text,              NULL        },
+    { "text",    m_text,              NULL        }, { "waits",   xir_m_waits_class,   run_same    },
 };
 
 const xir_plugin *xir_plugin_entry(void) {
@@ -245,6 +255,7 @@ const xir_plugin *xir_plugin_entry(void) {
     static xir_plugin_kernel kernels[1];
     static xir_plugin plugin = { XIR_PLUGIN_HEAD("mistakes"), .classes = classes, .n_classes = 1, .kernels = kernels };
     const char *name = getenv("XIR_MISTAKE");
+    while (name && strcmp(name, "stuck") == 0) {}
     for (size_t i = 0; name && i < sizeof mistakes / sizeof *mistakes; i++) {
         if (strcmp(name, mistakes[i].name) != 0) continue;
         classes[0] = mistakes[i].cls;

@@ -373,6 +373,28 @@ static void channels_have_ranges(void **state) {
     xir_network_free(net);
 }
 
+/* Samples that are added to a calibration from a file count channels as the samples before. */
+static void channels_of_a_file_are_counted_on(void **state) {
+    (void)state;
+    static const double low[] = { -4, 0, -1 }, high[] = { 1, 9, 3 };
+    xir_network *net = story_net("x: 2 3; out x"), *other = story_net("x: 3 2; out x");
+    xir_calibration *c = make_with_channels();
+    static float one[] = { 1, 0, 3, -4, 2, 3 }, two[] = { 0, 9, -1, 0, 0, 0 };
+    add_matrix(c, net, one);
+    collected room;
+    xir_calibration *read = xir_calibration_read(ctx, text_of(c, &room), XIR_STR("c.json"), why);
+    assert_non_null(read);
+    add_matrix(read, net, two);
+    check_channels(read, 3, low, high);
+    add_matrix(read, other, two);
+    check_channels(read, 0, NULL, NULL);
+    free(room.data);
+    xir_calibration_free(read);
+    xir_calibration_free(c);
+    xir_network_free(net);
+    xir_network_free(other);
+}
+
 static void channels_of_a_file_are_checked(void **state) {
     (void)state;
     static const struct { const char *member; xir_status code; const char *part; } rows[] = {
@@ -468,6 +490,7 @@ GROUP {
         cmocka_unit_test(what_is_not_a_calibration_is_refused),
         cmocka_unit_test(bins_of_a_file_stay_packed),
         cmocka_unit_test(channels_have_ranges),
+        cmocka_unit_test(channels_of_a_file_are_counted_on),
         cmocka_unit_test(channels_of_a_file_are_checked),
         cmocka_unit_test(a_truncated_file_is_refused),
         cmocka_unit_test(a_value_is_a_short_line),

@@ -14,9 +14,11 @@
 #include <unistd.h>
 #include "check.h"
 
-enum { STEP_SECONDS = 4 };   /* of processor time: a step takes a few milliseconds */
+/* A step, and loading, take a few milliseconds: more than so many seconds of processor time is a loop, and more than so
+ * many seconds of any kind is something that waits for ever. */
+enum { STEP_SECONDS = 4, WAIT_SECONDS = 60 };
 
-/* What the process does now. */
+/* The step that the process is at. */
 typedef struct doing {
     size_t    begun;                    /* classes of this process                                  */
     char      cls[200], step[120], op[600];
@@ -61,9 +63,16 @@ static void copy_text(char *out, size_t room, xir_str s) {
     out[n] = '\0';
 }
 
+/* The process ends by SIGPROF or SIGALRM unless the next step begins in time. */
+static void begin_clocks(void) {
+    const struct itimerval loops = { .it_value = { .tv_sec = STEP_SECONDS } };
+    const struct itimerval waits = { .it_value = { .tv_sec = WAIT_SECONDS } };
+    setitimer(ITIMER_PROF, &loops, NULL);
+    setitimer(ITIMER_REAL, &waits, NULL);
+}
+
 static void note_step(void *user, xir_str cls, const char *step, xir_str op) {
     teller *t = user;
-    const struct itimerval limit = { .it_value = { .tv_sec = STEP_SECONDS } };
     char key[sizeof t->now->cls];
     send_findings(t);
     copy_text(key, sizeof key, cls);
@@ -71,12 +80,12 @@ static void note_step(void *user, xir_str cls, const char *step, xir_str op) {
     memcpy(t->now->cls, key, sizeof key);
     copy_text(t->now->step, sizeof t->now->step, xir_str_of(step));
     copy_text(t->now->op, sizeof t->now->op, op);
-    setitimer(ITIMER_PROF, &limit, NULL);
+    begin_clocks();
 }
 
 /* A crash is one of the plug-in, which the other process names. */
 static void crash_quietly(void) {
-    static const int numbers[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGPROF };
+    static const int numbers[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGPROF, SIGALRM };
     sigset_t none;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) signal(numbers[i], SIG_DFL);
     sigemptyset(&none);
@@ -86,6 +95,7 @@ static void crash_quietly(void) {
 static void try_it(const char *path, size_t before, size_t skip, doing *now, int pipe) {
     teller t = { .now = now, .found = new_diags(), .pipe = pipe };
     crash_quietly();
+    begin_clocks();
     const xir_trial_options how = { .size = sizeof how, .skip = skip, .before = plugins.items, .n_before = before,
                                     .doing = note_step, .user = &t };
     const xir_status status = xir_plugin_try(context, path, &how, &now->done, t.found);
@@ -126,11 +136,13 @@ static void listen_to(int from, const char *path, xir_diags *all) {
 
 static void say_crash(const char *path, const doing *now, int number, xir_diags *all) {
     text t = { 0 };
-    const char *name = number == SIGPROF ? NULL : strsignal(number);
+    const bool waits = number == SIGALRM;
+    const char *name = number == SIGPROF || waits ? NULL : strsignal(number);
     text_put(&t, *now->cls ? now->cls : "the plug-in");
     if (!*now->cls) text_put(&t, name ? ": it crashes while it is loaded" : ": it does not return while it is loaded");
     else if (name) text_printf(&t, ": %s crashes (%s) for %s", now->step, name, now->op);
-    else text_printf(&t, ": %s: no answer within %d s of processor time for %s", now->step, STEP_SECONDS, now->op);
+    else text_printf(&t, ": %s: no answer within %d s%s for %s", now->step, waits ? WAIT_SECONDS : STEP_SECONDS,
+                     waits ? "" : " of processor time", now->op);
     add_finding(all, path, XIR_ERROR, XIR_E_INVALID, text_of(&t));
     text_free(&t);
 }

@@ -168,7 +168,7 @@ static bool attribute_is_sound(xir_node *at, const xir_entry *e) {
     return true;
 }
 
-/* Nodes that are alike have one map, of which nothing is said twice if nothing was said once. */
+/* Nodes that are alike share one map of attributes. If its check had no finding, the same check has none again. */
 static bool have_passed(const xir_node *at, const xir_map *extra) {
     const foreign_like *l = at->cls->like;
     return extra && l && !at->in && l->passed == extra && l->passed_at == at->cls->version &&

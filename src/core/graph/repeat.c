@@ -39,7 +39,7 @@ static bool can_repeat(const xir_op_desc *d, size_t n_inputs, const infer_memo *
            (!d->attrs || !cls->plain || refers_to_own(cls, d->attrs, answer->attrs));
 }
 
-/* What a program gives of a class with lists is compared with what is stored, since the lists are its own. */
+/* Attributes with lists are compared with the stored ones, since the program owns the lists that it gives. */
 static bool keeps_given(const xir_op_desc *d) { return d->attrs && d->cls->plain; }
 
 static void keep_second(xir_network *net, const xir_class *cls) {

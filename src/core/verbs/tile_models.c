@@ -37,8 +37,8 @@ static xir_status model_place(searching *s, axis_model *m, int64_t place, double
     return status;
 }
 
-/* How many places of tiles are walked: those at the ends, and some between. A stage is only estimated, since all places
- * of the stage that is chosen are walked. */
+/* The number of places of tiles that are walked: those at the ends, and some between. A stage is only estimated, since
+ * all places of the stage that is chosen are walked. */
 static int64_t places_of(const searching *s, const tile_list *list) { return list == &s->t->all ? MOST_PLACES : 3; }
 
 static xir_status model_fill(searching *s, axis_model *m) {

@@ -124,7 +124,7 @@ size_t tile_count(const xir_tiles *t) {
     return n;
 }
 
-/* Where the tile at a place of an axis ends: the last one at the end of the axis. */
+/* The end of the tile at a place of an axis; the last tile ends with the axis. */
 static int64_t end_of(const xir_tiles *t, size_t axis, int64_t place) {
     return place == t->count[axis] - 1 ? t->axes[axis].n : (place + 1) * t->size[axis];
 }

@@ -29,7 +29,7 @@ static size_t channel_of(const channel_rule *r, size_t k) {
     return (r->n > 1 ? k / r->inner % r->n : 0) + (r->step ? k / r->outer % r->n_outer / r->each * r->step : 0);
 }
 
-/* What element k is multiplied by. */
+/* The factor of element k. */
 static double factor_of(const constant *c, size_t k) {
     double factor = c->read.of ? c->read.of[channel_of(&c->read.rule, k)] : 1;
     if (c->given.of) factor /= c->given.of[channel_of(&c->given.rule, k)];

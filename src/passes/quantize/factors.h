@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What the two files that put ratios into constants share. A factor is N of the plan by the N that the constants of the
+/* Factors, which two files put into constants. A factor is N of the plan by the N that the constants of the
  * network contain already. */
 #ifndef QUANTIZE_FACTORS_H
 #define QUANTIZE_FACTORS_H

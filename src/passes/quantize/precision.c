@@ -11,9 +11,9 @@
  *
  * `op` is the name of an op or its id, `*` for all; `type` the last word of its class. `bits` is a number or float. */
 #include "precision.h"
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "file.h"
 #include "graph.h"
 #include "support/upkeep.h"
 
@@ -186,38 +186,19 @@ static xir_status read_text(reading *r, xir_str text) {
     return status;
 }
 
-/* All bytes of a file in memory of *room bytes. */
-static xir_status read_bytes(const reading *r, const char *path, char **out, size_t *size, size_t *room) {
-    FILE *file = fopen(path, "rb");
-    *out = NULL;
-    *size = *room = 0;
-    if (!file) return xir_pass_fail(r->at, XIR_E_IO, NULL, "%s cannot be read: %s", path, strerror(errno));
-    xir_status status = XIR_OK;
-    for (size_t got = 1; got && !status;) {
-        if (*size == MOST_BYTES) status = xir_pass_fail(r->at, XIR_E_LIMIT, NULL, "%s has more than 64 MiB", path);
-        else if (!mem_reserve(r->p->alloc, (void **)out, room, *size + 4096, 1)) status = XIR_E_MEMORY;
-        if (status) break;
-        const size_t more = *room - *size < MOST_BYTES - *size ? *room - *size : MOST_BYTES - *size;
-        got = fread(*out + *size, 1, more, file);
-        *size += got;
-    }
-    if (!status && ferror(file)) status = xir_pass_fail(r->at, XIR_E_IO, NULL, "%s cannot be read", path);
-    fclose(file);
-    return status;
-}
-
 xir_status precision_read(precision *p, xir_pass *at, uint32_t narrow, uint32_t wide) {
     reading r = { .p = p, .at = at, .path = xir_pass_text(at, "precision"), .narrow = narrow, .wide = wide };
-    size_t size, room;
-    char *bytes;
+    file_reader file;
     if (!r.path.size) return XIR_OK;
     char *path = mem_new(p->alloc, r.path.size + 1);
     if (!path) return XIR_E_MEMORY;
     memcpy(path, r.path.data, r.path.size);
     path[r.path.size] = '\0';
-    xir_status status = read_bytes(&r, path, &bytes, &size, &room);
-    if (!status) status = read_text(&r, (xir_str){ bytes, size });
-    mem_free(p->alloc, bytes, room);
+    blob *bytes = file_reader_open(&file, at->net->ctx, path, at->why) ? NULL : file_reader_all(&file, MOST_BYTES);
+    xir_status status = file.status;
+    if (bytes) status = read_text(&r, (xir_str){ (const char *)bytes->bytes, (size_t)bytes->size });
+    file_reader_close(&file);
+    blob_release(bytes);
     mem_free(p->alloc, path, r.path.size + 1);
     return status;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Which values are stored. Results of the network are not, unless they may stay as they are, nor are those from which
- * moves alone make results; nor what an op inside of another op reads. */
+/* A value is stored unless it is a result of the network that may not stay as it is, or moves alone make such a result
+ * of it, or an op inside of another op reads it. */
 #include <xir/ops.h>
 #include "quantize.h"
 #include "support/upkeep.h"

@@ -66,8 +66,8 @@ typedef struct dialect_dim {
     xir_str name;         /* of a dim without size; may be empty */
 } dialect_dim;
 
-/* What nodes of one type have in common, and the attributes of late ones: the next node often has the same bytes as
- * one of them. */
+/* The facts that nodes of one type have in common, and the attributes of late nodes: the next one often has the same
+ * bytes as one of them. */
 enum { DIALECT_LATE = 4 };
 typedef struct dialect_type {
     xir_str          name, domain;   /* borrowed */
