@@ -128,6 +128,7 @@ static void quotients_by_powers_of_two_are_products(void **state) {
     (void)state;
     BECOMES("x: 3 4; y = DivideScalar x [divisor=4]; out y", "y = Multiply x %2; out y");
     BECOMES("x: 3 4; c: -0.5; y = Div x c; out y", "y = Multiply x %3; out y");
+    BECOMES("x: []; y = DivideScalar x [divisor=4]; out y", "y = Multiply x %2; out y");
     BECOMES("x: fp16 3 4; y = DivideScalar x [divisor=16384]; out y", "y = Multiply x %2; out y");
     BECOMES("x: 3 4; c: 2; y = Pow x c; out y", "y = Multiply x x; out y");
     KEEPS_BITS("x: 1 12; y = DivideScalar x [divisor=4]; out y");

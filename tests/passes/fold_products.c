@@ -89,16 +89,42 @@ static void factors_of_factors_are_one(void **state) {
     BECOMES("x: 3 4; s: 3; t: 5; n = Multiply x s; y = Multiply n t; out y", "y = Multiply x t; out y");
     BECOMES("x: 3 4; s: 3; t: params 3 4; n = Multiply x s; y = Multiply t n; out y", "y = Multiply t x; out y");
     BECOMES("x: 3 4; s: params 4; t: 5; n = Multiply x s; y = Multiply n t; out y", "y = Multiply x t; out y");
-    BECOMES("x: 3 4; s: 3; t: params 4 = 1 2 3 4; n = Multiply x s; y = Div n t; out y", "y = Div x t; out y");
+    BECOMES("x: 3 4; s: 3; t: params 4 = 1 2 3 4; n = Multiply x s; y = Div n t; out y", "y = Multiply x t; out y");
     BECOMES("x: 3 4; s: 3; t: params 4; n = Add x s; y = Add t n [alpha=2 beta=-3]; out y",
             "y = Add t x [alpha=2 beta=-3]; out y");
     BECOMES("x: 3 4; s: -3; t: 0; n = Multiply x s; y = Div n t; out y", "y = Div x t; out y");     /* by -0 then */
     STAYS("x: 3 4; s: 3; t: 5; n = Multiply x s; y = Multiply n t; out y n");
     STAYS("x: 3 4; s: 3; t: 0; n = Multiply x s; y = Div t n; out y");
-    STAYS("x: 3 4; s: 0; t: 5; n = Multiply x s; y = Div n t; out y");        /* t / 0 */
+    BECOMES("x: 3 4; s: 0; t: 5; n = Multiply x s; y = Div n t; out y", "y = Multiply x t; out y");   /* not t / 0 */
     STAYS("x: 3 4; s: 1e30; t: 1e30; n = Multiply x s; y = Multiply n t; out y");
     STAYS("x: 3 4; s: 1e-30; t: 1e-30; n = Multiply x s; y = Multiply n t; out y");
     STAYS("x: 3 4; s: 3; z: 3 4; n = Add x s; y = Multiply n z; out y");
+}
+
+static void a_quotient_that_remains_is_a_product(void **state) {
+    (void)state;
+    BECOMES("x: 3 4; y = DivideScalar x [divisor=3]; out y", "y = Multiply x %2; out y");
+    BECOMES("x: []; y = DivideScalar x [divisor=3]; out y", "y = Multiply x %2; out y");
+    BECOMES("x: 3 4; t: params 4 = 1 2 -3 4; y = Div x t; out y", "y = Multiply x t; out y");
+    BECOMES("x: 3 4; t: 7; y = Div x t; z = Div x t; out y z", "y = Multiply x t/y; z = Multiply x t; out y z");
+    STAYS("x: fp16 3 4; t: params fp16 1 = 7; y = Div x t; out y");
+    STAYS("x: 3 4; y = DivideScalar x [divisor=3 rounding_mode=FLOOR]; out y");
+    STAYS("x: 3 4; t: params 4 = 1 2 0 4; y = Div x t; out y");
+    STAYS("x: 3 4; t: params 4 = 1 2 inf 4; y = Div x t; out y");
+    STAYS("x: 3 4; t: params 4 = 1 2 nan 4; y = Div x t; out y");
+    STAYS("x: 3 4; t: 3e38; y = Div x t; out y");               /* the reciprocal is not normal */
+    STAYS("x: 3 4; t: params 4 = none; y = Div x t; out y");
+    STAYS("x: 3 4; t: 3; y = Div t x; out y");
+    STAYS("x: sint32 3 4; t: params sint32 1 = 3; y = Div x t [rounding_mode=FLOOR]; out y");
+    STAYS("x: 1 4; t: params 3 4; y = Div x t; out y");         /* it broadcasts */
+}
+
+static void a_power_of_one_half_is_a_root(void **state) {
+    (void)state;
+    BECOMES("x: 3 4; t: 0.5; y = Pow x t; out y", "y = Sqrt x; out y");
+    STAYS("x: 3 4; t: -0.5; y = Pow x t; out y");
+    STAYS("x: 3 4; t: params 4 = 0.5 0.5 0.5 2; y = Pow x t; out y");
+    STAYS("x: 3 4; t: 0.5; y = Pow t x; out y");
 }
 
 /* ---- addends ----------------------------------------------------------------------------------------------------- */
@@ -231,6 +257,8 @@ GROUP {
         cmocka_unit_test(all_users_take_it_up),
         cmocka_unit_test(factors_pass_ops_that_are_linear),
         cmocka_unit_test(factors_of_factors_are_one),
+        cmocka_unit_test(a_quotient_that_remains_is_a_product),
+        cmocka_unit_test(a_power_of_one_half_is_a_root),
         cmocka_unit_test(an_addend_goes_into_the_bias),
         cmocka_unit_test(before_padding_the_factor_goes_and_the_addend_is_divided),
         cmocka_unit_test(halves_keep_their_precision),

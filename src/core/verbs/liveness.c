@@ -215,8 +215,9 @@ static void share(xir_liveness *l, const xir_liveness_options *how) {
 /* `ends` has room for a list of bases for each position. */
 static void sum_up(xir_liveness *l, uint32_t *ends) {
     wide sum = { 0 };
+    uint64_t most = 0;
     uint32_t unknown = 0, born = 0;
-    for (size_t at = 0; at < l->n_ops; at++) ends[at] = NONE;
+    memset(ends, 0xFF, l->n_ops * sizeof *ends);   /* NONE */
     for (uint32_t at = 0; at < l->n_ops; at++) {
         for (; born < l->values_of[at + 1]; born++) {
             life *it = &l->lives[born];
@@ -228,9 +229,13 @@ static void sum_up(xir_liveness *l, uint32_t *ends) {
         }
         wide now = sum;
         wide_add(&now, l->bytes[at]);
-        l->bytes[at] = now.high ? UINT64_MAX : now.low;
+        const uint64_t here = now.high ? UINT64_MAX : now.low;
+        l->bytes[at] = here;
         if (l->unknown) l->unknown[at] = unknown;
-        if (l->bytes[at] > l->bytes[l->peak]) l->peak = at;
+        if (here > most) {
+            most = here;
+            l->peak = at;
+        }
         for (uint32_t i = ends[at]; i != NONE; i = l->lives[i].next) {
             wide_take(&sum, l->lives[i].bytes);
             unknown -= !l->lives[i].known;

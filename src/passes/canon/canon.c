@@ -27,6 +27,17 @@ bool canon_check_floats(const xir_match *m, void *user) {
     return canon_check(m, user) && element_is_float(element_format_of(xir_match_value(m, 0)->type));
 }
 
+xir_value *canon_number(const xir_match *m, double number) {
+    const xir_type *x = xir_match_value(m, 0)->type;
+    xir_network *net = m->root->net;
+    const int64_t one = 1;
+    const xir_type *type = xir_type_tensor(net->ctx, xir_type_element(x), NULL, &one, xir_type_rank(x) ? 1 : 0);
+    uint64_t bytes = 0, room[2] = { 0 };
+    if (!type || xir_type_bytes(type, &bytes) || bytes > sizeof room) return NULL;
+    element_put_real(element_format_of(x), room, 0, number);
+    return xir_params_copy(net, XIR_STR(""), type, room, bytes);
+}
+
 xir_verdict canon_keep(const xir_match *m, xir_value *kept) {
     xir_value *old = xir_op_output(m->root, 0);
     size_t moved = 0;

@@ -17,6 +17,9 @@ bool canon_check_ops(const xir_match *m);
 bool canon_check(const xir_match *m, void *user);
 bool canon_check_floats(const xir_match *m, void *user);
 
+/* Makes a constant of one number of the elements of row 0, which broadcasts to it; NULL without memory. */
+xir_value *canon_number(const xir_match *m, double number);
+
 /* Lets a value of the match stand for the root's: names that users of the network know stay (upkeep.h), and ops of the
  * match that nothing uses any more are erased. */
 xir_verdict canon_keep(const xir_match *m, xir_value *kept);

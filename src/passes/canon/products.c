@@ -38,12 +38,7 @@ static xir_verdict to_product(xir_rewriter *at, const xir_match *m, const void *
     (void)at, (void)user;
     if (!divisor_of(m->root, &divisor)) return XIR_REWRITE_LEFT;
     xir_value *x = xir_match_value(m, X);
-    const xir_type *element = xir_type_element(x->type);
-    const xir_type *type = XIR_TENSOR(m->root->net->ctx, element, "*", 1);
-    uint64_t bytes = 0, room[2] = { 0 };
-    if (!type || xir_type_bytes(type, &bytes) || bytes > sizeof room) return XIR_REWRITE_FAILED;
-    element_put_real(element_format_of(x->type), room, 0, 1 / divisor);
-    xir_value *factor = xir_params_copy(m->root->net, XIR_STR(""), type, room, bytes);
+    xir_value *factor = canon_number(m, 1 / divisor);
     return xir_match_replace(m, XIR_OP(xir_match_at(m), multiply, .lhs = x, .rhs = factor));
 }
 

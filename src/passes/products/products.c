@@ -2,8 +2,9 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* The pass `fold-products`: what is constant before a product becomes part of its constants: factors and addends of one
- * number or one per channel, those of a norm, and padding. Each rewrite lessens a number: ops; then constants of norms.
- * So a run ends. Exact except for rounding: constants are computed in double and rounded once. */
+ * number or one per channel, those of a norm, and padding. Quotients that remain become products. Each rewrite lessens
+ * a number: ops; then constants of norms; then quotients and powers. So a run ends. Exact except for rounding, since
+ * constants are computed in double and rounded once. */
 #include "products/products.h"
 #include <stdio.h>
 #include "manager/pass.h"
@@ -30,7 +31,7 @@ xir_status products_changed(xir_value *v) {
 /* A factor may be further from a constant than the rewriter looks: then the rules are tried again. */
 static xir_status run(xir_pass *at) {
     static const pass_rule *const families[] = {
-        products_factors, products_norms, products_pads, products_orders,
+        products_factors, products_norms, products_pads, products_orders, products_forms,
     };
     xir_status status = XIR_OK;
     for (size_t before = SIZE_MAX; !status && at->changes != before;) {

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: XIR contributors */
+
+/* Forms that cost less and compute nearly the same: a quotient by a constant becomes a product with the reciprocals,
+ * which are rounded once, and a power of one half a root, which differs for -0 and below. Each rewrite lessens the
+ * number of Divs, DivideScalars and Pows. */
+#include <math.h>
+#include "canon/canon.h"
+#include "products/products.h"
+#include "support/linear.h"
+
+enum { X, NUMBER, OUT };
+
+enum { MOST_NUMBERS = 16384 };   /* of a divisor, which others may use as well */
+
+/* ---- quotients --------------------------------------------------------------------------------------------------- */
+
+/* The divisors of an op, one after the other. */
+typedef struct divisors { const xir_value *params; double one; size_t n; } divisors;
+
+static double divisor_at(const divisors *d, size_t i) {
+    return d->params ? element_real(element_format_of(d->params->type), whole_params(d->params), i) : d->one;
+}
+
+static bool divisors_of(const xir_op *op, divisors *out) {
+    const xir_divide_scalar_attrs *by = xir_divide_scalar_of(op);
+    const xir_div_attrs *div = xir_div_of(op);
+    int64_t n = 1;
+    if (by) *out = (divisors){ .one = by->divisor, .n = 1 };
+    else *out = (divisors){ .params = xir_op_input(op, 1) };
+    if ((by ? by->rounding_mode : div->rounding_mode) != XIR_ROUNDING_NONE) return false;
+    if (!by && (!constant_is_plain(out->params, &n) || n < 1 || n > MOST_NUMBERS)) return false;
+    out->n = (size_t)n;
+    return true;
+}
+
+/* Every divisor and every reciprocal is a normal number of the format. In formats of fewer digits than float32 the
+ * second rounding would be seen in the results. */
+static bool is_quotient(const xir_match *m, void *user) {
+    divisors d;
+    double least, greatest;
+    if (!canon_check_floats(m, user) || !divisors_of(m->root, &d)) return false;
+    const element_format form = element_format_of(xir_match_value(m, X)->type);
+    if (form.mantissa < 23) return false;
+    if (d.params && !xir_type_equal(xir_type_element(d.params->type), xir_type_element(xir_match_value(m, X)->type)))
+        return false;
+    number_range(form, &least, &greatest);
+    for (size_t i = 0; i < d.n; i++) {
+        const double by = fabs(divisor_at(&d, i));
+        if (!(by >= least && by <= greatest && 1 / by >= least && 1 / by <= greatest)) return false;
+    }
+    return true;
+}
+
+static const xir_pattern_row quotient_rows[] = {
+    [X]      = { XIR_ROW_ANY },
+    [NUMBER] = { XIR_ROW_PARAMS, .optional = true },
+    [OUT]    = { XIR_ROW_OP(xir_div_class, xir_divide_scalar_class), XIR_ROW_INPUTS(X, NUMBER) },
+};
+static const xir_pattern_decl quotient = { XIR_PATTERN_HEAD("reciprocals", quotient_rows), .check = is_quotient };
+
+static xir_verdict to_product(xir_rewriter *at, const xir_match *m, const void *user) {
+    divisors d;
+    (void)at, (void)user;
+    if (!divisors_of(m->root, &d)) return XIR_REWRITE_LEFT;
+    xir_value *x = xir_match_value(m, X);
+    xir_value *factors = d.params ? constant_copy(d.params, m->root) : canon_number(m, 1 / d.one);
+    void *bytes = factors && d.params ? xir_params_edit(factors) : NULL;
+    if (!factors || (d.params && !bytes)) return XIR_REWRITE_FAILED;
+    for (size_t i = 0; bytes && i < d.n; i++)
+        element_put_real(element_format_of(x->type), bytes, i, 1 / divisor_at(&d, i));
+    return xir_match_replace(m, XIR_OP(xir_match_at(m), multiply, .lhs = x, .rhs = factors));
+}
+
+/* ---- roots ------------------------------------------------------------------------------------------------------- */
+
+static const xir_pattern_row root_rows[] = {
+    [X]      = { XIR_ROW_ANY },
+    [NUMBER] = { XIR_ROW_NUMBER(0.5) },
+    [OUT]    = { XIR_ROW_OP(xir_pow_class), XIR_ROW_INPUTS(X, NUMBER) },
+};
+static const xir_pattern_decl root = { XIR_PATTERN_HEAD("root", root_rows), .check = canon_check_floats };
+
+static xir_verdict to_root(xir_rewriter *at, const xir_match *m, const void *user) {
+    double half;
+    (void)at, (void)user;
+    if (!number_of_params(xir_match_value(m, NUMBER), &half) || half != 0.5) return XIR_REWRITE_LEFT;
+    return xir_match_replace(m, XIR_OP(xir_match_at(m), sqrt, .input = xir_match_value(m, X)));
+}
+
+const pass_rule products_forms[] = {
+    { &quotient, to_product },
+    { &root,     to_root    },
+    { NULL, NULL },
+};
