@@ -11,31 +11,30 @@
 
 uint64_t task_each = TASK_EACH;
 
-/* In the block of static thread-local storage: it is read at every allocation. */
-static _Thread_local task *current __attribute__((tls_model("initial-exec")));
+_Thread_local task *task_current __attribute__((tls_model("initial-exec")));
 
 enum { TO_REPORT = 1 << 20 };
 
 void task_begin(task *t, task_cancel_fn *cancel, task_progress_fn *progress, void *user) {
-    *t = (task){ .outer = current, .cancel = cancel, .progress = progress, .user = user, .to_report = TO_REPORT };
+    *t = (task){ .outer = task_current, .cancel = cancel, .progress = progress, .user = user, .to_report = TO_REPORT };
     t->begun = cancel || progress;
-    if (t->begun) current = t;
+    if (t->begun) task_current = t;
 }
 
 static void ask(task *t) {
     memory_limit *limit = memory_limit_exchange(NULL);
-    current = NULL;
+    task_current = NULL;
     t->work = 0;
     if (t->progress && t->told != t->done + 1) {
         t->told = t->done + 1;    /* 0: it knows nothing */
         t->progress(t->user, t->done, t->total);
     }
     if (t->cancel && !t->final) t->cancelled = t->cancel(t->user);
-    current = t;
+    task_current = t;
     (void)memory_limit_exchange(limit);
 }
 
-static inline bool count(task *t, uint64_t work) {
+bool task_count(task *t, uint64_t work) {
     t->work += work;
     if (t->work >= task_each && !t->cancelled) ask(t);
     return !t->cancelled;
@@ -45,7 +44,7 @@ static inline bool count(task *t, uint64_t work) {
 static xir_status report(xir_diags *why) {
     for (size_t i = 0; i < xir_diags_count(why); i++)
         if (xir_diags_at(why, i)->code == XIR_E_CANCELLED) return XIR_E_CANCELLED;
-    current->said = false;
+    task_current->said = false;
     return task_fail(why);
 }
 
@@ -56,12 +55,12 @@ xir_status task_end(task *t, xir_status status, xir_diags *why) {
         ask(t);
     }
     if (t->cancelled) status = report(why);
-    current = t->outer;
+    task_current = t->outer;
     return status;
 }
 
 void task_expect(uint64_t bytes) {
-    task *t = current;
+    task *t = task_current;
     if (!t || (t->total && t->total - t->done >= bytes)) return;
     const bool first = !t->total;
     t->total = bytes < UINT64_MAX - t->done ? t->done + bytes : UINT64_MAX;
@@ -74,14 +73,14 @@ static void reach(task *t, uint64_t done) {
 }
 
 bool task_did(uint64_t bytes) {
-    task *t = current;
+    task *t = task_current;
     if (!t) return true;
     reach(t, bytes < UINT64_MAX - t->done ? t->done + bytes : UINT64_MAX);
-    return count(t, bytes);
+    return task_count(t, bytes);
 }
 
 void task_decodes(const void *bytes, uint64_t size) {
-    task *t = current;
+    task *t = task_current;
     if (!t) return;
     t->bytes = bytes;
     t->size = bytes ? size : 0;
@@ -91,22 +90,18 @@ void task_decodes(const void *bytes, uint64_t size) {
 }
 
 bool task_at(const void *at) {
-    task *t = current;
+    task *t = task_current;
     if (!t) return true;
     const uint64_t offset = (uint64_t)((uintptr_t)at - (uintptr_t)t->bytes);
     if (t->bytes && offset <= t->size) reach(t, t->before + offset);
-    return count(t, TASK_PER_OBJECT);
+    return task_count(t, TASK_PER_OBJECT);
 }
 
 void task_decoded(void) {
-    task *t = current;
+    task *t = task_current;
     if (!t || !t->bytes) return;
     (void)task_at(t->bytes + t->size);
     t->bytes = NULL;
-}
-
-bool task_worked(uint64_t work) {
-    return !current || count(current, work);
 }
 
 bool task_copy(void *to, const void *from, uint64_t size) {
@@ -120,24 +115,24 @@ bool task_copy(void *to, const void *from, uint64_t size) {
 }
 
 xir_status task_final(xir_diags *why) {
-    task *t = current;
+    task *t = task_current;
     if (!t) return XIR_OK;
     if (!t->cancelled) ask(t);
     t->final = !t->cancelled;
     return t->cancelled ? task_fail(why) : XIR_OK;
 }
 
-bool task_is_cancelled(void) { return current && current->cancelled; }
+bool task_is_cancelled(void) { return task_current && task_current->cancelled; }
 
 xir_status task_fail(xir_diags *why) {
-    task *t = current;
+    task *t = task_current;
     if (!why || !t || t->said) return XIR_E_CANCELLED;
     t->said = true;
     return diag_fail(why, XIR_E_CANCELLED, xir_str_of(NULL), "cancelled by the caller");
 }
 
 bool task_allows(size_t size) {
-    task *t = current;
+    task *t = task_current;
     if (!t || !size) return true;
     t->work += TASK_PER_OBJECT + (uint64_t)size;
     if (!t->cancelled) return true;

@@ -48,8 +48,13 @@ bool task_did(uint64_t bytes);
 void task_decodes(const void *bytes, uint64_t size);
 bool task_at(const void *at);
 void task_decoded(void);
+/* The current task of the thread, or NULL. In the block of static thread-local storage: it is read at every allocation
+ * and for every op. */
+extern _Thread_local task *task_current __attribute__((tls_model("initial-exec")));
+/* Counts work of a task. Returns false if the task is cancelled. */
+bool task_count(task *t, uint64_t work);
 /* Counts other work than these bytes. Returns false if the task is cancelled. */
-bool task_worked(uint64_t work);
+static inline bool task_worked(uint64_t work) { return !task_current || task_count(task_current, work); }
 /* Copies bytes, and counts that as work. Returns false if the task is cancelled. */
 bool task_copy(void *to, const void *from, uint64_t size);
 

@@ -68,6 +68,7 @@ void uses_move(xir_value *from, xir_value *to) {
  * long. */
 static void begin(xir_op *op, xir_network *net, const xir_class *cls, const void *attrs, size_t n_inputs,
                   size_t n_outputs) {
+    (void)task_worked(TASK_PER_OBJECT);    /* a reader that is cancelled ends at its next allocation */
     op->cls = cls;
     op->attrs = attrs;
     op->net = net;
@@ -78,7 +79,6 @@ static void begin(xir_op *op, xir_network *net, const xir_class *cls, const void
     op->n_outputs = (uint32_t)n_outputs;
     op->slot = net->n_slots++;
     op->position = op->flags = 0;
-    (void)task_worked(TASK_PER_OBJECT);    /* a reader that is cancelled ends at its next allocation */
 }
 
 xir_op *op_make(xir_network *net, const xir_class *cls, const void *attrs, size_t n_inputs) {

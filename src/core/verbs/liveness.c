@@ -144,7 +144,9 @@ static xir_status place_all(maker *m, const xir_liveness_options *how) {
         op = op->next;
     }
     for (size_t i = 0; i < l->n && !status; i++) {
-        if (l->lives[i].kept) l->lives[i].last = (uint32_t)l->n_ops - 1;
+        life *it = &l->lives[i];
+        if (it->kept) it->last = (uint32_t)l->n_ops - 1;
+        it->end = it->last;
     }
     return status;
 }
@@ -194,19 +196,16 @@ static void write_over(xir_liveness *l, const xir_op *op, uint32_t at, life *mad
 }
 
 static void share(xir_liveness *l, const xir_liveness_options *how) {
-    for (uint32_t at = 0; at < l->n_ops; at++) {
+    const bool views = how->views, in_place = how->in_place, shares = how->is_view || views || in_place;
+    for (uint32_t at = 0; at < l->n_ops && shares; at++) {
+        const uint32_t from = l->values_of[at];
+        if (from == l->values_of[at + 1] || !l->lives[from].known) continue;
         const xir_op *op = l->ops[at];
-        const uint32_t from = l->values_of[at], to = l->values_of[at + 1];
-        for (uint32_t i = from; i < to; i++) l->lives[i].end = l->lives[i].last;
-        const bool known = from < to && l->lives[from].known;
-        const shares_kind kind = known ? op->cls->more->shares.kind : SHARES_NOTHING;
-        if (known && how->is_view && how->is_view(how->user, op)) {
-            view(l, op, 0, &l->lives[from]);
-            continue;
-        }
-        if (kind == SHARES_VIEW && how->views)
-            view(l, op, (size_t)__builtin_ctzll(op->cls->more->shares.inputs), &l->lives[from]);
-        if (kind == SHARES_OVER && how->in_place) write_over(l, op, at, &l->lives[from]);
+        const class_shares *row = &op->cls->more->shares;
+        if (how->is_view && how->is_view(how->user, op)) view(l, op, 0, &l->lives[from]);
+        else if (row->kind == SHARES_VIEW && views)
+            view(l, op, (size_t)__builtin_ctzll(row->inputs), &l->lives[from]);
+        else if (row->kind == SHARES_OVER && in_place) write_over(l, op, at, &l->lives[from]);
     }
 }
 
