@@ -42,22 +42,20 @@ static void look_at_numbers(checking *c, const xir_op *op) {
 }
 
 /* `sound`: validation has found no fault in it, so that its faults are not reported twice. */
-static void check_op(checking *c, const xir_op *op, xir_op *copy, const char *path, bool sound) {
+static void check_op(checking *c, const xir_op *op, xir_op *copy, const op_place *place, bool sound) {
     const xir_class *cls = xir_op_class(op);
     look_at_types(c, op);
     if (xir_class_is_dialect(cls)) return;   /* checked as what it becomes */
     if (xir_class_is_opaque(cls)) tally_add(&c->unknown, cls);
-    else if (sound) inference_check(c, op, copy, path);
+    else if (sound) inference_check(c, op, copy, place);
     if (sound) look_at_numbers(c, op);
     for (size_t i = 0; i < xir_class_field_count(cls); i++) {
         const xir_field *f = xir_class_field_at(cls, i);
         xir_attr parts, copies;
         if (f->kind != XIR_KIND_OPS || xir_op_get(op, f->name, &parts) || xir_op_get(copy, f->name, &copies)) continue;
         for (size_t j = 0; j < parts.as.ops.size && j < copies.as.ops.size; j++) {
-            text where = { 0 };
-            text_printf(&where, "%s/%.*s/%zu", path, (int)f->name.size, f->name.data, j);
-            check_op(c, parts.as.ops.data[j], copies.as.ops.data[j], where.data, sound);
-            text_free(&where);
+            const op_place inside = { place, f->name, j };
+            check_op(c, parts.as.ops.data[j], copies.as.ops.data[j], &inside, sound);
         }
     }
 }
@@ -148,9 +146,8 @@ static int check_structure(checking *c) {
     const xir_op *op = xir_network_first(c->net);
     xir_op *copy = xir_network_first(c->copy);
     for (size_t i = 0; op && copy; i++, op = xir_op_next(op), copy = xir_op_next(copy)) {
-        char path[32];
-        snprintf(path, sizeof path, "/ops/%zu", i);
-        check_op(c, op, copy, path, !faulty[i]);
+        const op_place place = { .index = i };
+        check_op(c, op, copy, &place, !faulty[i]);
     }
     if (target) check_target(c, faulty);
     free(faulty);

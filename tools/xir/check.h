@@ -18,11 +18,18 @@ typedef struct checking {
     uint32_t          *wrong_of;      /* by slot of the copy: index + 1 of the last; 0: no wrong type   */
 } checking;
 
+/* Where an op is: in the network, or in a list of sub ops of another one. A path is written only for a finding. */
+typedef struct op_place {
+    const struct op_place *outer;   /* NULL: the network */
+    xir_str                field;
+    size_t                 index;
+} op_place;
+
 /* Begins once the copy is made. */
 void inference_begin(checking *c);
 /* Compares the declared types of an op's outputs with those that inference gives for `copy`, the same op of the copy,
- * which has the declared types again at the end. `path` is the place of the op in findings. */
-void inference_check(checking *c, const xir_op *op, xir_op *copy, const char *path);
+ * which has the declared types again at the end. `place` is that of the op, for findings. */
+void inference_check(checking *c, const xir_op *op, xir_op *copy, const op_place *place);
 void inference_end(checking *c);
 
 /* The last line about a file, for people. `whole`: all that can be checked has been. */

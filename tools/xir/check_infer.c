@@ -151,10 +151,28 @@ static void report(checking *c, const xir_op *op, xir_op *copy, const char *path
     }
 }
 
+static void put_place(text *out, const op_place *place) {
+    if (place->outer) put_place(out, place->outer);
+    text_printf(out, "/%.*s/%zu", place->outer ? (int)place->field.size : 3, place->outer ? place->field.data : "ops",
+                place->index);
+}
+
+/* Infers an op of the copy. Returns true if it has the very types that it had: nearly all ops do. */
+static bool keeps_types(xir_op *copy, xir_status *status) {
+    const xir_type *before[8];
+    const size_t n = xir_op_output_count(copy), room = sizeof before / sizeof *before;
+    for (size_t i = 0; i < n && i < room; i++) before[i] = xir_value_type(xir_op_output(copy, (int64_t)i));
+    *status = xir_op_infer(copy, true);
+    bool same = !*status && n <= room && xir_op_output_count(copy) == n;
+    for (size_t i = 0; i < n && same; i++) same = before[i] == xir_value_type(xir_op_output(copy, (int64_t)i));
+    return same;
+}
+
 /* An op is correct if inference agrees, from the declared types of its inputs, or else from the types that they should
  * have: then the fault is in the inputs and has been reported. */
-void inference_check(checking *c, const xir_op *op, xir_op *copy, const char *path) {
-    xir_status status = xir_op_infer(copy, true);
+void inference_check(checking *c, const xir_op *op, xir_op *copy, const op_place *place) {
+    xir_status status;
+    if (keeps_types(copy, &status)) return;
     if (status == XIR_E_UNSUPPORTED) {
         tally_add(&c->open, xir_op_class(op));
         restore_outputs(c, op, copy);
@@ -178,8 +196,11 @@ void inference_check(checking *c, const xir_op *op, xir_op *copy, const char *pa
         if (fine) return;
         status = xir_op_infer(copy, true);   /* the findings are about the file */
     }
-    if (status) take_over(c, path);
-    else report(c, op, copy, path);
+    text path = { 0 };
+    put_place(&path, place);
+    if (status) take_over(c, path.data);
+    else report(c, op, copy, path.data);
+    text_free(&path);
     restore_outputs(c, op, copy);
 }
 
