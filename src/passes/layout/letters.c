@@ -48,32 +48,35 @@ const xir_type *type_in_order(plan *l, const xir_type *type, axis_order by) {
 }
 
 /* The axis of each letter in the usual order, or the next axis without a letter. */
-static void find_axes(const xir_layout *letters, size_t rank, size_t *axes) {
+static void find_axes(const char *letters, size_t rank, uint8_t *axes) {
     size_t star = 0;
     for (size_t k = 0; k < rank; k++) {
         char letter = channels_last[rank - 3][k], other = letter == 'L' ? 'W' : letter == 'W' ? 'L' : letter;
         size_t i = 0;
-        while (i < rank && xir_layout_axis(letters, i) != letter && xir_layout_axis(letters, i) != other) i++;
+        while (i < rank && letters[i] != letter && letters[i] != other) i++;
         if (i == rank) {
-            while (star < rank && xir_layout_axis(letters, star) != '*') star++;
+            while (star < rank && letters[star] != '*') star++;
             i = star < rank ? star++ : rank;
         }
-        axes[k] = i;
+        axes[k] = (uint8_t)i;
     }
 }
 
 bool letters_agree(const xir_type *a, const xir_type *b) {
     const xir_layout *x = xir_type_layout(a), *y = xir_type_layout(b);
-    size_t rank = xir_type_rank(a), of_a[MOST_AXES], of_b[MOST_AXES];
-    if (x == y || !x || !y || xir_layout_rank(x) != rank || xir_layout_rank(y) != rank) return true;
+    char of_x[MOST_AXES], of_y[MOST_AXES];
+    uint8_t axes_x[MOST_AXES], axes_y[MOST_AXES];
+    if (x == y || !x || !y) return true;
+    const size_t rank = xir_type_rank(a);
+    if (layout_letters(x, of_x, MOST_AXES) != rank || layout_letters(y, of_y, MOST_AXES) != rank) return true;
     if (rank < 3 || rank > 5) {
         for (size_t i = 0; i < rank; i++) {
-            char c = xir_layout_axis(x, i), d = xir_layout_axis(y, i);
+            const char c = xir_layout_axis(x, i), d = xir_layout_axis(y, i);
             if (c != d && c != '*' && d != '*') return false;
         }
         return true;
     }
-    find_axes(x, rank, of_a);
-    find_axes(y, rank, of_b);
-    return memcmp(of_a, of_b, rank * sizeof *of_a) == 0;
+    find_axes(of_x, rank, axes_x);
+    find_axes(of_y, rank, axes_y);
+    return memcmp(axes_x, axes_y, rank) == 0;
 }
