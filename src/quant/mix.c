@@ -398,25 +398,19 @@ xir_status xir_mix_add(xir_mix *m, const xir_array *const *inputs, size_t n_inpu
 size_t xir_mix_count(const xir_mix *m) { return m ? m->n_items : 0; }
 
 bool xir_mix_at(const xir_mix *m, size_t i, xir_mix_op *out) {
-    if (!m || i >= m->n_items || !out || out->size < sizeof *out) return false;
+    if (!m || i >= m->n_items) return false;
     const mix_item *item = &m->items[i];
     const mix_group *g = &m->groups[item->group];
-    const uint32_t size = out->size;
-    memset(out, 0, size);
-    *out = (xir_mix_op){ .size = size, .bits = g->bits, .op = item->op, .cosine = item->cosine, .values = g->values,
-                         .chosen = g->chosen };
-    return true;
+    const xir_mix_op made = { .bits = g->bits, .op = item->op, .cosine = item->cosine, .values = g->values,
+                              .chosen = g->chosen };
+    return !calibration_fill(KNOWN(xir_mix_op, chosen), out, &made, NULL);
 }
 
 xir_status xir_mix_state_of(const xir_mix *m, xir_mix_state *out, xir_diags *why) {
-    if (!out || out->size < sizeof *out)
-        return mix_fail(why, XIR_E_ABI, "xir_mix_state has no size: make it with XIR_INIT(xir_mix_state)");
-    const uint32_t size = out->size;
-    memset(out, 0, size);
-    if (m) *out = m->state;
-    out->stored = m ? m->n_stored : 0;
-    out->size = size;
-    return XIR_OK;
+    xir_mix_state made = { 0 };
+    if (m) made = m->state;
+    made.stored = m ? m->n_stored : 0;
+    return calibration_fill(KNOWN(xir_mix_state, plain_snr), out, &made, why);
 }
 
 xir_status xir_mix_write(const xir_mix *m, xir_write_fn *write, void *user, xir_diags *why) {
