@@ -44,7 +44,8 @@ static bool add_samples(xir_mix *m, PyObject *samples) {
 static PyObject *list_ops(net_object *o, const xir_mix *m) {
     PyObject *list = PyList_New(0);
     xir_mix_op item = XIR_INIT(xir_mix_op);
-    for (size_t i = 0; list && xir_mix_at(m, i, &item); i++) {
+    for (size_t i = 0; list && i < xir_mix_count(m); i++) {
+        if (!xir_mix_at(m, i, &item)) break;
         PyObject *op = op_wrap(o, (xir_op *)(uintptr_t)item.op);
         PyObject *bits = item.bits ? PyLong_FromUnsignedLong(item.bits) : Py_NewRef(Py_None);
         PyObject *row = op && bits ? Py_BuildValue("(OOdi)", op, bits, item.cosine, (int)item.chosen) : NULL;
