@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Plug-ins: shared objects that add classes of operations, targets, inference, passes, kernels, conversions, dialects
- * and formats to a context at run time. A plug-in is written with the public headers alone, like any program that has
+/* Plug-ins: shared objects that add classes of operations, targets, inference, passes, kernels, conversions, dialects,
+ * formats and schemes of quantisation to a context at run time. A plug-in is written with the public headers alone, like any program that has
  * its own classes. It is linked with nothing and uses the library of the program that loads it. It exports one
  * function, xir_plugin_entry. docs/writing-an-op.md shows how to write one, docs/writing-a-pass.md one with a pass,
  * docs/writing-a-target.md one with targets.
@@ -19,6 +19,7 @@
 #include <xir/format.h>
 #include <xir/infer.h>
 #include <xir/pass.h>
+#include <xir/scheme.h>
 
 XIR_BEGIN
 
@@ -72,6 +73,8 @@ typedef struct xir_plugin {
     size_t                      n_dialects;
     const xir_plugin_trait     *traits;
     size_t                      n_traits;
+    const xir_scheme_decl *const *schemes;      /* of quantisation */
+    size_t                      n_schemes;
 } xir_plugin;
 
 /* Sets the members that every plug-in needs: = { XIR_PLUGIN_HEAD("whatever"), .classes = … }. */
@@ -86,8 +89,8 @@ XIR_API const xir_plugin *xir_plugin_entry(void);
 /* ---- loading ------------------------------------------------------------------------------------------------- */
 
 /* Loads a plug-in into a context and registers its parts there, as if by xir_class_register, xir_infer_register,
- * xir_pass_register, xir_kernel_register, xir_convert_register, xir_dialect_register, xir_format_register and
- * xir_target_register. Its passes run only if a pipeline names them. A path without '/' is a file of the working
+ * xir_pass_register, xir_kernel_register, xir_convert_register, xir_dialect_register, xir_format_register,
+ * xir_target_register and xir_scheme_register. Its passes run only if a pipeline names them. A path without '/' is a file of the working
  * directory, as for open(2); nothing is searched. All or nothing: on failure the context is unchanged.
  *
  *   XIR_E_IO           the file cannot be opened, or is not a regular file
@@ -97,12 +100,14 @@ XIR_API const xir_plugin *xir_plugin_entry(void);
  *   XIR_E_MISSING      it does not have xir_plugin_entry, so it is not a plug-in
  *   XIR_E_ABI          it was built for another XIR_ABI, or with another copy of the library than this one
  *   XIR_E_INVALID      its description lacks something required, or has an invalid target; or a class, a pass, a
- *                      conversion, a dialect, a format or a target contradicts itself
+ *                      conversion, a dialect, a format, a target or a scheme contradicts itself
+ *   XIR_E_BOUNDS       a number of a scheme is outside of its bounds
  *   XIR_E_SYNTAX       a class is composed by a text that cannot be read; what else is wrong with such a text has the
  *                      status of the fault
  *   XIR_E_EXISTS       a duplicate class; a key or old key that another class has; inference for a class and target
  *                      that a program or another plug-in has already registered (the library's own is replaced); two
- *                      kernels for a class; a pass, a conversion, a dialect, a format or a target whose name is taken
+ *                      kernels for a class; a pass, a conversion, a dialect, a format, a target or a scheme whose name is
+ *                      taken
  *   XIR_E_UNKNOWN      a class refers to a class or target that is not registered; or inference, a kernel or a trait
  *                      is for a class or target that is neither its own nor registered
  *   XIR_E_LIMIT        more targets or traits than a context can have; a composed class of too many parts

@@ -44,6 +44,7 @@
 #include <xir/sugar.h>
 #include <xir/serialize.h>
 #include <xir/format.h>
+#include <xir/scheme.h>
 #include <xir/nnb.h>
 #include <xir/deepx.h>
 #include <xir/onnx.h>
@@ -60,6 +61,7 @@
 #include <xir/optimise.h>
 #include <xir/draw.h>
 #include <xir/compare.h>
+#include <xir/mix.h>
 #include <xir/reduce.h>
 #include <xir/trial.h>
 

@@ -71,3 +71,31 @@ def test_what_is_refused(tmp_path):
         xir.quantize(net, scheme="none")
     with pytest.raises(xir.Error):
         xir.calibrate(net, samples(1), tmp_path / "c.json", threads=-1)
+
+
+def test_the_worst_ops_get_more_bits(tmp_path):
+    net = xir.Network()
+    x = net.input("x", "fp32 [1,8]")
+    rng = np.random.default_rng(1)
+    for i in range(6):
+        x = F.Tanh(F.Matmul(x, rng.normal(size=(8, 8)).astype("f4"), name=f"y{i}"), name=f"t{i}")
+    net.output(F.Copy(x, name="out"))
+    path, csv = tmp_path / "c.json", tmp_path / "f.csv"
+    xir.calibrate(net, samples(8), path)
+    others = [next(samples(seed)) for seed in range(20, 28)]
+    options = dict(scheme="buyi", calibration=str(path))
+    mixed = xir.mix(net, others, csv, least=50, budget=1, **options)
+    assert mixed.plain_snr < 50 <= mixed.snr and mixed.good and 0 < mixed.raised <= mixed.stored
+    rows = csv.read_text().splitlines()
+    assert rows[0] == "op,type,bits,per,saturation"
+    assert len(rows) - 1 == sum(chosen for *_, chosen in mixed.ops)
+    assert [cosine for _, _, cosine, _ in mixed.ops] == sorted(cosine for _, _, cosine, _ in mixed.ops)
+    assert {bits for _, bits, _, chosen in mixed.ops if chosen} <= {16, None} and "dB become" in str(mixed)
+    exact = [net.run(o)["out"] for o in others]
+    xir.quantize(net, verify=True, precision=str(csv), **options)
+    error = sum(((net.run(o)["out"] - e) ** 2).sum() for o, e in zip(others, exact))
+    assert 10 * np.log10(sum((e ** 2).sum() for e in exact) / error) == pytest.approx(mixed.snr, abs=1e-6)
+    with pytest.raises(xir.Error):
+        xir.mix(net, others, csv, **options)           # it is quantised already
+    with pytest.raises(xir.Error):
+        xir.mix(product(), [], csv, **options)

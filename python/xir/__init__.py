@@ -20,7 +20,7 @@ _MODULES = {
     "library":    "Answer Cost Pass Stats Target passes symbols targets try_op",
     "memory":     "Life Liveness Part Plan liveness needed plan plan_buffers",
     "parts":      "Region Tile Tiles extract groups inline outline region_path regions tiles",
-    "quantise":   "calibrate quantize",
+    "quantise":   "Mix calibrate mix quantize",
     "patterns":   "Match Pattern",
     "visiting":   "Interpreter Rule rewrite",
     "opclass":    "Bool Bools Int Ints Real Reals Text Texts",
@@ -54,11 +54,11 @@ def __dir__():
 __version__ = _xir.version()
 __all__ = [
     "Answer", "Array", "Bool", "Bools", "Class", "Comparison", "Cost", "Difference", "Error", "F", "Figures", "Finding",
-    "Format", "Int", "Interpreter", "Ints", "Life", "Liveness", "Match", "Network", "Op", "P", "Pair", "Part", "Pass", "Pattern", "Pipeline",
+    "Format", "Int", "Interpreter", "Ints", "Life", "Liveness", "Match", "Mix", "Network", "Op", "P", "Pair", "Part", "Pass", "Pattern", "Pipeline",
     "Plan", "Provenance", "Real", "Reals", "Reduction", "Region", "Rule", "Stats", "Target", "Text", "Texts", "Tile", "Tiles", "Trace",
     "Type", "Value", "Warning",
     "calibrate", "classes", "compare", "convert", "default_pipeline", "diff", "extract", "finish_save", "formats",
-    "groups", "inline", "liveness", "load", "load_plugin", "needed", "optimize", "outline", "params", "parse", "pass_", "passes",
+    "groups", "inline", "liveness", "load", "load_plugin", "mix", "needed", "optimize", "outline", "params", "parse", "pass_", "passes",
     "plan", "plan_buffers", "quantize", "read", "reduce", "region_path", "regions", "rewrite", "symbols", "targets", "tiles",
     "trace", "try_op",
 ]

@@ -351,6 +351,16 @@ class Comparison(list[Pair]):
     alone: tuple[int, int]
     def table(self) -> None: ...
 
+class Mix(NamedTuple):
+    good: bool
+    cosine: float
+    snr: float
+    plain_cosine: float
+    plain_snr: float
+    raised: int
+    stored: int
+    ops: list[tuple[Op, int | None, float, bool]]
+
 class Reduction(NamedTuple):
     net: Network
     runs: int
@@ -551,6 +561,9 @@ def optimize(net: Network, *, bind: Mapping[str, int | tuple[int, int]] | None =
 def calibrate(net: Network, samples: Iterable[Buffer | Array | tuple[Buffer | Array, ...]], path: _Path, *,
               products: bool = ..., channels: bool = ..., threads: int = ...,
               progress: _Progress = ...) -> int: ...
+def mix(net: Network, samples: Iterable[Buffer | Array | tuple[Buffer | Array, ...]], path: _Path, *,
+        below: float = ..., least: float = ..., budget: float = ..., threads: int = ...,
+        **options: int | float | bool | str) -> Mix: ...
 def quantize(net: Network, *, verify: bool = ..., progress: _Progress = ...,
              **options: int | float | bool | str) -> Report: ...
 def plan(net: Network, *, verify: bool = ..., prove: bool | Mapping[str, Any] = ..., progress: _Progress = ...,

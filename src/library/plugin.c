@@ -130,6 +130,7 @@ static const struct { registry_kind kind; const char *noun, *nouns; size_t items
     { REGISTRY_CONVERSION, "conversion", "conversions", offsetof(xir_plugin, conversions), offsetof(xir_plugin, n_conversions) },
     { REGISTRY_DIALECT,    "dialect",    "dialects",    offsetof(xir_plugin, dialects),    offsetof(xir_plugin, n_dialects)    },
     { REGISTRY_FORMAT,     "format",     "formats",     offsetof(xir_plugin, formats),     offsetof(xir_plugin, n_formats)     },
+    { REGISTRY_SCHEME,     "scheme",     "schemes",     offsetof(xir_plugin, schemes),     offsetof(xir_plugin, n_schemes)     },
 };
 enum { LISTS = sizeof lists / sizeof *lists };
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* The passes that every context has, in the order of passes.def, and the rules for registering more. */
+/* The passes that every context has, in the order of passes.def, the schemes of quantisation, and the rules for
+ * registering more. */
 #include "library.h"
 #include "manager/pipeline.h"
+#include "quantize/scheme.h"
 
 #define PASS(id) extern const xir_pass_decl pass_##id;
 #include "passes.def"
@@ -25,5 +27,6 @@ xir_status passes_register(xir_context *ctx) {
         xir_status status = xir_pass_register(ctx, built_in[i], NULL);
         if (status) return status;
     }
-    return registry_add_own(ctx, aliases, sizeof aliases / sizeof *aliases);
+    const xir_status status = registry_add_own(ctx, aliases, sizeof aliases / sizeof *aliases);
+    return status ? status : schemes_define(ctx);
 }

@@ -27,9 +27,7 @@ xir_status calibration_check(const xir_calibration *c, xir_diags *why) {
                          "the calibration has part of a sample that failed; begin again");
 }
 
-xir_status calibration_take(known_struct k, void *to, const void *given, xir_diags *why) {
-    if (!given) return XIR_OK;
-    const uint32_t size = *(const uint32_t *)given, here = (uint32_t)k.size;
+static xir_status check_size(known_struct k, uint32_t size, xir_diags *why) {
     if (!size)
         return xir_diags_add(why, XIR_ERROR, XIR_E_ABI, nowhere, "%s has no size: make it with XIR_INIT(%s)", k.name,
                              k.name);
@@ -37,6 +35,24 @@ xir_status calibration_take(known_struct k, void *to, const void *given, xir_dia
         return xir_diags_add(why, XIR_ERROR, XIR_E_ABI, nowhere,
                              "%s has a size of %u bytes, at least %zu were expected: make it with XIR_INIT(%s)", k.name,
                              size, k.least, k.name);
+    return XIR_OK;
+}
+
+xir_status calibration_fill(known_struct k, void *out, const void *made, xir_diags *why) {
+    const uint32_t size = out ? *(const uint32_t *)out : 0;
+    const xir_status status = check_size(k, size, why);
+    if (status) return status;
+    memset(out, 0, size);
+    memcpy(out, made, size < k.size ? size : k.size);
+    memcpy(out, &size, sizeof size);
+    return XIR_OK;
+}
+
+xir_status calibration_take(known_struct k, void *to, const void *given, xir_diags *why) {
+    if (!given) return XIR_OK;
+    const uint32_t size = *(const uint32_t *)given, here = (uint32_t)k.size;
+    const xir_status status = check_size(k, size, why);
+    if (status) return status;
     for (size_t i = k.size; i < size; i++) {
         if (!((const char *)given)[i]) continue;
         return xir_diags_add(why, XIR_ERROR, XIR_E_UNSUPPORTED, nowhere,

@@ -51,5 +51,7 @@ typedef struct known_struct { const char *name; size_t size, least; } known_stru
 /* Copies a caller's struct over one of this library, which keeps its size; NULL: it stays as it is. XIR_E_ABI,
  * XIR_E_UNSUPPORTED. */
 xir_status calibration_take(known_struct k, void *to, const void *given, xir_diags *why);
+/* Fills a caller's struct up to its size, which it keeps; what this library does not know of it is 0. XIR_E_ABI. */
+xir_status calibration_fill(known_struct k, void *out, const void *made, xir_diags *why);
 
 #endif

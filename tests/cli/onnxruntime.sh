@@ -16,5 +16,6 @@ node "$SRC/tests/convert/onnx/cases/onnxruntime.mjs" "$XIR_ONNXRUNTIME" --check 
     bad "cases/onnxruntime.mjs"
 node "$SRC/tests/passes/quantize/onnxruntime.mjs" "$XIR_ONNXRUNTIME" "$XIR" "$SRC/examples/models" >out 2>err ||
     bad "quantize/onnxruntime.mjs"
-lines out 12
+lines out 19
+out "4  onnx::com.microsoft.QLinearConv"
 finish

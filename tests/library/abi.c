@@ -157,6 +157,16 @@ static xir_status get_range(void *it) {
     return status;
 }
 
+#define CALIBRATION "abi-c.json"
+static xir_status new_mix(void *it) {
+    xir_mix *m = xir_mix_new(net, it, why);
+    xir_status status = m ? XIR_OK : xir_diags_at(why, 0)->code;
+    xir_mix_free(m);
+    return status;
+}
+
+static xir_status get_mix_state(void *it) { return xir_mix_state_of(NULL, it, why); }
+
 typedef struct handed {
     const char *name;
     uint32_t    size, used;     /* of the struct; up to the end of its last member */
@@ -199,6 +209,8 @@ static const handed structs[] = {
     GROWN(xir_calibration_options, scope, channels, false, new_calibration),
     GROWN(xir_run_options,   user,      arena, false, calibrate),
     TAKEN(xir_range_options, percent,   get_range),
+    TAKEN(xir_mix_options,   threads,   new_mix),
+    FILLED(xir_mix_state,    plain_snr, get_mix_state),
 };
 
 /* The struct as a caller makes it, with its size, at the beginning of a larger block. */
@@ -214,6 +226,8 @@ static void *make(const handed *h, void *room, uint32_t size, int beyond) {
     if (strcmp(h->name, "xir_op_desc") == 0) memcpy(room, &desc, sizeof desc);
     if (strcmp(h->name, "xir_save_options") == 0) memcpy(room, &json, sizeof json);
     if (strcmp(h->name, "xir_proof_input") == 0) memcpy(room, &input, sizeof input);
+    const xir_mix_options mix = XIR_INIT(xir_mix_options, .quantize = "calibration=" CALIBRATION);
+    if (strcmp(h->name, "xir_mix_options") == 0) memcpy(room, &mix, sizeof mix);
     memset((char *)room + h->size, beyond, ROOM - h->size);
     *(uint32_t *)room = size;
     return room;
@@ -228,10 +242,16 @@ static int begin(void **state) {
     if (group_begin(state)) return -1;
     net = small_net();
     array = xir_array_random(ctx, xir_value_type(value_of(net, 0)), 1, why);
-    return net && array && !xir_params_fill_f32(value_of(net, 1), one) ? 0 : -1;
+    if (!net || !array || xir_params_fill_f32(value_of(net, 1), one)) return -1;
+    xir_calibration *c = xir_calibration_new(ctx, NULL, why);
+    xir_status status = xir_calibration_add(c, net, (const xir_array *const[]){ array }, 1, NULL, why);
+    if (!status) status = xir_calibration_save(c, CALIBRATION, why);
+    xir_calibration_free(c);
+    return status ? -1 : 0;
 }
 
 static int end(void **state) {
+    remove(CALIBRATION);
     xir_array_free(array);
     xir_network_free(net);
     return group_end(state);

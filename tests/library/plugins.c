@@ -479,6 +479,11 @@ static const bad_plugin bad_plugins[] = {
     { "format name", XIR_E_INVALID,     "'B' is not a format name" },
     { "old format",  XIR_E_EXISTS,      "there is a format 'json' already" },
     { "format twice", XIR_E_EXISTS,     "there is a format 'bad' already" },
+    { "schemes",     XIR_E_INVALID,     "list of schemes of the plug-in is NULL, but its length is 1" },
+    { "scheme",      XIR_E_INVALID,     "scheme 1 of the plug-in is NULL" },
+    { "scheme bits", XIR_E_BOUNDS,      "the scheme none: expected map_bits of 2 to 16" },
+    { "old scheme",  XIR_E_EXISTS,      "there is a scheme 'onnx' already" },
+    { "scheme twice", XIR_E_EXISTS,     "there is a scheme 'bad' already" },
     { "class abi",   XIR_E_ABI,         "expected a class declaration of version 3, found 7" },
     { "word",        XIR_E_ABI,         "class bad::Word has a row of the word 1000, which this library does not know" },
 };

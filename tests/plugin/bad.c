@@ -50,6 +50,9 @@ static const xir_class_decl *of_a_later_word(void) {
     .conversions = (const xir_convert_row *const[]){ __VA_ARGS__ }, \
     .n_conversions = sizeof((const xir_convert_row *const[]){ __VA_ARGS__ }) / sizeof(const xir_convert_row *)
 
+#define SCHEMES(...) \
+    .schemes = (const xir_scheme_decl *const[]){ __VA_ARGS__ }, \
+    .n_schemes = sizeof((const xir_scheme_decl *const[]){ __VA_ARGS__ }) / sizeof(const xir_scheme_decl *)
 #define FORMATS(...) \
     .formats = (const xir_format_decl *const[]){ __VA_ARGS__ }, \
     .n_formats = sizeof((const xir_format_decl *const[]){ __VA_ARGS__ }) / sizeof(const xir_format_decl *)
@@ -95,6 +98,10 @@ static xir_probe_grade bad_probe(const xir_probe *file, void *user) {
 static const xir_format_decl sight = { XIR_FORMAT_HEAD("bad", "a bad format"), .suffixes = "bad", .probe = bad_probe },
                              json_again = { XIR_FORMAT_HEAD("json", "JSON"), .suffixes = "json" },
                              unnamed_format = { XIR_FORMAT_HEAD("B", "unnamed"), .suffixes = "b" };
+
+static const xir_scheme_decl ints = { XIR_SCHEME_HEAD("bad", "a bad scheme"), .map_bits = 8, .bias_bits = 32 },
+                             onnx_scheme = { XIR_SCHEME_HEAD("onnx", "ONNX"), .map_bits = 8, .bias_bits = 32 },
+                             no_bits = { XIR_SCHEME_HEAD("none", "without bits"), .bias_bits = 32 };
 
 #define DIALECTS(...)                                                 \
     .dialects = (const xir_dialect_decl *const[]){ __VA_ARGS__ }, \
@@ -182,6 +189,11 @@ static const way ways[] = {
     { "format name", { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), FORMATS(&sight, &unnamed_format) } },
     { "old format", { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), FORMATS(&sight, &json_again) } },
     { "format twice", { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), CONVERSIONS(&swish), FORMATS(&sight, &sight) } },
+    { "schemes",    { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), .n_schemes = 1 } },
+    { "scheme",     { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), SCHEMES(&ints, NULL) } },
+    { "scheme bits", { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), SCHEMES(&ints, &no_bits) } },
+    { "old scheme", { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), FORMATS(&sight), SCHEMES(&ints, &onnx_scheme) } },
+    { "scheme twice", { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), SCHEMES(&ints, &ints) } },
     { "dialects",   { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), .n_dialects = 1 } },
     { "dialect",    { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), DIALECTS(&worse, NULL) } },
     { "dialect name", { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), DIALECTS(&worse, &unnamed_dialect) } },

@@ -56,6 +56,8 @@ BEGIN {
     argument["const xir_pipeline *"]     = "f->pipeline"
     argument["const xir_pattern *"]      = "f->pattern"
     argument["xir_proof *"]              = "f->proof"
+    argument["const xir_mix_options *"] = argument["xir_mix *"] = argument["const xir_mix *"] = "NULL"
+    argument["const xir_scheme_decl *"]  = "xir_scheme_at(ctx, 0)"
     argument["xir_calibration *"] = argument["const xir_calibration *"] = "f->calibration"
     argument["const xir_work *"] = argument["xir_work *"] = "&f->work"
     argument["xir_cost *"] = "&f->cost"

@@ -12,9 +12,9 @@
 
 const command *const commands[] = {
     &info_command, &show_command, &convert_command, &extract_command, &check_command, &diff_command, &compare_command,
-    &reduce_command, &opt_command, &plan_command, &trace_command, &run_command, &calibrate_command, &test_command,
-    &stats_command, &view_command, &ops_command, &passes_command, &schema_command, &help_command, &completion_command,
-    NULL,
+    &reduce_command, &opt_command, &plan_command, &trace_command, &run_command, &calibrate_command, &mix_command,
+    &test_command, &stats_command, &view_command, &ops_command, &passes_command, &schema_command, &help_command,
+    &completion_command, NULL,
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] - 1 };
 

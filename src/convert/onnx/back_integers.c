@@ -79,13 +79,19 @@ static bool is_within_one_type(const xir_op *op) {
     return is_one_type(op, false);
 }
 
-/* Maxima and minima, whose operators take integers from version 12 on. */
+/* Maxima and minima. */
+static const char *const choosing[] = { "MaxPool1d", "MaxPool2d", "MaxPool3d", "Max", "Min", "Maximum", "Minimum" };
+
+bool onnx_chooses(const xir_node *at) {
+    return is_one_of(at, choosing, COUNT(choosing)) && is_within_one_type(at->op);
+}
+
+/* Their operators take integers from version 12 on. */
 static bool selects(xir_node *at) {
-    static const char *const names[] = { "MaxPool1d", "MaxPool2d", "MaxPool3d", "Max", "Min", "Maximum", "Minimum" };
     static const char *const keys[] = { "onnx::MaxPool", "onnx::MaxPool", "onnx::MaxPool", "onnx::ReduceMax",
                                         "onnx::ReduceMin", "onnx::Max", "onnx::Min" };
-    for (size_t i = 0; i < COUNT(names); i++) {
-        if (!node_is_class(at, names[i])) continue;
+    for (size_t i = 0; i < COUNT(choosing); i++) {
+        if (!node_is_class(at, choosing[i])) continue;
         return is_within_one_type(at->op) &&
                onnx_takes(at, keys[i], xir_type_storage(v_element(xir_op_output(at->op, 0))));
     }

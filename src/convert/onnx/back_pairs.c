@@ -102,15 +102,16 @@ static bool has_quantised_constants(const xir_op *op) {
     return false;
 }
 
-/* An output of the op on reals, as the node has it. `full`: with the least integer. */
-static bool give_output(xir_node *at, size_t i, xir_value *y, bool full) {
+/* An output of the op on reals, as the node has it. `full`: with the least integer; `chosen`: it is one of the inputs'
+ * numbers. */
+static bool give_output(xir_node *at, size_t i, xir_value *y, bool full, bool chosen) {
     const xir_value *old = xir_op_output(at->op, (int64_t)i);
     linear t;
     xir_value *v = y;
     if (v_rank(y) != v_rank(old)) return xir_node_unsupported(at, "output %zu has other dims with reals", i);
     if (linear_is(old)) {
         if (!linear_read(at, old, &t)) return false;
-        v = linear_rounded(at, y, &t, full);
+        v = chosen ? linear_chosen(at, y, &t) : linear_rounded(at, y, &t, full);
     } else if (!xir_type_equal(v_element(y), v_element(old))) {
         v = xir_node_cast(at, y, v_element(old));
     }
@@ -135,6 +136,7 @@ static bool pair_any(xir_node *at) {
     if (!in) return node_no_memory(at);
     const bool full = onnx_copies(at) && !onnx_fills(at);
     const bool wide = onnx_moves(at);   /* what is moved to another type is not rounded before */
+    const bool chosen = !full && onnx_chooses(at);
     if (xir_node_failed(at)) return false;
     for (size_t i = 0; i < n; i++) {
         linear t;
@@ -154,7 +156,7 @@ static bool pair_any(xir_node *at) {
     if (!op) return false;
     if (xir_op_output_count(op) < at->n_out) return xir_node_unsupported(at, "it has other outputs with reals");
     for (size_t i = 0; i < at->n_out; i++)
-        if (!give_output(at, i, xir_op_output(op, (int64_t)i), full)) return false;
+        if (!give_output(at, i, xir_op_output(op, (int64_t)i), full, chosen)) return false;
     return !xir_node_failed(at);
 }
 

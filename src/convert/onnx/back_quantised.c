@@ -279,3 +279,11 @@ xir_value *linear_rounded(xir_node *at, xir_value *v, const linear *t, bool full
     xir_value *q = xir_node_quotient(at, x, linear_along(at, x, t, wide, t->scales));
     return stored_whole(at, make_rounded(at, q), t, full || !t->sign ? t->least : -t->most);
 }
+
+/* Such numbers are stored again, so the least one with a sign becomes the next. */
+xir_value *linear_chosen(xir_node *at, xir_value *v, const linear *t) {
+    if (t->n != 1 || !linear_can_write(at, t) || exceeds_floats(t)) return linear_rounded(at, v, t, false);
+    const double scale = t->scales[0], zero = (double)t->zeros[0];
+    if (t->sign) v = linear_clamped(at, v, (float)((-t->most - zero) * scale), (float)((t->most - zero) * scale));
+    return linear_quantised_by(at, v, t, t->scales);
+}

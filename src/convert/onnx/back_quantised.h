@@ -53,6 +53,9 @@ xir_value *linear_quantised_by(xir_node *at, xir_value *x, const linear *t, cons
 /* Reals rounded half away from zero, as XIR stores results; `full`: with the least integer. */
 xir_value *linear_rounded(xir_node *at, xir_value *v, const linear *t, bool full);
 
+/* Reals of 32 bits that numbers of the type stand for, as the type's numbers: nothing is rounded. */
+xir_value *linear_chosen(xir_node *at, xir_value *v, const linear *t);
+
 /* ---- ops on integers (back_integers.c) ---- */
 
 /* How an op of quantised values becomes operators on the integers that they store; NULL if it has no such form. */
@@ -63,5 +66,7 @@ bool onnx_moves(const xir_node *at);
  * that choose them. A Pad with new elements may store all again. */
 bool onnx_copies(xir_node *at);
 bool onnx_fills(const xir_node *at);
+/* Returns true for ops that choose among numbers of one type, whose results have this type. */
+bool onnx_chooses(const xir_node *at);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Lists of named items that a context holds and the core does not interpret: passes, conversions, dialects, formats.
- * A list finds its items by a hash of their names; an item may have several names. Only passes leave their list again,
+/* Lists of named items that a context holds and the core does not interpret: passes, conversions, dialects, formats,
+ * schemes. A list finds its items by a hash of their names; an item may have several names. Only passes leave their list again,
  * or take the place of others. Each kind has rules, which the layer that owns the kind sets before the first item is
  * added. */
 #ifndef CORE_REGISTRY_H
@@ -16,6 +16,7 @@ typedef enum registry_kind {
     REGISTRY_CONVERSION,  /* const xir_convert_row *   */
     REGISTRY_DIALECT,     /* const xir_dialect_decl *  */
     REGISTRY_FORMAT,      /* const xir_format_decl *   */
+    REGISTRY_SCHEME,      /* const xir_scheme_decl *   */
     REGISTRY_COUNT
 } registry_kind;
 

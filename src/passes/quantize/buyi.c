@@ -19,21 +19,21 @@
 #include "factors.h"
 #include "support/upkeep.h"
 
-enum { MOST_M = 255, MOST_SHIFT = 5, TRIES = 200, ROUNDS = 16 };
+enum { TRIES = 200, ROUNDS = 16 };
 
 /* ---- m * 2^-e --------------------------------------------------------------------------------------------------- */
 
-/* The e for which the greatest of the scales has an m of 128 to 255. */
-static int exponent_of(double greatest) {
+/* The e for which the greatest of the scales has an m of 128 to 255, the upper half of those that there are. */
+static int exponent_of(const quantizing *q, double greatest) {
     if (!(greatest > 0)) return 0;
-    int e = 7 - ilogb(greatest);
-    while (ceil(ldexp(greatest, e)) > MOST_M) e--;
+    int e = ilogb((double)q->scheme.most_m) - ilogb(greatest);
+    while (ceil(ldexp(greatest, e)) > q->scheme.most_m) e--;
     return e;
 }
 
-static int64_t m_of(double scale, int e) {
+static int64_t m_of(const quantizing *q, double scale, int e) {
     const double m = ceil(ldexp(scale, e));
-    return m < 1 ? 1 : m > MOST_M ? MOST_M : (int64_t)m;
+    return m < 1 ? 1 : m > q->scheme.most_m ? q->scheme.most_m : (int64_t)m;
 }
 
 /* The scales m[c] * 2^-e. NULL without memory. */
@@ -80,8 +80,8 @@ typedef struct product {
 } product;
 
 /* Chooses m, e and n if Nz grows by a factor. False if there are none. */
-static bool choose(product *p, double growth) {
-    const int b = p->bits;
+static bool choose(const quantizing *q, product *p, double growth) {
+    const int b = p->bits, shift = (int)q->scheme.most_shift;
     const double most_w = ldexp(1, b - 1) - 1, most_b = ldexp(1, 2 * b - 1) - 1;
     double greatest = 0;
     for (size_t c = 0; c < p->w.n; c++) {
@@ -90,17 +90,17 @@ static bool choose(product *p, double growth) {
         p->scales[c] = s;
         greatest = fmax(greatest, s);
     }
-    const int least = b, most = p->depthwise ? 2 * b : 2 * b + MOST_SHIFT;
-    p->e = greatest > 0 ? exponent_of(greatest) : most;
+    const int least = b, most = p->depthwise ? 2 * b : 2 * b + shift;
+    p->e = greatest > 0 ? exponent_of(q, greatest) : most;
     if (p->e < least) return false;
     if (p->e > most) p->e = most;
-    for (size_t c = 0; c < p->w.n; c++) p->m[c] = m_of(p->scales[c], p->e);
+    for (size_t c = 0; c < p->w.n; c++) p->m[c] = m_of(q, p->scales[c], p->e);
     p->n = p->depthwise || p->e < 2 * b ? p->e : 2 * b;
     for (size_t c = 0; c < p->n_bias && !p->depthwise; c++) {
         const double need = p->most_bias[c] / growth, m = (double)p->m[p->w.n == 1 ? 0 : c];
-        while (p->n >= b && p->n >= p->e - MOST_SHIFT && need > most_b * ldexp(m, -p->n)) p->n--;
+        while (p->n >= b && p->n >= p->e - shift && need > most_b * ldexp(m, -p->n)) p->n--;
     }
-    return p->n >= b && p->n >= p->e - MOST_SHIFT;
+    return p->n >= b && p->n >= p->e - shift;
 }
 
 static xir_status store_product(quantizing *q, product *p) {
@@ -187,8 +187,8 @@ static xir_status fit_product(quantizing *q, xir_op *op, bool *changed) {
     const map_channels *c = ratios_of(&q->plan, xir_op_output(op, 0));
     xir_status status = look_at(q, &p);
     double growth = 1;
-    for (int tries = 0; !status && !choose(&p, growth) && c && tries < TRIES; tries++) growth *= 1.25;
-    if (!status && !choose(&p, growth)) status = leave_product(q, op);
+    for (int tries = 0; !status && !choose(q, &p, growth) && c && tries < TRIES; tries++) growth *= 1.25;
+    if (!status && !choose(q, &p, growth)) status = leave_product(q, op);
     else if (!status && growth > 1) {
         double *room = mem_new(&q->net->alloc, c->n * sizeof *room);
         if (room) raise(q, c, room, growth);
@@ -210,10 +210,10 @@ static bool cut_of(const quantizing *q, const xir_op *op, int64_t *m, int *e) {
     const ratio_plan *p = &q->plan;
     const double cut = ratio_at(p, xir_op_input(op, 0), 0) * ratio_at(p, xir_op_input(op, 1), 0) /
                        ratio_at(p, xir_op_output(op, 0), 0);
-    *e = 7 - ilogb(cut);
+    *e = ilogb((double)q->scheme.most_m) - ilogb(cut);
     *m = (int64_t)floor(ldexp(cut, *e) * (1 + 1e-6));   /* Nz was rounded to float32 */
-    if (*m > MOST_M) {
-        *m = (MOST_M + 1) / 2;
+    if (*m > q->scheme.most_m) {
+        *m = (q->scheme.most_m + 1) / 2;
         --*e;
     }
     return *e >= 0;
@@ -252,7 +252,7 @@ xir_status buyi_store(quantizing *q, xir_op *op, bool *stored) {
     if (!*stored) return XIR_OK;
     product p = { .op = op };
     xir_status status = look_at(q, &p);
-    if (!status && !choose(&p, 1))
+    if (!status && !choose(q, &p, 1))
         status = xir_pass_fail(q->at, XIR_E_UNSUPPORTED, op, "no m * 2^-e reaches the constants of the op; keep it");
     if (!status) status = store_product(q, &p);
     close_product(q, &p);

@@ -36,6 +36,18 @@ static double factor_of(const constant *c, size_t k) {
     return factor;
 }
 
+bool constant_factors(const constant *c, double *out) {
+    bool even = true;
+    for (size_t i = 0; i < c->n; i++) out[i] = 0;
+    for (size_t k = 0; k < c->count; k++) {
+        double *of = &out[k / c->inner % c->n];
+        const double factor = factor_of(c, k);
+        even &= *of == 0 || *of == factor;
+        *of = factor;
+    }
+    return even;
+}
+
 xir_status constant_look(quantizing *q, const xir_op *op, const constant *c, double *most) {
     double x[BLOCK];
     for (size_t i = 0; i < c->n; i++) most[i] = 0;

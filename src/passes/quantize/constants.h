@@ -33,6 +33,8 @@ xir_status constant_open(quantizing *q, const xir_op *op, xir_value *value, int6
 void       constant_close(const quantizing *q, constant *c);
 /* Writes the greatest |x| of each channel, with the ratios. XIR_E_INVALID for a number that is not finite. */
 xir_status constant_look(quantizing *q, const xir_op *op, const constant *c, double *most);
+/* Writes the factor of each channel: that of the ratios. False if the elements of a channel have different ones. */
+bool constant_factors(const constant *c, double *out);
 /* New Params with the elements by the ratios, divided by the scale of their channel, rounded by the scheme and clamped
  * to [-most, most]; without scales they are floats. NULL without memory. */
 xir_value *constant_store(const quantizing *q, const constant *c, const xir_type *element, const double *scales,

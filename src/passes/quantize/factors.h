@@ -33,6 +33,6 @@ xir_status product_open(quantizing *q, const xir_op *op, int64_t axis, constant 
 /* Gives an op the cut_scale Nx * Ny / Nz of the product of two maps. */
 xir_status cut_apply(quantizing *q, xir_op *op);
 /* Replaces an operand by the constant with its ratios, as floats. */
-xir_status operand_apply(quantizing *q, xir_op *op, uint32_t at, constant *c);
+xir_status operand_apply(quantizing *q, xir_op *op, uint32_t at, const constant *c);
 
 #endif

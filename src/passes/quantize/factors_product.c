@@ -128,8 +128,10 @@ xir_status product_open(quantizing *q, const xir_op *op, int64_t axis, constant 
 
 /* ---- new constants ----------------------------------------------------------------------------------------------- */
 
-xir_status operand_apply(quantizing *q, xir_op *op, uint32_t at, constant *c) {
-    xir_value *made = constant_store(q, c, xir_type_element(c->value->type), NULL, 0);
+xir_status operand_apply(quantizing *q, xir_op *op, uint32_t at, const constant *c) {
+    const xir_type *was = xir_type_element(c->value->type);
+    const xir_type *element = xir_type_kind_of(was) == XIR_TYPE_FLOAT ? was : xir_type_expressed(was);
+    xir_value *made = constant_store(q, c, element, NULL, 0);
     return made ? xir_op_set_input(op, at, made) : XIR_E_MEMORY;
 }
 

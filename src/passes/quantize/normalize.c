@@ -17,7 +17,7 @@ static const xir_pass_option options[] = {
     RANGE_OPTIONS,
     { "bits",      XIR_PASS_INT,  "8",      "of the integers that maps will be: 2 to 16"                     },
     { "per",       XIR_PASS_TEXT, "tensor", "what has a ratio: tensor, or channel, an element of the last dim" },
-    { "precision", XIR_PASS_TEXT, "",       "a CSV of ops with other bits: op,type,bits,per,saturation"      },
+    { "precision", XIR_PASS_TEXT, "",       "a CSV of ops with other bits: op,type,bits,per,saturation, or its text" },
     { "keep",      XIR_PASS_TEXT, "",       "names of ops that stay in floats: \"conv1;head/fc\""            },
     { "strict",    XIR_PASS_BOOL, "false",  "an op that would stay in floats is an error"                    },
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* A CSV of the columns op, type, bits, per, saturation. The first line names them; columns at the end may be left out,
+/* A CSV of the columns op, type, bits, per, saturation, in a file or as it is. The first line names them; columns at the end may be left out,
  * and so may a cell, which says nothing.
  *
  *     op,type,bits,per,saturation
@@ -190,6 +190,11 @@ xir_status precision_read(precision *p, xir_pass *at, uint32_t narrow, uint32_t 
     reading r = { .p = p, .at = at, .path = xir_pass_text(at, "precision"), .narrow = narrow, .wide = wide };
     file_reader file;
     if (!r.path.size) return XIR_OK;
+    if (memchr(r.path.data, '\n', r.path.size)) {   /* not a path, but the text */
+        const xir_str text = r.path;
+        r.path = XIR_STR("precision");
+        return read_text(&r, text);
+    }
     char *path = mem_new(p->alloc, r.path.size + 1);
     if (!path) return XIR_E_MEMORY;
     memcpy(path, r.path.data, r.path.size);

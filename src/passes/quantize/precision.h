@@ -28,7 +28,8 @@ typedef struct precision {
 
 void precision_init(precision *p, const xir_allocator *alloc);
 void precision_free(precision *p);
-/* Reads the file that the option `precision` names; an empty name stands for no file. A row is for the ops that it
+/* Reads the file that the option `precision` names, or with more than one line the option itself; an empty name stands
+ * for no file. A row is for the ops that it
  * matches; a later one replaces an earlier one. XIR_E_SYNTAX, XIR_E_UNKNOWN for a row that matches no op, XIR_E_BOUNDS
  * for bits other than `narrow` and `wide` (0: there are none), each with the line; XIR_E_IO, XIR_E_LIMIT for a file of
  * more than 64 MiB or 1000 rows for all ops, XIR_E_MEMORY. */

@@ -2,15 +2,13 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* The constants of convolutions and matrix products. Weights of b bits are symmetric: Sw = max |w| / (2^(b-1) - 1),
- * for each output channel or for all. A bias of 32-bit integers has the scale float(Sx * Sw); where it would not fit,
- * Sw of the channel grows until it does. Every product gets constants of its own. */
+ * for each output channel or for all. A bias of integers has the scale float(Sx * Sw); where it would not fit, Sw of
+ * the channel grows until it does. Every product gets constants of its own. */
 #include <float.h>
 #include <math.h>
 #include <xir/ops.h>
 #include "constants.h"
 #include "support/upkeep.h"
-
-static const double most_bias = 2147483647;
 
 bool is_product(const xir_op *op) {
     return xir_op_is(op, xir_conv1d_class()) || xir_op_is(op, xir_conv2d_class()) ||
@@ -47,17 +45,24 @@ typedef struct product {
     double    sx;              /* the scale of the map; 0: it has several                 */
 } product;
 
-static double most_weight(const quantizing *q) { return ldexp(1, (int)q->scheme.weight_bits - 1) - 1; }
+static int64_t weight_bits(const quantizing *q, const product *p) {
+    const op_precision *said = precision_of(&q->precision, p->op);
+    if (q->scheme.weight_bits) return q->scheme.weight_bits;
+    return said && said->bits ? said->bits : q->bits;
+}
+static double most_weight(const quantizing *q, const product *p) { return ldexp(1, (int)weight_bits(q, p) - 1) - 1; }
+static double most_bias(const quantizing *q) { return ldexp(1, (int)q->scheme.bias_bits - 1) - 1; }
+static bool   is_scaled(const quantizing *q) { return q->scheme.bias == XIR_SCHEME_BIAS_PRODUCT; }
 
 /* Sw of each channel: what the weights need, and more where the bias needs it. */
 static void choose_scales(const quantizing *q, const product *p, const double *most, const double *bias, size_t n,
                           size_t n_bias, double *scales) {
     for (size_t c = 0; c < n; c++) {
-        double scale = most[c] > 0 ? most[c] / most_weight(q) : 1;
+        double scale = most[c] > 0 ? most[c] / most_weight(q, p) : 1;
         if (bias && p->sx > 0) {
             double b = 0;
             for (size_t k = 0; k < n_bias; k++) b = (n == 1 || k == c) && bias[k] > b ? bias[k] : b;
-            scale = fmax(scale, fmax(b / most_bias, (double)FLT_MIN) / p->sx * (1 + 1e-6));
+            scale = fmax(scale, fmax(b / most_bias(q), (double)FLT_MIN) / p->sx * (1 + 1e-6));
         }
         scales[c] = scale_of(q, scale);
     }
@@ -65,22 +70,22 @@ static void choose_scales(const quantizing *q, const product *p, const double *m
 
 static xir_status store_bias(quantizing *q, const product *p, const constant *bias, const double *scales, size_t n) {
     const xir_allocator *alloc = &q->net->alloc;
-    const xir_type *fp16 = xir_type_float(q->net->ctx, XIR_FLOAT_FP16), *element = fp16;
+    const xir_type *element = is_scaled(q) ? NULL : xir_type_float(q->net->ctx, q->scheme.bias_format);
     double *own = NULL;
-    if (q->scheme.bias == BIAS_PRODUCT) {
+    if (is_scaled(q)) {
         own = mem_new(alloc, bias->n * sizeof *own);
         if (!own) return XIR_E_MEMORY;
         for (size_t c = 0; c < bias->n; c++) own[c] = (double)(float)(p->sx * scales[n == 1 ? 0 : c]);
-        element = integers(q, own, bias->n, bias->axis, 32);
+        element = integers(q, own, bias->n, bias->axis, q->scheme.bias_bits);
     }
-    xir_value *made = element ? constant_store(q, bias, element, own, most_bias) : NULL;
+    xir_value *made = element ? constant_store(q, bias, element, own, is_scaled(q) ? most_bias(q) : 0) : NULL;
     mem_free(alloc, own, bias->n * sizeof *own);
     return made ? xir_op_set_input(p->op, 2, made) : XIR_E_MEMORY;
 }
 
 static xir_status store_weights(quantizing *q, const product *p, const constant *w, const double *scales) {
-    const xir_type *element = integers(q, scales, w->n, w->axis, q->scheme.weight_bits);
-    xir_value *made = element ? constant_store(q, w, element, scales, most_weight(q)) : NULL;
+    const xir_type *element = integers(q, scales, w->n, w->axis, weight_bits(q, p));
+    xir_value *made = element ? constant_store(q, w, element, scales, most_weight(q, p)) : NULL;
     return made ? xir_op_set_input(p->op, p->at, made) : XIR_E_MEMORY;
 }
 
@@ -90,7 +95,7 @@ static xir_status store_both(quantizing *q, const product *p, const constant *w,
     xir_status status = constant_look(q, p->op, w, most);
     if (!status && bias) status = constant_look(q, p->op, bias, of_bias);
     if (status) return status;
-    const bool scaled = bias && q->scheme.bias == BIAS_PRODUCT;
+    const bool scaled = bias && is_scaled(q);
     choose_scales(q, p, most, scaled ? of_bias : NULL, w->n, bias ? bias->n : 0, scales);
     status = store_weights(q, p, w, scales);
     return status || !bias ? status : store_bias(q, p, bias, scales, w->n);
@@ -101,7 +106,7 @@ static xir_status open_bias(quantizing *q, const product *p, const constant *w, 
     xir_value *v = xir_op_input(p->op, 2);
     *has = false;
     if (!is_constant(v)) return XIR_OK;
-    const bool scaled = q->scheme.bias == BIAS_PRODUCT;
+    const bool scaled = is_scaled(q);
     const int64_t axis = scaled && w->n > 1 ? bias_axis(v->type, (int64_t)w->n) : -1;
     if (scaled && (!(p->sx > 0) || (w->n > 1 && axis < 0))) return XIR_OK;
     *has = true;

@@ -20,14 +20,14 @@
 #include "support/upkeep.h"
 
 static const xir_pass_option options[] = {
-    { "scheme",   XIR_PASS_TEXT, "onnx",    "onnx, zhuge, buyi"                                               },
+    { "scheme",   XIR_PASS_TEXT, "onnx",    "onnx, zhuge, buyi, or one of a plug-in"                          },
     { "type",     XIR_PASS_TEXT, "int",     "int, or floats without a calibration: bf16, fp16, tf32"          },
     RANGE_OPTIONS,
     { "bits",     XIR_PASS_INT,  "0",       "of maps: 8, or 16 where the scheme has them; 0: the fewest"      },
     { "maps",     XIR_PASS_TEXT, "",        "onnx: uint, with zero points, or sint"                           },
     { "per",      XIR_PASS_TEXT, "channel", "what has a scale in weights: channel or tensor"                  },
     { "ratios",   XIR_PASS_TEXT, "tensor",  "what has a ratio in normalised maps: tensor or channel"          },
-    { "precision", XIR_PASS_TEXT, "",       "a CSV of ops with other bits: op,type,bits,per,saturation"       },
+    { "precision", XIR_PASS_TEXT, "",       "a CSV of ops with other bits: op,type,bits,per,saturation, or its text" },
     { "pow2",     XIR_PASS_BOOL, "false",   "scales are powers of two"                                        },
     { "scope",    XIR_PASS_TEXT, "all",     "all values, or products: what convolutions and products read"    },
     { "keep",     XIR_PASS_TEXT, "",        "names of ops that stay in floats: \"conv1;head/fc\""             },
@@ -48,10 +48,11 @@ xir_status read_choice(xir_pass *at, const char *option, const char *first, cons
 
 static xir_status read_scheme(quantizing *q) {
     const xir_str name = xir_pass_text(q->at, "scheme");
-    const scheme *row = scheme_of(name);
-    if (row) q->scheme = *row;
-    return row ? XIR_OK : xir_pass_fail(q->at, XIR_E_UNKNOWN, NULL, "there is no scheme '" XIR_PRI "': expected %s",
-                                        XIR_ARG(name), scheme_names());
+    char names[160];
+    if (scheme_find(q->net->ctx, name, &q->scheme)) return XIR_OK;
+    scheme_names(q->net->ctx, names, sizeof names);
+    return xir_pass_fail(q->at, XIR_E_UNKNOWN, NULL, "there is no scheme '" XIR_PRI "': expected %s", XIR_ARG(name),
+                         names);
 }
 
 static xir_status read_maps(quantizing *q) {
@@ -94,8 +95,8 @@ static xir_status read_options(quantizing *q) {
         return xir_pass_fail(at, XIR_E_UNSUPPORTED, NULL, "ratios: the scheme %s has none", q->scheme.name);
     q->even_maps = !channels;
     q->ranges.channels = channels;
-    q->per_channel = !per_tensor;
-    q->pow2 = xir_pass_bool(at, "pow2");
+    q->per_channel = !per_tensor && !q->scheme.per_tensor;
+    q->pow2 = q->scheme.pow2 || xir_pass_bool(at, "pow2");
     q->strict = xir_pass_bool(at, "strict");
     q->keep = xir_pass_text(at, "keep");
     return XIR_OK;
@@ -297,7 +298,7 @@ static xir_status visit(quantizing *q, xir_op *op, xir_op *next) {
     xir_status status = source ? XIR_OK : quantize_op(q, op, next);
     if (status) return status;
     if (q->products) return store_for_products(q, op, next);
-    return source ? store_outputs(q, op, next) : XIR_OK;
+    return source && !is_kept(q, op) ? store_outputs(q, op, next) : XIR_OK;
 }
 
 /* The floats of the option `type`; NULL: integers. */

@@ -63,15 +63,21 @@ static xir_range_options how_of(const measuring *m, const xir_value *value) {
     return how;
 }
 
-/* The range of each channel: all numbers of it, as far as they are in the range of the value. */
+/* The range of each channel, within that of the value. A channel has far fewer numbers than the value, so other samples
+ * exceed its range more often: it gets half as much more. It is a step of the value's at least, for channels that were
+ * nearly always 0. */
+enum { MOST_APART = 128 };
+static double range_of_channel(double low, double high, double sat) {
+    return fmin(fmax(1.5 * fmax(fabs(low), fabs(high)), sat / MOST_APART), sat);
+}
+
 static xir_status take_channels(measuring *m, size_t i, const xir_value *value, value_range *range) {
     const double *low, *high;
     value_ranges *r = m->r;
     const size_t n = xir_calibration_channels(m->c, i, &low, &high), rank = xir_type_rank(value->type);
     if (!n || !rank || xir_type_dim(value->type, (int64_t)rank - 1, false) != (int64_t)n) return XIR_OK;
     if (!mem_reserve(r->alloc, (void **)&r->sats, &r->sat_room, r->n_sats + n, sizeof *r->sats)) return XIR_E_MEMORY;
-    for (size_t c = 0; c < n; c++)
-        r->sats[r->n_sats + c] = fmin(fmax(fabs(low[c]), fabs(high[c])), range->sat);
+    for (size_t c = 0; c < n; c++) r->sats[r->n_sats + c] = range_of_channel(low[c], high[c], range->sat);
     range->first = r->n_sats;
     range->n = n;
     r->n_sats += n;

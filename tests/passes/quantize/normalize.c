@@ -170,7 +170,7 @@ static void ratios_are_those_of_the_ranges(void **state) {
     for (size_t i = 0; i < 4; i++) all = fmax(all, most[i]);
     xir_network *net = normalized(story, "per=channel"), *even = normalized(story, "bits=16");
     for (size_t i = 0; i < 4; i++) {
-        const double expected = most[i] > 0 ? most[i] / 127 : 1;
+        const double expected = fmin(fmax(1.5 * most[i], all / 128), all) / 127;   /* that of a channel has half more */
         if (!(fabs(ratio(story_value(net, "y"), i) / expected - 1) < 1e-6)) fail_msg("channel %zu", i);
         if (!(fabs(ratio(story_value(even, "y"), i) / (all / 32767) - 1) < 1e-6)) fail_msg("channel %zu", i);
     }
@@ -289,6 +289,120 @@ static void a_normalised_network_becomes_integers(void **state) {
         }
 }
 
+/* ---- and back ---------------------------------------------------------------------------------------------------- */
+
+static bool has_ratios(const xir_value *v) { return xir_type_norm_ratios(xir_value_type(v)) != NULL; }
+
+static void denormalize(xir_network *net) {
+    size_t changes = 0;
+    const xir_status status = xir_pass_run(net, "denormalize", NULL, &changes, why);
+    if (status) xir_diags_print(why, stderr);
+    assert_int_equal(status, XIR_OK);
+    assert_true(changes > 0);
+    DOES(xir_network_validate(net, why));
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op))
+        for (size_t k = 0; k < xir_op_output_count(op); k++) assert_false(has_ratios(xir_op_output(op, (int64_t)k)));
+    DOES(xir_pass_run(net, "denormalize", NULL, &changes, why));
+    assert_int_equal(changes, 0);
+}
+
+/* Floats: constants are what they were, to their precision. */
+static void a_network_of_floats_is_what_it_was(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT(stories); i++)
+        for (int channels = 0; channels < 2; channels++) {
+            xir_network *real = story_net(stories[i].story);
+            xir_network *net = normalized(stories[i].story, channels ? "per=channel" : "");
+            denormalize(net);
+            CHECK_SAME_NUMBERS(real, net);
+            xir_network_free(real);
+            xir_network_free(net);
+        }
+}
+
+/* The stored numbers of a value, which both networks have; how many differ, by one at most. */
+static size_t count_steps(const xir_network *a, const xir_network *b, int64_t id, const char *story) {
+    xir_array *in[4], *of[2] = { NULL };
+    const size_t n = xir_network_inputs(a, NULL, 0);
+    size_t differ = 0;
+    for (size_t i = 0; i < n; i++) in[i] = sample(a, i, 70 + i);
+    for (int side = 0; side < 2; side++) {
+        const xir_network *net = side ? b : a;
+        const xir_value *v = xir_op_output(op_of(net, id), 0);
+        const xir_op *op = NULL;
+        xir_run_state *run = xir_run_new(net, (const xir_array *const *)in, n, NULL, why);
+        do DOES(xir_run_step(run, &op, why)); while (op && op != xir_value_op(v));
+        xir_array *found = xir_run_value(run, v, why);
+        size_t size;
+        const void *bytes = xir_array_data(found, &size);
+        const xir_type *plain = xir_type_with_element(ctx, xir_array_type(found),
+                                                      xir_type_storage(xir_array_type(found)), why);
+        of[side] = xir_array_copy(ctx, plain, bytes, size, why);
+        xir_array_free(found);
+        xir_run_free(run);
+    }
+    for (size_t i = 0; i < xir_array_count(of[0]); i++) {
+        const double gap = fabs(xir_array_real(of[0], i) - xir_array_real(of[1], i));
+        if (gap > 1) fail_msg("%s: op %d differs by %g steps", story, (int)id, gap);
+        differ += gap != 0;
+    }
+    for (int side = 0; side < 2; side++) xir_array_free(of[side]);
+    for (size_t i = 0; i < n; i++) xir_array_free(in[i]);
+    return differ;
+}
+
+/* Integers: what is stored is the same, but for numbers next to a tie; and so are the bytes of the weights. */
+static void stored_numbers_are_the_same(void **state) {
+    (void)state;
+    static const char *const options[] = { "scheme=buyi", "scheme=buyi,bits=16", "scheme=buyi,ratios=channel" };
+    size_t differ = 0, compared = 0;
+    for (size_t i = 0; i < COUNT(stories); i++)
+        for (size_t k = 0; k < COUNT(options); k++) {
+            xir_network *net = story_net(stories[i].story);
+            calibrate(net);
+            run_pass(net, "quantize", options[k]);
+            unlink(path);
+            xir_network *plain = xir_network_clone(net);
+            denormalize(plain);
+            for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
+                const xir_value *v = xir_op_output(op, 0);
+                if (!v || !has_ratios(v)) continue;
+                differ += count_steps(net, plain, xir_op_id(op), stories[i].story);
+                compared++;
+            }
+            xir_network_free(plain);
+            xir_network_free(net);
+        }
+    assert_true(compared > 150);
+    if (differ > 40) fail_msg("%zu numbers of %zu values differ", differ, compared);
+}
+
+static void scales_are_those_of_the_ratios(void **state) {
+    (void)state;
+    xir_network *net = story_net(stories[0].story);
+    calibrate(net);
+    run_pass(net, "quantize", "scheme=buyi");
+    unlink(path);
+    xir_network *plain = xir_network_clone(net);
+    denormalize(plain);
+    const double nx = ratio(story_value(net, "x.quantized"), 0), nz = ratio(story_value(net, "y"), 0);
+    const xir_scales *x = xir_type_scale(xir_value_type(story_value(plain, "x.quantized")));
+    assert_int_equal(xir_scales_count(x), 1);
+    assert_true(xir_scales_at(x, 0) == nx);
+    for (int64_t i = 1; i < 3; i++) {
+        const xir_value *was = xir_op_input(story_op(net, "y"), i), *now = xir_op_input(story_op(plain, "y"), i);
+        uint64_t size[2];
+        const void *bytes[2] = { xir_params_data(was, &size[0]), xir_params_data(now, &size[1]) };
+        assert_true(size[0] == size[1] && memcmp(bytes[0], bytes[1], size[0]) == 0);
+        for (size_t c = 0; c < 8; c++) {
+            const double s = xir_scales_at(xir_type_scale(xir_value_type(was)), c) * nz / (i == 1 ? nx : 1);
+            assert_true(fabs(xir_scales_at(xir_type_scale(xir_value_type(now)), c) / s - 1) < 1e-6);
+        }
+    }
+    xir_network_free(plain);
+    xir_network_free(net);
+}
+
 static void what_makes_no_sense_is_refused(void **state) {
     (void)state;
     static const struct { const char *options; xir_status code; const char *part; } rows[] = {
@@ -326,6 +440,9 @@ GROUP {
         cmocka_unit_test(an_op_without_a_rule_stays_a_float),
         cmocka_unit_test(ratios_by_channel_gain),
         cmocka_unit_test(a_normalised_network_becomes_integers),
+        cmocka_unit_test(a_network_of_floats_is_what_it_was),
+        cmocka_unit_test(stored_numbers_are_the_same),
+        cmocka_unit_test(scales_are_those_of_the_ratios),
         cmocka_unit_test(what_makes_no_sense_is_refused),
     };
     return RUN_GROUP(tests);
