@@ -109,7 +109,11 @@ typedef enum xir_verify {
                              the file has not changed since it was opened (device, inode, size, change time). If it
                              has, the parameter has no bytes from then on: NULL or XIR_E_IO, with a finding in the
                              network. The network keeps the file open                                               */
-    XIR_VERIFY_FULL       /* also compare the MD5 of the parameters with the structure's, which reads them all      */
+    XIR_VERIFY_FULL,      /* also compare the MD5 of the parameters with the structure's, which reads them all      */
+    XIR_VERIFY_MEANWHILE  /* lazily: ON_TOUCH, and compare the MD5 by a thread of the library, while the network is
+                             used. xir_network_verified waits for the outcome, and so does a save, in any format,
+                             before a file gets its name. Files with other sums, and what cannot be mapped, are
+                             compared as with FULL while they are loaded. Eagerly: FULL                             */
 } xir_verify;
 
 /* By default, the format is detected from the content, and parameters are read into memory and compared with their
@@ -130,6 +134,12 @@ typedef struct xir_load_options {
     void      (*progress)(void *user, uint64_t done, uint64_t total);
     void       *user;
 } xir_load_options;
+
+/* Waits until the parameters of a network that was loaded with XIR_VERIFY_MEANWHILE, or of a clone of one, are compared
+ * with their MD5. XIR_OK, also for any other network; XIR_E_CORRUPT if it differs, and XIR_E_IO if the file was changed
+ * while it was mapped, with a finding that names it. They are compared once, however often it is called. Any number of
+ * threads may ask. A network that is freed does not wait. */
+XIR_API xir_status xir_network_verified(const xir_network *net, xir_diags *why);
 
 /* Loads a network from a file: the main entry point. `options` may be NULL. If `path` is not a regular file (a pipe, a
  * device), it is always read into memory. The context's limits apply to what is read into memory; a lazily loaded file
@@ -162,7 +172,8 @@ typedef struct xir_save_options {
     bool        unchecked;   /* save what validation refuses                                                        */
     bool        indent;      /* json: by four blanks                                                                */
     bool        plain;       /* tsm: a container that was scrambled is written plain                                */
-    uint32_t    align;       /* fb: alignment of each parameter in the file, a power of two; 0: 4096                */
+    uint32_t    align;       /* fb: alignment of each parameter in the file, a power of two; 0: 4096, and 64 for
+                                those of less than 4096 bytes                                                      */
     uint64_t    flags;       /* any of XIR_SAVE_…; XIR_E_INVALID for others                                         */
     /* As in xir_load_options. The size of the structure is estimated for `total`. While the system flushes a file, and
      * once files are replaced, `cancel` is not called. */

@@ -22,9 +22,13 @@ typedef struct format_reading {
     bool          watch;     /* and watch them from then on                                                     */
     bool          no_params; /* the structure alone                                                             */
     bool          compare;   /* compare the digest of the parameters, which reads them all                       */
+    bool          meanwhile; /* compare it by a thread of its own (check_meanwhile.h); never with `compare`       */
     bool          silent;    /* ignore what the structure says of the parameters                                 */
     xir_diags    *why;
 } format_reading;
+
+/* Payloads below this size are usually not aligned to pages. */
+enum { FORMAT_SMALL = 4096 };
 
 typedef struct format_writing {
     const format *format;
@@ -32,6 +36,7 @@ typedef struct format_writing {
     const char   *params_path;     /* of the structure's folder or file of parameters; NULL: it has none      */
     unsigned      flags;     /* XIR_SAVE_INDENT, _INLINE, _RAW, _NO_IDS                                       */
     uint32_t      align;     /* of payloads, in formats that align them: a power of two                        */
+    uint32_t      small_align;     /* of payloads below FORMAT_SMALL bytes; 0: the same                       */
     bool          plain;     /* not scrambled, in formats that may be                                          */
     bool          external;  /* parameters go to a file of their own, in formats with `splits`                 */
     bool         *too_large; /* set, and nothing written, if they must go to one, in formats with `splits`; NULL: that
@@ -40,6 +45,8 @@ typedef struct format_writing {
     bool          digest_set;      /* params_bytes and params_md5 of the network describe the file just written */
     xir_write_fn *write;     /* if it stops, the result is XIR_E_IO; the caller adds the finding              */
     xir_write_fn *write_lasting;   /* the same for bytes that stay as they are, as those of parameters; or NULL */
+    bool        (*patch)(void *user, uint64_t at, const void *data, size_t size);   /* replaces bytes that were written;
+                              * NULL: they cannot be replaced                                                 */
     void         *user;
     xir_diags    *why;
 } format_writing;

@@ -12,6 +12,7 @@
 #include "file.h"
 #include "formats.h"
 #include "memory_limit.h"
+#include "raw/raw.h"
 #include "spelled.h"
 #include "sized.h"
 #include "task.h"
@@ -43,7 +44,7 @@ static bool begin(loading *l, xir_context *ctx, xir_str name, const xir_load_opt
     *l = (loading){ .ctx = ctx, .why = why, .name = name };
     if ((l->status = sized_take(SIZED(xir_load_options, verify), &l->o, options, why)) != XIR_OK) return false;
     l->status = XIR_E_INVALID;
-    if (l->o.verify > XIR_VERIFY_FULL) {
+    if (l->o.verify > XIR_VERIFY_MEANWHILE) {
         put(l, XIR_ERROR, l->status, "there is no level of verification %d", (int)l->o.verify);
         return false;
     }
@@ -52,6 +53,7 @@ static bool begin(loading *l, xir_context *ctx, xir_str name, const xir_load_opt
         return false;
     }
     l->status = XIR_OK;
+    if (l->o.verify == XIR_VERIFY_MEANWHILE && !l->o.lazy) l->o.verify = XIR_VERIFY_FULL;
     if (l->o.verify == XIR_VERIFY_DEFAULT) l->o.verify = l->o.lazy ? XIR_VERIFY_HEADER : XIR_VERIFY_FULL;
     task_begin(&l->task, l->o.cancel, l->o.progress, l->o.user);
     return true;
@@ -75,11 +77,25 @@ static bool choose(loading *l, const void *head, size_t size, uint64_t total) {
     return false;
 }
 
+/* Returns true if the parameters are compared while the network is used. Other formats have other sums, or none. */
+static bool is_meanwhile(const loading *l) {
+    return l->o.verify == XIR_VERIFY_MEANWHILE &&
+           (l->format.compare_claims || l->format.load_params == raw_load_params);
+}
+
+/* Returns true if they are compared before the network is used. */
+static bool is_compared(const loading *l) {
+    return l->o.verify == XIR_VERIFY_FULL || (l->o.verify == XIR_VERIFY_MEANWHILE && !is_meanwhile(l));
+}
+
+static bool is_watched(const loading *l) {
+    return l->o.verify == XIR_VERIFY_ON_TOUCH || l->o.verify == XIR_VERIFY_MEANWHILE;
+}
+
 static format_reading reading_of(const loading *l) {
     return (format_reading){
         .ctx = l->ctx, .format = &l->format, .name = l->name, .path = l->path, .lazy = l->o.lazy,
-        .watch = l->o.verify == XIR_VERIFY_ON_TOUCH, .no_params = l->o.no_params,
-        .compare = l->o.verify == XIR_VERIFY_FULL,
+        .watch = is_watched(l), .no_params = l->o.no_params, .compare = is_compared(l), .meanwhile = is_meanwhile(l),
         .silent = l->o.verify == XIR_VERIFY_NEVER, .why = l->why };
 }
 
@@ -125,7 +141,7 @@ static uint64_t work_of_params(const loading *l, const char *path) {
     struct stat st;
     if (!path || stat(path, &st) || !S_ISREG(st.st_mode)) return 0;
     const uint64_t size = (uint64_t)st.st_size;
-    return (l->o.lazy ? 0 : size) + (l->o.verify == XIR_VERIFY_FULL ? size : 0);
+    return (l->o.lazy ? 0 : size) + (is_compared(l) ? size : 0);
 }
 
 /* The same for the file that lies next to the structure, if there is one: it may turn out not to be needed. */
@@ -144,7 +160,7 @@ static uint64_t work_of_companion(const loading *l) {
 /* The work of a file of `size` bytes: reading it unless it is mapped, decoding it, and comparing its parameters. */
 static void expect_file(const loading *l, uint64_t size) {
     const bool maps = l->o.lazy && !l->format.params_found;
-    const bool compares = l->format.compare_claims && l->o.verify == XIR_VERIFY_FULL && !l->o.no_params;
+    const bool compares = l->format.compare_claims && is_compared(l) && !l->o.no_params;
     task_expect(size + (maps ? 0 : size) + (compares ? size : 0) + work_of_companion(l));
 }
 
@@ -211,6 +227,11 @@ xir_status xir_network_read_params(xir_network *net, const void *data, size_t si
     const format_reading how = reading_of(&l);
     begin_memory(&l, size);
     return end_params(&l, end_memory(&l, l.format.read_params(net, &how, data, size)));
+}
+
+xir_status xir_network_verified(const xir_network *net, xir_diags *why) {
+    if (!net) return diag_null(why, "network");
+    return net->check ? net->check->await(net->check, why) : XIR_OK;
 }
 
 /* ---- from bytes ---------------------------------------------------------------------------------------------- */
@@ -356,7 +377,7 @@ xir_network *xir_network_read_stream(xir_context *ctx, xir_read_fn *read, void *
 static blob *take_regular(const loading *l, file_reader *r) {
     expect_file(l, r->size);
     if (!l->o.lazy || l->format.params_found) return file_reader_all(r, l->ctx->limits.max_bytes);
-    return l->o.verify == XIR_VERIFY_ON_TOUCH ? file_reader_map_watched(r) : file_reader_map(r);
+    return is_watched(l) ? file_reader_map_watched(r) : file_reader_map(r);
 }
 
 static blob *take_file(loading *l, file_reader *r) {

@@ -16,13 +16,15 @@
 #include "sized.h"
 #include "task.h"
 
-enum { USUAL_ALIGN = 4096, MOST_ALIGN = 1 << 30, OF_TEXT = XIR_SAVE_INLINE | XIR_SAVE_RAW | XIR_SAVE_NO_IDS };
+enum { USUAL_ALIGN = 4096, SMALL_ALIGN = 64, MOST_ALIGN = 1 << 30 };
+enum { OF_TEXT = XIR_SAVE_INLINE | XIR_SAVE_RAW | XIR_SAVE_NO_IDS };
 
 typedef struct saving {
     xir_network      *net;
     xir_save_options  o;
     xir_diags        *why;
     const char       *path;      /* NULL: a write callback */
+    uint32_t          small_align; /* of payloads below FORMAT_SMALL bytes */
     format            format;
     task              task;
     bool             *too_large; /* of format_writing      */
@@ -93,6 +95,7 @@ static bool begin(saving *s, xir_status *status) {
                       "a callback receives only the structure: xir_network_save_params writes the parameters");
     if (s->o.params && s->o.no_params)
         return refuse(s, status, XIR_E_INVALID, "a parameter file is named, but only the structure is requested");
+    s->small_align = s->o.align ? s->o.align : SMALL_ALIGN;
     if (!s->o.align) s->o.align = USUAL_ALIGN;
     if (s->o.align & (s->o.align - 1) || s->o.align > MOST_ALIGN)
         return refuse(s, status, XIR_E_INVALID, "the alignment of parameters is %u, expected a power of two up to 2^30",
@@ -108,7 +111,7 @@ static format_writing writing_of(const saving *s, xir_write_fn *write, xir_write
     return (format_writing){
         .format = &s->format, .path = s->path ? s->path : "",
         .flags = (s->o.indent ? XIR_SAVE_INDENT : 0) | (unsigned)(s->o.flags & OF_TEXT),
-        .align = s->o.align, .plain = s->o.plain, .external = is_external(s),
+        .align = s->o.align, .small_align = s->small_align, .plain = s->o.plain, .external = is_external(s),
         .too_large = s->too_large, .no_params = s->o.no_params,
         .write = write, .write_lasting = write_lasting, .user = user, .why = s->why };
 }
@@ -133,6 +136,25 @@ static xir_status open_output(const saving *s, file_writer *w, const char *path,
     return status;
 }
 
+/* The mapped files that the bytes came from are unchanged, and what was to be compared with their MD5 was. */
+static xir_status check_bytes(const saving *s) {
+    const struct file_watch *last = NULL;
+    xir_status status = XIR_OK;
+    for (const xir_value *v = s->net->all_params; v && !status; v = value_params(v)->next) {
+        const blob *b = value_params(v)->data;
+        if (!b || !b->watch || b->watch == last) continue;
+        last = b->watch;
+        status = params_check(v, s->why);
+    }
+    return status ? status : xir_network_verified(s->net, s->why);
+}
+
+/* Before files get their names. */
+static xir_status settle(const saving *s) {
+    const xir_status status = s->o.no_params ? XIR_OK : check_bytes(s);
+    return status ? status : task_final(s->why);
+}
+
 /* ---- one file -------------------------------------------------------------------------------------------------- */
 
 typedef xir_status part_write_fn(xir_network *net, const format_writing *how);
@@ -155,13 +177,20 @@ static bool write_one_lasting(void *user, const void *data, size_t size) {
     return open_one(f) && file_write_lasting(&f->w, data, size);
 }
 
+static bool patch_one(void *user, uint64_t at, const void *data, size_t size) {
+    one_file *f = user;
+    return file_patch(&f->w, at, data, size);
+}
+
 /* `late`: opens the file with the first byte, after the format has had its chance to refuse. */
 static xir_status save_one(const saving *s, part_write_fn *part, bool late) {
     one_file f = { .s = s };
-    const format_writing how = writing_of(s, write_one, write_one_lasting, &f);
-    xir_status status = late || open_one(&f) ? part(s->net, &how) : f.w.status;
+    format_writing how = writing_of(s, write_one, write_one_lasting, &f);
+    const bool ready = late || open_one(&f);
+    if (f.open && f.w.exists) how.patch = patch_one;
+    xir_status status = ready ? part(s->net, &how) : f.w.status;
     if (s->too_large && *s->too_large) return status;
-    if (status == XIR_OK && open_one(&f) && file_ready(&f.w) == XIR_OK) status = task_final(s->why);
+    if (status == XIR_OK && open_one(&f) && file_ready(&f.w) == XIR_OK) status = settle(s);
     if (status == XIR_OK && f.w.status == XIR_OK) return file_commit(&f.w);
     if (f.open && f.w.status) status = f.w.status;   /* the reason it stopped */
     if (f.open) file_abort(&f.w);
@@ -244,7 +273,7 @@ static xir_status save_pair(const saving *s, const char *params_path) {
     xir_status status = write_pair(&p);
     if (!status) status = file_ready(&p.params);
     if (!status) status = file_ready(&p.structure);
-    if (!status) status = task_final(s->why);
+    if (!status) status = settle(s);
     if (!status) status = place_pair(&p, &placed);
     if (!placed) {
         net->params_bytes = old_bytes;
@@ -279,7 +308,7 @@ static xir_status save_with_folder(const saving *s, const char *folder_path) {
     if (!status) status = s->format.write_folder(s->net, &how, &folder);
     if (!status) status = file_ready(&structure);
     if (!status) status = folder_ready(&folder);
-    if (!status) status = task_final(s->why);
+    if (!status) status = settle(s);
     if (!status) status = place_with_folder(s, &folder, &structure);
     folder_close(&folder);
     if (structure.block) file_abort(&structure);
@@ -405,6 +434,8 @@ static xir_status write_to(saving *s, xir_write_fn *write, void *user) {
         given_writer g = given_begin(write, user, s->why);
         const format_writing how = writing_of(s, given_write, NULL, &g);
         status = given_end(&g, s->format.write(net, &how));
+        if (!status && (!s->format.params_written || (s->format.has_inside && s->format.has_inside(net, &how))))
+            status = settle(s);
     }
     net->no_md5 = false;
     spelling_end(&dims);
@@ -464,6 +495,7 @@ xir_status xir_network_write_params(xir_network *net, xir_write_fn *write, void 
     net->no_md5 = s.o.flags & XIR_SAVE_NO_MD5;
     const format_writing how = writing_of(&s, given_write, NULL, &g);
     status = given_end(&g, s.format.write_params(net, &how));
+    if (!status) status = settle(&s);
     net->no_md5 = false;
     return task_end(&s.task, status, why);
 }

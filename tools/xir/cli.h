@@ -33,7 +33,8 @@ void signal_put(xir_str s);
 
 /* What a failed call of the library means here. */
 int exit_of(xir_status status);
-/* The same of a call that writes a network: the system refuses, or the format cannot hold it. */
+/* The same of a call that writes a network: the system refuses, or the format cannot hold it; or the bytes of what was
+ * read are not what it says of them. */
 int exit_of_writing(xir_status status);
 /* The same, by the first error of a list. */
 int code_of(const xir_diags *why);
@@ -348,7 +349,7 @@ struct loaded {
 /* What every command that loads takes on its command line. */
 typedef struct load_options {
     const char *from, *params;
-    bool        no_params, lazy, as_calls;
+    bool        no_params, lazy, eager, as_calls;
 } load_options;
 extern load_options load_args;
 #define FROM_OPTION                                                                                                   \
@@ -362,6 +363,11 @@ extern load_options load_args;
     { "no-params", NULL, WORD_NONE, &load_args.no_params, "read the structure alone", .group = GROUP_FILES }
 #define LAZY_OPTION                                                                                                    \
     { "lazy", NULL, WORD_NONE, &load_args.lazy, "map parameters instead of reading them", .group = GROUP_FILES }
+/* Of commands that map without being asked. */
+#define MAPPED_OPTIONS                                                                                                 \
+    { "eager", NULL, WORD_NONE, &load_args.eager, "read parameters into memory instead of mapping them",               \
+      .group = GROUP_FILES },                                                                                          \
+    { "lazy", NULL, WORD_NONE, &load_args.lazy, "map parameters, as without this option", .group = GROUP_FILES }
 #define PARAMS_OPTION                                                                                                 \
     { "params", "P", WORD_FILE, &load_args.params,                                                                    \
       "the parameters of a structure: the file of JSON or PNNX, the folder of DeepX", .group = GROUP_FILES }
@@ -378,6 +384,9 @@ int check_inside(loaded *l, unsigned flags, bool *found, xir_diags *why);
 /* Maps the parameters of a structure, if that is possible: the check of a dialect reads constants. It reports no faults
  * of the parameters, which are checked later; `why` is empty at the end. */
 void take_constants(loaded *l, xir_diags *why);
+/* Flags of loading, next to XIR_LOAD_…: parameters are mapped unless --eager is given; and if they are, their MD5 is
+ * compared until the network is saved. */
+enum { LOAD_MAPPED = 1 << 16, LOAD_MEANWHILE = 1 << 17 };
 /* Structure and parameters, as load_args say, with a warning if needed parameters are missing. All findings
  * are printed. If the parameters alone are faulty, l->net has the structure nevertheless. */
 int load(loaded *l, const char *path, unsigned flags);
@@ -397,7 +406,7 @@ extern save_options save_args;
       .group = GROUP_FORMAT, .format = "json" }
 #define ALIGN_OPTION                                                                                                  \
     { "align", "N", WORD_TEXT, &save_args.align,                                                                      \
-      "fb: the offset of each parameter is a multiple of N, a power of two (4096)",                                    \
+      "fb: the offset of each parameter is a multiple of N, a power of two (4096; of those below 4096 bytes 64)",       \
       .group = GROUP_FORMAT, .format = "fb" }
 #define NO_MD5_OPTION                                                                                                 \
     { "no-md5", NULL, WORD_NONE, &save_args.no_md5,                                                                   \

@@ -12,14 +12,14 @@ static int run(int n, char **operands) {
     int code = to ? check_save(to, out, &o) : MISUSED;
     if (code) return code;
     loaded l = { .written_as = to };
-    code = load(&l, in, 0);
+    code = load(&l, in, LOAD_MAPPED | LOAD_MEANWHILE);
     if (!code) code = save(&l, out, to, &o);
     unload(&l);
     return code;
 }
 
 static const option options[] = {
-    PARAMS_OPTION, OUT_PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, INDENT_OPTION, ALIGN_OPTION, PLAIN_OPTION,
+    PARAMS_OPTION, OUT_PARAMS_OPTION, NO_PARAMS_OPTION, MAPPED_OPTIONS, INDENT_OPTION, ALIGN_OPTION, PLAIN_OPTION,
         INLINE_OPTION, NO_IDS_OPTION,
     NO_MD5_OPTION, EXTERNAL_OPTION, FROM_OPTION, AS_CALLS_OPTION,
     TO_OPTION,

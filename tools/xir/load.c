@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xir/deepx.h>
@@ -203,8 +204,10 @@ static int no_other_file(const loaded *l) {
 static xir_load_options options_of(const loaded *l, unsigned flags) {
     bool lazy = flags & XIR_LOAD_LAZY;
     bool compare = lazy ? flags & XIR_LOAD_MD5 : !(flags & XIR_LOAD_NO_MD5);
+    const bool meanwhile = lazy && !compare && flags & LOAD_MEANWHILE;
     return XIR_INIT(xir_load_options, .format = l->format->name, .lazy = lazy,
-                    .verify = compare ? XIR_VERIFY_FULL : XIR_VERIFY_HEADER, .progress = progress_bytes);
+                    .verify = compare ? XIR_VERIFY_FULL : meanwhile ? XIR_VERIFY_MEANWHILE : XIR_VERIFY_HEADER,
+                    .progress = progress_bytes);
 }
 
 /* All bytes of standard input, which may never end: its beginning must be that of a parameter file. */
@@ -395,10 +398,21 @@ static int load_one(loaded *l, unsigned flags, bool *found, xir_diags *why) {
     return code;
 }
 
+/* Files that are mapped and watched stay open: a model may name thousands. */
+static void allow_files(void) {
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur == files.rlim_max) return;
+    files.rlim_cur = files.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &files);
+}
+
 int load(loaded *l, const char *path, unsigned flags) {
     if (load_args.params && load_args.no_params)
         return complain(MISUSED, "--params and --no-params contradict each other");
-    if (load_args.lazy) flags |= XIR_LOAD_LAZY;
+    if (load_args.lazy && load_args.eager)
+        return complain(MISUSED, "--lazy and --eager contradict each other");
+    if (load_args.lazy || (flags & LOAD_MAPPED && !load_args.eager)) flags |= XIR_LOAD_LAZY;
+    if (flags & LOAD_MEANWHILE) allow_files();
     bool found = false;
     xir_diags *why = new_diags();
     int code = open_input(l, path, load_args.from, why);

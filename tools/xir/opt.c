@@ -218,7 +218,7 @@ static int optimise_file(const char *in, const char *out, const file_format *to,
     if (!code) code = proof_check_line();
     if (!code) code = dump_check_line();
     loaded l = { .written_as = !code && has_no_passes(pipeline) ? to : NULL };
-    if (!code) code = load(&l, in, 0);
+    if (!code) code = load(&l, in, LOAD_MAPPED | (out || split_dir ? LOAD_MEANWHILE : 0));
     if (!code) code = proof_of_line(l.net, &proof, &watches[0]);
     n += proof != NULL;
     if (!code && dump_of_line(settings, &watches[n])) code = dump_start(l.net, &watches[n++]);
@@ -281,7 +281,7 @@ static const option options[] = {
       "after the passes, write each part of a divided network (the pass partition) to this folder, with index.json" },
     { "time", NULL, WORD_NONE, &with_times, "print what each pass changed and how long it took" },
     { "json", NULL, WORD_NONE, &as_json, "print a JSON object: what --time and --prove print, and the findings" },
-    PARAMS_OPTION, OUT_PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION,
+    PARAMS_OPTION, OUT_PARAMS_OPTION, NO_PARAMS_OPTION, MAPPED_OPTIONS,
     INDENT_OPTION, ALIGN_OPTION, PLAIN_OPTION, INLINE_OPTION, NO_IDS_OPTION, NO_MD5_OPTION, EXTERNAL_OPTION,
         FROM_OPTION,
     AS_CALLS_OPTION,

@@ -20,7 +20,9 @@ int exit_of(xir_status status) {
     }
 }
 
-int exit_of_writing(xir_status status) { return status ? REFUSED : DONE; }
+int exit_of_writing(xir_status status) {
+    return !status ? DONE : status == XIR_E_CORRUPT ? FAULTY : REFUSED;
+}
 
 /* ---- memory -------------------------------------------------------------------------------------- */
 

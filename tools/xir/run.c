@@ -124,7 +124,7 @@ static int run(int n, char **operands) {
     json_open(&j, NULL, '{');
     json_str(&j, "file", xir_str_of(shown_name(operands[0])));
     json_open(&j, "outputs", '[');
-    int code = load(&l, operands[0], 0);
+    int code = load(&l, operands[0], LOAD_MAPPED);
     if (!code) code = run_network(&l, (uint64_t)seed, tolerance, &options, as_json ? &j : NULL);
     json_close(&j, ']');
     if (most.op) report_memory(as_json ? &j : NULL);
@@ -162,7 +162,7 @@ static const option options[] = {
       "compute in the memory that the network plans, in one block: a wrong plan gives wrong numbers" },
     { "memory", NULL, WORD_NONE, &memory, "print how many bytes the values take at most, and at which op" },
     { "json", NULL, WORD_NONE, &as_json, "print a JSON object" },
-    PARAMS_OPTION, LAZY_OPTION, FROM_OPTION, AS_CALLS_OPTION,
+    PARAMS_OPTION, MAPPED_OPTIONS, FROM_OPTION, AS_CALLS_OPTION,
     { 0 },
 };
 

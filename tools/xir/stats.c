@@ -266,7 +266,7 @@ static int run(int n, char **operands) {
     int code = check_colour();
     if (!code) code = read_line(&s, &depth, &top);
     if (code) return code;
-    code = load(&l, operands[0], XIR_LOAD_LAZY);
+    code = load(&l, operands[0], LOAD_MAPPED);
     const bool there = l.net && code != MISUSED;
     bool known = false;
     if (there) {
@@ -314,7 +314,7 @@ static const option options[] = {
     { "json", NULL, WORD_NONE, &as_json, "print a JSON object" },
     COLOR_OPTION,
     INPUT_SHAPE_OPTION, BIND_OPTION,
-    PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION, AS_CALLS_OPTION,
+    PARAMS_OPTION, NO_PARAMS_OPTION, MAPPED_OPTIONS, FROM_OPTION, AS_CALLS_OPTION,
     { 0 },
 };
 

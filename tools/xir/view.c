@@ -158,10 +158,10 @@ static int run(int n, char **operands) {
     char *name = out ? join(out, "") : default_name(operands[0]);
     int code = check_apart(operands[0], name);
     if (!code && other_word) code = check_apart(other_word, name);
-    if (!code) code = load(&l, operands[0], XIR_LOAD_NO_MD5);
+    if (!code) code = load(&l, operands[0], LOAD_MAPPED | XIR_LOAD_NO_MD5);
     if (!code && !other_word) code = view_infer(&l, no_params, &how);
     load_args.params = NULL;   /* those are NET's */
-    if (!code && other_word) code = load(&other, other_word, XIR_LOAD_NO_MD5);
+    if (!code && other_word) code = load(&other, other_word, LOAD_MAPPED | XIR_LOAD_NO_MD5);
     if (!code && other_word) code = compare(&l, &other, &diff);
     if (!code) code = find_selected(&l, &other, &how.select);
     if (!code) code = view_read_data(&data_words, &how);
@@ -195,7 +195,7 @@ static const option options[] = {
     { "constants", NULL, WORD_NONE, &constants,
       "draw ops that depend on constants alone, too; otherwise they belong to the ops that use them" },
     INPUT_SHAPE_OPTION, BIND_OPTION,
-    PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION, AS_CALLS_OPTION,
+    PARAMS_OPTION, NO_PARAMS_OPTION, MAPPED_OPTIONS, FROM_OPTION, AS_CALLS_OPTION,
     { 0 },
 };
 

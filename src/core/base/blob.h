@@ -37,6 +37,9 @@ void  blob_retain_many(blob *b, size_t n);
 bool  blob_is_mine(const blob *b);
 /* Returns true unless the file of a watched mapping has changed since it was opened. */
 bool  blob_is_there(const blob *b);
+/* Reads bytes of a watched file by its descriptor, not from the mapping. False if it has become shorter, or cannot be
+ * read. `b` is the whole mapping. */
+bool  blob_read(const blob *b, uint64_t offset, void *out, size_t size);
 const char *blob_path(const blob *b);   /* of the mapped file, as it was opened; NULL: not of a file */
 void  blob_retain(blob *b);
 void  blob_release(blob *b);                                               /* accepts NULL             */

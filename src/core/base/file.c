@@ -257,6 +257,16 @@ const char *blob_path(const blob *b) {
     return b->release == unmap ? ((const file_watch *)b->user)->path : NULL;
 }
 
+bool blob_read(const blob *b, uint64_t offset, void *out, size_t size) {
+    for (size_t got = 0; got < size;) {
+        const ssize_t n = pread(b->watch->fd, (char *)out + got, size - got, (off_t)(offset + got));
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return false;
+        got += (size_t)n;
+    }
+    return true;
+}
+
 bool blob_is_there(const blob *b) {
     const file_watch *w = b->watch;
     struct stat st;

@@ -72,7 +72,7 @@ typedef struct file_writer {
     bool         stays_open; /* file_ready does not close it, so that its lock stays             */
     bool         placed;     /* it has replaced the old file                                     */
     xir_status   status;
-    uint64_t     written;
+    uint64_t     written, begun;   /* bytes; of those, what goes to the disk already */
     /* What the next system call writes: pieces of the block, and between them bytes of others. */
     struct iovec *pieces;
     size_t       n_pieces, queued;
@@ -89,6 +89,8 @@ xir_status file_open(file_writer *w, xir_context *ctx, const char *path, xir_dia
 bool       file_write(void *w, const void *data, size_t size);   /* an xir_write_fn */
 /* The same for bytes that stay where they are until file_ready, and so need not be copied. */
 bool       file_write_lasting(void *w, const void *data, size_t size);
+/* Replaces bytes that were written, of a file that exists (file_writer.exists). */
+bool       file_patch(void *w, uint64_t at, const void *data, size_t size);
 /* Optional steps of committing, for a caller that replaces two files (journal.h). file_ready does everything but the
  * rename. file_place_new renames a file that must be new, and does not flush the directory. XIR_E_EXISTS, without a
  * finding, if the target exists: then it may be called again. */

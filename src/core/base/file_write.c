@@ -290,6 +290,15 @@ static ssize_t write_pieces(int fd, const struct iovec *p, const struct iovec *e
     return writev(fd, p, n);
 }
 
+/* What is complete goes to the disk while the rest is computed, so that the last flush waits for little. Only advice:
+ * errors show in fsync. */
+static void begin_writeback(file_writer *w) {
+    enum { AT_ONCE = 8 << 20 };
+    if (!w->exists || w->written - w->begun < AT_ONCE) return;
+    (void)sync_file_range(w->fd, (off_t)w->begun, (off_t)(w->written - w->begun), SYNC_FILE_RANGE_WRITE);
+    w->begun = w->written;
+}
+
 static bool flush(file_writer *w) {
     struct iovec *p = w->pieces, *const end = p + w->n_pieces;
     w->n_pieces = w->queued = w->used = 0;
@@ -306,6 +315,7 @@ static bool flush(file_writer *w) {
         }
         p = skip(p, (size_t)n);
         w->written += (uint64_t)n;
+        begin_writeback(w);
         if (!task_did((uint64_t)n)) return cancel(w);
     }
     return true;
@@ -337,6 +347,22 @@ bool file_write_lasting(void *user, const void *data, size_t size) {
     file_writer *w = user;
     if (size < WORTH_A_PIECE) return file_write(w, data, size);
     return w->status == XIR_OK && queue(w, data, size);
+}
+
+bool file_patch(void *user, uint64_t at, const void *data, size_t size) {
+    file_writer *w = user;
+    if (w->status != XIR_OK || !flush(w)) return false;
+    for (size_t done = 0; done < size;) {
+        const ssize_t n = pwrite(w->fd, (const char *)data + done, size - done, (off_t)(at + done));
+        if (n < 0 && errno == EINTR) continue;
+        if (n == 0) errno = ENOSPC;
+        if (n <= 0) {
+            write_fail(w, "write");
+            return false;
+        }
+        done += (size_t)n;
+    }
+    return true;
 }
 
 /* ---- committing ------------------------------------------------------------------------------------------------- */

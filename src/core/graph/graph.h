@@ -187,6 +187,16 @@ typedef struct repeat_memo {
     infer_memo       answer;      /* the attributes as stored, target, inputs, output      */
 } repeat_memo;
 
+/* What a network still waits for before it is saved: that its parameters are what its file says of them. */
+typedef struct net_check {
+    atomic_size_t references;
+    /* Waits for the outcome: XIR_OK, or what is wrong, with a finding; any number of threads may. */
+    xir_status  (*await)(struct net_check *check, xir_diags *why);
+    void        (*drop)(struct net_check *check);    /* ends it, after the last reference */
+} net_check;
+void net_check_release(net_check *check);            /* accepts NULL */
+void net_share_check(const xir_network *net, xir_network *copy);
+
 struct xir_network {
     xir_context      *ctx;
     atomic_size_t     references;      /* one for the caller and one per view; xir_network_free drops one */
@@ -221,6 +231,7 @@ struct xir_network {
     uint64_t          epoch;           /* grows with every change: views compare it  */
     bool              raw_known;       /* while a pair of files is saved: params_bytes and the MD5 are the raw's */
     bool              no_md5;          /* while it is saved without computing the MD5 */
+    net_check        *check;           /* runs, or has ended; NULL: none              */
     xir_status        status;
     xir_diags        *diags;
     const xir_target *host;

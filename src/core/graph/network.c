@@ -60,8 +60,18 @@ xir_network *xir_network_new(xir_context *ctx, const char *name, xir_framework f
     return net;
 }
 
+void net_check_release(net_check *check) {
+    if (check && atomic_fetch_sub_explicit(&check->references, 1, memory_order_acq_rel) == 1) check->drop(check);
+}
+
+void net_share_check(const xir_network *net, xir_network *copy) {
+    if (net->check) atomic_fetch_add_explicit(&net->check->references, 1, memory_order_relaxed);
+    copy->check = net->check;
+}
+
 void xir_network_free(xir_network *net) {
     if (!net || atomic_fetch_sub_explicit(&net->references, 1, memory_order_acq_rel) != 1) return;
+    net_check_release(net->check);
     for (xir_value *v = net->all_params; v; v = value_params(v)->next) blob_release(value_params(v)->data);
     ids_free(net);
     labels_free(net);

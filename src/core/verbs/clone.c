@@ -161,6 +161,7 @@ xir_network *xir_network_clone(const xir_network *net) {
     copying_end(&c);
     mem_free(&net->alloc, c.ops, ops);
     mem_free(&net->alloc, c.params, values);
+    if (ok) net_share_check(net, c.to);
     if (ok) return c.to;
     xir_network_free(c.to);
     return NULL;

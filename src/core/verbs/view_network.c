@@ -146,6 +146,7 @@ xir_network *view_network(const xir_view *view) {
     const bool done = t.c.map && cut(&t);
     copying_end(&t.c);
     xir_mapping_free(t.c.map);
+    if (done) net_share_check(net, t.c.to);
     if (done) return t.c.to;
     net_no_memory(net);
     xir_network_free(t.c.to);

@@ -81,7 +81,7 @@ static bool read_table(flat_reader *r, const uint8_t *field, raw_rank *ranks, pa
 typedef struct payload_room { payload *list; raw_rank *ranks; flat_payload *sorted; uint32_t *index; } payload_room;
 
 static xir_status attach(flat_reader *r, order by, const payload_room *room, const uint8_t *table,
-                         const format_reading *how, blob *whole, xir_diags *why) {
+                         payload_compare compare, const format_reading *how, blob *whole, xir_diags *why) {
     sort_payloads(r, by, room->ranks, room->sorted);
     for (size_t i = 0; i < r->n_payloads; i++) {
         const flat_payload *p = &r->payloads[i];
@@ -95,7 +95,15 @@ static xir_status attach(flat_reader *r, order by, const payload_room *room, con
             room->list[i] = p;
         }
     }
-    return payload_attach(r->d.net, whole, room->list, r->n_payloads, how->compare, how->name, why);
+    return payload_attach(r->d.net, whole, room->list, r->n_payloads, compare, how->name, why);
+}
+
+/* XIR writes all payloads after all tables, in their order. Other writers have tables between them. */
+static bool is_ours(const flat_reader *r) {
+    uint32_t last_table = 0;
+    for (size_t i = 0; i < r->n_payloads; i++)
+        if (r->payloads[i].table > last_table) last_table = r->payloads[i].table;
+    return r->n_payloads && r->payloads[0].at > last_table;
 }
 
 /* A file of another writer may have another order: the order that matches the network's digest is right. If none
@@ -105,13 +113,18 @@ static xir_status attach_in_order(flat_reader *r, const payload_room *room, cons
                                   const format_reading *how, blob *whole) {
     flat_view t = flat_view_of(root);
     const uint8_t *table = flat_field_at(&t, r->schema->network->slots[NET_SLOT_PARAMS_TABLE].slot);
-    if (!how->compare || r->n_payloads < 2) return attach(r, BY_PLACE, room, table, how, whole, how->why);
+    payload_compare compare = payload_compare_of(how->compare, how->meanwhile);
+    const bool one_order = r->n_payloads < 2 || (compare == PAYLOAD_MEANWHILE && is_ours(r));
+    if (compare == PAYLOAD_TRUSTED || one_order)
+        return attach(r, BY_PLACE, room, table, compare, how, whole, how->why);
+    compare = PAYLOAD_COMPARED;
     xir_diags *said = xir_diags_new(r->d.ctx), *again = xir_diags_new(r->d.ctx), *counts = said;
-    xir_status status = said && again ? attach(r, BY_PLACE, room, table, how, whole, said) : diag_memory(how->why);
+    xir_status status = said && again ? attach(r, BY_PLACE, room, table, compare, how, whole, said)
+                                      : diag_memory(how->why);
     bool settled = status != XIR_E_CORRUPT || r->d.trace.status;
     for (order by = table ? BY_TABLE : BACKWARDS; !settled && by <= (table ? BY_TABLE : BY_ID); by++) {
         xir_diags_clear(again);
-        xir_status now = attach(r, by, room, table, how, whole, again);
+        xir_status now = attach(r, by, room, table, compare, how, whole, again);
         if ((settled = now != XIR_E_CORRUPT)) {
             status = now;
             counts = again;

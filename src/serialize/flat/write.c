@@ -7,7 +7,8 @@
  *     offset of the root | Network … ops … values … types | zeros | size | payload | zeros | size | payload …
  *
  * The size of the structure, and so the place of the payloads, is known only at its end. Until then payloads have
- * places relative to the first one; the offsets to them are filled in last. */
+ * places relative to the first one; the offsets to them are filled in last. A file gets its MD5 at the end, since that
+ * is computed while the payloads are written; what cannot be changed once it is written gets it from the beginning. */
 #include <assert.h>
 #include "file.h"
 #include "flat/write.h"
@@ -18,32 +19,43 @@
 
 /* Places of payloads, in bytes from the size field of the first one. */
 typedef struct payload_places {
-    uint32_t align;
-    uint64_t at, end;   /* of the last one */
+    uint32_t align, small;   /* of payloads, and of those below FORMAT_SMALL bytes */
+    uint64_t at, end;        /* of the last one */
 } payload_places;
 
 static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) & ~(to - 1); }
 
+static uint32_t at_least_4(uint32_t align) { return align < 4 ? 4 : align; }
+
 static payload_places places_begin(const flat_writer *w) {
-    return (payload_places){ .align = w->how->align < 4 ? 4 : w->how->align };
+    const format_writing *how = w->how;
+    return (payload_places){ .align = at_least_4(how->align),
+                             .small = at_least_4(how->small_align ? how->small_align : how->align) };
+}
+
+static uint32_t align_of(const payload_places *p, uint64_t size) {
+    return !size ? 4 : size < FORMAT_SMALL ? p->small : p->align;
 }
 
 /* The place of the next payload; its size stands in the 4 bytes before it. An empty payload takes only those 4
  * bytes. */
 static bool places_next(payload_places *p, uint64_t size) {
     if (size > FLAT_MOST_BYTES) return false;
-    p->at = round_up(p->end, size ? p->align : 4) + 4;
+    p->at = round_up(p->end, align_of(p, size)) + 4;
     p->end = p->at + size;
     return p->end <= FLAT_MOST_BYTES;
 }
 
-/* The end of the last payload; false, with a finding, if no file can be so long. */
+/* The end of the last payload, and the alignment of the first one, which all others rely on; false, with a finding, if
+ * no file can be so long. */
 static bool measure(flat_writer *w, uint64_t *end) {
     uint64_t bytes = 0;
     payload_places p = places_begin(w);
     bool fits = true;
+    w->first_align = 4;
     for (size_t i = 0; i < w->plan.n; i++) {
         uint64_t size = payload_at(&w->plan, i)->size;
+        if (align_of(&p, size) > w->first_align) w->first_align = align_of(&p, size);
         if (!add_u64(bytes, size, &bytes)) bytes = UINT64_MAX;
         fits = fits && places_next(&p, size);
     }
@@ -55,7 +67,7 @@ static bool measure(flat_writer *w, uint64_t *end) {
 }
 
 /* The place of the first payload's size field. */
-static uint64_t payloads_at(const flat_writer *w) { return round_up(w->b.size + 4, places_begin(w).align) - 4; }
+static uint64_t payloads_at(const flat_writer *w) { return round_up(w->b.size + 4, w->first_align) - 4; }
 
 static void fill_in_offsets(flat_writer *w) {
     payload_places p = places_begin(w);
@@ -79,7 +91,7 @@ static bool write_zeros(const format_writing *how, uint64_t n) {
     return n == 0 || how->write(how->user, zeros, (size_t)n);
 }
 
-static bool write_payloads(const flat_writer *w) {
+static bool write_payloads(flat_writer *w) {
     const format_writing *how = w->how;
     payload_places p = places_begin(w);
     uint64_t first = payloads_at(w), written = w->b.size;
@@ -89,10 +101,16 @@ static bool write_payloads(const flat_writer *w) {
         uint8_t size[4];
         little_put32(size, (uint32_t)it->size);
         if (!write_zeros(how, first + p.at - 4 - written) || !how->write(how->user, size, sizeof size)) return false;
-        if (it->size && !how->write(how->user, payload_bytes(it), (size_t)it->size)) return false;
+        if (!payload_put(&w->plan, how, it)) return false;
         written = first + p.end;
     }
     return true;
+}
+
+/* Replaces the zeros in the structure by the MD5. */
+static bool write_md5(const flat_writer *w) {
+    const format_writing *how = w->how;
+    return !w->plan.later || !w->md5_at || how->patch(how->user, w->b.size - w->md5_at + 4, w->plan.hex, MD5_DIGITS);
 }
 
 /* ---- the structure ----------------------------------------------------------------------------------------- */
@@ -111,8 +129,11 @@ static void put_network_texts(flat_writer *w, flat_fields *f, const flat_slot *s
         xir_str text = w->net->text[network_key_text(texts[i].key)];
         if (has_key(w, texts[i].key)) flat_set_at(f, slots[texts[i].slot].slot, flat_text(w, text));
     }
-    if (has_key(w, NETWORK_PARAMS_MD5))
-        flat_set_at(f, slots[NET_SLOT_PARAMS_MD5].slot, flat_text(w, w->plan.params_md5));
+    if (has_key(w, NETWORK_PARAMS_MD5)) {    /* never shared with an equal text */
+        const xir_str sum = w->plan.params_md5;
+        w->md5_at = sum.size ? flat_string(&w->b, sum.data, sum.size) : w->no_text;
+        flat_set_at(f, slots[NET_SLOT_PARAMS_MD5].slot, w->md5_at);
+    }
     flat_set64(f, slots[NET_SLOT_PARAMS_BYTES].slot, w->plan.params_bytes);
     flat_set_at(f, slots[NET_SLOT_TAGS].slot, flat_plain_map(w, f, w->net->tags));
 }
@@ -260,7 +281,7 @@ static xir_status prepare(flat_writer *w) {
                                        : payload_plan_list(&w->plan, w->net, how->path, how->why);
     if (status) return status;
     if (!measure(w, &end)) return w->b.status;    /* before any parameter is read for the digest */
-    if (!how->no_params && (status = payload_plan_digest(&w->plan)) != XIR_OK) return status;
+    if (!how->no_params && (status = payload_plan_digest(&w->plan, how->patch)) != XIR_OK) return status;
     if (!take_memory(w)) return diag_memory(w->how->why);
     build(w);
     if (flat_failed(w)) {
@@ -280,7 +301,11 @@ xir_status flat_write(xir_network *net, const format_writing *how) {
     if (!w) return diag_memory(how->why);
     start(w, net->ctx, net, how);
     xir_status status = prepare(w);
+    if (!status) status = payload_begin(&w->plan);
     if (!status && !(flat_builder_write(&w->b, how->write, how->user) && write_payloads(w))) status = XIR_E_IO;
+    const xir_status read = payload_end(&w->plan, !status);
+    if (read) status = read;
+    if (!status && !write_md5(w)) status = XIR_E_IO;
     end(w);
     mem_free(context_alloc(net->ctx), w, sizeof *w);
     return status;

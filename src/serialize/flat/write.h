@@ -63,6 +63,8 @@ typedef struct flat_writer {
     xir_network          *net;
     const format_writing *how;
     payload_plan          plan;
+    uint32_t              md5_at;       /* position of the text params_md5; 0: none                        */
+    uint32_t              first_align;  /* of the first payload: the greatest one of all                    */
     json_sink             json;         /* for texts in slots */
     encoder               e;
     flat_last             last[256];    /* by table number                                           */

@@ -14,23 +14,37 @@ static const char params_key[] = "params", table_key[] = "params_table";
 
 /* ---- writing ----------------------------------------------------------------------------------------------- */
 
+typedef struct writing { payload_plan plan; const format_writing *how; } writing;
+
+/* Writes the bytes of a payload, or copies them if they are few, and hashes them. */
+static bool write_bytes(sink *s, writing *w, const raw_item *it) {
+    const bool few = it->size < PACKED_DIRECT;
+    if (few) s->ops->bytes(s, payload_bytes(it), it->size);
+    else packed_begin_bytes(s, it->size);
+    return !s->status && payload_put(&w->plan, few ? NULL : w->how, it);
+}
+
+/* The MD5 is known at the end, before its key is written. */
 static void write_params(encoder *e, void *user) {
-    const payload_plan *plan = user;
+    writing *w = user;
+    payload_plan *plan = &w->plan;
     sink *s = e->sink;
+    bool on = payload_begin(plan) == XIR_OK;
     s->ops->list(s, plan->n);
-    for (size_t i = 0; i < plan->n && !s->status; i++) {
+    for (size_t i = 0; i < plan->n && on && !s->status; i++) {
         const raw_item *it = payload_at(plan, i);
         s->ops->list(s, 2);
         s->ops->integer(s, it->value->id);
-        s->ops->bytes(s, payload_bytes(it), it->size);
+        on = write_bytes(s, w, it);
         s->ops->end(s);
         s->ops->piece(s);
     }
     s->ops->end(s);
+    if ((payload_end(plan, on && !s->status) || !on) && !s->status) s->status = XIR_E_IO;
 }
 
 static void write_table(encoder *e, void *user) {
-    const payload_plan *plan = user;
+    const payload_plan *plan = &((const writing *)user)->plan;
     sink *s = e->sink;
     s->ops->list(s, plan->n);
     for (size_t i = 0; i < plan->n; i++) s->ops->integer(s, payload_in_table(plan, i)->value->id);
@@ -117,27 +131,30 @@ static xir_status write_failed(const packed_sink *p, const xir_network *net, con
 }
 
 static xir_status write_network(xir_network *net, const format_writing *how) {
-    payload_plan plan;
+    writing w = { .how = how };
+    payload_plan *plan = &w.plan;
     xir_status status = check_network(net, how);
     if (status) return status;
-    status = how->no_params ? payload_plan_none(&plan, net, how->why)
-        : payload_plan_make(&plan, net, how->path, how->why);
+    status = how->no_params ? payload_plan_none(plan, net, how->why)
+                            : payload_plan_list(plan, net, how->path, how->why);
+    if (!status && !how->no_params) status = payload_plan_digest(plan, true);
     if (!status) {
         packed_sink p;
         encoder e;
         packed_sink_init(&p, net->ctx, 0, how->write, how->user);
         encoder_init(&e, net->ctx, net, &p.sink);
-        encoder_more table = { .key = table_key, .write = write_table, .user = &plan };
-        encoder_more first = { .key = params_key, .write = write_params, .user = &plan };
-        if (plan.table_differs) first.next = &table;
-        e.more = plan.n ? &first : NULL;
-        encode_network(&e, plan.params_bytes, plan.params_md5);
+        encoder_more table = { .key = table_key, .write = write_table, .user = &w };
+        encoder_more first = { .key = params_key, .write = write_params, .user = &w };
+        if (plan->table_differs) first.next = &table;
+        e.more = plan->n ? &first : NULL;
+        encode_network(&e, plan->params_bytes, plan->params_md5);
         status = packed_sink_end(&p);
-        if (status) status = write_failed(&p, net, how);
+        if (plan->list.status) status = plan->list.status;    /* with a finding */
+        else if (status) status = write_failed(&p, net, how);
         encoder_free(&e);
         packed_sink_free(&p);
     }
-    payload_plan_free(&plan);
+    payload_plan_free(plan);
     return status;
 }
 
@@ -278,7 +295,8 @@ static bool attach(decoder *d, source *s, const key_items *at, const format_read
     bool ok = listed_init(&l, d->net) || trace_memory(&d->trace);
     ok = ok && read_lists(d, s, at, &l);
     if (ok && !how->no_params)
-        ok = payload_attach(d->net, whole, l.list, l.n, how->compare, how->name, how->why) == XIR_OK;
+        ok = payload_attach(d->net, whole, l.list, l.n, payload_compare_of(how->compare, how->meanwhile), how->name,
+                            how->why) == XIR_OK;
     listed_free(&l, d->net);
     return ok;
 }

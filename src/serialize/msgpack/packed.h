@@ -36,11 +36,16 @@ typedef struct packed_sink {
     packed_value  values[PACKED_VALUES];     /* direct-mapped; cleared when a piece is flushed     */
 } packed_sink;
 
+/* Bytes from this size on are not copied before they are written. */
+enum { PACKED_DIRECT = 1 << 14 };
+
 /* Starts one item, as if it were inside `depth` lists and maps. */
 void       packed_sink_init(packed_sink *p, xir_context *ctx, uint32_t depth, xir_write_fn *write, void *user);
 /* Flushes the rest, and returns the final status. */
 xir_status packed_sink_end(packed_sink *p);
 void       packed_sink_free(packed_sink *p);
+/* Packs the head of so many bytes, which the caller then writes to where the sink writes. */
+void       packed_begin_bytes(sink *s, uint64_t size);
 
 /* ---- reading ----------------------------------------------------------------------------------------------- */
 

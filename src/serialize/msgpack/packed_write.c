@@ -8,8 +8,8 @@
 #include <msgpack.h>
 #include "packed.h"
 
-/* Pieces of PIECE bytes are flushed. Parameter bytes from DIRECT on are not copied first. */
-enum { PIECE = 1 << 18, DIRECT = 1 << 14 };
+/* Pieces of PIECE bytes are flushed. */
+enum { PIECE = 1 << 18 };
 
 static packed_sink *self(sink *s) { return (packed_sink *)s; }
 
@@ -111,17 +111,25 @@ static void flush(packed_sink *p) {
     memset(p->values, 0, sizeof p->values);
 }
 
+static void put_head(packed_sink *p, uint64_t size) {
+    msgpack_packer k = packer_of(p);
+    if (fits(p, size)) msgpack_pack_bin(&k, (size_t)size);
+}
+
 static void on_bytes(sink *s, const void *data, uint64_t size) {
     packed_sink *p = self(s);
-    msgpack_packer k = packer_of(p);
-    if (!fits(p, size)) return;
-    msgpack_pack_bin(&k, (size_t)size);
-    if (size < DIRECT) {
-        append(p, data, (size_t)size);
+    put_head(p, size);
+    if (size < PACKED_DIRECT) {
+        if (!s->status) append(p, data, (size_t)size);
     } else {
         flush(p);
         hand_on(p, data, (size_t)size);
     }
+}
+
+void packed_begin_bytes(sink *s, uint64_t size) {
+    put_head(self(s), size);
+    flush(self(s));
 }
 
 static void start(packed_sink *p, size_t n) {

@@ -7,6 +7,7 @@
 #define SERIALIZE_RAW_LIST_H
 
 #include "file.h"
+#include "raw/meanwhile.h"
 #include "raw/raw.h"
 #include <xir/serialize.h>
 
@@ -65,6 +66,7 @@ enum {
     RAW_PUBLIC = XIR_LOAD_LAZY | XIR_LOAD_NO_MD5 | XIR_LOAD_MD5,
     RAW_WATCH  = 1 << 16,   /* lazily: the mapping is watched (file_reader_map_watched)                */
     RAW_SILENT = 1 << 17,   /* what the structure says of the file is not compared at all              */
+    RAW_MEANWHILE = 1 << 19,   /* lazily: the MD5 is compared by a thread (check_meanwhile.h); else XIR_LOAD_MD5   */
     RAW_ANY    = 1 << 18    /* lazily: a file that cannot be mapped is read, and compared only with XIR_LOAD_MD5 */
 };
 
@@ -73,6 +75,13 @@ enum {
 xir_status raw_plan(raw_listing *l, xir_network *net, const char *path, xir_diags *why);
 /* Whether all bytes to be written may be read: those of a watched file must still exist. (raw.c) */
 xir_status raw_check_readable(raw_listing *l);
+/* Passes the header and the table of the planned file to a function, which may stop it. (raw.c) */
+bool       raw_put_table(const raw_listing *l, xir_write_fn *put, void *user);
+/* Writes the bytes of a payload, which stay as they are until the file is complete, and hashes them unless `sum` is
+ * NULL. `write` may be NULL, for nowhere, and `write_lasting`. Returns false if one of them stops it, or the MD5 fails,
+ * which meanwhile_end reports. (raw.c) */
+bool       raw_put_bytes(md5_meanwhile *sum, xir_write_fn *write, xir_write_fn *write_lasting, void *user,
+                         const blob *b);
 /* Gives items their parts of `whole`; ranks[0 … n - 1] is the order of the payloads. Everything that can fail comes
  * first. `from` is their origin; its size and n are filled in. (load.c) */
 struct raw_origin;

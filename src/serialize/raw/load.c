@@ -5,7 +5,7 @@
  * mapped, so that only payloads depend on the file staying unchanged. */
 #include <xir/icraft.h>
 #include "format.h"
-#include "raw/list.h"
+#include "raw/check_meanwhile.h"
 #include "task.h"
 
 bool raw_digest_is(xir_str a, const char *b) {
@@ -90,9 +90,15 @@ xir_status raw_attach(raw_listing *l, blob *whole, uint64_t n, raw_origin *from)
 /* `whole` has been checked: compares it, attaches its parts, and releases it. */
 static xir_status take(raw_listing *l, blob *whole, uint64_t n, unsigned flags) {
     bool lazy = flags & XIR_LOAD_LAZY;
+    const xir_str said = l->net->text[XIR_TEXT_PARAMS_MD5];
+    const bool meanwhile = flags & RAW_MEANWHILE && check_meanwhile_can(whole) && raw_digest_is_hex(said) &&
+                        !raw_digest_is_none(said);
+    if (flags & RAW_MEANWHILE && !meanwhile) flags = (flags & ~(unsigned)XIR_LOAD_NO_MD5) | XIR_LOAD_MD5;
     bool compare = lazy ? flags & XIR_LOAD_MD5 : !(flags & XIR_LOAD_NO_MD5);
     raw_origin from = { .read = false };
-    if (check_digest(l, whole, n, compare, flags, &from) == XIR_OK) (void)raw_attach(l, whole, n, &from);
+    if (check_digest(l, whole, n, compare, flags, &from) == XIR_OK && meanwhile)
+        l->status = check_meanwhile_file(l->net, whole, l->why);
+    if (l->status == XIR_OK) (void)raw_attach(l, whole, n, &from);
     blob_release(whole);
     return l->status;
 }
@@ -142,7 +148,7 @@ static xir_status load_stream(raw_listing *l, file_reader *r, unsigned flags) {
     enum { MORE = 64 << 10 };
     uint64_t n, most = l->total < UINT64_MAX - MORE ? l->total + MORE : UINT64_MAX;
     if (flags & RAW_ANY && flags & XIR_LOAD_LAZY)
-        flags = (flags & ~(unsigned)XIR_LOAD_LAZY) | (flags & XIR_LOAD_MD5 ? 0 : XIR_LOAD_NO_MD5);
+        flags = (flags & ~(unsigned)XIR_LOAD_LAZY) | (flags & (XIR_LOAD_MD5 | RAW_MEANWHILE) ? 0 : XIR_LOAD_NO_MD5);
     blob *whole = flags & XIR_LOAD_LAZY ? file_reader_map(r) : file_reader_all(r, most);
     if (!whole) return l->status = r->status;
     if (check_whole(l, whole, &n) == XIR_OK) return take(l, whole, n, flags);
@@ -200,6 +206,7 @@ static unsigned flags_of(const format_reading *how) {
     unsigned flags = RAW_ANY | (how->compare ? XIR_LOAD_MD5 : XIR_LOAD_NO_MD5);
     if (how->lazy) flags |= XIR_LOAD_LAZY;
     if (how->watch) flags |= RAW_WATCH;
+    if (how->meanwhile) flags |= RAW_MEANWHILE;
     if (how->silent) flags |= RAW_SILENT;
     return flags;
 }

@@ -4,6 +4,7 @@
 /* Payloads in a file that also has the structure: which there are, in which orders, and the size and digest of the raw
  * file that they would make. */
 #include "format.h"
+#include "raw/check_meanwhile.h"
 #include "raw/payload.h"
 #include "codec/codec.h"
 
@@ -21,12 +22,14 @@ static bool has_no_digest(const xir_network *net) {
     return (net->absent & both) == both && !net->params_bytes && !net->text[XIR_TEXT_PARAMS_MD5].size;
 }
 
-xir_status payload_digest(xir_network *net, uint64_t *bytes, xir_str *sum, char hex[MD5_DIGITS + 1], xir_diags *why) {
+/* `later` not NULL: as of raw_digest_later. */
+static xir_status digest(xir_network *net, uint64_t *bytes, xir_str *sum, char hex[MD5_DIGITS + 1], bool *later,
+                         xir_diags *why) {
     *bytes = 0;
     *sum = (xir_str){ NULL, 0 };
     hex[0] = '\0';
     if (has_no_digest(net)) return XIR_OK;
-    xir_status status = raw_digest(net, bytes, hex, NULL);
+    xir_status status = later ? raw_digest_later(net, bytes, hex, later) : raw_digest(net, bytes, hex, NULL);
     bool missing = status == XIR_E_MISSING;
     /* If all Params may stay without bytes, there is no file either. */
     if (status == XIR_OK && *bytes == 0 && net->params_bytes) net_walk_params(net, found, &missing);
@@ -38,6 +41,10 @@ xir_status payload_digest(xir_network *net, uint64_t *bytes, xir_str *sum, char 
     *sum = (xir_str){ hex, strlen(hex) };
     if (status == XIR_E_MEMORY) return diag_memory(why);
     return status && why ? raw_digest(net, bytes, hex, why) : status;   /* again, for the finding */
+}
+
+xir_status payload_digest(xir_network *net, uint64_t *bytes, xir_str *sum, char hex[MD5_DIGITS + 1], xir_diags *why) {
+    return digest(net, bytes, sum, hex, NULL, why);
 }
 
 /* ---- writing ------------------------------------------------------------------------------------------------- */
@@ -71,13 +78,41 @@ xir_status payload_plan_list(payload_plan *p, xir_network *net, const char *path
     return XIR_OK;
 }
 
-xir_status payload_plan_digest(payload_plan *p) {
-    return p->list.status = payload_digest(p->list.net, &p->params_bytes, &p->params_md5, p->hex, p->list.why);
+xir_status payload_plan_digest(payload_plan *p, bool later) {
+    bool *asks = later && p->n ? &p->later : NULL;
+    return p->list.status = digest(p->list.net, &p->params_bytes, &p->params_md5, p->hex, asks, p->list.why);
 }
 
-xir_status payload_plan_make(payload_plan *p, xir_network *net, const char *path, xir_diags *why) {
-    const xir_status status = payload_plan_list(p, net, path, why);
-    return status ? status : payload_plan_digest(p);
+/* ---- writing the bytes ------------------------------------------------------------------------------------------ */
+
+static bool hash_table(void *user, const void *data, size_t size) {
+    meanwhile_begin_with(user, data, size);
+    return true;
+}
+
+xir_status payload_begin(payload_plan *p) {
+    if (!p->later) return XIR_OK;
+    p->list.status = meanwhile_begin(&p->sum, &p->list.net->alloc, p->params_bytes, p->list.why);
+    p->hashes = !p->list.status;
+    if (p->hashes) (void)raw_put_table(&p->list, hash_table, &p->sum);
+    return p->list.status;
+}
+
+bool payload_put(payload_plan *p, const format_writing *how, const raw_item *it) {
+    const blob *b = value_params(it->value)->data;
+    md5_meanwhile *sum = p->hashes ? &p->sum : NULL;
+    p->list.status = params_check(it->value, p->list.why);   /* the file may have changed since */
+    if (!b || p->list.status) return !p->list.status;
+    return how ? raw_put_bytes(sum, how->write, how->write_lasting, how->user, b)
+               : raw_put_bytes(sum, NULL, NULL, NULL, b);
+}
+
+xir_status payload_end(payload_plan *p, bool complete) {
+    if (!p->hashes) return p->list.status;
+    p->hashes = false;
+    const xir_status status = meanwhile_end(&p->sum, complete ? p->hex : NULL, p->list.why);
+    if (!p->list.status) p->list.status = status;
+    return p->list.status;
 }
 
 xir_status payload_plan_none(payload_plan *p, xir_network *net, xir_diags *why) {
@@ -86,7 +121,10 @@ xir_status payload_plan_none(payload_plan *p, xir_network *net, xir_diags *why) 
     return p->list.status = payload_digest(net, &p->params_bytes, &p->params_md5, p->hex, why);
 }
 
-void payload_plan_free(payload_plan *p) { raw_list_free(&p->list); }
+void payload_plan_free(payload_plan *p) {
+    (void)payload_end(p, false);
+    raw_list_free(&p->list);
+}
 
 /* ---- reading ------------------------------------------------------------------------------------------------- */
 
@@ -141,9 +179,17 @@ static xir_status compare_digest(raw_listing *l, raw_origin *from) {
     return XIR_OK;
 }
 
-xir_status payload_attach(xir_network *net, blob *whole, const payload *list, size_t n, bool compare, xir_str file,
-                          xir_diags *why) {
+/* Otherwise it is compared at once. */
+static bool is_checked_meanwhile(const xir_network *net, const blob *whole) {
+    const xir_str said = net->text[XIR_TEXT_PARAMS_MD5];
+    return check_meanwhile_can(whole) && raw_digest_is_hex(said) && !raw_digest_is_none(said);
+}
+
+xir_status payload_attach(xir_network *net, blob *whole, const payload *list, size_t n, payload_compare when,
+                          xir_str file, xir_diags *why) {
     if (n == 0) return XIR_OK;
+    const bool meanwhile = when == PAYLOAD_MEANWHILE && is_checked_meanwhile(net, whole);
+    const bool compare = when != PAYLOAD_TRUSTED && !meanwhile;
     raw_listing l = { .wide_ids = true };
     char path[512];
     size_t size = file.size < sizeof path - 1 ? file.size : sizeof path - 1;
@@ -161,9 +207,10 @@ xir_status payload_attach(xir_network *net, blob *whole, const payload *list, si
             xir_str said = net->text[XIR_TEXT_PARAMS_MD5];
             if (!compare && raw_digest_is_hex(said) && !raw_digest_is_none(said))
                 memcpy(from.md5, said.data, MD5_DIGITS);
-            if (raw_attach(&l, whole, n, &from) == XIR_OK && compare) {
-                const blob *keeper = value_params(list[0].value)->data->parent;
-                compare_digest(&l, (raw_origin *)(void *)(uintptr_t)keeper->bytes);
+            if (raw_attach(&l, whole, n, &from) == XIR_OK) {
+                blob *keeper = value_params(list[0].value)->data->parent;
+                if (meanwhile) l.status = check_meanwhile_parts(net, whole, keeper, why);
+                else if (compare) compare_digest(&l, (raw_origin *)(void *)(uintptr_t)keeper->bytes);
             }
         }
     }

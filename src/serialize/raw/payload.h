@@ -23,17 +23,27 @@ typedef struct payload_plan {
     bool        as_walked;       /* the payloads are in the order of a walk                                    */
     uint64_t    params_bytes;    /* size of the raw file that would be written now                             */
     xir_str     params_md5;      /* borrows from here or from the network: do not move the struct              */
+    bool        later;           /* `hex` has zeros until payload_end                                          */
+    bool        hashes;          /* between payload_begin and payload_end                                      */
+    md5_meanwhile  sum;
     bool        silent;          /* the file had neither of the two, and there are no Params: write neither      */
     char        hex[MD5_DIGITS + 1];
 } payload_plan;
 
-/* Lists what is to be written. If no Params has bytes, the network is written without payloads, and params_bytes and
- * params_md5 stay unchanged; if only some lack bytes that they need, the result is XIR_E_MISSING. Free it whether or
- * not this succeeds. `path` is for findings. */
-xir_status payload_plan_make(payload_plan *p, xir_network *net, const char *path, xir_diags *why);
-/* The same in two steps: the list, without reading any bytes, then size and digest. */
+/* Lists what is to be written, without reading any bytes. If no Params has bytes, the network is written without
+ * payloads, and params_bytes and params_md5 stay unchanged; if only some lack bytes that they need, the result is
+ * XIR_E_MISSING. Free it whether or not this succeeds. `path` is for findings. */
 xir_status payload_plan_list(payload_plan *p, xir_network *net, const char *path, xir_diags *why);
-xir_status payload_plan_digest(payload_plan *p);
+/* Then size and digest. `later`: a digest that must be computed is computed while the bytes are written, if they are
+ * all written by payload_put; until payload_end params_md5 are zeros. */
+xir_status payload_plan_digest(payload_plan *p, bool later);
+/* Begins and ends the writing of the bytes, in the order of payload_at, each once; without `how` they are hashed, and
+ * the caller writes them. payload_put returns false if writing
+ * stops, or the digest fails, which payload_end reports, or the file of the bytes has changed, with a finding. If not
+ * all bytes were written, `complete` is false, and there is no digest. */
+xir_status payload_begin(payload_plan *p);
+bool       payload_put(payload_plan *p, const struct format_writing *how, const raw_item *it);
+xir_status payload_end(payload_plan *p, bool complete);
 /* The same if only the structure is written: n is 0, and size and digest are as if the payloads were written. */
 xir_status payload_plan_none(payload_plan *p, xir_network *net, xir_diags *why);
 void       payload_plan_free(payload_plan *p);
@@ -61,10 +71,15 @@ typedef struct payload {
 
 /* Gives Params their bytes: `list`, in the order of payloads, has parts of `whole`, which is retained. Each Params of
  * the network occurs at most once, and its type must take so many bytes; Params that need bytes and have no payload are
- * a failure unless n is 0. The network's digest is trusted unless `compare`: then the digest of the raw file that would
- * be written is computed, and a difference is XIR_E_CORRUPT. All or nothing. */
-xir_status payload_attach(xir_network *net, blob *whole, const payload *list, size_t n, bool compare, xir_str file,
-                          xir_diags *why);
+ * a failure unless n is 0. The network's digest is trusted, or compared with that of the raw file that would be
+ * written: a difference is XIR_E_CORRUPT. PAYLOAD_MEANWHILE compares later (check_meanwhile.h) where that is possible.
+ * All or nothing. */
+typedef enum payload_compare { PAYLOAD_TRUSTED, PAYLOAD_COMPARED, PAYLOAD_MEANWHILE } payload_compare;
+static inline payload_compare payload_compare_of(bool compare, bool meanwhile) {
+    return compare ? PAYLOAD_COMPARED : meanwhile ? PAYLOAD_MEANWHILE : PAYLOAD_TRUSTED;
+}
+xir_status payload_attach(xir_network *net, blob *whole, const payload *list, size_t n, payload_compare when,
+                          xir_str file, xir_diags *why);
 
 /* Warns if a structure that was read with its parameters claims another size for their raw file. XIR_OK or
  * XIR_E_MEMORY. */

@@ -27,18 +27,41 @@
 /* Where the bytes go. */
 typedef struct sink {
     xir_write_fn *write;   /* NULL: nowhere */
+    xir_write_fn *write_lasting;   /* of payloads; NULL: `write` */
     void         *user;
-    md5           sum;
+    md5_meanwhile    sum;
     bool          digests;
     uint64_t      written;
     bool          stopped;
 } sink;
 
-static bool put(sink *s, const void *data, uint64_t size) {
-    if (s->digests) md5_add(&s->sum, data, (size_t)size);
-    s->stopped = s->write && size && !s->write(s->user, data, (size_t)size);
+static bool put_head(void *user, const void *data, size_t size) {
+    sink *s = user;
+    if (s->digests) meanwhile_begin_with(&s->sum, data, size);
+    s->stopped = s->write && size && !s->write(s->user, data, size);
     if (!s->stopped) s->written += size;
     return !s->stopped;
+}
+
+/* The system gets the bytes first: if they are lost, it says so, where reading them would be a signal. */
+bool raw_put_bytes(md5_meanwhile *sum, xir_write_fn *write, xir_write_fn *write_lasting, void *user, const blob *b) {
+    enum { JOINED = 256 << 10 };   /* smaller ones are written with others, in one call */
+    for (uint64_t at = 0, n; at < b->size; at += n) {
+        n = b->size - at < MEANWHILE_AT_ONCE ? b->size - at : MEANWHILE_AT_ONCE;
+        xir_write_fn *put = write_lasting && n < JOINED ? write_lasting : write;
+        if (put && !put(user, b->bytes + at, (size_t)n)) return false;
+        if (sum && !meanwhile_add(sum, b->bytes + at, (size_t)n)) return false;
+    }
+    return true;
+}
+
+static bool put_payload(sink *s, const blob *b) {
+    if (!raw_put_bytes(s->digests ? &s->sum : NULL, s->write, s->write_lasting, s->user, b)) {
+        s->stopped = !s->digests || !s->sum.sum.failed;
+        return false;
+    }
+    s->written += b->size;
+    return true;
 }
 
 /* Moves Params that have an entry to the front of the list; all others need none. */
@@ -127,26 +150,31 @@ static const raw_origin *plan_origin(const raw_listing *l) {
     return from;
 }
 
-static bool put_all(const raw_listing *l, sink *s) {
+bool raw_put_table(const raw_listing *l, xir_write_fn *put, void *user) {
     uint8_t piece[RAW_ENTRY * 512];
-    const raw_rank *payloads = l->ranks, *table = l->ranks + l->n;
+    const raw_rank *table = l->ranks + l->n;
     memcpy(piece, raw_magic, sizeof raw_magic);
     little_put32(piece + RAW_N_AT, (uint32_t)l->n);
-    if (!put(s, piece, RAW_HEADER)) return false;
+    if (!put(user, piece, RAW_HEADER)) return false;
     for (size_t i = 0, used = 0; i < l->n; i++) {
         const raw_item *it = &l->items[table[i].index];
         little_put32(piece + used, (uint32_t)it->value->id);
         little_put64(piece + used + 4, it->offset);
         used += RAW_ENTRY;
         if (used < sizeof piece && i + 1 < l->n) continue;
-        if (!put(s, piece, used)) return false;
+        if (!put(user, piece, used)) return false;
         used = 0;
     }
+    return true;
+}
+
+static bool put_all(const raw_listing *l, sink *s) {
+    if (!raw_put_table(l, put_head, s)) return false;
     for (size_t i = 0; i < l->n; i++) {
-        const raw_item *it = &l->items[payloads[i].index];
+        const raw_item *it = &l->items[l->ranks[i].index];
         const blob *b = value_params(it->value)->data;
         if (params_check(it->value, l->why) != XIR_OK) return false;   /* again: the file may have changed since */
-        if (b && !put(s, b->bytes, b->size)) return false;
+        if (b && !put_payload(s, b)) return false;
     }
     return true;
 }
@@ -156,18 +184,22 @@ xir_status raw_check_readable(raw_listing *l) {
     return l->status;
 }
 
-/* Writes the planned file; `hex` gets its MD5, or is empty if the network is saved without. If the writer stops, the
- * result is XIR_E_IO without a finding: the writer has it. */
+/* Writes the planned file; `hex` gets its MD5, or is empty if the network is saved without. An MD5 that was compared,
+ * or is being compared, is not computed again. If the writer stops, the result is XIR_E_IO without a finding: the
+ * writer has it. */
 static xir_status emit(raw_listing *l, sink *s, char hex[MD5_DIGITS + 1]) {
     if (raw_check_readable(l) != XIR_OK) return l->status;   /* before anything is written */
-    hex[0] = '\0';
-    s->digests = !l->net->no_md5;
-    if (s->digests && (l->status = md5_begin(&s->sum, l->why)) != XIR_OK) return l->status;
-    bool done = put_all(l, s);
-    if (s->digests) l->status = md5_end(&s->sum, done ? hex : NULL, l->why);
-    if (!done) return l->status = XIR_E_IO;
-    if (l->status != XIR_OK || !s->digests) return l->status;
     const raw_origin *from = l->n ? plan_origin(l) : NULL;
+    const bool known = from && from->md5[0] && (from->read || l->net->check);
+    hex[0] = '\0';
+    s->digests = !l->net->no_md5 && !known;
+    if (s->digests) l->status = meanwhile_begin(&s->sum, &l->net->alloc, l->total, l->why);
+    if (l->status) return l->status;
+    bool done = put_all(l, s);
+    if (s->digests) l->status = meanwhile_end(&s->sum, done ? hex : NULL, l->why);
+    if (!done) return l->status = XIR_E_IO;
+    if (known && !l->net->no_md5) memcpy(hex, from->md5, MD5_DIGITS + 1);
+    if (l->status != XIR_OK || !s->digests) return l->status;
     if (from && from->md5[0] && strcmp(from->md5, hex) != 0)
         raw_warn(l, "the MD5 of the mapped Params is %s, but params_md5 was %s when they were loaded",
                  hex, from->md5);
@@ -193,7 +225,8 @@ static char *digest_room(raw_listing *l) {
     return room;
 }
 
-xir_status raw_digest(xir_network *net, uint64_t *bytes, char hex[MD5_DIGITS + 1], xir_diags *why) {
+/* `later` not NULL: if it would read the bytes, *later is set instead, and `hex` has zeros. */
+static xir_status digest(xir_network *net, uint64_t *bytes, char hex[MD5_DIGITS + 1], bool *later, xir_diags *why) {
     if (net->raw_known) {
         *bytes = net->params_bytes;
         xir_str known = net->text[XIR_TEXT_PARAMS_MD5];
@@ -211,12 +244,25 @@ xir_status raw_digest(xir_network *net, uint64_t *bytes, char hex[MD5_DIGITS + 1
             hex[0] = '\0';
             if (raw_check_readable(&l) == XIR_E_IO) l.status = XIR_E_MISSING;
         } else if (from && from->md5[0]) memcpy(hex, from->md5, MD5_DIGITS + 1);
-        else if (emit(&l, &nowhere, hex) == XIR_E_IO) l.status = XIR_E_MISSING;   /* lost with their file */
+        else if (later) {
+            *later = true;
+            memset(hex, '0', MD5_DIGITS);
+            hex[MD5_DIGITS] = '\0';
+        } else if (emit(&l, &nowhere, hex) == XIR_E_IO) l.status = XIR_E_MISSING;   /* lost with their file */
     } else if (l.status != XIR_E_MEMORY) {
         l.status = XIR_E_MISSING;
     }
     raw_list_free(&l);
     return l.status;
+}
+
+xir_status raw_digest(xir_network *net, uint64_t *bytes, char hex[MD5_DIGITS + 1], xir_diags *why) {
+    return digest(net, bytes, hex, NULL, why);
+}
+
+xir_status raw_digest_later(xir_network *net, uint64_t *bytes, char hex[MD5_DIGITS + 1], bool *later) {
+    *later = false;
+    return digest(net, bytes, hex, later, NULL);
 }
 
 xir_status xir_raw_write(xir_network *net, xir_write_fn *write, void *user, xir_diags *why) {
@@ -225,7 +271,8 @@ xir_status xir_raw_write(xir_network *net, xir_write_fn *write, void *user, xir_
     char hex[MD5_DIGITS + 1], *room;
     sink s = { .write = write, .user = user };
     if (raw_plan(&l, net, "", why) == XIR_OK && (room = digest_room(&l))) {
-        if (emit(&l, &s, hex) == XIR_OK) set_plan_digest(&l, room, hex);
+        if (emit(&l, &s, hex) == XIR_OK && (l.status = xir_network_verified(net, why)) == XIR_OK)
+            set_plan_digest(&l, room, hex);
         else if (s.stopped) raw_fail(&l, XIR_E_IO, s.written, "the write callback accepted no more bytes");
     }
     raw_list_free(&l);
@@ -237,10 +284,10 @@ xir_status xir_raw_save(xir_network *net, const char *path, xir_diags *why) {
     raw_listing l = { 0 };
     file_writer w;
     char hex[MD5_DIGITS + 1], *room;
-    sink s = { .write = file_write, .user = &w };
+    sink s = { .write = file_write, .write_lasting = file_write_lasting, .user = &w };
     if (raw_plan(&l, net, path, why) == XIR_OK && (room = digest_room(&l)) &&
         (l.status = file_open(&w, net->ctx, path, why)) == XIR_OK) {
-        if (emit(&l, &s, hex) != XIR_OK) file_abort(&w);
+        if (emit(&l, &s, hex) != XIR_OK || (l.status = xir_network_verified(net, why)) != XIR_OK) file_abort(&w);
         else if ((l.status = file_commit(&w)) == XIR_OK) set_plan_digest(&l, room, hex);
     }
     raw_list_free(&l);
@@ -252,7 +299,7 @@ xir_status xir_raw_save(xir_network *net, const char *path, xir_diags *why) {
 xir_status raw_write_params(xir_network *net, const format_writing *how) {
     raw_listing l = { 0 };
     char hex[MD5_DIGITS + 1], *room;
-    sink s = { .write = how->write, .user = how->user };
+    sink s = { .write = how->write, .write_lasting = how->write_lasting, .user = how->user };
     if (raw_plan(&l, net, how->path, how->why) == XIR_OK && (room = digest_room(&l)) && emit(&l, &s, hex) == XIR_OK)
         set_plan_digest(&l, room, hex);
     raw_list_free(&l);

@@ -16,6 +16,9 @@
  * may be NULL. */
 xir_status raw_digest(xir_network *net, uint64_t *bytes, char hex[MD5_DIGITS + 1], xir_diags *why);
 
+/* The same, but if the bytes would be read, *later is true instead, and `hex` has zeros. */
+xir_status raw_digest_later(xir_network *net, uint64_t *bytes, char hex[MD5_DIGITS + 1], bool *later);
+
 /* load_params, read_params and write_params of a row, and its suffixes. Writing sets params_bytes and params_md5 of the
  * network. */
 struct format_reading;   /* format.h */

@@ -231,7 +231,7 @@ static xir_status plan_payload(text_writer *w, xir_network *net, const format_wr
                                        : payload_plan_list(plan, net, how->path, how->why);
     w->has_bytes = !status && plan->n;
     w->is_inline = !how->no_params && !how->digest_set && text_is_inline(net, how);
-    return status || how->no_params || is_computed(w, plan) ? status : payload_plan_digest(plan);
+    return status || how->no_params || is_computed(w, plan) ? status : payload_plan_digest(plan, false);
 }
 
 xir_status text_write(xir_network *net, const format_writing *how) {

@@ -112,6 +112,45 @@ static void payloads_follow_the_structure(void **state) {
     }
 }
 
+/* Small payloads are not aligned to pages, unless that is requested. */
+static void small_payloads_take_little_room(void **state) {
+    (void)state;
+    enum { N = 1000 };
+    static raw_param wanted[N + 2];
+    xir_value *values[N + 2];
+    for (int i = 0; i < N; i++) wanted[i] = (raw_param){ i + 3, 16 };
+    wanted[N] = (raw_param){ N + 3, 4096 };
+    wanted[N + 1] = (raw_param){ N + 4, 4095 };
+    for (size_t more = 0; more <= 2; more += 2) {
+        xir_network *net = raw_network(ctx, wanted, N + more, 3, values);
+        for (size_t i = 0; i < N + more; i++) raw_fill(values[i]);
+        raw_memory usual = { 0 }, paged = { 0 };
+        const xir_save_options of_usual = XIR_INIT(xir_save_options, .format = "fb", .unchecked = true),
+                               of_paged = XIR_INIT(xir_save_options, .format = "fb", .unchecked = true, .align = 4096);
+        DOES(xir_network_write(net, raw_memory_write, &usual, &of_usual, why));
+        DOES(xir_network_write(net, raw_memory_write, &paged, &of_paged, why));
+        assert_true(usual.size < 250000 + 5 * 4096 * more);
+        assert_true(paged.size > N * 4096);
+        flat_file f = { .data = usual.data, .size = usual.size };
+        size_t op = flat_op_at(&f, 1), attrs = flat_slot_to(&f, op, 1);
+        for (size_t i = 3; i < N + more; i++) {
+            const size_t data = data_of(&f, flat_item_at(&f, attrs, i - 3));
+            assert_int_equal((data + 4) % (wanted[i].size >= 4096 ? 4096 : 64), 0);
+        }
+        xir_network *again = xir_network_read(ctx, paged.data, paged.size, XIR_STR("old"), NULL, why);
+        assert_non_null(again);
+        raw_memory same = { 0 };
+        DOES(xir_network_write(again, raw_memory_write, &same, &of_usual, why));
+        assert_int_equal(same.size, usual.size);
+        assert_memory_equal(same.data, usual.data, usual.size);
+        xir_network_free(again);
+        xir_network_free(net);
+        free(usual.data);
+        free(paged.data);
+        free(same.data);
+    }
+}
+
 static void orders_are_kept(void **state) {
     (void)state;
     static const raw_param three[] = { { 3, 4 }, { 7, 0 }, { 5, 6 } };
@@ -360,6 +399,7 @@ GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slots_of_a_convolution),
         cmocka_unit_test(payloads_follow_the_structure),
+        cmocka_unit_test(small_payloads_take_little_room),
         cmocka_unit_test(orders_are_kept),
         cmocka_unit_test(some_without_bytes_are_a_failure),
         cmocka_unit_test(one_more_op_costs_little),
