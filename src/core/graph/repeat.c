@@ -6,14 +6,17 @@
  * each class, what the program gave for an op whose output type was remembered. Another such op takes a comparison and
  * a copy. Whatever differs goes the ordinary way, in build.c, which alone writes findings.
  *
- * Of a class with lists the latest two are kept, the second one in the place of a class that the network does not have:
- * a Transpose is often followed by its inverse. */
+ * Of a class with lists the latest few are kept, the older ones in the places of classes that the network does not
+ * have: a Transpose is often followed by its inverse, and an importer makes one more of each. */
 #include "graph.h"
 
-static repeat_memo *memo_of(xir_network *net, const xir_class *cls) { return &net->repeats[cls->number % CLASS_MEMO]; }
-static repeat_memo *second_of(xir_network *net, const xir_class *cls) {
-    return &net->repeats[(cls->number + CLASS_MEMO / 2) % CLASS_MEMO];
+enum { KEPT = 4 };
+
+/* The memo of the k-th latest op. */
+static repeat_memo *memo_at(xir_network *net, const xir_class *cls, size_t k) {
+    return &net->repeats[(cls->number + k * (CLASS_MEMO / KEPT)) % CLASS_MEMO];
 }
+static repeat_memo *memo_of(xir_network *net, const xir_class *cls) { return memo_at(net, cls, 0); }
 
 void repeats_forget(xir_network *net) {
     for (size_t i = 0; i < CLASS_MEMO; i++) net->repeats[i].cls = NULL;
@@ -42,18 +45,24 @@ static bool can_repeat(const xir_op_desc *d, size_t n_inputs, const infer_memo *
 /* Attributes with lists are compared with the stored ones, since the program owns the lists that it gives. */
 static bool keeps_given(const xir_op_desc *d) { return d->attrs && d->cls->plain; }
 
-static void keep_second(xir_network *net, const xir_class *cls) {
-    repeat_memo *first = memo_of(net, cls), *second = second_of(net, cls), was = *second;
-    if (second->cls && second->cls != cls) return;
-    *second = *first;
-    *first = was;
+/* Makes room for the latest op; the oldest one is forgotten. */
+static void age(xir_network *net, const xir_class *cls) {
+    repeat_memo *kept[KEPT] = { memo_of(net, cls) };
+    size_t n = 1;
+    for (size_t k = 1; k < KEPT; k++) {
+        repeat_memo *m = memo_at(net, cls, k);
+        if (!m->cls || m->cls == cls) kept[n++] = m;
+    }
+    const repeat_memo oldest = *kept[n - 1];
+    while (--n > 0) *kept[n] = *kept[n - 1];
+    *kept[0] = oldest;
 }
 
 void op_note_repeat(xir_network *net, const xir_op_desc *d, size_t n_inputs, const infer_memo *answer) {
     if (!can_repeat(d, n_inputs, answer)) return;
     const uint32_t size = d->cls->body_size;
     repeat_memo *m = memo_of(net, d->cls);
-    if (!d->cls->plain && m->cls == d->cls) keep_second(net, d->cls);
+    if (!d->cls->plain && m->cls == d->cls) age(net, d->cls);
     m->cls = NULL;
     if (keeps_given(d) && m->given_room < size) {
         char *room = arena_take(&net->arena, size);
@@ -110,9 +119,12 @@ INLINED bool is_like(const xir_network *net, const repeat_memo *m, const xir_op_
 }
 
 /* Apart from `find`, into which the compiler joins the first comparison. */
-static __attribute__((noinline)) const repeat_memo *find_second(xir_network *net, const xir_op_desc *d, size_t n) {
-    const repeat_memo *m = second_of(net, d->cls);
-    return is_like(net, m, d, n) ? m : NULL;
+static __attribute__((noinline)) const repeat_memo *find_older(xir_network *net, const xir_op_desc *d, size_t n) {
+    for (size_t k = 1; k < KEPT; k++) {
+        const repeat_memo *m = memo_at(net, d->cls, k);
+        if (is_like(net, m, d, n)) return m;
+    }
+    return NULL;
 }
 
 static const repeat_memo *find(xir_network *net, const xir_op_desc *d) {
@@ -121,7 +133,7 @@ static const repeat_memo *find(xir_network *net, const xir_op_desc *d) {
     size_t n = d->n_inputs;
     while (n && !d->inputs[n - 1]) n--;
     if (is_like(net, m, d, n)) return m;
-    return d->cls->plain ? NULL : find_second(net, d, n);
+    return d->cls->plain ? NULL : find_older(net, d, n);
 }
 
 /* ---- the copy --------------------------------------------------------------------------------------------------- */
