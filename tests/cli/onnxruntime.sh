@@ -17,4 +17,7 @@ node "$SRC/tests/convert/onnx/cases/onnxruntime.mjs" "$XIR_ONNXRUNTIME" --check 
 node "$SRC/tests/passes/quantize/onnxruntime.mjs" "$XIR_ONNXRUNTIME" "$XIR" "$SRC/examples/models" >out 2>err ||
     bad "quantize/onnxruntime.mjs"
 lines out 12
+node "$SRC/tests/convert/onnx/functions.mjs" "$XIR_ONNXRUNTIME" "$XIR" "$SRC/examples/models" >out 2>err ||
+    bad "functions.mjs"
+lines out 9
 finish
