@@ -198,6 +198,10 @@ typedef struct xir_dialect_decl {
     const char            *value;
     /* Bits for everything that files of the format cannot represent: XIR_LACKS_... */
     uint32_t               lacks;
+    /* The way back of calls (xir::Call), after `begin_back` and before any op is converted: makes functions of the file
+     * of their bodies, and ops of the format of the calls; it inlines the others (xir_op_inline).
+     * xir_dialect_convert_body converts a body. NULL: all are inlined, and a note says so. */
+    xir_status           (*calls)(xir_pass *pass);
 } xir_dialect_decl;
 
 enum {
@@ -235,6 +239,12 @@ enum {
       .user = (void *)(uintptr_t)(dialect_) }
 XIR_API extern const xir_pass_option xir_dialect_pass_options[1];
 XIR_API xir_status xir_dialect_pass_run(xir_pass *at);
+
+/* Converts a network of its own, the body of a call, as the running pass converts its network, with the same options
+ * except `strict` and `names`; notes are dropped. `before_back` is run first. Sets *whole to true if all ops are of the
+ * format then. XIR_OK also if that is not so; XIR_E_MISSING if an argument is NULL, XIR_E_MEMORY, XIR_E_CANCELLED. For
+ * `calls` of xir_dialect_decl. */
+XIR_API xir_status xir_dialect_convert_body(xir_pass *at, xir_network *body, bool *whole);
 
 /* Adds a dialect, its rows and its name of the pass to-xir, all or none. XIR_E_EXISTS if the prefix, a row or the
  * name of the pass is taken; XIR_E_INVALID if the dialect or a row contradicts itself; XIR_E_ABI and

@@ -42,7 +42,8 @@ typedef struct xir_tried {
 
 /* Asks about all ops of a network what xir_op_try asks about one, with the place of each finding,
  * "/ops/17/stride_width" or "/ops/17/body/3/inputs/1". Rules about element types are asked if a value of the network is
- * quantised. `options` and `out` may be NULL. Linear in the network; ops with equal attributes and types are asked
+ * quantised. The network is valid: what the target infers by the rule of the host, from types without tiles, is not
+ * inferred again. `options` and `out` may be NULL. Linear in the network; ops with equal attributes and types are asked
  * about once. Returns the status of the first op that the target does not run; XIR_E_MISSING without a network or
  * target, XIR_E_MEMORY, XIR_E_ABI, XIR_E_UNSUPPORTED for options of a later version. */
 XIR_API xir_status xir_network_try(const xir_network *net, const xir_target *target, const xir_try_options *options,

@@ -139,8 +139,9 @@ XIR_API void       xir_memory_csv_free(xir_context *ctx, xir_buffer *buffers, ui
 /* The buffers of the values of a network: one for each set of values in the same bytes (views, in_place and parts of
  * liveness.h). Views of Params have none. Moments are positions of the order of ops.
  *
- * An xir::Call has one more, without a value, while it runs: the most bytes of what its body makes that live at once.
- * Values of other sub ops have none. */
+ * An xir::Call has one more, which has no first value, while it runs. The values that its body makes are in it, also
+ * those of calls in the body, each at its byte: their plan depends on the body and the alignment alone. Values of a
+ * body that stand for inputs and outputs of the call are in the buffers of these. Values of other sub ops have none. */
 typedef struct xir_memory_buffers xir_memory_buffers;
 
 typedef struct xir_memory_buffers_options {
@@ -150,7 +151,8 @@ typedef struct xir_memory_buffers_options {
                               unknown dim, or with the nearest one in the symbol's interval; 0: that is an error */
     /* Unless NULL: returns false for values that need no place. The others share their bytes as before. */
     bool   (*takes)(void *user, const xir_value *value);
-    /* Unless NULL: returns true, and the offset, for values that have a place already. The first of a set decides. */
+    /* Unless NULL: returns true, and the offset, for values that have a place already. The first of a set decides. The
+     * buffer of a call is fixed if all that its body makes has places, which are as in the plan of the body. */
     bool   (*is_fixed)(void *user, const xir_value *value, uint64_t *offset);
     void    *user;
 } xir_memory_buffers_options;
@@ -160,7 +162,7 @@ typedef struct xir_memory_buffers_options {
  *   XIR_E_MISSING  `l` is NULL
  *   XIR_E_BOUNDS   the bytes of a value are unknown or exceed 2^64 - 1, with its path, "/ops/3/outputs/0", or that of
  *                  the call in whose body it is; or `upper` is negative
- *   XIR_E_LIMIT    the bytes of the body of a call exceed 2^64 - 1, or more than 32 calls are within each other
+ *   XIR_E_LIMIT    the bytes of the body of a call exceed 2^63 - 1, or more than 32 calls are within each other
  *   XIR_E_ABI, XIR_E_UNSUPPORTED   the options do not have their size, or set members that this library does not know
  *   XIR_E_MEMORY
  * xir_memory_buffers_free accepts NULL. */
@@ -198,8 +200,8 @@ typedef struct xir_memory_check_options {
 } xir_memory_check_options;
 
 /* Checks the memory types of a network's values and of the Params that its ops read, wherever they come from. Params
- * live all the time. What is on the host or has unknown bytes is passed over, and so are values that sub ops make (the
- * bodies of xir::Call). Two values that live at the same time share no bytes, except where
+ * live all the time. What is on the host or has unknown bytes is passed over, and so are values that sub ops make,
+ * except in the bodies of calls. Two values that live at the same time share no bytes, except where
  *   - they have the same address, and are in the same bytes by the rows of their classes (liveness.h, views and in
  *     place; a view of Params is in these), or one is the first output of an op that is made over an input: its row
  *     names the input, nothing reads that later, the op reads it through no other input, it is not a result of the
@@ -209,8 +211,11 @@ typedef struct xir_memory_check_options {
  *     row);
  *   - they are in the bytes of one value whose parts are all at their places in it, and nothing is written over bytes
  *     that are still needed.
- * XIR_OK, or a finding for each value that breaks a rule, with a path: "/ops/3/outputs/0"; of Params, that of the first
- * input that reads them, "/ops/3/inputs/1":
+ * In the body of an xir::Call, a value that stands for an input or output of the call is where that is. What the body
+ * makes shares no bytes with what lives at the same time, in the body and outside of it.
+ *
+ * XIR_OK, or a finding for each value that breaks a rule, with a path: "/ops/3/outputs/0", "/ops/3/body/2/outputs/0";
+ * of Params, that of the first input that reads them, "/ops/3/inputs/1":
  *   XIR_E_INVALID  the value overlaps another, which is named; or its address is off the alignment
  *   XIR_E_LIMIT    it ends beyond the on-chip memory or beyond 2^64 - 1; or so many values overlap, without being in
  *                  the same bytes by their rows, that not all can be compared

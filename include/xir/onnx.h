@@ -3,11 +3,12 @@
 
 /* Graphs inside a file of ONNX: those that nodes have as attributes (the branches of If, the bodies of Loop and Scan),
  * and the bodies of the model's functions. The network of a model keeps them as bytes (docs/onnx.md); these calls
- * read them, as a model is read, and rename what they take from outside. */
+ * read them, as a model is read, rename what they take from outside, and write functions. */
 #ifndef XIR_ONNX_H
 #define XIR_ONNX_H
 
 #include <xir/network.h>
+#include <xir/serialize.h>
 
 XIR_BEGIN
 
@@ -30,6 +31,13 @@ XIR_API xir_value *xir_onnx_rename_captures(const xir_value *graph, const xir_st
  * inputs and outputs, which there is if any has. NULL with a finding: XIR_E_SYNTAX for a text that is not base64, what
  * the reader of ONNX finds. */
 XIR_API xir_network *xir_onnx_read_function(xir_context *ctx, xir_str text, xir_diags *why);
+
+/* Writes a network whose ops are all of ONNX as a FunctionProto, the inverse of xir_onnx_read_function: *out is the
+ * text in base64, which xir_text_free frees; it is empty after a failure. Constants that nodes use become nodes
+ * "Constant", since a function has no initializers. Statuses of writing a model (docs/onnx.md), and: XIR_E_INVALID if
+ * the network or one of its inputs has no name, and for a value that nothing in it makes; XIR_E_MISSING for an absent
+ * result; XIR_E_UNSUPPORTED for a reference to an attribute without a default. */
+XIR_API xir_status xir_onnx_write_function(xir_network *net, xir_text_buffer *out, xir_diags *why);
 
 XIR_END
 

@@ -46,8 +46,9 @@ typedef struct xir_groups xir_groups;
  * XIR_TRAIT_SINK: Input, Output, and others like them) are in no group, and `kind` is not asked about them. Each other
  * op is in exactly one group. All ops of a group have one kind and are connected through data; each group is
  * convex, and no path leads from a group through other groups back to it: so all groups can be outlined, in any order,
- * unless an op uses what a sub op of another one makes. A group may be one op. Groups are large, but not always as
- * large as possible, which no linear method finds.
+ * unless an op uses what a sub op of another one makes. A group may be one op. Of groups that can be joined, those are
+ * joined first between which values take the most bytes. Groups are large, but not always as large as possible, which
+ * no linear method finds.
  *
  * Linear in ops and uses. NULL with a finding: XIR_E_INVALID if an op is used before it is made (also in a cycle),
  * XIR_E_MISSING if an argument is NULL, XIR_E_MEMORY. */

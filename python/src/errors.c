@@ -26,6 +26,25 @@ xir_diags *why_new(void) {
     return why;
 }
 
+static PyObject *text_or_none(xir_str text) { return text.size ? text_out(text) : Py_NewRef(Py_None); }
+
+/* What a finding says besides if it is about a rule of a target. */
+static PyObject *parts_of(const xir_diag_rule *rule) {
+    if (!rule) return Py_BuildValue("(OOOOO)", Py_None, Py_None, Py_None, Py_None, Py_None);
+    return Py_BuildValue("(NNNNN)", text_or_none(rule->target), text_or_none(rule->name), text_or_none(rule->found),
+                         text_or_none(rule->needed), text_or_none(rule->mend));
+}
+
+/* The finding has both tuples as its members. */
+static PyObject *join_parts(PyObject *place, PyObject *parts) {
+    PyObject *all = place && parts ? PySequence_Concat(place, parts) : NULL;
+    PyObject *made = all ? PyObject_CallObject(make_finding, all) : NULL;
+    Py_XDECREF(all);
+    Py_XDECREF(place);
+    Py_XDECREF(parts);
+    return made;
+}
+
 static PyObject *finding_of(const xir_diag *d) {
     static const char *const severities[] = { "error", "warning", "note" };   /* ORDER SEVERITY */
     PyObject *message = text_out(d->message), *file = text_out(d->file), *path = text_out(d->path);
@@ -34,8 +53,9 @@ static PyObject *finding_of(const xir_diag *d) {
         byte = d->byte == XIR_NO_BYTE ? Py_NewRef(Py_None) : PyLong_FromUnsignedLongLong(d->byte);
     }
     if (byte) {
-        made = PyObject_CallFunction(make_finding, "ssOOkkOO", severities[d->severity], xir_status_name(d->code),
-                                     message, file, (unsigned long)d->line, (unsigned long)d->column, byte, path);
+        PyObject *place = Py_BuildValue("(ssOOkkOO)", severities[d->severity], xir_status_name(d->code), message, file,
+                                        (unsigned long)d->line, (unsigned long)d->column, byte, path);
+        made = join_parts(place, place ? parts_of(d->rule) : NULL);
     }
     Py_XDECREF(message);
     Py_XDECREF(file);

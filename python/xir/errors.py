@@ -7,10 +7,13 @@ import warnings as _warnings
 from collections import namedtuple as _namedtuple      # typing takes half of the time of an import
 
 
-class Finding(_namedtuple("Finding", "severity code message file line column byte path")):
+class Finding(_namedtuple("Finding", "severity code message file line column byte path target rule found needed mend",
+                          defaults=(None,) * 5)):
     """A sentence with a place, as the library reports it: its severity ("error", "warning", "note"); the short name of
     a status ("bounds"); the message; the file, empty if the input was not one; the line from 1, or 0, and the column
-    from 1, in bytes; the offset in the file, or None; the path, "/ops/17/inputs/1/dtype", empty for the whole."""
+    from 1, in bytes; the offset in the file, or None; the path, "/ops/17/inputs/1/dtype", empty for the whole. If it is
+    about a rule of a target: the target; the name of the rule, what was found, what is needed and what mends it, each
+    None if the rule does not say it. Otherwise all five are None."""
 
     __slots__ = ()
 

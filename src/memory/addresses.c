@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <xir/memory.h>
 #include <xir/ops.h>
+#include "addresses_inside.h"
 #include "class_shares.h"
 #include "graph.h"
 #include "hash.h"
@@ -390,6 +391,20 @@ static void end_life(check *c, const addressed *v) {
     if (set->living == NO_PLACE) end_set(c, set);
 }
 
+/* A value that lives and has bytes of a place. */
+static const xir_value *living_at(void *user, const place *it) {
+    const check *c = user;
+    const uint32_t rank = places_next(&c->places, places_of_memory(&c->places, it->memory), it->from);
+    const bool shares = rank != NO_PLACE && c->all[rank].memory == it->memory && c->all[rank].from < it->to;
+    return shares ? c->values[c->values[c->sets[rank]].living].value : NULL;
+}
+
+static void check_body(check *c, const xir_op *call) {
+    inside_check inside = { .ctx = c->net->ctx, .how = c->how, .why = c->why, .living = living_at, .user = c };
+    const xir_status status = inside_check_call(&inside, call, xir_network_index_of(c->net, call));
+    if (!c->status) c->status = status ? status : inside.status;
+}
+
 static void sweep(check *c) {
     memset(c->ending, 0xFF, c->n_ops * sizeof *c->ending);
     memset(c->sets, 0xFF, c->n_ranks * sizeof *c->sets);
@@ -401,6 +416,8 @@ static void sweep(check *c) {
             compare(c, &c->values[made]);
             begin_life(c, made);
         }
+        const xir_op *op = xir_liveness_op_at(c->lives, at);
+        if (op_has_children(op) && xir_op_is(op, xir_call_op_class())) check_body(c, op);
         for (uint32_t i = c->ending[at]; i != NO_PLACE; i = c->values[i].next) end_life(c, &c->values[i]);
     }
     if (!c->left) {

@@ -93,6 +93,7 @@ static xir_status check_plan(const xir_network *net, const xir_memory_buffers *b
     }
     for (size_t i = 0; i < b->n_values; i++) {
         const xir_op *op = value_op(b->values[i]);
+        while (op && op->flags & OP_CHILD) op = op_more_of(op)->parent;
         if (!op || op->net != net || !(op->flags & OP_PLACED))
             return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "a value of the buffers is not one of the network");
     }

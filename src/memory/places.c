@@ -56,3 +56,13 @@ uint32_t places_next(const places *s, uint32_t at, uint64_t address) {
     }
     return NO_PLACE;
 }
+
+uint32_t places_of_memory(const places *s, uint64_t memory) {
+    uint32_t start = 0, end = s->n;
+    while (start < end) {
+        const uint32_t middle = start + (end - start) / 2;
+        if (s->all[middle].memory < memory) start = middle + 1;
+        else end = middle;
+    }
+    return start;
+}

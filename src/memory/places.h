@@ -34,5 +34,7 @@ void     places_add(places *s, uint32_t rank);
 void     places_remove(places *s, uint32_t rank);
 /* The first rank from `at` on of a place that lives and ends after an address, in whichever memory; or NO_PLACE. */
 uint32_t places_next(const places *s, uint32_t at, uint64_t address);
+/* The first rank of a memory; of the next one, or the number of ranks, if nothing is in it. */
+uint32_t places_of_memory(const places *s, uint64_t memory);
 
 #endif

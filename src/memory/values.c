@@ -5,6 +5,7 @@
 #include "values.h"
 #include <inttypes.h>
 #include <stdio.h>
+#include <xir/ops.h>
 #include <xir/symbols.h>
 #include "graph.h"
 #include "scratch.h"
@@ -49,8 +50,11 @@ static xir_status find_bytes(const maker *m, const xir_value *v, uint64_t *bytes
 }
 
 /* The bytes of a value of a body. */
-static xir_status bytes_inside(const void *user, const xir_value *v, uint64_t *bytes) {
+static xir_status bytes_inside(const void *user, const xir_value *v, uint64_t *bytes, bool *takes) {
     const maker *m = user;
+    *bytes = 0;
+    *takes = !m->how->takes || m->how->takes(m->how->user, v);
+    if (!*takes) return XIR_OK;
     const xir_status status = v->type ? xir_type_bytes(v->type, bytes) : XIR_E_BOUNDS;
     return status == XIR_E_LIMIT ? fail_far(m, v) : status ? find_bytes(m, v, bytes) : XIR_OK;
 }
@@ -98,16 +102,76 @@ static bool is_taken(const maker *m, const xir_value *v, const xir_life *life) {
     return !life->of_params && (!m->how->takes || m->how->takes(m->how->user, v));
 }
 
+/* Whether values of a body have places already, which are all as in its plan, from the same offset on. */
+static bool is_fixed_inside(const maker *m, const scratch_values *inside, uint64_t *offset) {
+    for (size_t i = 0; i < inside->n; i++) {
+        uint64_t its;
+        if (!m->how->is_fixed || !m->how->is_fixed(m->how->user, inside->of[i].value, &its)) return false;
+        if (its < inside->of[i].offset || (i && its - inside->of[i].offset != *offset)) return false;
+        *offset = its - inside->of[i].offset;
+    }
+    return inside->n;
+}
+
+/* The values of a body are in the buffer of its call. */
+static xir_status add_inside(const maker *m, const scratch_values *inside) {
+    xir_memory_buffers *b = m->b;
+    for (size_t i = 0; i < inside->n; i++) {
+        if (!reserve(b) || !pointer_table_add(&b->numbers, inside->of[i].value, (uint32_t)b->n_values))
+            return diag_memory(m->why);
+        b->values[b->n_values] = inside->of[i].value;
+        b->offset_of[b->n_values] = inside->of[i].offset;
+        b->buffer_of[b->n_values++] = (uint32_t)b->n;
+    }
+    return XIR_OK;
+}
+
+/* A value of a body that stands for one outside is where that is. */
+static xir_status add_alias(const maker *m, const xir_value *inside, const xir_value *outside) {
+    xir_memory_buffers *b = m->b;
+    const uint32_t *known = outside ? pointer_table_find(&b->numbers, outside) : NULL;
+    if (!known || pointer_table_find(&b->numbers, inside)) return XIR_OK;
+    const uint32_t number = *known;
+    if (!reserve(b) || !pointer_table_add(&b->numbers, inside, (uint32_t)b->n_values)) return diag_memory(m->why);
+    b->values[b->n_values] = inside;
+    b->offset_of[b->n_values] = b->offset_of[number];
+    b->buffer_of[b->n_values] = b->buffer_of[number];
+    b->n_values++;
+    return XIR_OK;
+}
+
+/* The ports of a call, and of the calls in its body. */
+static xir_status add_ports(const maker *m, const xir_op *call) {
+    if (!xir_op_is(call, xir_call_op_class())) return XIR_OK;
+    const xir_ops ops = ((const xir_call_op_attrs *)call->attrs)->body;
+    const xir_op *in = ops.size ? ops.data[0] : NULL, *out = ops.size ? ops.data[ops.size - 1] : NULL;
+    xir_status status = XIR_OK;
+    for (uint32_t i = 0; in && i < in->n_outputs && i < call->n_inputs && !status; i++)
+        status = add_alias(m, &op_outputs(in)[i], op_inputs(call)[i].value);
+    for (uint32_t i = 0; out && i < out->n_inputs && i < call->n_outputs && !status; i++) {
+        const xir_value *v = op_inputs(out)[i].value;
+        const bool own = v && !value_is_params(v) && value_op(v) != in && xir_op_parent(value_op(v)) == call;
+        if (own) status = add_alias(m, v, &op_outputs(call)[i]);
+    }
+    for (size_t i = 0; i < ops.size && !status; i++) status = add_ports(m, ops.data[i]);
+    return status;
+}
+
 /* What the body of a call makes needs bytes while it runs. */
 static xir_status add_scratch(const maker *m, const xir_op *op, size_t at) {
     xir_memory_buffers *b = m->b;
+    scratch_values inside = { NULL, 0, 0 };
     uint64_t bytes;
-    xir_status status = scratch_of(op, bytes_inside, m, &bytes, m->why);
-    if (status || !bytes) return status;
-    if (!reserve(b)) return diag_memory(m->why);
-    b->first[b->n] = NULL;
-    b->data[b->n++] = (xir_buffer){ .from = (int64_t)at, .to = (int64_t)at, .size = bytes, .align = m->how->align };
-    return XIR_OK;
+    xir_status status = scratch_of(op, m->how->align, bytes_inside, m, &inside, &bytes, m->why);
+    if (!status && bytes) status = add_inside(m, &inside);
+    if (!status && bytes) {
+        xir_buffer it = { .from = (int64_t)at, .to = (int64_t)at, .size = bytes, .align = m->how->align };
+        it.fixed = is_fixed_inside(m, &inside, &it.offset);
+        if (!reserve(b)) status = diag_memory(m->why);
+        else b->first[b->n] = NULL, b->data[b->n++] = it;
+    }
+    scratch_free(b->alloc, &inside);
+    return status ? status : add_ports(m, op);
 }
 
 static xir_status add_values(const maker *m) {

@@ -6,8 +6,13 @@
 #include "targets.h"
 
 size_t plain_dims(const xir_type *type, int64_t *out) {
+    const xir_tensor_type *tensor = xir_type_as_tensor(type);
     const xir_layout *layout = xir_type_layout(type);
     size_t n = 0;
+    if (tensor && !xir_type_is_layouted(type)) {
+        for (; n < tensor->shape.size && n < MOST_AXES; n++) out[n] = tensor->shape.data[n];
+        return n;
+    }
     for (size_t i = 0; i < xir_type_rank(type) && n < MOST_AXES; i++) {
         if (xir_type_is_layouted(type) && xir_layout_unit(layout, i)) continue;
         out[n++] = xir_type_dim(type, (int64_t)i, true);
@@ -45,6 +50,7 @@ bool one_map(xir_infer *at) {
         return false;
     }
     int64_t dims[MOST_AXES], others[MOST_AXES];
+    if (map == out) return true;
     const size_t n = plain_dims(map, dims), m = plain_dims(out, others);
     bool same = n == m;
     for (size_t i = 0; i < n && same; i++) same = dims[i] == others[i];

@@ -18,4 +18,7 @@ node "$SRC/tests/passes/quantize/onnxruntime.mjs" "$XIR_ONNXRUNTIME" "$XIR" "$SR
     bad "quantize/onnxruntime.mjs"
 lines out 19
 out "4  onnx::com.microsoft.QLinearConv"
+node "$SRC/tests/convert/onnx/functions.mjs" "$XIR_ONNXRUNTIME" "$XIR" "$SRC/examples/models" >out 2>err ||
+    bad "functions.mjs"
+lines out 9
 finish

@@ -290,6 +290,18 @@ static xir_network *net_of(const row *r, const char *text) {
     return net;
 }
 
+/* Asking about a network gives what asking about each op does. */
+static void same_answer(void *user, const xir_op *op, xir_status status) {
+    const xir_status alone = xir_op_try(op, user, NULL);
+    if (alone != status) fail_msg("op %lld: %d, alone %d", (long long)xir_op_id(op), (int)status, (int)alone);
+}
+
+static void check_answers(const char *target, const row *r, const xir_network *net) {
+    const xir_try_options how = XIR_INIT(xir_try_options, .answer = same_answer,
+                                         .user = (void *)(uintptr_t)target_of(target));
+    if (r->how == PLAIN) (void)xir_network_try(net, target_of(target), &how, NULL, NULL);
+}
+
 static void check_row(const char *target, const row *r) {
     const xir_try_options how = XIR_INIT(xir_try_options, .typed = r->how != PLAIN);
     xir_network *net = net_of(r, r->broken);
@@ -307,6 +319,7 @@ static void check_row(const char *target, const row *r) {
     }
     if (!n) fail_msg("%s, %s: '%s' does not break it", target, r->rule, r->broken);
     assert_int_equal(status, note ? XIR_OK : XIR_E_UNSUPPORTED);
+    check_answers(target, r, net);
     xir_network_free(net);
 }
 
@@ -356,6 +369,7 @@ static void check_legal(const char *target, const row *r) {
     const xir_status status = xir_network_try(net, target_of(target), &how, NULL, why);
     const xir_diag *d = xir_diags_at(why, 0);
     if (status || d) fail_msg("%s, %s: '%s' is not legal: %.*s", target, r->rule, r->legal, XIR_ARG(d->message));
+    check_answers(target, r, net);
     xir_network_free(net);
 }
 
@@ -463,6 +477,44 @@ static void bodies_of_calls_are_asked_about(void **state) {
     xir_network_free(net);
 }
 
+/* Absent inputs, values without a type, open dims and dims of 0: each op of each network, in each place. No rule breaks
+ * down, and the network answers as its ops do. */
+static void spoil(const row *r, const char *target, int way) {
+    xir_network *net = net_of(r, r->broken);
+    const xir_target *of = target_of(target);
+    const xir_try_options how = XIR_INIT(xir_try_options, .answer = same_answer, .user = (void *)(uintptr_t)of);
+    XIR_EACH_OP(op, net) {
+        if (xir_op_is(op, xir_output_class())) continue;
+        const size_t n = way == 0 ? xir_op_input_count(op) : xir_op_output_count(op);
+        for (size_t i = 0; i < n; i++) {
+            xir_value *v = way == 0 ? xir_op_input(op, (int64_t)i) : xir_op_output(op, (int64_t)i);
+            const xir_type *was = v ? xir_value_type(v) : NULL;
+            int64_t dims[8];
+            const size_t rank = xir_type_rank(was);
+            if (!v || !was || rank > 8) continue;
+            for (size_t k = 0; k < rank; k++) dims[k] = way == 2 ? -1 : 0;
+            if (way == 0) DOES(xir_op_set_input(op, i, NULL));
+            else if (way == 1) DOES(xir_value_set_type(v, NULL));
+            else DOES(xir_value_set_type(v, xir_type_tensor(ctx, xir_type_element(was), xir_type_layout(was), dims,
+                                                            rank)));
+            (void)xir_network_try(net, of, way == 2 ? NULL : &how, NULL, NULL);
+            xir_diags_clear(why);
+            (void)xir_op_try(op, of, why);
+            if (way == 0) DOES(xir_op_set_input(op, i, v));
+            else DOES(xir_value_set_type(v, was));
+        }
+    }
+    xir_network_free(net);
+}
+
+static void no_rule_breaks_down(void **state) {
+    (void)state;
+    for (int way = 0; way < 4; way++) {
+        for (size_t i = 0; i < COUNT(buyi); i++) if (buyi[i].how == PLAIN) spoil(&buyi[i], "buyi", way);
+        for (size_t i = 0; i < COUNT(zhuge); i++) if (zhuge[i].how == PLAIN) spoil(&zhuge[i], "zhuge", way);
+    }
+}
+
 static void bad_arguments_are_refused(void **state) {
     (void)state;
     xir_network *net = story_net("x: 1 8; a = ReLU x; out a");
@@ -529,6 +581,7 @@ GROUP {
         cmocka_unit_test(a_finding_has_its_parts),
         cmocka_unit_test(own_ops_and_borders),
         cmocka_unit_test(bodies_of_calls_are_asked_about),
+        cmocka_unit_test(no_rule_breaks_down),
         cmocka_unit_test(bad_arguments_are_refused),
         cmocka_unit_test(targets_are_read_as_people_write_them),
         cmocka_unit_test(shorter_rules_are_taken),

@@ -238,6 +238,48 @@ static void check_partition(const xir_network *net, const xir_target *target) {
     }
 }
 
+/* Where one group reads what another one makes, another path between them keeps them apart: a path through ops, or
+ * through groups as if each were one op. */
+static void check_joined(const xir_network *net) {
+    static bool to[REGION_MOST_OPS][REGION_MOST_OPS], reads[REGION_MOST_OPS][REGION_MOST_OPS];
+    size_t node[REGION_MOST_OPS];
+    reach r;
+    reach_of(net, &r);
+    memset(to, 0, sizeof to);
+    memset(reads, 0, sizeof reads);
+    for (size_t i = 0; i < r.n; i++) {   /* a group is known by its first op */
+        node[i] = i;
+        for (size_t k = i; k-- > 0;)
+            if (group_of(r.ops[i]) >= 0 && group_of(r.ops[k]) == group_of(r.ops[i])) node[i] = node[k];
+    }
+    for (size_t i = 0; i < r.n; i++) {
+        for (size_t k = 0; k < r.n; k++) if (r.to[i][k] && node[i] != node[k]) to[node[i]][node[k]] = true;
+        for (size_t k = 0; k < xir_op_input_count(r.ops[i]); k++) {
+            const xir_value *v = xir_op_input(r.ops[i], (int64_t)k);
+            if (v && xir_value_op(v)) reads[node[i]][node[reach_place(&r, xir_value_op(v))]] = true;
+        }
+    }
+    for (size_t k = 0; k < r.n; k++)
+        for (size_t i = 0; i < r.n; i++)
+            for (size_t j = 0; j < r.n; j++) to[i][j] |= to[i][k] && to[k][j];
+    for (size_t a = 0; a < r.n; a++) {
+        for (size_t b = 0; b < r.n; b++) {
+            bool apart = a == b || !reads[b][a] || group_of(r.ops[a]) < 0 || group_of(r.ops[b]) < 0;
+            for (size_t z = 0; z < r.n; z++) apart |= z != a && z != b && to[a][z] && to[z][b];
+            if (!apart) fail_msg("groups %d and %d could be one", (int)group_of(r.ops[a]), (int)group_of(r.ops[b]));
+        }
+    }
+}
+
+/* Some ops are in the body of a call, of which the rules are asked about what is in it. */
+static void outline_any(xir_network *net) {
+    xir_op *ops[REGION_MOST_OPS];
+    reach r;
+    reach_of(net, &r);
+    const size_t n = random_convex(&r, ops);
+    if (!xir_outline(net, ops, n, NULL)) xir_network_clear_status(net);
+}
+
 static void any_partition_is_convex(void **state) {
     (void)state;
     const xir_target *target = lucky_target();
@@ -245,10 +287,53 @@ static void any_partition_is_convex(void **state) {
     for (int i = 0; i < OFTEN(10000); i++) {
         xir_network *net = region_net(24);
         any_network_for_luck();
+        if (i % 4 == 0) outline_any(net);
         assert_int_equal(xir_pass_run(net, "partition", "target=lucky", NULL, NULL), XIR_OK);
         check_partition(net, target);
+        check_joined(net);
         xir_network_free(net);
     }
+}
+
+static bool holds_now_and_then(xir_infer *at) { (void)at; return rand() & 1; }
+static bool asks_for_all(xir_infer *at) {
+    for (size_t i = 0; i < 4; i++) {
+        (void)xir_type_rank(xir_infer_input(at, i));
+        (void)xir_type_dim(xir_infer_output(at, i), 0, false);
+        (void)xir_infer_input_value(at, i);
+    }
+    return true;
+}
+static const xir_target_rule lies[] = {
+    { xir_relu_class, holds_now_and_then, "luck" }, { xir_add_class, holds_now_and_then, "luck" },
+    { xir_split_class, asks_for_all, "luck" },      { NULL, asks_for_all, "luck" },
+};
+static const xir_target_row liar = { XIR_TARGET_HEAD("own::Liar", "liar", "says one thing and another"),
+                                     .accelerator = true, .flags = XIR_TARGET_ADVISES, XIR_TARGET_RULES(lies) };
+
+/* Rules that answer one question in two ways, or ask for what does not exist, still give a valid network. */
+static void rules_may_lie(void **state) {
+    (void)state;
+    const xir_target_row *const rows[] = { &liar };
+    xir_context *with = xir_context_new(NULL);
+    DOES(xir_target_register(with, rows, 1, why));
+    srand(51);
+    for (int i = 0; i < 300; i++) {
+        char text[600] = "v0: fp32 4; v1: fp32 4; ";
+        size_t size = strlen(text);
+        const unsigned n = 3 + (unsigned)rand() % 14;
+        for (unsigned k = 2; k < n; k++) {
+            const unsigned a = (unsigned)rand() % k, b = (unsigned)rand() % k;
+            size += rand() & 1 ? (size_t)snprintf(text + size, sizeof text - size, "v%u = Add v%u v%u; ", k, a, b)
+                               : (size_t)snprintf(text + size, sizeof text - size, "v%u = ReLU v%u; ", k, a);
+        }
+        snprintf(text + size, sizeof text - size, "out v%u", n - 1);
+        xir_network *net = story_net_in(with, text);
+        DOES(xir_pass_run(net, "partition", i % 2 ? "target=liar,outline" : "target=liar", NULL, NULL));
+        DOES(xir_network_validate(net, why));
+        xir_network_free(net);
+    }
+    xir_context_free(with);
 }
 
 /* ---- parts ------------------------------------------------------------------------------------------------------ */
@@ -366,9 +451,31 @@ static bool divide(xir_context *with) {
     return done;
 }
 
+static const char *drawn;
+static bool divide_drawn(xir_context *with) {
+    xir_network *net = story_net_in(with, drawn);
+    const bool done = net && xir_pass_run(net, "partition", "target=buyi,outline", NULL, NULL) == XIR_OK;
+    xir_network_free(net);
+    return done;
+}
+
 static void every_allocation_may_fail(void **state) {
     (void)state;
     check_memory(divide);
+    srand(52);
+    for (int i = 0; i < OFTEN(10); i++) {
+        static const char *const classes[] = { "ReLU", "Erf", "Sigmoid", "Exp" };
+        char text[400] = "v0: 1 8; ";
+        size_t size = strlen(text);
+        for (unsigned k = 1; k < 9; k++) {
+            const unsigned a = (unsigned)rand() % k, b = (unsigned)rand() % k, c = (unsigned)rand() % 4;
+            size += rand() % 3 ? (size_t)snprintf(text + size, sizeof text - size, "v%u = %s v%u; ", k, classes[c], a)
+                               : (size_t)snprintf(text + size, sizeof text - size, "v%u = Add v%u v%u; ", k, a, b);
+        }
+        snprintf(text + size, sizeof text - size, "out v8");
+        drawn = text;
+        check_memory(divide_drawn);
+    }
 }
 
 GROUP {
@@ -379,6 +486,7 @@ GROUP {
         cmocka_unit_test(what_makes_no_sense_is_refused),
         cmocka_unit_test(values_are_cast_at_borders),
         cmocka_unit_test(any_partition_is_convex),
+        cmocka_unit_test(rules_may_lie),
         cmocka_unit_test(parts_give_what_the_whole_gives),
         cmocka_unit_test(groups_that_are_not_convex_make_no_parts),
         cmocka_unit_test(every_allocation_may_fail),

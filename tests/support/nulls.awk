@@ -82,6 +82,7 @@ BEGIN {
     argument["bool"]                     = "false"
     argument["const xir_mapping_rules *"] = "&f->mapping_rules"
     argument["const xir_equal_rules *"]   = "NULL"
+    argument["xir_pass *"]               = "NULL"
     argument["const xir_try_options *"] = argument["xir_tried *"] = "NULL"
     argument["const xir_optimise_options *"] = argument["xir_optimised *"] = "NULL"
     argument["const xir_compare_options *"] = argument["const xir_compare *"] = argument["xir_compare *"] = "NULL"

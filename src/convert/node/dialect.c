@@ -100,6 +100,8 @@ xir_status convert_finish(const xir_dialect_decl *dialect, xir_network *net, boo
 xir_status convert_begin_back(const xir_dialect_decl *dialect, xir_pass *pass) {
     return HAS(dialect, begin_back) ? dialect->begin_back(pass) : XIR_OK;
 }
+bool convert_has_calls(const xir_dialect_decl *dialect) { return HAS(dialect, calls); }
+xir_status convert_calls(const xir_dialect_decl *dialect, xir_pass *pass) { return dialect->calls(pass); }
 xir_status convert_end_back(const xir_dialect_decl *dialect, xir_pass *pass) {
     return HAS(dialect, end_back) ? dialect->end_back(pass) : XIR_OK;
 }

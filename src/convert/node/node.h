@@ -40,6 +40,8 @@ xir_convert_fn *convert_instead(const xir_dialect_decl *dialect, xir_node *at);
 bool            convert_needs_constants(const xir_dialect_decl *dialect);
 xir_status      convert_finish(const xir_dialect_decl *dialect, xir_network *net, bool *changed);
 xir_status convert_begin_back(const xir_dialect_decl *dialect, xir_pass *pass);
+bool       convert_has_calls(const xir_dialect_decl *dialect);   /* the format has functions: then convert_calls */
+xir_status convert_calls(const xir_dialect_decl *dialect, xir_pass *pass);
 xir_status convert_end_back(const xir_dialect_decl *dialect, xir_pass *pass);
 void            convert_types(const xir_dialect_decl *dialect, xir_node *at);
 const xir_type *convert_element(const xir_dialect_decl *dialect, const xir_value *v);
@@ -153,6 +155,12 @@ typedef struct inlining {
     size_t              n_functions;
     text_table          function_of;     /* by the class key and the overload                                */
     bool                has_functions;
+    bool                keeps_functions;     /* their nodes become calls (called.h)                          */
+    struct called      *calls;               /* in the order in which their nodes are done                   */
+    size_t              n_calls, call_room;
+    struct called_op   *called_ops;          /* the ops of them                                              */
+    size_t              n_called_ops, called_op_room;
+    pointer_table       called_op_of;        /* op -> index in `called_ops`                                  */
 } inlining;
 
 /* The bytes that a conversion makes (bytes.c). Arenas count their own. */

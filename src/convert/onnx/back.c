@@ -27,6 +27,14 @@ static int64_t version_of_source(const xir_network *net) {
     return tags && xir_map_find(tags, XIR_STR("onnx.opset")) ? onnx_version(net, (xir_str){ NULL, 0 }) : 0;
 }
 
+/* What bodies of calls need counts too. */
+static bool note_needs(void *user, xir_op *op) {
+    int64_t *version = user;
+    const int64_t needs = onnx_needs(op);
+    if (needs > *version) *version = needs;
+    return !xir_op_is(op, xir_call_op_class()) || op_each_child(op, note_needs, user);
+}
+
 /* Unless the option says it: the version of the source, as far as the way back knows it, or the usual one, or a newer
  * one that first has operators for all ops. */
 static int64_t version_for(xir_pass *pass, int64_t most) {
@@ -36,8 +44,7 @@ static int64_t version_for(xir_pass *pass, int64_t most) {
     if (wanted) return wanted;
     if (version < ONNX_OLDEST_BACK) version = ONNX_OLDEST_BACK;
     if (version > most) version = most;
-    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op))
-        if (onnx_needs(op) > version) version = onnx_needs(op);
+    for (xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) (void)note_needs(&version, op);
     return version;
 }
 

@@ -20,6 +20,7 @@ enum { ONNX_OLDEST_BACK = 11, ONNX_NEWEST_BACK = 23, ONNX_USUAL_BACK = 13 };
 xir_status onnx_begin_back(xir_pass *pass);
 xir_status onnx_end_back(xir_pass *pass);   /* back_names.c */
 xir_status onnx_rename_captures(xir_pass *pass);   /* back_captures.c */
+xir_status onnx_back_functions(xir_pass *pass);   /* back_functions.c: calls become functions */
 xir_status onnx_settle_types(xir_pass *pass);   /* back_ends.c: quantised values, operator sets */
 /* The version of ONNX's own operator set in the network. */
 static inline int64_t onnx_target(const xir_node *at) { return onnx_version(at->c->net, (xir_str){ NULL, 0 }); }

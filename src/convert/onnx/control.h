@@ -8,6 +8,9 @@
 #include "onnx/rows.h"
 #include "walk/opened.h"
 
+/* The tag of a call that was a node of a function of the file: "domain.name" of the function. */
+#define ONNX_FUNCTION_TAG "onnx.function"
+
 /* How many values the subgraphs of the node capture: its last inputs. */
 size_t onnx_captured(const xir_node *at);
 /* The node's own inputs, without captured ones and results of bodies. */

@@ -7,6 +7,7 @@
 #include "onnx/control.h"
 #include "onnx/custom.h"
 #include "onnx/onnx.h"
+#include "walk/called.h"
 
 /* ---- the functions of the model --------------------------------------------------------------------------------- */
 
@@ -96,8 +97,23 @@ static body_function *function_of(xir_node *at) {
 
 /* ---- a call ----------------------------------------------------------------------------------------------------- */
 
+/* With the option functions=keep, what the node has become is a call at the end. */
+static bool note_call(xir_node *at) {
+    const size_t prefix = sizeof "onnx::" - 1;
+    const xir_str key = xir_class_key(xir_op_class(at->op));
+    const xir_map *tags = xir_op_tags(at->op);
+    const xir_any *overload = tags ? xir_map_find(tags, XIR_STR("onnx.overload")) : NULL;
+    const bool has = overload && overload->kind == XIR_ANY_TEXT;
+    const xir_entry own[] = {
+        { XIR_STR(ONNX_FUNCTION_TAG), xir_any_text((xir_str){ key.data + prefix, key.size - prefix }) },
+        { XIR_STR("onnx.overload"), has ? *overload : xir_any_text(XIR_STR("")) },
+    };
+    return called_note(at, own, COUNT(own));
+}
+
 static bool resume_call(xir_node *at) {
     for (size_t i = 0; i < at->n_out; i++) onnx_give(at, i, node_result_of_body(at, i));
+    if (at->c->in.keeps_functions && !xir_node_failed(at)) note_call(at);
     return !xir_node_failed(at);
 }
 

@@ -345,5 +345,5 @@ const xir_dialect_decl dialect_onnx = {
     .check = onnx_check_both, .types = onnx_types, .element = onnx_declared_element, .newest = ONNX_NEWEST,
     .function = onnx_function, .rest = onnx_rest,
     .back = &pass_xir_to_onnx, .before_back = "denormalize,layout{to=nchw}", .begin_back = onnx_begin_back,
-    .end_back = onnx_end_back, .finish = onnx_finish, .lacks = XIR_LACKS_TENSOR_NAMES,
+    .end_back = onnx_end_back, .finish = onnx_finish, .lacks = XIR_LACKS_TENSOR_NAMES, .calls = onnx_back_functions,
 };

@@ -3,6 +3,7 @@
 
 /* See opened.h. */
 #include <stdio.h>
+#include "walk/called.h"
 #include "walk/opened.h"
 #include "walk/walk.h"
 #include "source_tags.h"
@@ -10,6 +11,7 @@
 void inlining_begin(conversion *c) {
     pointer_table_init(&c->in.list_of, context_alloc(c->ctx));
     text_table_init(&c->in.function_of, context_alloc(c->ctx));
+    pointer_table_init(&c->in.called_op_of, context_alloc(c->ctx));
 }
 
 /* The mapping refers to both networks. */
@@ -55,14 +57,15 @@ opened_node *node_open(xir_node *at, xir_network *body, bool owns, const char *p
     }
     *o = (opened_node){ .next = c->in.open, .op = at->op, .mark = xir_op_prev(at->op),
                         .n_in = xir_op_input_count(at->op), .n_stayed = c->stayed.n, .n_lists = c->in.n_lists,
-                        .n_kept = c->in.n_kept, .changed = c->changed, .resume = resume, .body = body,
-                        .owns_body = owns };
+                        .n_kept = c->in.n_kept, .n_calls = c->in.n_calls, .changed = c->changed, .resume = resume,
+                        .body = body, .owns_body = owns };
     if (before) {   /* another body of the same node */
         o->mark = before->mark;
         o->n_in = before->n_in;
         o->n_stayed = before->n_stayed;
         o->n_lists = before->n_lists;
         o->n_kept = before->n_kept;
+        o->n_calls = before->n_calls;
         o->changed = before->changed;
         o->plan = before->plan;
         opened_close(c, before);
@@ -130,6 +133,7 @@ void node_undo(xir_node *at) {
     c->changed = o->changed;
     if (c->in.n_lists > o->n_lists) c->in.n_lists = o->n_lists;
     if (c->in.n_kept > o->n_kept) c->in.n_kept = o->n_kept;
+    if (c->in.n_calls > o->n_calls) c->in.n_calls = o->n_calls;
     opened_close(c, o);
     at->opened = NULL;
     at->n_in = xir_op_input_count(at->op);
@@ -476,6 +480,7 @@ void inlining_end(conversion *c) {
     for (size_t i = 0; i < in->n_functions; i++) xir_network_free(in->functions[i].net);
     pointer_table_free(&in->list_of);
     text_table_free(&in->function_of);
+    called_end(c);
     mem_free(alloc, in->origins, in->origin_room * sizeof *in->origins);
     mem_free(alloc, in->lists, in->list_room * sizeof *in->lists);
     mem_free(alloc, in->kept, in->kept_room * sizeof *in->kept);

@@ -32,7 +32,7 @@ typedef struct opened_node {
     xir_op             *op;
     xir_op             *mark;        /* the op before the first of its ops; NULL: they come first                  */
     size_t              n_in;        /* the node's own inputs; results follow                                      */
-    size_t              n_stayed, n_lists, n_kept, changed;   /* when it was opened */
+    size_t              n_stayed, n_lists, n_kept, n_calls, changed;   /* when it was opened */
     xir_convert_fn     *resume;      /* goes on when the walk is at the node again                                 */
     xir_network        *body;
     bool                owns_body;

@@ -16,9 +16,9 @@ const xir_pass *xir_node_pass(const xir_node *at) { return at->c->back.to ? at->
 static bool is_end(const xir_op *op) { return xir_op_is(op, xir_input_class()) || xir_op_is(op, xir_output_class()); }
 
 /* What the dialect does around the conversion. The end is for networks that are all of the format. */
-static bool is_whole(const conversion *c) {
-    for (const xir_op *op = xir_network_first(c->net); op; op = xir_op_next(op))
-        if (!is_end(op) && !dialect_has_class(c->back.to, op->cls)) return false;
+static bool is_all_of(const xir_network *net, const xir_dialect_decl *to) {
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op))
+        if (!is_end(op) && !dialect_has_class(to, op->cls)) return false;
     return true;
 }
 
@@ -41,7 +41,7 @@ xir_status convert_need_static(xir_pass *pass, const char *because) {
     return XIR_OK;
 }
 
-/* No format that XIR writes has an op with a body of ops. */
+/* A format without functions has no op with a body of ops. */
 static xir_status open_calls(xir_pass *at, const conversion *c) {
     size_t n;
     const xir_status status = inline_calls(at, XIR_STR(""), &n);
@@ -51,11 +51,13 @@ static xir_status open_calls(xir_pass *at, const conversion *c) {
 }
 
 static xir_status run(xir_pass *at, conversion *c) {
-    xir_status status = open_calls(at, c);
+    const bool keeps = convert_has_calls(c->back.to);
+    xir_status status = keeps ? XIR_OK : open_calls(at, c);
     if (status) return status;
     status = lost_begin(c->back.lost, c) ? convert_begin_back(c->back.to, at) : diag_memory(at->why);
+    if (!status && keeps) status = convert_calls(c->back.to, at);
     if (!status) status = back_begin(c) ? conversion_run(c) : diag_memory(at->why);
-    if (status || !is_whole(c)) return status;
+    if (status || !is_all_of(c->net, c->back.to)) return status;
     status = convert_end_back(c->back.to, at);
     return status ? status : lost_report(c->back.lost, at);
 }
@@ -81,6 +83,48 @@ xir_status xir_dialect_pass_run(xir_pass *at) {
     conversion_end(&c);
     return status;
 }
+
+/* ---- bodies of calls -------------------------------------------------------------------------------------------- */
+
+static xir_status run_before_back(const xir_dialect_decl *to, xir_network *body, xir_diags *why) {
+    const char *before = convert_before_back(to);
+    if (!before) return XIR_OK;
+    xir_pipeline *p = xir_pipeline_parse(body->ctx, xir_str_of(before), why);
+    const xir_status status = p ? xir_pipeline_run(p, body, NULL, NULL, why) : XIR_E_MEMORY;
+    xir_pipeline_free(p);
+    return status;
+}
+
+/* Findings about a body have places in it, and its ops are reported again once the call is inlined. */
+static xir_status convert_body(const xir_pass *at, xir_network *body, pass_value *values, xir_diags *why) {
+    xir_pass inner = *at;
+    for (size_t i = 0; i < at->n_values; i++) {
+        values[i] = at->values[i];
+        if (strcmp(values[i].name, "strict") == 0) values[i].as.flag = false;
+        if (strcmp(values[i].name, "names") == 0) values[i].text = XIR_STR("");
+    }
+    inner.net = body;
+    inner.values = values;
+    inner.why = why;
+    xir_status status = run_before_back(xir_pass_user(at), body, why);
+    return status ? status : xir_dialect_pass_run(&inner);
+}
+
+xir_status xir_dialect_convert_body(xir_pass *at, xir_network *body, bool *whole) {
+    if (!at || !body || !whole) return diag_null(at ? at->why : NULL, !at ? "at" : !body ? "body" : "whole");
+    *whole = false;
+    const xir_allocator *alloc = context_alloc(body->ctx);
+    pass_value *values = mem_new(alloc, (at->n_values + 1) * sizeof *values);
+    xir_diags *why = xir_diags_new(body->ctx);
+    xir_status status = values && why ? convert_body(at, body, values, why) : XIR_E_MEMORY;
+    *whole = !status && is_all_of(body, xir_pass_user(at));
+    mem_free(alloc, values, (at->n_values + 1) * sizeof *values);
+    xir_diags_free(why);
+    if (status == XIR_E_MEMORY) return diag_memory(at->why);
+    return status == XIR_E_CANCELLED ? status : XIR_OK;
+}
+
+/* ---- the pipeline ----------------------------------------------------------------------------------------------- */
 
 /* The format that the operators of a format are of; of an unknown one, itself. */
 static const char *operators_of(xir_context *ctx, const char *format) {

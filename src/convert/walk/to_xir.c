@@ -3,6 +3,7 @@
 
 /* to-xir: converts a network of a foreign format's ops to XIR's ops, one by one, for any dialect. An op without
  * a counterpart stays. Each dialect gives the pass another name: "onnx-to-xir". */
+#include "walk/called.h"
 #include "walk/walk.h"
 #include "walk/options.h"
 #include "manager/pass.h"
@@ -73,10 +74,20 @@ static xir_status how_quantised(xir_pass *at, bool *arithmetic) {
                          CLIP_TO(how, 40));
 }
 
+/* What becomes of nodes that call functions of the file. */
+static xir_status how_called(xir_pass *at, bool *keep) {
+    const xir_str how = xir_pass_text(at, "functions");
+    *keep = xir_str_equal(how, XIR_STR("keep"));
+    if (*keep || xir_str_equal(how, XIR_STR("expand"))) return XIR_OK;
+    return xir_pass_fail(at, XIR_E_SYNTAX, NULL, "functions: expected 'expand' or 'keep', found '%.*s'",
+                         CLIP_TO(how, 40));
+}
+
 static xir_status convert(xir_pass *at) {
     conversion c;
-    bool fixed, named, prepared = false, arithmetic;
+    bool fixed, named, prepared = false, arithmetic, keep;
     xir_status status = how_quantised(at, &arithmetic);
+    if (!status) status = how_called(at, &keep);
     if (!status) status = fix_defaults(at);
     if (!status) status = name_dims(at, &named);
     if (!status && xir_pass_text(at, "input-shape").size) status = prepare(at->net, &prepared);
@@ -88,8 +99,10 @@ static xir_status convert(xir_pass *at) {
     c.within = at->within;
     c.prefix = "to-xir: ";
     c.arithmetic = arithmetic;
+    c.in.keeps_functions = keep;
     status = conversion_run(&c);
     if (!status && c.quantised) status = conversion_take_quantised(&c);
+    if (!status) status = called_outline(&c);
     xir_pass_changed(at, c.changed + fixed + named + prepared);
     conversion_end(&c);
     return status;
@@ -115,6 +128,8 @@ static const xir_pass_option options[] = {
     { "quantized",   XIR_PASS_TEXT, "types",
       "quantised numbers get quantised types where their form is plain (types), or are computed with integers and "
       "reals (arithmetic)" },
+    { "functions",   XIR_PASS_TEXT, "expand",
+      "nodes of functions of the file become the nodes of these (expand), or calls (keep)" },
     { "bind",        XIR_PASS_TEXT, "",      "numbers or intervals for the names of open dims: \"batch=1,length=8..128\"" },
 };
 

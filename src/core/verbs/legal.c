@@ -8,6 +8,7 @@
 #include <xir/legal.h>
 #include "hash.h"
 #include "legal.h"
+#include "types.h"
 #include "validate.h"
 
 /* ---- the rules ------------------------------------------------------------------------------------------------- */
@@ -114,9 +115,30 @@ static xir_status take_outputs(xir_infer *at, const xir_op *op) {
     return status;
 }
 
+static bool is_plain(const xir_value *v) {
+    return v && xir_type_as_tensor(v->type) && !xir_type_is_layouted(v->type);
+}
+
+/* Returns true if the target infers what the op has on the host: by the same rule, from types without tiles. */
+static bool infers_the_same(const xir_op *op, const xir_target *target) {
+    const unsigned kind = xir_target_kind_of(target);
+    const class_more *more = op->cls->more;
+    const bool tiled = class_infer_tiled(op->cls, kind);
+    const bool own = class_infer_of(op->cls, kind) || !target_is_host(op_target(op));
+    if (own || !op->n_outputs || !more->infer[XIR_TARGET_HOST] ||
+        (tiled ? more->alone_tiled : more->alone >> XIR_TARGET_HOST & 1)) return false;
+    for (uint32_t i = 0; i < op->n_inputs; i++) if (!is_plain(op_inputs(op)[i].value)) return false;
+    for (uint32_t i = 0; i < op->n_outputs; i++) if (!is_plain(&op_outputs(op)[i])) return false;
+    return true;
+}
+
 /* Infers on the target. Types that do not follow from the inputs (quantised ones, for instance), and those of a class
  * without inference, are those that the op has. */
-static xir_status infer_there(xir_infer *at, const xir_op *op, xir_diags *why) {
+static xir_status infer_there(xir_infer *at, const xir_op *op, bool valid, xir_diags *why) {
+    if (valid && infers_the_same(op, at->target)) {
+        const xir_status checked = infer_check(at);
+        return checked ? checked : take_outputs(at, op);
+    }
     const bool infers = class_can_infer(op->cls, xir_target_kind_of(at->target));
     xir_status status = infers ? infer_run(at) : XIR_E_UNSUPPORTED;
     if (!status) return XIR_OK;
@@ -159,7 +181,7 @@ static xir_status try_alone(const trial *t, const xir_op *op, xir_str path, bool
     at.pool = t->pool;
     at.op = op;
     at.path = path;
-    xir_status status = infer_there(&at, op, t->why);
+    xir_status status = infer_there(&at, op, t->valid, t->why);
     at.why = t->why;
     at.status = XIR_OK;
     if (!status && has_rules(t->target) && !calls) status = rules_check(&at, t->memo, t->typed, noted);

@@ -46,6 +46,7 @@ typedef struct trial {
     const xir_target *target;
     object_pool      *pool;
     bool              typed;
+    bool              valid;   /* types are those of inference: what the target infers as the host does is not again */
     xir_diags        *why;
     rules_memo       *memo;    /* may be NULL */
 } trial;

@@ -68,11 +68,13 @@ static xir_status ask(asking *a, const xir_op *op, size_t index) {
     bool noted = false;
     xir_diags *why = a->t.why;
     a->t.why = NULL;
+    a->t.valid = true;
     xir_status status = try_op(&a->t, op, XIR_STR(""), &noted);
     a->t.why = why;
+    a->t.valid = false;
     if (known && !status && !noted) *known = q;
-    if (!status && !noted) return XIR_OK;
-    if (status == XIR_E_MEMORY || (status && is_border(op)) || !why) return status;
+    if (!status && (!noted || !why)) return XIR_OK;
+    if (status == XIR_E_MEMORY || (status && is_border(op))) return status;
     char path[32];
     snprintf(path, sizeof path, "/ops/%zu", index);
     return try_op(&a->t, op, xir_str_of(path), &noted);

@@ -15,16 +15,7 @@
  * of what they read: ops of no kind, and groups that read none of their own kind, which could rise to them. Each step
  * looks at every op and use once. */
 #include <inttypes.h>
-#include "region.h"
-
-enum { NO_KIND = -1 };
-
-typedef struct member {
-    xir_op  *op;
-    int32_t  kind, level;
-    uint32_t up;       /* towards the root of its group; a root is its own */
-    bool     follows;  /* reads what another group of its kind makes, before groups rise. Of a root: some op does */
-} member;
+#include "region_groups.h"
 
 struct xir_groups {
     xir_allocator alloc;
@@ -36,30 +27,10 @@ struct xir_groups {
     size_t       *start;    /* of each group, and the end of the last one                                   */
 };
 
-typedef struct gathering {
-    const xir_network *net;
-    xir_groups        *groups;
-    member            *of;        /* by position                       */
-    uint32_t          *next;      /* lists of positions: see sort_ops  */
-    size_t             n;
-    xir_diags         *why;
-    xir_status         status;
-} gathering;
-
-static const uint32_t NOWHERE = UINT32_MAX;
-
-static uint32_t root(member *of, uint32_t i) {
-    while (of[i].up != i) {
-        of[i].up = of[of[i].up].up;
-        i = of[i].up;
-    }
-    return i;
-}
-
 /* The older root stays, so that a group is found from its first op. */
 static void join(member *of, uint32_t a, uint32_t b) {
-    a = root(of, a);
-    b = root(of, b);
+    a = member_root(of, a);
+    b = member_root(of, b);
     if (a < b) of[b].up = a;
     else of[a].up = b;
 }
@@ -125,13 +96,13 @@ static bool read_users(void *user, xir_op *op) {
             const xir_op *next = u->user;
             while (next && next->flags & OP_CHILD) next = op_more_of(next)->parent;
             if (!next || !(next->flags & OP_PLACED)) continue;
-            const uint32_t to = root(g->of, g->groups->place[next->slot]);
+            const uint32_t to = member_root(g->of, g->groups->place[next->slot]);
             if (to == c->group) continue;
             const member *it = &g->of[to];
             if (c->joins) {
                 if (it->kind == c->kind && it->level == c->level) {
                     join(g->of, to, c->group);
-                    c->group = root(g->of, to);
+                    c->group = member_root(g->of, to);
                 }
             } else if (it->kind == c->kind) {
                 if (it->level < c->same) c->same = it->level;
@@ -172,12 +143,12 @@ static bool rise_all(gathering *g) {
         memset(bucket, 0xFF, levels * sizeof *bucket);
         memset(first, 0xFF, size);
         for (uint32_t i = 0; i < g->n; i++) {   /* the last root of a level becomes the first of its list */
-            if (root(g->of, i) != i) continue;
+            if (member_root(g->of, i) != i) continue;
             below[i] = bucket[g->of[i].level];
             bucket[g->of[i].level] = i;
         }
         for (uint32_t i = (uint32_t)g->n; i-- > 0;) {
-            const uint32_t r = root(g->of, i);
+            const uint32_t r = member_root(g->of, i);
             g->next[i] = first[r];
             first[r] = i;
             g->of[r].follows |= g->of[i].follows;
@@ -198,7 +169,7 @@ static bool sort_ops(gathering *g) {
     xir_groups *s = g->groups;
     for (uint32_t i = 0; i < g->n; i++) {
         const member *me = &g->of[i];
-        const uint32_t r = root(g->of, i);
+        const uint32_t r = member_root(g->of, i);
         g->next[i] = me->kind == NO_KIND ? NOWHERE : r == i ? (uint32_t)s->n_groups++ : g->next[r];
         s->n += me->kind != NO_KIND;
     }
@@ -224,8 +195,9 @@ static xir_status gather(gathering *g, int (*kind)(const xir_op *op, void *user)
     g->next = mem_new(&s->alloc, (g->n + 1) * sizeof *g->next);
     if (!s->place || !g->of || !g->next) return diag_memory(g->why);
     memset(s->place, 0xFF, s->slots * sizeof *s->place);
+    g->place = s->place;
     if (!find_levels(g, kind, user)) return g->status;
-    return rise_all(g) && sort_ops(g) ? XIR_OK : diag_memory(g->why);
+    return rise_all(g) && groups_join(g) && sort_ops(g) ? XIR_OK : diag_memory(g->why);
 }
 
 xir_groups *xir_groups_new(const xir_network *net, int (*kind)(const xir_op *op, void *user), void *user,
@@ -242,7 +214,7 @@ xir_groups *xir_groups_new(const xir_network *net, int (*kind)(const xir_op *op,
     *groups = (xir_groups){ .alloc = net->ctx->alloc, .ctx = net->ctx, .net = net,
                              .slots = (size_t)net->n_slots + 1 };
     context_retain(groups->ctx);
-    gathering g = { .net = net, .groups = groups, .n = net->n_ops, .why = why };
+    gathering g = { .net = net, .groups = groups, .n = net->n_ops, .alloc = &groups->alloc, .why = why };
     const xir_status status = gather(&g, kind, user);
     mem_free(&groups->alloc, g.of, (g.n + 1) * sizeof *g.of);
     mem_free(&groups->alloc, g.next, (g.n + 1) * sizeof *g.next);

@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <xir/memory.h>
+#include <xir/ops.h>
 #include "number.h"
 #include "tags.h"
 
@@ -176,18 +177,22 @@ static xir_status clear_value(xir_pass *at, xir_value *v) {
     return status ? status : plan_place(at, v, XIR_MTYPE_HOST, 0, 0);
 }
 
-static xir_status clear(xir_pass *at) {
-    xir_network *net = at->net;
-    xir_status status = tags_clear(at);
-    for (xir_op *op = net->first; op && !status; op = op->next) {
-        for (uint32_t i = 0; i < op->n_outputs && !status; i++)
-            status = clear_value(at, &op_outputs(op)[i]);
-        for (uint32_t i = 0; i < op->n_inputs && !status; i++) {
-            xir_value *v = op_inputs(op)[i].value;
-            if (v && value_is_params(v)) status = plan_place(at, v, XIR_MTYPE_HOST, 0, 0);
-        }
+typedef struct clearing { xir_pass *at; xir_status status; } clearing;
+
+static bool clear_op(void *user, xir_op *op) {
+    clearing *c = user;
+    for (uint32_t i = 0; i < op->n_outputs && !c->status; i++) c->status = clear_value(c->at, &op_outputs(op)[i]);
+    for (uint32_t i = 0; i < op->n_inputs && !c->status; i++) {
+        xir_value *v = op_inputs(op)[i].value;
+        if (v && value_is_params(v)) c->status = plan_place(c->at, v, XIR_MTYPE_HOST, 0, 0);
     }
-    return status;
+    return !c->status && (!xir_op_is(op, xir_call_op_class()) || op_each_child(op, clear_op, user));
+}
+
+static xir_status clear(xir_pass *at) {
+    clearing c = { at, tags_clear(at) };
+    for (xir_op *op = at->net->first; op && !c.status; op = op->next) (void)clear_op(&c, op);
+    return c.status;
 }
 
 static xir_status run(xir_pass *at) {

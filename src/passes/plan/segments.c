@@ -4,6 +4,8 @@
 #include "segments.h"
 #include <inttypes.h>
 #include <stdio.h>
+#include <xir/ops.h>
+#include "bodies.h"
 #include "onchip.h"
 #include "tags.h"
 
@@ -22,6 +24,8 @@ typedef struct planner {
     range               theirs;         /* the Params that the compiler has placed          */
     uint64_t            kept_to;        /* the greatest end of an address that is kept      */
     uint64_t            kept_on_chip;   /* the same on the chip                             */
+    xir_memory_buffers *maps;           /* NULL: they share no bytes                        */
+    uint64_t           *maps_at;        /* the address of each                              */
     range               of[SEGMENTS];
 } planner;
 
@@ -61,16 +65,29 @@ static void keep_until(planner *p, const xir_value *v) {
     if (kind == XIR_MTYPE_ONCHIP && to > p->kept_on_chip) p->kept_on_chip = to;
 }
 
+/* Those in bodies of calls, too. */
+static bool find_kept_of(void *user, xir_op *op) {
+    planner *p = user;
+    for (uint32_t i = 0; i < op->n_outputs; i++) keep_until(p, &op_outputs(op)[i]);
+    for (uint32_t i = 0; i < op->n_inputs; i++) keep_until(p, op_inputs(op)[i].value);
+    return !xir_op_is(op, xir_call_op_class()) || op_each_child(op, find_kept_of, user);
+}
+
 static void find_kept(planner *p) {
-    for (const xir_op *op = p->at->net->first; op; op = op->next) {
-        for (uint32_t i = 0; i < op->n_outputs; i++) keep_until(p, &op_outputs(op)[i]);
-        for (uint32_t i = 0; i < op->n_inputs; i++) keep_until(p, op_inputs(op)[i].value);
-    }
+    for (xir_op *op = p->at->net->first; op; op = op->next) (void)find_kept_of(p, op);
+}
+
+/* Returns true if what the body of a call makes is planned with the call. */
+static bool takes_inside(const planner *p, const xir_value *v) {
+    const xir_op *op = value_op(v);
+    while (xir_op_parent(op)) op = xir_op_parent(op);
+    return parts_plans(&p->parts, op) && !(p->how->etm && is_kept(p, v));
 }
 
 static bool takes(void *user, const xir_value *v) {
     const planner *p = user;
     uint64_t offset;
+    if (xir_op_parent(value_op(v))) return takes_inside(p, v);
     return parts_takes(&p->parts, v) && !kept_for(p, v, &offset);
 }
 
@@ -175,6 +192,7 @@ static xir_status place_doubles(planner *p) {
 /* ---- maps -------------------------------------------------------------------------------------------------------- */
 
 static bool is_map(void *user, const xir_value *v) {
+    if (xir_op_parent(value_op(v))) return takes_inside(user, v);
     const part *its = parts_find(&((const planner *)user)->parts, v);
     return its && its->its == SEGMENT_MAPS && !its->onchip;
 }
@@ -256,9 +274,12 @@ static xir_status plan_maps(planner *p, const xir_memory_buffers *maps) {
     if (!plan) return fail_maps(p, maps);
     xir_status status = xir_memory_plan_peak(plan, &peak, p->said);
     if (!status && peak.bytes > INT64_MAX - its->from) status = fail_far(p);
+    p->maps_at = mem_new(&p->at->net->alloc, (xir_memory_buffers_count(maps) + 1) * sizeof *p->maps_at);
+    if (!status && !p->maps_at) status = pass_no_memory(p->at);
     for (size_t i = 0; i < xir_memory_buffers_count(maps) && !status; i++) {
         const xir_value *v = xir_memory_buffers_value(maps, i);   /* NULL: what the body of a call makes */
-        if (v) parts_find(&p->parts, v)->address = its->from + xir_memory_plan_offsets(plan)[i];
+        p->maps_at[i] = its->from + xir_memory_plan_offsets(plan)[i];
+        if (v) parts_find(&p->parts, v)->address = p->maps_at[i];
     }
     its->to = its->from + peak.bytes;
     xir_memory_plan_free(plan);
@@ -294,10 +315,8 @@ static xir_status place_maps(planner *p) {
     const xir_status chosen = place_on_chip(p);
     if (chosen) return chosen;
     if (!p->how->reuse) return place_apart(p, SEGMENT_MAPS);
-    xir_memory_buffers *maps = buffers_of(p, is_map);
-    xir_status status = !maps ? status_of(p->said) : xir_memory_buffers_count(maps) ? plan_maps(p, maps) : XIR_OK;
-    xir_memory_buffers_free(maps);
-    return status;
+    p->maps = buffers_of(p, is_map);
+    return !p->maps ? status_of(p->said) : xir_memory_buffers_count(p->maps) ? plan_maps(p, p->maps) : XIR_OK;
 }
 
 /* ---- all segments ------------------------------------------------------------------------------------------------ */
@@ -402,7 +421,7 @@ static xir_status set_all(const planner *p) {
     for (xir_op *op = p->at->net->first; op && !status; op = op->next) {
         for (uint32_t i = 0; i < op->n_outputs && !status; i++) status = set_value(p, op, &op_outputs(op)[i]);
     }
-    return status;
+    return status ? status : bodies_set(&(bodies){ p->at, p->how, &p->parts, p->maps, p->maps_at });
 }
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
@@ -423,6 +442,8 @@ static xir_status plan_with_params(planner *p) {
     }
     if (!status) status = set_all(p);
     pointer_table_free(&p->viewed);
+    mem_free(&net->alloc, p->maps_at, (xir_memory_buffers_count(p->maps) + 1) * sizeof *p->maps_at);
+    xir_memory_buffers_free(p->maps);
     mem_free(&net->alloc, (void *)p->params, n * sizeof *p->params);
     mem_free(&net->alloc, p->params_at, n * sizeof *p->params_at);
     return status;

@@ -74,22 +74,11 @@ typedef struct model {
 
 /* Parts that only matter when ONNX is written again are kept unchanged, as text. */
 bool proto_keep(proto_reader *r, wire_bytes bytes, dialect_list *list) {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    size_t size = (bytes.size + 2) / 3 * 4;
+    const size_t size = wire_base64_size(bytes.size);
     char *text = arena_take(&r->d.scratch, size);
     xir_any *any = text ? dialect_add(&r->d, list, sizeof *any) : NULL;
     if (!any) return trace_memory(&r->d.trace);
-    char *out = text;
-    for (size_t i = 0; i < bytes.size; i += 3) {
-        size_t left = bytes.size - i;
-        uint32_t v = (uint32_t)bytes.at[i] << 16;
-        if (left > 1) v |= (uint32_t)bytes.at[i + 1] << 8;
-        if (left > 2) v |= bytes.at[i + 2];
-        *out++ = digits[v >> 18];
-        *out++ = digits[v >> 12 & 63];
-        *out++ = left > 1 ? digits[v >> 6 & 63] : '=';
-        *out++ = left > 2 ? digits[v & 63] : '=';
-    }
+    wire_put_base64(bytes, text);
     *any = xir_any_text((xir_str){ text, size });
     return true;
 }

@@ -80,3 +80,19 @@ const char *wire_fault_text(wire_fault what) {
     };
     return words[what];
 }
+
+/* ---- base64 ---------------------------------------------------------------------------------------------------- */
+
+void wire_put_base64(wire_bytes bytes, char *out) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < bytes.size; i += 3) {
+        const size_t left = bytes.size - i;
+        uint32_t v = (uint32_t)bytes.at[i] << 16;
+        if (left > 1) v |= (uint32_t)bytes.at[i + 1] << 8;
+        if (left > 2) v |= bytes.at[i + 2];
+        *out++ = digits[v >> 18];
+        *out++ = digits[v >> 12 & 63];
+        *out++ = left > 1 ? digits[v >> 6 & 63] : '=';
+        *out++ = left > 2 ? digits[v & 63] : '=';
+    }
+}

@@ -85,6 +85,10 @@ static inline bool wire_next(wire *w, wire_field *out) {
 /* Steps to the next number of a packed field. False at the end and after a fault. */
 bool wire_next_number(wire *w, wire_kind kind, uint64_t *out);
 
+/* Bytes in base64: wire_base64_size says the characters that the text takes. */
+static inline size_t wire_base64_size(size_t bytes) { return (bytes + 2) / 3 * 4; }
+void wire_put_base64(wire_bytes bytes, char *out);
+
 /* The message for a fault. */
 const char *wire_fault_text(wire_fault fault);
 

@@ -30,15 +30,15 @@ static int64_t format_of_opset(int64_t opset) {
     return formats[opset < FIRST ? FIRST : opset > LAST ? LAST : opset];
 }
 
-static void put_opset(proto_writer *w, xir_str domain, int64_t version) {
-    const proto_message m = proto_open(w, MODEL_OPSET);
+static void put_opset(proto_writer *w, uint32_t field, xir_str domain, int64_t version) {
+    const proto_message m = proto_open(w, field);
     proto_put_some(w, OPSET_DOMAIN, domain);
     proto_put_number(w, OPSET_VERSION, (uint64_t)version);
     proto_close(w, m);
 }
 
 /* The default domain comes first, as its name is "" in a file. */
-static void put_opsets(proto_writer *w) {
+void proto_put_opsets(proto_writer *w, uint32_t field) {
     const xir_any *map = proto_tag(w->net->tags, "onnx.opset", XIR_ANY_MAP);
     for (int others = 0; map && others < 2; others++) {
         bool put = false;
@@ -46,12 +46,12 @@ static void put_opsets(proto_writer *w) {
             const xir_entry *e = &map->as.map.entries[i];
             const xir_str domain = proto_domain(e->key);
             if (!domain.size != !others || (!others && put)) continue;
-            if (e->value.kind == XIR_ANY_INT) put_opset(w, domain, e->value.as.integer);
+            if (e->value.kind == XIR_ANY_INT) put_opset(w, field, domain, e->value.as.integer);
             else proto_refuse(w, XIR_E_TYPE, "the tag onnx.opset does not have integers");
             put = true;
         }
     }
-    if (!map && stated_opset(w->net)) put_opset(w, XIR_STR(""), stated_opset(w->net));
+    if (!map && stated_opset(w->net)) put_opset(w, field, XIR_STR(""), stated_opset(w->net));
 }
 
 /* ---- the model ------------------------------------------------------------------------------------------------- */
@@ -74,7 +74,7 @@ static void put_model(proto_writer *w) {
     put_integer(w, MODEL_VERSION, "onnx.model_version", 0);
     proto_put_said(w, MODEL_DOC, tags, "onnx.doc_string");
     proto_put_graph(w, MODEL_GRAPH);
-    put_opsets(w);
+    proto_put_opsets(w, MODEL_OPSET);
     proto_put_entries(w, MODEL_METADATA, tags, "onnx.metadata");
     proto_put_symbols(w, MODEL_METADATA);
     proto_put_kept(w, MODEL_TRAINING, tags, "onnx.training_info");
@@ -121,7 +121,7 @@ static void put_out(proto_writer *w) {
     walk(w);
 }
 
-static xir_status report(const proto_writer *w) {
+xir_status proto_written(const proto_writer *w) {
     const xir_op *at = w->refused;
     if (!w->status) return w->stopped ? XIR_E_IO : XIR_OK;
     if (w->reported) return w->status;
@@ -137,7 +137,7 @@ static xir_str location_of(const char *path) {
     return xir_str_of(slash ? slash + 1 : path ? path : "");
 }
 
-static bool begin(proto_writer *w) {
+bool proto_begin_writing(proto_writer *w) {
     w->location = location_of(w->how->params_path);
     arena_init(&w->scratch, w->alloc);
     text_table_init(&w->names, w->alloc);
@@ -148,7 +148,7 @@ static bool begin(proto_writer *w) {
     return (w->blocks && buffer_reserve(&w->out, PROTO_BLOCK)) || proto_no_memory(w);
 }
 
-static void end(proto_writer *w) {
+void proto_end_writing(proto_writer *w) {
     mem_free(w->alloc, (void *)w->declared, w->declared_room * sizeof *w->declared);
     mem_free(w->alloc, w->open_values, w->open_room * sizeof *w->open_values);
     mem_free(w->alloc, w->sizes, w->size_room * sizeof *w->sizes);
@@ -169,27 +169,27 @@ static bool check_location(proto_writer *w) {
 
 xir_status proto_write(xir_network *net, const format_writing *how) {
     proto_writer w = { .net = net, .how = how, .alloc = &net->ctx->alloc };
-    if (begin(&w) && check_location(&w) && prepare(&w, how->params_path)) put_out(&w);
-    const xir_status status = report(&w);
-    end(&w);
+    if (proto_begin_writing(&w) && check_location(&w) && prepare(&w, how->params_path)) put_out(&w);
+    const xir_status status = proto_written(&w);
+    proto_end_writing(&w);
     return status;
 }
 
 xir_status proto_write_params(xir_network *net, const format_writing *how) {
     proto_writer w = { .net = net, .how = how, .alloc = &net->ctx->alloc };
-    if (begin(&w) && prepare(&w, true)) {
+    if (proto_begin_writing(&w) && prepare(&w, true)) {
         w.only_data = true;
         put_out(&w);
     }
-    const xir_status status = report(&w);
-    end(&w);
+    const xir_status status = proto_written(&w);
+    proto_end_writing(&w);
     return status;
 }
 
 xir_status proto_splits(xir_network *net, const format_writing *how, bool *out) {
     proto_writer w = { .net = net, .how = how, .alloc = &net->ctx->alloc };
-    *out = begin(&w) && prepare(&w, true) && w.data_size;
-    const xir_status status = report(&w);
-    end(&w);
+    *out = proto_begin_writing(&w) && prepare(&w, true) && w.data_size;
+    const xir_status status = proto_written(&w);
+    proto_end_writing(&w);
     return status;
 }

@@ -306,8 +306,9 @@ void proto_put_sparse(proto_writer *w, uint32_t field, const xir_value *v, xir_s
 /* Returns the bytes of Params, or NULL with a size of 0 if the Params have none. */
 wire_bytes proto_data(proto_writer *w, const xir_value *v);
 
-/* The op has op->more. */
+/* The op has op->more, and `proto_put_attributes_in` needs attributes in it. */
 void proto_put_attributes(proto_writer *w, const xir_op *op);
+void proto_put_attributes_in(proto_writer *w, uint32_t field, const xir_op *op);
 /* Messages that a tag keeps in base64. */
 void proto_put_kept(proto_writer *w, uint32_t field, const xir_map *tags, const char *key);
 /* write_unused.c: initializers that nothing uses, of the kind "tensor" or "sparse_tensor"; the declaration of one of
@@ -316,6 +317,17 @@ void proto_put_unused(proto_writer *w, uint32_t field, const char *kind);
 void proto_put_unused_input(proto_writer *w, uint32_t field, size_t i);
 void proto_put_others(proto_writer *w, uint32_t field, const char *key);
 void proto_put_graph(proto_writer *w, uint32_t field);
+void proto_put_node(proto_writer *w, uint32_t field, const xir_op *op);
+/* The type and the tags of a value, if it has a name and some of them. */
+void proto_put_declaration(proto_writer *w, uint32_t field, const xir_value *v);
+/* The operator sets of the network. */
+void proto_put_opsets(proto_writer *w, uint32_t field);
+
+/* A writer with its network, `how` and allocator. Between the two calls it may write; false: it has failed. The status
+ * of all is that of the first failure, whose finding is added. */
+bool       proto_begin_writing(proto_writer *w);
+xir_status proto_written(const proto_writer *w);
+void       proto_end_writing(proto_writer *w);
 
 xir_status proto_write(xir_network *net, const format_writing *how);
 xir_status proto_write_params(xir_network *net, const format_writing *how);

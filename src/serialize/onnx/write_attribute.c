@@ -211,7 +211,7 @@ static bool is_taken(const xir_op *op, xir_str key, xir_str name) {
     return name.size != key.size && xir_map_find(op_more_of(op)->extra, name);
 }
 
-static void put_attribute(proto_writer *w, const xir_op *op, const xir_entry *e) {
+static void put_attribute(proto_writer *w, uint32_t field, const xir_op *op, const xir_entry *e) {
     const xir_any *docs = op_more_of(op) ? proto_tag(op_more_of(op)->tags, "onnx.attribute_docs", XIR_ANY_MAP) : NULL;
     const xir_any *doc = docs ? xir_map_find(&docs->as.map, e->key) : NULL;
     const attr_type usual = e->value.kind == XIR_ANY_LIST ? type_of_list(&e->value.as.list) : type_of(&e->value);
@@ -223,7 +223,7 @@ static void put_attribute(proto_writer *w, const xir_op *op, const xir_entry *e)
     const xir_str name = name_of(e->key);
     if (is_taken(op, e->key, name)) refuse(w, e->key, "has the name of another one");
     if (w->counting && !proto_check_name(w, "an attribute", name)) return;
-    const proto_message m = proto_open(w, NODE_ATTRIBUTE);
+    const proto_message m = proto_open(w, field);
     proto_put_text(w, ATTR_NAME, name);
     if (type != TYPE_NONE && usual != TYPE_REF) put_value(w, e->key, &e->value, type);
     if (doc && doc->kind == XIR_ANY_TEXT && proto_check_text(w, "a text of the tag onnx.attribute_docs", doc->as.text))
@@ -234,7 +234,7 @@ static void put_attribute(proto_writer *w, const xir_op *op, const xir_entry *e)
 }
 
 /* The order of the file, if it still has every attribute once. */
-static bool put_in_order(proto_writer *w, const xir_op *op, const xir_list *order) {
+static bool put_in_order(proto_writer *w, uint32_t field, const xir_op *op, const xir_list *order) {
     const xir_map *extra = op_more_of(op)->extra;
     const xir_entry **in_order = arena_take(&w->scratch, extra->size * sizeof *in_order);
     uint8_t *seen = arena_take(&w->scratch, extra->size);
@@ -249,15 +249,15 @@ static bool put_in_order(proto_writer *w, const xir_op *op, const xir_list *orde
         if (!value || seen[at]++) return false;
         in_order[i] = &extra->entries[at];
     }
-    for (size_t i = 0; i < order->size && !proto_failed(w); i++) put_attribute(w, op, in_order[i]);
+    for (size_t i = 0; i < order->size && !proto_failed(w); i++) put_attribute(w, field, op, in_order[i]);
     return true;
 }
 
-static void put_attributes(proto_writer *w, const xir_op *op) {
+void proto_put_attributes_in(proto_writer *w, uint32_t field, const xir_op *op) {
     const xir_map *extra = op_more_of(op)->extra;
     const xir_any *order = proto_tag(op_more_of(op)->tags, "onnx.attribute_order", XIR_ANY_LIST);
-    if (order && put_in_order(w, op, &order->as.list)) return;
-    for (size_t i = 0; i < extra->size && !proto_failed(w); i++) put_attribute(w, op, &extra->entries[i]);
+    if (order && put_in_order(w, field, op, &order->as.list)) return;
+    for (size_t i = 0; i < extra->size && !proto_failed(w); i++) put_attribute(w, field, op, &extra->entries[i]);
 }
 
 /* Ops with the same attributes often have one map, so their bytes are made once. */
@@ -265,6 +265,6 @@ void proto_put_attributes(proto_writer *w, const xir_op *op) {
     const xir_map *extra = op_more_of(op)->extra;
     proto_again a;
     if (!extra || proto_put_again(w, extra, op_more_of(op)->tags, &a)) return;
-    put_attributes(w, op);
+    proto_put_attributes_in(w, NODE_ATTRIBUTE, op);
     proto_remember(w, &a);
 }

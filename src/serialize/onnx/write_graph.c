@@ -33,12 +33,12 @@ static void put_op_type(proto_writer *w, const xir_op *op, xir_str *domain) {
     proto_put_text(w, NODE_TYPE, name);
 }
 
-static void put_node(proto_writer *w, const xir_op *op) {
+void proto_put_node(proto_writer *w, uint32_t field, const xir_op *op) {
     const xir_map *tags = xir_op_tags(op);
     const uint32_t n = tags ? proto_own_inputs(op) : op->n_inputs;
     xir_str domain;
     w->at = op;
-    const proto_message m = proto_open(w, GRAPH_NODE);
+    const proto_message m = proto_open(w, field);
     for (uint32_t i = 0; i < n; i++) {
         const xir_value *v = op_inputs(op)[i].value;
         proto_put_text(w, NODE_INPUT, v ? proto_name(w, v) : XIR_STR(""));
@@ -87,14 +87,14 @@ static bool is_output(const proto_writer *w, const xir_value *v) {
     return false;
 }
 
-static void put_declaration(proto_writer *w, const xir_value *v) {
+void proto_put_declaration(proto_writer *w, uint32_t field, const xir_value *v) {
     const xir_map *tags = proto_value_tags(v);
     const bool tagged = tags && (proto_tag_text(tags, "onnx.type").size ||
                                  proto_tag_text(tags, "onnx.denotation").size ||
                                  proto_tag_text(tags, "onnx.doc_string").size ||
                                  proto_tag(tags, "onnx.metadata", XIR_ANY_MAP));
     const xir_str name = proto_name(w, v);
-    if ((tagged || proto_has_type(w, v)) && name.size && !is_output(w, v)) put_info(w, GRAPH_VALUE, v, name);
+    if ((tagged || proto_has_type(w, v)) && name.size) put_info(w, field, v, name);
 }
 
 static void put_annotation(proto_writer *w, const xir_value *v) {
@@ -182,9 +182,10 @@ static void put_outputs(proto_writer *w) {
 static void put_declarations(proto_writer *w) {
     for (size_t i = 0; i < w->n_declared && !proto_failed(w); i++) {
         w->at = value_op(w->declared[i]);
-        if (w->at != w->input) put_declaration(w, w->declared[i]);
+        if (w->at != w->input && !is_output(w, w->declared[i])) proto_put_declaration(w, GRAPH_VALUE, w->declared[i]);
     }
-    for (size_t i = 0; i < w->n_open; i++) put_declaration(w, w->open_values[i]);
+    for (size_t i = 0; i < w->n_open; i++)
+        if (!is_output(w, w->open_values[i])) proto_put_declaration(w, GRAPH_VALUE, w->open_values[i]);
 }
 
 static void put_annotations(proto_writer *w) {
@@ -198,7 +199,7 @@ void proto_put_graph(proto_writer *w, uint32_t field) {
     const proto_message m = proto_open(w, field);
     for (const xir_op *op = w->net->first; op && !proto_failed(w); op = op->next)
         if (!task_worked(TASK_PER_OBJECT)) proto_no_memory(w);
-        else if (op != w->input && op != w->output) put_node(w, op);
+        else if (op != w->input && op != w->output) proto_put_node(w, GRAPH_NODE, op);
     w->at = NULL;
     proto_put_some(w, GRAPH_NAME, w->net->text[XIR_TEXT_NAME]);
     put_constants(w, GRAPH_INITIALIZER);
