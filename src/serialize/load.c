@@ -229,11 +229,6 @@ xir_status xir_network_read_params(xir_network *net, const void *data, size_t si
     return end_params(&l, end_memory(&l, l.format.read_params(net, &how, data, size)));
 }
 
-xir_status xir_network_verified(const xir_network *net, xir_diags *why) {
-    if (!net) return diag_null(why, "network");
-    return net->check ? net->check->await(net->check, why) : XIR_OK;
-}
-
 /* ---- from bytes ---------------------------------------------------------------------------------------------- */
 
 static xir_status complete(loading *l, const format_reading *how, xir_network *net) {

@@ -5,6 +5,7 @@
  * file: what it reads is what is mapped. The first call that awaits the end of a comparison without a thread hashes by
  * itself, and may be cancelled; then the next one begins again. */
 #include <time.h>
+#include <xir/serialize.h>
 #include "format.h"
 #include "raw/check_meanwhile.h"
 #include "task.h"
@@ -200,4 +201,9 @@ xir_status check_meanwhile_parts(xir_network *net, blob *whole, blob *keeper, xi
     raw_list_free(&l);
     if (planned && planned != XIR_E_MEMORY) return XIR_OK;    /* no raw file can hold them, so it has no MD5 */
     return begin(net, c, why);
+}
+
+xir_status xir_network_verified(const xir_network *net, xir_diags *why) {
+    if (!net) return diag_null(why, "network");
+    return net->check ? net->check->await(net->check, why) : XIR_OK;
 }
