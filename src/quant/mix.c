@@ -379,7 +379,8 @@ xir_status xir_mix_add(xir_mix *m, const xir_array *const *inputs, size_t n_inpu
         return mix_fail(why, XIR_E_MISSING, "expected a mix and the inputs of a sample, found NULL");
     if (m->failed) return mix_fail(why, XIR_E_INVALID, "a sample of the mix has failed; begin again");
     if (n_inputs != m->n_in)
-        return xir_diags_add(why, XIR_ERROR, XIR_E_BOUNDS, nowhere, "expected %zu inputs, found %zu", m->n_in, n_inputs);
+        return xir_diags_add(why, XIR_ERROR, XIR_E_BOUNDS, nowhere, "expected %zu inputs, found %zu", m->n_in,
+                             n_inputs);
     for (size_t i = 0; i < n_inputs; i++)
         if (!inputs[i]) return mix_fail(why, XIR_E_MISSING, "an input of the sample is NULL");
     if (!make_room(m)) return mix_memory(why);

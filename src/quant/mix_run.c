@@ -177,7 +177,7 @@ static xir_status run_sample(const xir_mix *m, const xir_network *net, size_t sa
     return status;
 }
 
-xir_status mix_judge(const xir_mix *m, const xir_network *net, double *cosine, double *snr, xir_diags *why) {
+xir_status mix_results(const xir_mix *m, const xir_network *net, double *cosine, double *snr, xir_diags *why) {
     mix_sums *sums = mix_new(m->alloc, m->n_out, sizeof *sums);
     xir_array **out = mix_new(m->alloc, m->n_out, sizeof *out);
     xir_status status = sums && out ? XIR_OK : mix_memory(why);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* A CSV of the columns op, type, bits, per, saturation, in a file or as it is. The first line names them; columns at the end may be left out,
- * and so may a cell, which says nothing.
+/* A CSV of the columns op, type, bits, per, saturation, in a file or as it is. The first line names them; columns at
+ * the end may be left out, and so may a cell, which says nothing.
  *
  *     op,type,bits,per,saturation
  *     conv1,Conv2d,16,,
