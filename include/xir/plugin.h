@@ -2,10 +2,10 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* Plug-ins: shared objects that add classes of operations, targets, inference, passes, kernels, conversions, dialects,
- * formats and schemes of quantisation to a context at run time. A plug-in is written with the public headers alone, like
- * a program with classes of its own. It is linked with nothing and uses the library of the program that loads it. It
- * exports one function, xir_plugin_entry. docs/writing-an-op.md shows how to write one, docs/writing-a-pass.md one with
- * a pass, docs/writing-a-target.md one with targets.
+ * formats and schemes of quantisation to a context at run time. A plug-in is written with the public headers alone,
+ * like a program with classes of its own. It is linked with nothing and uses the library of the program that loads it.
+ * It exports one function, xir_plugin_entry. docs/writing-an-op.md shows how to write one, docs/writing-a-pass.md one
+ * with a pass, docs/writing-a-target.md one with targets.
  *
  * A program that contains libxir.a must export it to plug-ins: link it whole and with -rdynamic. If libxir.so was
  * opened with RTLD_LOCAL, as Python does, its symbols become global when the first plug-in needs them.
