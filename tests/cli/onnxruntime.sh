@@ -18,4 +18,6 @@ node "$SRC/tests/passes/quantize/onnxruntime.mjs" "$XIR_ONNXRUNTIME" "$XIR" "$SR
     bad "quantize/onnxruntime.mjs"
 lines out 19
 out "4  onnx::com.microsoft.QLinearConv"
+node "$SRC/tests/passes/quantize/ops.mjs" "$XIR_ONNXRUNTIME" "$XIR" >out 2>err || bad "quantize/ops.mjs"
+out "310 comparisons, 0 failed"
 finish
