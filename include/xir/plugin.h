@@ -2,10 +2,10 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* Plug-ins: shared objects that add classes of operations, targets, inference, passes, kernels, conversions, dialects,
- * formats and schemes of quantisation to a context at run time. A plug-in is written with the public headers alone, like any program that has
- * its own classes. It is linked with nothing and uses the library of the program that loads it. It exports one
- * function, xir_plugin_entry. docs/writing-an-op.md shows how to write one, docs/writing-a-pass.md one with a pass,
- * docs/writing-a-target.md one with targets.
+ * formats and schemes of quantisation to a context at run time. A plug-in is written with the public headers alone,
+ * like a program with classes of its own. It is linked with nothing and uses the library of the program that loads it.
+ * It exports one function, xir_plugin_entry. docs/writing-an-op.md shows how to write one, docs/writing-a-pass.md one
+ * with a pass, docs/writing-a-target.md one with targets.
  *
  * A program that contains libxir.a must export it to plug-ins: link it whole and with -rdynamic. If libxir.so was
  * opened with RTLD_LOCAL, as Python does, its symbols become global when the first plug-in needs them.
@@ -90,8 +90,8 @@ XIR_API const xir_plugin *xir_plugin_entry(void);
 
 /* Loads a plug-in into a context and registers its parts there, as if by xir_class_register, xir_infer_register,
  * xir_pass_register, xir_kernel_register, xir_convert_register, xir_dialect_register, xir_format_register,
- * xir_target_register and xir_scheme_register. Its passes run only if a pipeline names them. A path without '/' is a file of the working
- * directory, as for open(2); nothing is searched. All or nothing: on failure the context is unchanged.
+ * xir_target_register and xir_scheme_register. Its passes run only if a pipeline names them. A path without '/' is a
+ * file of the working directory, as for open(2); nothing is searched. On failure the context is unchanged.
  *
  *   XIR_E_IO           the file cannot be opened, or is not a regular file
  *   XIR_E_UNSUPPORTED  the system's loader refuses it (not a shared object, of another machine, a missing symbol: the
@@ -106,8 +106,8 @@ XIR_API const xir_plugin *xir_plugin_entry(void);
  *                      status of the fault
  *   XIR_E_EXISTS       a duplicate class; a key or old key that another class has; inference for a class and target
  *                      that a program or another plug-in has already registered (the library's own is replaced); two
- *                      kernels for a class; a pass, a conversion, a dialect, a format, a target or a scheme whose name is
- *                      taken
+ *                      kernels for a class; a pass, a conversion, a dialect, a format, a target or a scheme whose
+ *                      name is taken
  *   XIR_E_UNKNOWN      a class refers to a class or target that is not registered; or inference, a kernel or a trait
  *                      is for a class or target that is neither its own nor registered
  *   XIR_E_LIMIT        more targets or traits than a context can have; a composed class of too many parts

@@ -14,12 +14,12 @@ XIR_BEGIN
 typedef enum xir_scheme_bias {
     XIR_SCHEME_BIAS_PRODUCT, /* integers with the scale float(Sx * Sw) of the products                               */
     XIR_SCHEME_BIAS_FLOAT,   /* floats of bias_format                                                                */
-    XIR_SCHEME_BIAS_EXP      /* sint(2b) with m * 2^-n, for maps of b bits; with XIR_SCHEME_NORMALISED, which needs it */
+    XIR_SCHEME_BIAS_EXP      /* sint(2b) with m * 2^-n, for maps of b bits; goes with XIR_SCHEME_NORMALISED          */
 } xir_scheme_bias;
 
 /* Traits of a scheme. */
 enum {
-    XIR_SCHEME_PAIRS       = 1,    /* borders: ops give floats, which Quantize stores; otherwise ops store their results */
+    XIR_SCHEME_PAIRS       = 1,    /* ops give floats, which Quantize stores; otherwise ops store their results      */
     XIR_SCHEME_ZERO_POINTS = 2,    /* maps are unsigned with zero points, unless the option `maps` says otherwise    */
     XIR_SCHEME_FULL_RANGE  = 4,    /* signed maps begin at -2^(b-1), otherwise at -(2^(b-1) - 1)                     */
     XIR_SCHEME_HALF_EVEN   = 8,    /* ties go to even, otherwise away from 0                                         */

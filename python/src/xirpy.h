@@ -124,8 +124,9 @@ bool errors_init(void);
 PyTypeObject *add_type(PyObject *module, PyType_Spec *spec, const char *name);
 
 /* The functions of the module, each list ended by a row of NULLs. */
-extern PyMethodDef work_functions[], type_functions[], memory_functions[], calibrate_functions[], run_functions[], mix_functions[],
-                   list_functions[], figure_functions[], region_functions[], recorder_functions[], compare_functions[];
+extern PyMethodDef work_functions[], type_functions[], memory_functions[], calibrate_functions[], run_functions[],
+                   list_functions[], figure_functions[], region_functions[], recorder_functions[], compare_functions[],
+                   mix_functions[];
 
 /* ---- wrappers: new references; NULL with an exception --------------------------------------------------------- */
 

@@ -104,14 +104,19 @@ static bool is_product(const xir_op *op) {
            xir_op_is(op, xir_matmul_class());
 }
 
+/* Another copy of the network for inference, whose types are the same afterwards; failed: without memory. */
+typedef struct noting { xir_network *scratch; bool failed; } noting;
+
 /* Returns true if inference gives an op the stored type that its result has, because its input has it: it moves
- * elements. `scratch` is another copy of the network, whose types are the same afterwards. */
-static bool carries(xir_network *scratch, const xir_op *op, const xir_value *stored) {
-    xir_op *same = xir_network_op_by_id(scratch, xir_op_id(op));
+ * elements. */
+static bool carries(noting *n, const xir_op *op, const xir_value *stored) {
+    xir_op *same = xir_network_op_by_id(n->scratch, xir_op_id(op));
     const xir_value *out = same ? xir_op_output(same, (int64_t)xir_value_index(stored)) : NULL;
     if (!out) return false;
-    const bool kept = !xir_op_infer(same, true) && xir_type_equal(xir_value_type(out), xir_value_type(stored));
-    xir_network_clear_status(scratch);
+    const xir_status status = xir_op_infer(same, true);
+    const bool kept = !status && xir_type_equal(xir_value_type(out), xir_value_type(stored));
+    n->failed |= status == XIR_E_MEMORY;
+    xir_network_clear_status(n->scratch);
     for (size_t k = 0; k < xir_op_output_count(op) && k < xir_op_output_count(same); k++)
         (void)xir_value_set_type(xir_op_output(same, (int64_t)k), xir_value_type(xir_op_output(op, (int64_t)k)));
     return kept;
@@ -265,14 +270,25 @@ static bool number_values(xir_mix *m) {
     return true;
 }
 
+/* An op that is not found by its id or its name, which it has, says that there is no memory for the table: later calls
+ * find the table. */
 static xir_status check_network(const xir_mix *m, xir_diags *why) {
     for (size_t i = 0; i < m->n_values; i++) {
-        const xir_op *op = xir_value_op(m->values[i].value);
+        const xir_op *op = xir_value_op(m->values[i].value), *found = xir_network_op_by_id(m->net, xir_op_id(op));
+        const xir_str name = xir_op_name(op);
         if (mix_is_stored(m->values[i].value)) return mix_fail(why, XIR_E_INVALID, "the network is quantised already");
-        if (xir_network_op_by_id(m->net, xir_op_id(op)) != op)
-            return mix_fail(why, XIR_E_INVALID, "two ops of the network have one id");
+        if (!found || (name.size && !xir_network_op_by_name(m->net, name))) return mix_memory(why);
+        if (found != op) return mix_fail(why, XIR_E_INVALID, "two ops of the network have one id");
     }
     return XIR_OK;
+}
+
+/* A copy of the plain network whose ops are found by their ids without memory. NULL without memory. */
+static xir_network *copy_of(const xir_network *net) {
+    xir_network *copy = xir_network_clone(net);
+    if (copy && xir_network_op_by_id(copy, xir_op_id(xir_network_first(net)))) return copy;
+    xir_network_free(copy);
+    return NULL;
 }
 
 static xir_status open_mix(xir_mix *m, xir_diags *why) {
@@ -286,10 +302,11 @@ static xir_status open_mix(xir_mix *m, xir_diags *why) {
         if (xir_diags_at(found, i)->severity != XIR_NOTE) xir_diags_append(why, xir_diags_at(found, i));
     xir_diags_free(found);
     if (status) return status;
-    xir_network *scratch = xir_network_clone(m->plain);
-    if (!scratch) return mix_memory(why);
-    each_stored(m, m->plain, note_stored, scratch);
-    xir_network_free(scratch);
+    noting n = { .scratch = copy_of(m->plain) };
+    if (!n.scratch) return mix_memory(why);
+    each_stored(m, m->plain, note_stored, &n);
+    xir_network_free(n.scratch);
+    if (n.failed) return mix_memory(why);
     make_groups(m);
     list_items(m);
     return m->n_groups ? XIR_OK : mix_fail(why, XIR_E_MISSING, "the scheme stores no value of the network");
@@ -379,7 +396,8 @@ xir_status xir_mix_add(xir_mix *m, const xir_array *const *inputs, size_t n_inpu
         return mix_fail(why, XIR_E_MISSING, "expected a mix and the inputs of a sample, found NULL");
     if (m->failed) return mix_fail(why, XIR_E_INVALID, "a sample of the mix has failed; begin again");
     if (n_inputs != m->n_in)
-        return xir_diags_add(why, XIR_ERROR, XIR_E_BOUNDS, nowhere, "expected %zu inputs, found %zu", m->n_in, n_inputs);
+        return xir_diags_add(why, XIR_ERROR, XIR_E_BOUNDS, nowhere, "expected %zu inputs, found %zu", m->n_in,
+                             n_inputs);
     for (size_t i = 0; i < n_inputs; i++)
         if (!inputs[i]) return mix_fail(why, XIR_E_MISSING, "an input of the sample is NULL");
     if (!make_room(m)) return mix_memory(why);

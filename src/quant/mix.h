@@ -83,7 +83,7 @@ double      mix_cosine(const mix_sums *s);
 /* Measures each value by itself on the last sample, and keeps the results of the network. */
 xir_status mix_measure(xir_mix *m, xir_diags *why);
 /* Runs a quantised copy on all samples: the least cosine and dB of its results. */
-xir_status mix_judge(const xir_mix *m, const xir_network *net, double *cosine, double *snr, xir_diags *why);
+xir_status mix_results(const xir_mix *m, const xir_network *net, double *cosine, double *snr, xir_diags *why);
 
 /* ---- mix_rows.c -------------------------------------------------------------------------------------------------- */
 

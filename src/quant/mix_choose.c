@@ -72,7 +72,7 @@ static xir_status try_choice(const choosing *c, size_t wide, size_t floats, choi
     for (size_t i = 0; status && !*refused && i < xir_diags_count(found); i++)
         xir_diags_append(c->why, xir_diags_at(found, i));
     *out = (choice){ .wide = wide, .floats = floats };
-    if (!status) status = mix_judge(m, net, &out->cosine, &out->snr, c->why);
+    if (!status) status = mix_results(m, net, &out->cosine, &out->snr, c->why);
     if (!status) out->raised = mix_raised(m, net);
     if (!status && out->raised == SIZE_MAX) status = mix_memory(c->why);
     out->good = is_good(m, out);
@@ -140,7 +140,7 @@ static xir_status search(const choosing *c, const choice *plain, choice *best) {
 static xir_status choose(choosing *c) {
     xir_mix *m = c->m;
     choice plain = { .wide = 0 }, best;
-    xir_status status = mix_judge(m, m->plain, &plain.cosine, &plain.snr, c->why);
+    xir_status status = mix_results(m, m->plain, &plain.cosine, &plain.snr, c->why);
     if (status) return status;
     plain.good = is_good(m, &plain);
     m->state.tried = 1;

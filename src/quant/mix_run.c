@@ -33,6 +33,13 @@ static xir_status add_up(mix_sums *sums, const xir_array *expected, const xir_ar
     return XIR_OK;
 }
 
+/* Adds a finding for a status of a call that adds none, unless one has been added since `before`. */
+static xir_status explain(xir_status status, size_t before, xir_diags *why) {
+    if (!status || xir_diags_count(why) > before) return status;
+    return status == XIR_E_MEMORY ? mix_memory(why)
+                                  : mix_fail(why, status, "the numbers of a quantised value cannot be read");
+}
+
 /* ---- side by side ------------------------------------------------------------------------------------------------ */
 
 typedef struct stepping {
@@ -143,6 +150,7 @@ static xir_status open_runs(stepping *s) {
 xir_status mix_measure(xir_mix *m, xir_diags *why) {
     xir_diags *own = why ? NULL : xir_diags_new(m->ctx);   /* a status is read from a finding */
     stepping s = { .m = m, .why = why ? why : own };
+    const size_t before = xir_diags_count(s.why);
     bool ended = false;
     s.expected = mix_new(m->alloc, m->n_values, sizeof *s.expected);
     s.computed = mix_new(m->alloc, m->n_values, sizeof *s.computed);
@@ -158,6 +166,7 @@ xir_status mix_measure(xir_mix *m, xir_diags *why) {
     }
     mix_drop(m->alloc, s.expected, m->n_values, sizeof *s.expected);
     mix_drop(m->alloc, s.computed, m->n_values, sizeof *s.computed);
+    status = explain(status, before, s.why);
     xir_diags_free(own);
     return status;
 }
@@ -177,9 +186,10 @@ static xir_status run_sample(const xir_mix *m, const xir_network *net, size_t sa
     return status;
 }
 
-xir_status mix_judge(const xir_mix *m, const xir_network *net, double *cosine, double *snr, xir_diags *why) {
+xir_status mix_results(const xir_mix *m, const xir_network *net, double *cosine, double *snr, xir_diags *why) {
     mix_sums *sums = mix_new(m->alloc, m->n_out, sizeof *sums);
     xir_array **out = mix_new(m->alloc, m->n_out, sizeof *out);
+    const size_t before = xir_diags_count(why);
     xir_status status = sums && out ? XIR_OK : mix_memory(why);
     for (size_t i = 0; i < m->n_samples && !status; i++) status = run_sample(m, net, i, sums, out, why);
     *cosine = 1;
@@ -193,5 +203,5 @@ xir_status mix_judge(const xir_mix *m, const xir_network *net, double *cosine, d
     }
     mix_drop(m->alloc, sums, m->n_out, sizeof *sums);
     mix_drop(m->alloc, out, m->n_out, sizeof *out);
-    return status;
+    return explain(status, before, why);
 }

@@ -372,6 +372,12 @@ static bool maps_are_quantised(xir_infer *at) {
 #define HINT(id, name_, condition, needs_, source_) \
     { .cls = xir_##id##_class, .holds = condition, .needs = needs_, .name = name_, .source = source_, .flags = XIR_RULE_NOTE }
 
+#define SCALES(id, name_, condition, needs_) \
+    { .cls = xir_##id##_class, .holds = condition, .needs = needs_, .name = name_, .flags = XIR_RULE_TYPES, \
+      .source = "quantizer/buyi, scales" }
+
+static const char weights[] = "m * 2^-e with m of 1 to 255, the greatest above 127, one e of b to 2b + 5, and a bias of "
+                              "2b bits with the same m and 0 <= e - n <= 5";
 static const char cuts[] = "legalize cuts padding or the map", splits[] = "legalize splits the kernel",
                   turns[] = "legalize transposes before and after", steps[] = "legalize makes steps of it";
 
@@ -381,6 +387,8 @@ static const xir_target_rule rules[] = {
     { .holds = dims_are_known,     .needs = "dims that are known",    .name = "open-dims",
       .mend = "bind gives them numbers", .source = "addresses of the real file", .flags = XIR_RULE_NOTE },
     { .holds = maps_are_quantised, .needs = "maps of 8 or 16 bits",   .name = "elements",
+      .source = "quantizer/buyi, real file", .flags = XIR_RULE_TYPES },
+    { .holds = maps_have_scale_one, .needs = "normalised maps of the scale 1", .name = "map-scale",
       .source = "quantizer/buyi, real file", .flags = XIR_RULE_TYPES },
 
     { .traits = XIR_TRAIT_ACTIVATION, .holds = one_map, .needs = "one map in, and one of the same shape out",
@@ -417,6 +425,7 @@ static const xir_target_rule rules[] = {
     ASKS(conv2d,   "conv-layout",      is_channels_last,  "channels as the last axis",          turns,
          CODE "layouts"),
     SUMS(conv2d, "conv-sums", conv_sums_fit),
+    SCALES(conv2d, "conv-scales", conv_scales_fit, weights),
     ASKS(conv_transpose2d, "transposed-weights", weights_are_constant, "weights that are constants", NULL,
          CODE "ConvTranspose2d"),
     ASKS(conv_transpose2d, "transposed-groups", is_one_group, "one group",                   NULL,
@@ -430,6 +439,7 @@ static const xir_target_rule rules[] = {
     ASKS(conv_transpose2d, "transposed-layout", is_channels_last, "channels as the last axis",  turns,
          CODE "layouts"),
     SUMS(conv_transpose2d, "transposed-sums", conv_sums_fit),
+    SCALES(conv_transpose2d, "transposed-scales", product_scales_fit, weights),
     RUNS(copy, "Copy"),
     ASKS(expand,   "expand-dims",      expands_one,    "one dim to repeat",                  steps,
          CODE "Expand"),
@@ -446,6 +456,8 @@ static const xir_target_rule rules[] = {
     ASKS(matmul,   "matmul-rank",      has_one_rank,   "operands of one rank",               "legalize reshapes one",
          CODE "Matmul"),
     SUMS(matmul, "matmul-sums", matmul_sums_fit),
+    SCALES(matmul, "matmul-scales", product_scales_fit, weights),
+    SCALES(matmul, "matmul-cut", matmul_cut_fits, "a cut_scale of m * 2^-e with 0 <= e <= 2b + 5"),
     ASKS(max_pool2d, "max-window",     max_fits,       "windows of at most 2048 * 2048 cells", NULL,
          CODE "MaxPool2d"),
     ASKS(max_pool2d, "max-stride",     max_divides,    "strides that divide",                cuts,
@@ -458,6 +470,7 @@ static const xir_target_rule rules[] = {
          CODE "Multiply"),
     ASKS(multiply, "multiply-shape",   has_one_shape,  "operands of one shape, or a vector of channels",
          "legalize repeats one", CODE "Multiply"),
+    SCALES(multiply, "multiply-cut",   multiply_cut_fits, "a cut_scale of m * 2^-e with 0 <= e <= 2b"),
     ASKS(normalize, "normalize-axis",  normalize_is_along_rows, "the last axis but one",     turns,
          CODE "Normalize"),
     ASKS(pad,      "pad-mode",         pad_is_constant, "a constant for the new elements",   NULL,

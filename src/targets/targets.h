@@ -31,6 +31,13 @@ bool dims_are_known(xir_infer *at);
 bool conv_sums_fit(xir_infer *at);      /* sums of products of stored numbers have at most 32 bits (sums.c) */
 bool matmul_sums_fit(xir_infer *at);
 
+/* Buyi's scales are m * 2^-e within bounds (bounds.c). */
+bool maps_have_scale_one(xir_infer *at);
+bool conv_scales_fit(xir_infer *at);
+bool product_scales_fit(xir_infer *at);
+bool matmul_cut_fits(xir_infer *at);
+bool multiply_cut_fits(xir_infer *at);
+
 /* A row of such a condition. */
 #define SUMS(id, name_, condition)                                                                                   \
     { .cls = xir_##id##_class, .holds = condition, .needs = "sums of products within 32 bits", .name = name_,        \

@@ -84,7 +84,8 @@ run 1 opt digits.fb no.fb --passes "quantize{calibration=d.json,precision=f.csv}
 err "f.csv:2: the row matches no op of the network, found 'nobody,,16'"
 
 # The ops that need more bits are chosen, and the CSV is used again.
-run 0 mix digits.fb mix.csv --input images.npy --each --quantize "scheme=onnx,per=tensor,calibration=d.json" --least 41.5
+run 0 mix digits.fb mix.csv --input images.npy --each --quantize "scheme=onnx,per=tensor,calibration=d.json" \
+    --least 41.5
 quiet; out "of 10 values have more bits or are floats"; out "cosine 0.9999"
 head -1 mix.csv >title; echo "op,type,bits,per,saturation" >expected; same title expected
 run 0 opt digits.fb mixed.fb --passes "quantize{scheme=onnx,per=tensor,calibration=d.json,precision=mix.csv}" --verify
@@ -95,6 +96,7 @@ run 2 mix digits.fb no.csv --quantize scheme=buyi; err "a choice needs samples";
 run 2 mix digits.fb no.csv --input images.npy --below 2; err "--below takes a number above 0, at most 1, not '2'"
 run 2 mix digits.fb no.csv --input images.npy --budget no; err "--budget takes a number above 0"
 run 2 mix digits.fb no.csv --input images.npy --least -1; err "--least takes a positive number of dB"
-run 1 mix digits.fb no.csv --input images.npy --each --quantize "scheme=none"; err "there is no scheme 'none'"; gone no.csv
+run 1 mix digits.fb no.csv --input images.npy --each --quantize scheme=none
+err "there is no scheme 'none'"; gone no.csv
 run 2 mix digits.fb; err "usage: xir mix NET F.csv"
 finish

@@ -21,4 +21,6 @@ out "4  onnx::com.microsoft.QLinearConv"
 node "$SRC/tests/convert/onnx/functions.mjs" "$XIR_ONNXRUNTIME" "$XIR" "$SRC/examples/models" >out 2>err ||
     bad "functions.mjs"
 lines out 9
+node "$SRC/tests/passes/quantize/ops.mjs" "$XIR_ONNXRUNTIME" "$XIR" >out 2>err || bad "quantize/ops.mjs"
+out "310 comparisons, 0 failed"
 finish

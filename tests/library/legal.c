@@ -2,6 +2,8 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* The rules of Buyi and Zhuge: for each a small network that breaks it and no other, and a legal neighbour. */
+#include <math.h>
+#include <xir/icraft.h>
 #include <xir/legal.h>
 #include "support/story.h"
 
@@ -84,6 +86,67 @@ static xir_network *wide_sums(bool broken) {
 static xir_network *deep_sums(bool broken) {
     return sums("x: 1 1 144000; w: params 1 144000 2; y = Matmul x w; out y", 8, broken);
 }
+
+/* ---- Buyi's scales ----------------------------------------------------------------------------------------------- */
+
+/* n scales m * 2^-e. */
+static const xir_scales *exp_scales(int64_t m, int64_t e, size_t n) {
+    int64_t ms[8], es[8];
+    double origins[8];
+    for (size_t i = 0; i < n; i++) {
+        ms[i] = m;
+        es[i] = e;
+        origins[i] = ldexp((double)m, (int)-e);
+    }
+    return xir_exp_scales_from(ctx, ms, es, origins, n, -1);
+}
+
+/* The network with normalised maps of 8 bits, which have the scale m, and with stored weights, if it has some. */
+static xir_network *normalised(const char *story, int64_t m, int64_t m_of_weights) {
+    xir_network *net = story_net(story);
+    XIR_EACH_OP(each, net) {
+        XIR_EACH_OUTPUT(v, each) {
+            const size_t n = (size_t)xir_type_dim(xir_value_type(v), -1, false);
+            const double ratios[8] = { 1, 1, 1, 1, 1, 1, 1, 1 };
+            const xir_type *real = xir_type_float(ctx, XIR_FLOAT_FP32);
+            const xir_type *plain = xir_type_normalized(ctx, xir_norm_ratios_from(ctx, ratios, n, -1),
+                                                        xir_type_sint(ctx, 8), real);
+            const xir_type *element = xir_type_normalized_quantized(ctx, plain, exp_scales(m, 0, n), NULL, 0);
+            DOES(xir_value_set_type(v, xir_type_with_element(ctx, xir_value_type(v), element, why)));
+        }
+    }
+    xir_value *w = xir_op_input(story_op(net, "y"), 1);
+    if (!xir_value_is_params(w)) return net;
+    const xir_type *element = xir_type_quantized(ctx, exp_scales(m_of_weights, 10, 1), NULL, 0, xir_type_sint(ctx, 8),
+                                                 NULL);
+    const xir_type *type = xir_type_with_element(ctx, xir_value_type(w), element, why);
+    static const char zeros[1000] = "";
+    int64_t n = 0;
+    DOES(xir_type_elements(type, &n));
+    DOES(xir_op_set_input(story_op(net, "y"), 1, xir_params_copy(net, XIR_STR("stored"), type, zeros, (size_t)n)));
+    return net;
+}
+
+static xir_network *cut(const char *story, bool broken) {
+    xir_network *net = normalised(story, 1, 0);
+    const xir_scales *scales = exp_scales(broken ? 300 : 200, 10, 4);
+    DOES(xir_op_set(story_op(net, "y"), XIR_STR("cut_scale"),
+                    &(xir_attr){ .kind = XIR_KIND_REF, .as.ref = (const xir_object *)scales }));
+    return net;
+}
+
+static xir_network *map_scale(bool broken) { return normalised("x: 1 4; y = ReLU x; out y", broken ? 2 : 1, 0); }
+static xir_network *conv_scales(bool broken) {
+    return normalised("x: NHWC 1 3 3 4; w: params HWIO 3 3 4 8; y = Conv2d x w; out y", 1, broken ? 300 : 200);
+}
+static xir_network *transposed_scales(bool broken) {
+    return normalised("x: NHWC 1 3 3 4; w: params HWOI 3 3 8 4; y = ConvTranspose2d x w; out y", 1, broken ? 300 : 200);
+}
+static xir_network *matmul_scales(bool broken) {
+    return normalised("x: 2 4; w: params 4 8; y = Matmul x w; out y", 1, broken ? 300 : 200);
+}
+static xir_network *matmul_cut(bool broken)   { return cut("x: 4 4; z: 4 4; y = Matmul x z; out y", broken); }
+static xir_network *multiply_cut(bool broken) { return cut("x: 4 4; z: 4 4; y = Multiply x z; out y", broken); }
 
 static const row buyi[] = {
     { "dims",      "x: 1 70000; y = ReLU x; out y",                                  "x: 1 65535; y = ReLU x; out y" },
@@ -192,6 +255,12 @@ static const row buyi[] = {
     { "conv-sums",  "broken", "legal", TYPED, conv_sums },
     { "transposed-sums", "broken", "legal", TYPED, transposed_sums },
     { "matmul-sums", "broken", "legal", TYPED, wide_sums },
+    { "map-scale",   "broken", "legal", TYPED, map_scale },
+    { "conv-scales", "broken", "legal", TYPED, conv_scales },
+    { "transposed-scales", "broken", "legal", TYPED, transposed_scales },
+    { "matmul-scales", "broken", "legal", TYPED, matmul_scales },
+    { "matmul-cut",  "broken", "legal", TYPED, matmul_cut },
+    { "multiply-cut", "broken", "legal", TYPED, multiply_cut },
 };
 
 static const row zhuge[] = {

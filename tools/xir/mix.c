@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* xir mix: which ops need more bits than the others, as a CSV for the pass quantize. The library chooses (xir/mix.h). */
+/* xir mix: which ops need more bits than the others, as a CSV for the pass quantize. The library chooses them
+ * (xir/mix.h). */
 #include <stdlib.h>
 #include <string.h>
 #include "run.h"
@@ -153,8 +154,7 @@ const command mix_command = {
                "what it chose, and writes a CSV for the option precision of the pass. Take other samples than those "
                "of the calibration. A network of another framework's operations is converted first (to-xir). See "
                "docs/quantisation.md.",
-    .faulty = "the network is invalid or cannot be computed or quantised, or no choice within the budget is good enough: "
-              "then the CSV has the best one",
+    .faulty = "the network cannot be computed or quantised, or no choice is good enough: then the CSV has the best one",
     .examples = (const example[]){
         { "xir opt digits.onnx digits.fb", "Make the network that is quantised later." },
         { "xir calibrate digits.fb c.json --each --input image=digits_inputs.npy",

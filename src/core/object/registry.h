@@ -2,9 +2,9 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* Lists of named items that a context holds and the core does not interpret: passes, conversions, dialects, formats,
- * schemes. A list finds its items by a hash of their names; an item may have several names. Only passes leave their list again,
- * or take the place of others. Each kind has rules, which the layer that owns the kind sets before the first item is
- * added. */
+ * schemes. A list finds its items by a hash of their names; an item may have several names. Only passes leave their
+ * list again, or take the place of others. Each kind has rules, which the layer that owns the kind sets before the
+ * first item is added. */
 #ifndef CORE_REGISTRY_H
 #define CORE_REGISTRY_H
 

@@ -124,7 +124,7 @@ static xir_status free_constants(quantizing *q, xir_op *op) {
     if (is_product(op) && has_ratios(x) && is_stored_constant(y)) return rescale_product(q, op);
     if (multiplies && has_ratios(x) && has_ratios(y)) return drop_cut(q, op);
     if (!factors_fit(q, op) || has_cut(op) || (multiplies && (is_stored_constant(x) || is_stored_constant(y))))
-        return xir_pass_fail(q->at, XIR_E_UNSUPPORTED, op, "the constants of the op cannot lose the ratios of its maps");
+        return xir_pass_fail(q->at, XIR_E_UNSUPPORTED, op, "the constants of the op cannot lose the ratios of maps");
     return factors_apply(q, op);
 }
 
@@ -145,7 +145,7 @@ static xir_status quantised_of(const quantizing *q, const xir_op *op, const xir_
     const size_t n = n_scales > n_ratios ? n_scales : n_ratios;
     const int64_t axis = n_ratios > 1 ? xir_norm_ratios_axis(ratios) : xir_scales_axis(scales);
     if (n_scales > 1 && n_ratios > 1 && (n_scales != n_ratios || axis != xir_scales_axis(scales)))
-        return xir_pass_fail(q->at, XIR_E_UNSUPPORTED, op, "the scales and the ratios of the result lie along two axes");
+        return xir_pass_fail(q->at, XIR_E_UNSUPPORTED, op, "scales and ratios of the result lie along two axes");
     double *list = mem_new(&q->net->alloc, n * sizeof *list);
     bool even = true;
     if (!list) return XIR_E_MEMORY;

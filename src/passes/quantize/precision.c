@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* A CSV of the columns op, type, bits, per, saturation, in a file or as it is. The first line names them; columns at the end may be left out,
- * and so may a cell, which says nothing.
+/* A CSV of the columns op, type, bits, per, saturation, in a file or as it is. The first line names them; columns at
+ * the end may be left out, and so may a cell, which says nothing.
  *
  *     op,type,bits,per,saturation
  *     conv1,Conv2d,16,,
@@ -128,6 +128,14 @@ static bool set(precision *p, const xir_op *op, const op_precision *row) {
     return pointer_table_add(&p->of, op, (uint32_t)p->n++) != NULL;
 }
 
+/* Returns true if the network can look up ops: its tables need memory once. */
+static bool has_tables(const xir_network *net) {
+    const xir_op *named = net->first;
+    while (named && !xir_op_name(named).size) named = named->next;
+    return (!net->first || xir_network_op_by_id(net, xir_op_id(net->first))) &&
+           (!named || xir_network_op_by_name(net, xir_op_name(named)));
+}
+
 /* The op of a name, or of an id; NULL if there is none. */
 static const xir_op *op_called(xir_network *net, xir_str name) {
     char text[24], *end;
@@ -190,6 +198,7 @@ xir_status precision_read(precision *p, xir_pass *at, uint32_t narrow, uint32_t 
     reading r = { .p = p, .at = at, .path = xir_pass_text(at, "precision"), .narrow = narrow, .wide = wide };
     file_reader file;
     if (!r.path.size) return XIR_OK;
+    if (!has_tables(at->net)) return XIR_E_MEMORY;
     if (memchr(r.path.data, '\n', r.path.size)) {   /* not a path, but the text */
         const xir_str text = r.path;
         r.path = XIR_STR("precision");

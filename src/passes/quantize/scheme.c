@@ -44,7 +44,8 @@ static xir_status check_bits(const xir_scheme_decl *s, xir_diags *why) {
         wrong = "bias_bits of 8 to 32 for a bias of products, otherwise 0";
     else if (exp ? !s->most_m || s->most_m > UINT16_MAX || (s->most_m & (s->most_m + 1)) : s->most_m != 0)
         wrong = "a most_m of 2^k - 1 with k from 1 to 16 for a bias of m * 2^-n, otherwise 0";
-    else if (s->most_shift > (exp ? MOST_SHIFT : 0)) wrong = "a most_shift of 0 to 16 for a bias of m * 2^-n, otherwise 0";
+    else if (s->most_shift > (exp ? MOST_SHIFT : 0))
+        wrong = "a most_shift of 0 to 16 for a bias of m * 2^-n, otherwise 0";
     return wrong ? diag_fail(why, XIR_E_BOUNDS, XIR_STR(""), "the scheme %s: expected %s", s->name, wrong) : XIR_OK;
 }
 

@@ -2,9 +2,9 @@
 // SPDX-FileCopyrightText: XIR contributors
 
 // ONNX Runtime computes what the executor does for networks that the pass quantize has made, with and without its
-// optimisations, which make one operator of each product of the scheme onnx. Of Buyi's networks a number next to a tie may
-// be stored as the next one: node onnxruntime.mjs FOLDER XIR MODELS, where FOLDER is that of the package onnxruntime-node, XIR the
-// program and MODELS examples/models. Works in the current folder.
+// optimisations, which make one operator of each product of the scheme onnx. Of Buyi's networks a number next to a tie
+// may be stored as the next one: node onnxruntime.mjs FOLDER XIR MODELS, where FOLDER is that of the package
+// onnxruntime-node, XIR the program and MODELS examples/models. Works in the current folder.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'

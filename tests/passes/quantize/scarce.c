@@ -61,7 +61,43 @@ static void both_survive_the_end_of_memory(void **state) {
     unlink(path);
 }
 
+/* A network of Buyi loses its ratios. */
+static xir_network *freed(want *w) {
+    xir_network *net = xir_network_clone(w->net);
+    if (!net) return NULL;
+    if (xir_pass_run(net, "denormalize", NULL, NULL, w->why) == XIR_OK) return net;
+    xir_network_free(net);
+    return NULL;
+}
+
+static xir_network *buyi_net(want *w) {
+    char text[300];
+    xir_network *net = story_net_in(w->ctx, story);
+    snprintf(text, sizeof text, "calibration=\"%s\",scheme=buyi", path);
+    if (net && xir_pass_run(net, "quantize", text, NULL, NULL) == XIR_OK) return net;
+    xir_network_free(net);
+    return NULL;
+}
+
+static void freeing(want *w) {
+    xir_network *net = NULL;
+    IN_PLENTY(w, w->net = buyi_net(w));
+    TRY_MAKE(w, net, freed(w));
+    IN_PLENTY(w, w->result = op_list_typed(net));
+    xir_network_free(net);
+}
+
+static void ratios_survive_the_end_of_memory(void **state) {
+    (void)state;
+    calibrate();
+    run_scarcely("denormalize", freeing, false);
+    unlink(path);
+}
+
 GROUP {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(both_survive_the_end_of_memory) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(both_survive_the_end_of_memory),
+        cmocka_unit_test(ratios_survive_the_end_of_memory),
+    };
     return RUN_GROUP(tests);
 }
