@@ -247,7 +247,13 @@ const xir_class *functions_class(writing *w, const made_function *f) {
 xir_status functions_note(writing *w) {
     const xir_map *tags = xir_network_tags(w->net);
     const xir_any *list = tags ? xir_map_find(tags, XIR_STR("onnx.functions")) : NULL;
+    const xir_any *sets = tags ? xir_map_find(tags, XIR_STR("onnx.opset")) : NULL;
     xir_status status = XIR_OK;
+    for (size_t i = 0; sets && sets->kind == XIR_ANY_MAP && i < sets->as.map.size && !status; i++) {
+        const xir_entry *e = &sets->as.map.entries[i];
+        const bool other = e->key.size && e->value.kind == XIR_ANY_INT;
+        if (other && !add_domain(w, e->key, e->value)) status = XIR_E_MEMORY;
+    }
     for (size_t i = 0; list && list->kind == XIR_ANY_LIST && i < list->as.list.size && !status; i++) {
         const xir_any *text = &list->as.list.items[i];
         if (text->kind != XIR_ANY_TEXT) continue;

@@ -47,12 +47,12 @@ static bool drop_absent(const xir_op *call, const xir_network *body) {
 
 /* Copies a body, which its class has checked, into a network. */
 static xir_status copy_body(writing *w, made_call *m, const xir_network *from) {
-    const xir_map *tags = xir_network_tags(w->net);
-    const xir_any *opset = tags ? xir_map_find(tags, XIR_STR("onnx.opset")) : NULL;
+    const xir_entry version = { XIR_STR(""), xir_any_int(onnx_version(w->net, XIR_STR(""))) };
+    const xir_any opset = xir_any_map(&version, 1);   /* others are added where nodes need them */
     const xir_ops ops = *body_of(m->call);
     m->body = xir_network_new(w->net->ctx, "", XIR_FRAMEWORK_ONNX, "");
     m->map = m->body ? xir_mapping_new((xir_network *)(uintptr_t)from, m->body) : NULL;
-    if (!m->map || (opset && xir_network_set_tag(m->body, XIR_STR("onnx.opset"), opset))) return XIR_E_MEMORY;
+    if (!m->map || xir_network_set_tag(m->body, XIR_STR("onnx.opset"), &opset)) return XIR_E_MEMORY;
     for (size_t i = 0; i < ops.size; i++) {
         if (xir_mapping_clone(m->map, ops.data[i], NULL)) continue;
         const xir_status status = xir_network_status(m->body);

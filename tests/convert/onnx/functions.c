@@ -240,6 +240,28 @@ static void an_input_may_be_a_result(void **state) {
     xir_network_free(net);
 }
 
+/* A function imports the operator sets of its nodes, and no others. */
+static void functions_import_what_they_use(void **state) {
+    (void)state;
+    xir_network *net = story_net("x: fp32 2; y = onnx::com.microsoft.Gelu x; z = Sigmoid y; u = onnx::other.Op z; out u");
+    const xir_entry sets[] = { { XIR_STR(""), xir_any_int(17) }, { XIR_STR("com.microsoft"), xir_any_int(1) },
+                               { XIR_STR("other"), xir_any_int(3) } };
+    const xir_any map = xir_any_map(sets, 3);
+    DOES(xir_network_set_tag(net, XIR_STR("onnx.opset"), &map));
+    xir_op *ops[] = { xir_network_op_at(net, 1), xir_network_op_at(net, 2) };
+    assert_non_null(xir_outline(net, ops, 2, NULL));
+    run_pass(net, "xir-to-onnx", "strict");
+    assert_int_equal(functions_of(net)->size, 1);
+    xir_network *f = xir_onnx_read_function(ctx, functions_of(net)->items[0].as.text, why);
+    assert_non_null(f);
+    const xir_any *used = xir_map_find(xir_network_tags(f), XIR_STR("onnx.opset"));
+    assert_int_equal(used->as.map.size, 2);
+    CHECK_STR(used->as.map.entries[1].key, "com.microsoft");
+    assert_int_equal(xir_map_find(xir_network_tags(net), XIR_STR("onnx.opset"))->as.map.size, 4);
+    xir_network_free(f);
+    xir_network_free(net);
+}
+
 /* ---- nodes of functions ------------------------------------------------------------------------------------------ */
 
 static const struct { const char *function, *model; size_t calls; } kept[] = {
@@ -408,6 +430,7 @@ GROUP {
         cmocka_unit_test(what_stays_is_inlined),
         cmocka_unit_test(large_constants_are_inputs),
         cmocka_unit_test(an_input_may_be_a_result),
+        cmocka_unit_test(functions_import_what_they_use),
         cmocka_unit_test(nodes_of_functions_become_calls),
         cmocka_unit_test(nodes_in_bodies_become_calls),
         cmocka_unit_test(functions_of_nodes_that_stay),
