@@ -82,9 +82,10 @@ xir_status rules_check(xir_infer *at, rules_memo *memo, bool typed, bool *noted)
     class_rules own;
     const class_rules *r = rules_about(memo, row, at->cls, &own);
     const uint64_t skipped = typed ? 0 : XIR_RULE_TYPES;
-    rule_finding found = { "", "" };
+    rule_finding found;
     xir_status status = r->runs ? XIR_OK : XIR_E_UNSUPPORTED;
     at->found = at->why ? &found : NULL;
+    found.text[0] = found.where[0] = '\0';
     if (status && at->found) say_broken(at, row, r->excludes);
     const size_t n = r->runs && !r->compiled ? row->n_rules : 0;
     for (size_t word = 0; word < RULE_BITS / 64 && word * 64 < n; word++) {
