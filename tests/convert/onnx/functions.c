@@ -100,11 +100,12 @@ static void convert(way_case *w, int version) {
 }
 
 static void each(const char *text, const char *file, int line, op_counts *counts) {
-    static const int versions[] = { 13, 21 };
+    static const int versions[] = { 21, 13 };
+    enum { VERSIONS = IS_SANITIZED ? 1 : COUNT(versions) };
     for (int constants = 0; constants < 2; constants++) {
         way_case w;
         way_case_begin(&w, text, file, line, counts, constants);
-        for (size_t i = 0; w.op && i < COUNT(versions); i++) convert(&w, versions[i]);
+        for (size_t i = 0; w.op && i < VERSIONS; i++) convert(&w, versions[i]);
         counts->good += w.op != NULL;
         way_case_end(&w);
     }
@@ -117,7 +118,7 @@ static void tables_become_functions_and_come_back(void **state) {
     printf("%zu calls become functions, %zu are inlined; %zu calls come back\n", seen.functions, seen.inlined,
            seen.calls);
     if (counts.failed) fail_msg("%zu cases fail", counts.failed);
-    assert_true(seen.functions > 2000 && seen.calls > 2000);
+    assert_true(seen.functions > 1000 && seen.calls > 1000);
 }
 
 /* ---- stories ----------------------------------------------------------------------------------------------------- */
