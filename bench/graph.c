@@ -93,6 +93,14 @@ static void *built_setup(const bench_input *in)
     return g;
 }
 
+static void *unique_setup(const bench_input *in)
+{
+    graph *g = empty_setup(in);
+    if (!g || !(g->net = make(g->ctx, g->ops, UNIQUE, weights)))
+        return NULL;
+    return g;
+}
+
 static bool build(graph *g, attrs how, bench_result *out)
 {
     g->net = make(g->ctx, g->ops, how, weights);
@@ -293,6 +301,18 @@ static bool walk_all_run(void *state, bench_result *out)
     return n == 2 * g->ops + 4; /* ops and their outputs, and the weights */
 }
 
+/* Whether Buyi runs the ops. */
+static bool legal_run(void *state, bench_result *out)
+{
+    graph *g = state;
+    xir_tried tried = XIR_INIT(xir_tried);
+    const xir_target *buyi = xir_target_of_kind(g->ctx, XIR_TARGET_BUYI, NULL);
+    if (xir_network_try(g->net, buyi, NULL, &tried, g->why) != XIR_OK)
+        return false;
+    out->count = tried.legal;
+    return tried.legal == g->ops;
+}
+
 const bench_case graph_cases[] = {
     { "build", NULL, 0, empty_setup, build_run, NULL,
       "conv2d-relu chain: attributes by name, types inferred, bounds and inputs checked" },
@@ -302,6 +322,9 @@ const bench_case graph_cases[] = {
     { "build-unique", NULL, 0, empty_setup, build_unique_run, NULL,
       "the same as build, but no two convolutions have the same padding" },
     { "validate", NULL, 0, built_setup, validate_run, validate_check, "xir_network_validate" },
+    { "legal", NULL, 0, built_setup, legal_run, NULL, "xir_network_try: whether Buyi runs the ops" },
+    { "legal-unique", NULL, 0, unique_setup, legal_run, NULL,
+      "the same, but no two convolutions have the same padding" },
     { "clone", NULL, 0, built_setup, clone_run, clone_check, "xir_network_clone" },
     { "erase", NULL, 0, built_setup, erase_run, erase_check,
       "xir_value_replace and xir_op_erase of every ReLU; time per op of the whole network" },

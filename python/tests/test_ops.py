@@ -40,6 +40,8 @@ def test_targets(tiny):
     tiny.infer()
     found = tiny.check(target="buyi")[0]
     assert found.path == "/ops/1/stride_width" and "(8 - 3 + 1 + 1) % 3 is 1: buyi needs strides that divide" in str(found)
+    assert found[-5:] == (found.target, found.rule, found.found, found.needed, found.mend) == (
+        "buyi", "conv-stride", "(8 - 3 + 1 + 1) % 3 is 1", "strides that divide", "legalize cuts padding or the map")
     assert any("buyi needs maps of 8 or 16 bits" in str(f) for f in tiny.check(target="buyi", typed=True))
     conv.target = "buyi"
     assert conv.target == "buyi" and tiny["relu"].target == "host"
@@ -47,8 +49,9 @@ def test_targets(tiny):
     assert conv.target == "zhuge:340"
     with pytest.raises(xir.Error, match="did you mean 'buyi'"):
         conv.target = "buyy"
-    with pytest.raises(xir.Error, match="no target 'buyi:1'"):
+    with pytest.raises(xir.Error, match="no target 'buyi:1'") as raised:
         tiny.check(target="buyi:1")
+    assert raised.value.findings[0].rule is None
     with pytest.raises(TypeError):
         conv.target = 3
 

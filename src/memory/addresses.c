@@ -428,16 +428,20 @@ static void sweep(check *c) {
 
 static bool has_address(const xir_value *v) { return v && xir_mtype_kind_of(xir_value_mtype(v)) != XIR_MTYPE_HOST; }
 
-/* A bound of the number of values that have addresses: Params are counted as often as they are read. */
+static bool count_in(void *user, xir_op *op) {
+    size_t *n = user;
+    for (uint32_t i = 0; i < op->n_outputs; i++) *n += has_address(&op_outputs(op)[i]);
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const xir_value *v = op_inputs(op)[i].value;
+        *n += v && value_is_params(v) && has_address(v);
+    }
+    return !xir_op_is(op, xir_call_op_class()) || op_each_child(op, count_in, user);
+}
+
+/* A bound of the number of values that have addresses, also in bodies: Params are counted as often as they are read. */
 static size_t count_addresses(const xir_network *net) {
     size_t n = 0;
-    for (const xir_op *op = net->first; op; op = op->next) {
-        for (uint32_t i = 0; i < op->n_outputs; i++) n += has_address(&op_outputs(op)[i]);
-        for (uint32_t i = 0; i < op->n_inputs; i++) {
-            const xir_value *v = op_inputs(op)[i].value;
-            n += v && value_is_params(v) && has_address(v);
-        }
-    }
+    for (xir_op *op = net->first; op; op = op->next) (void)count_in(&n, op);
     return n;
 }
 

@@ -24,7 +24,8 @@ typedef struct held_list { held *of; size_t n, room; } held_list;
 
 typedef struct level { inside_check *c; const xir_op *call; const char *path; unsigned depth; } level;
 
-bool inside_place(const xir_value *v, place *out) {
+/* Where a value is; false for the host, and if its bytes are unknown, none, or end beyond 2^64 - 1. */
+static bool place_of(const xir_value *v, place *out) {
     const xir_mtype *mtype = xir_value_mtype(v);
     const xir_mtype_kind kind = xir_mtype_kind_of(mtype);
     const bool chunk = kind == XIR_MTYPE_CHUNK;
@@ -55,7 +56,7 @@ static void fail(const level *l, size_t op, const xir_value *v, const char *form
 
 static void check_port(const level *l, size_t op, const xir_value *v, const xir_value *outside, const char *what) {
     place its, other;
-    if (!outside || !inside_place(v, &its) || !inside_place(outside, &other)) return;
+    if (!outside || !place_of(v, &its) || !place_of(outside, &other)) return;
     if (its.memory == other.memory && its.from == other.from) return;
     fail(l, op, v, "it is not where the %s of the call is", what);
 }
@@ -114,7 +115,7 @@ static xir_status list_held(const level *l, const body_values *b, const size_t *
         char path[PATH_ROOM];
         for (uint32_t i = 0; i < op->n_outputs && !status; i++) {
             held it = { .first = at, .last = last[b->first[at] + i], .value = &op_outputs(op)[i], .op = at };
-            if (it.last == SIZE_MAX || !inside_place(it.value, &it.at)) continue;
+            if (it.last == SIZE_MAX || !place_of(it.value, &it.at)) continue;
             check_place(l, &it);
             if (!add(l->c, list, &it)) status = no_memory(l->c);
         }

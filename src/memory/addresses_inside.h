@@ -19,8 +19,6 @@ typedef struct inside_check {
     void          *user;
 } inside_check;
 
-/* Where a value is; false for the host, and if its bytes are unknown, none, or end beyond 2^64 - 1. */
-bool inside_place(const xir_value *v, place *out);
 /* Checks the body of a call of the network's order, which has this number there, with the bodies in it. XIR_E_MEMORY,
  * with its finding; other findings are in the status of the check. */
 xir_status inside_check_call(inside_check *c, const xir_op *call, int64_t number);

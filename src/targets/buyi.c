@@ -314,6 +314,9 @@ static bool factors_are_small(xir_infer *at) {
 
 static bool fits_16_bits(xir_infer *at, const xir_type *type, const char *list, size_t place) {
     const xir_tensor_type *tensor = xir_type_as_tensor(type);
+    int64_t bits = 0;
+    for (size_t i = 0; tensor && i < tensor->shape.size; i++) bits |= tensor->shape.data[i];
+    if (bits >= 0 && bits <= UINT16_MAX) return true;   /* which most are */
     for (size_t i = 0; tensor && i < tensor->shape.size; i++) {
         if (tensor->shape.data[i] <= UINT16_MAX) continue;
         char where[32];

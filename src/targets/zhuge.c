@@ -45,9 +45,9 @@ static bool maps_have_elements(xir_infer *at) {
     if (is_class(at, xir_cast_class)) return true;
     for (size_t i = 0; i < xir_infer_input_count(at); i++) {
         char where[32];
-        snprintf(where, sizeof where, "inputs/%zu", i);
         const xir_type *type = xir_infer_input(at, i);
         if (!type || xir_infer_input_is_params(at, i)) continue;
+        snprintf(where, sizeof where, "inputs/%zu", i);
         if (!is_one_of(at, type, taken, where, "int8, bf16, fp16 or tf32")) return false;
     }
     const xir_type *out = xir_infer_output(at, 0);
@@ -203,11 +203,13 @@ static bool channels_fit(xir_infer *at, const xir_type *type, const char *where)
 static bool units_fit(xir_infer *at) {
     for (size_t i = 0; i < xir_infer_input_count(at); i++) {
         char where[32];
-        snprintf(where, sizeof where, "inputs/%zu", i);
         const xir_type *type = xir_infer_input(at, i);
-        if (type && !xir_infer_input_is_params(at, i) && !channels_fit(at, type, where)) return false;
+        if (!type || !xir_type_is_layouted(type) || xir_infer_input_is_params(at, i)) continue;
+        snprintf(where, sizeof where, "inputs/%zu", i);
+        if (!channels_fit(at, type, where)) return false;
     }
-    return !xir_infer_output(at, 0) || channels_fit(at, xir_infer_output(at, 0), "outputs/0");
+    const xir_type *out = xir_infer_output(at, 0);
+    return !out || !xir_type_is_layouted(out) || channels_fit(at, out, "outputs/0");
 }
 
 /* ---- the table ------------------------------------------------------------------------------------------------- */

@@ -206,8 +206,14 @@ static void addresses_in_bodies_that_are_wrong(void **state) {
             fail_msg("case %zu: %.*s: %s", i, XIR_ARG(d->path), d->message.data);
         xir_network_free(net);
     }
-    xir_network *net = story_net(STORY);
-    const xir_ops body = body_of(outline(net, 1, 4));
+    xir_network *net = story_net(STORY);   /* only values of the body have addresses */
+    xir_ops body = body_of(outline(net, 1, 4));
+    for (int i = 1; i < 3; i++) DOES(xir_value_set_mtype(xir_op_output(body.data[i], 0), xir_mtype_onchip(ctx, 64)));
+    xir_diags_clear(why);
+    assert_int_equal(xir_memory_check(net, NULL, why), XIR_E_INVALID);
+    xir_network_free(net);
+    net = story_net(STORY);
+    body = body_of(outline(net, 1, 4));
     plan_net(net, 64, XIR_MTYPE_ONCHIP, 0);
     DOES(xir_value_set_mtype(xir_op_output(body.data[2], 0), xir_mtype_onchip(ctx, 1000001)));
     xir_diags_clear(why);

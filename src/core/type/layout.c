@@ -175,6 +175,12 @@ int64_t xir_layout_unit(const xir_layout *layout, size_t i) {
 }
 
 int64_t xir_layout_index(const xir_layout *layout, char letter) {
+    /* Up to the first number of elements, which tiles have, axes are bytes. */
+    const xir_str text = xir_layout_text(layout);
+    for (size_t at = 0; at < text.size && (text.data[at] == '*' || text.data[at] >= 'A'); at++) {
+        if (text.data[at] == letter) return (int64_t)at;
+        if (at + 1 == text.size) return -1;
+    }
     letters l = walk_letters(layout);
     int64_t i = 0;
     for (char c; next_letter(&l, &c); i++) {

@@ -30,7 +30,7 @@ static class_rules look_up(const xir_target_row *row, const xir_class *cls) {
         const bool names = names_classes(rule), excludes = rule->flags & XIR_RULE_EXCLUDES;
         some |= names && !excludes;
         if (names && !names_class(rule, cls)) continue;
-        if (i < RULE_BITS) r.about[i / 64] |= UINT64_C(1) << (i % 64);
+        if (i < RULE_BITS && rule->holds) r.about[i / 64] |= UINT64_C(1) << (i % 64);
         if (!names) continue;
         if (excludes) r.excludes = rule;
         else r.runs = true;
@@ -47,17 +47,6 @@ static const class_rules *rules_about(rules_memo *memo, const xir_target_row *ro
     class_rules *known = memo ? &memo->of[hash_pointer(cls) % PLACES] : own;
     if (!memo || known->cls != cls || known->row != row) *known = look_up(row, cls);
     return known;
-}
-
-/* The next rule about the class, from `i` on; the number of rules without one. */
-static size_t next_about(const class_rules *r, size_t i) {
-    const size_t n = r->row->n_rules;
-    for (; i < n && i < RULE_BITS; i = (i / 64 + 1) * 64) {
-        const uint64_t left = r->about[i / 64] >> (i % 64);
-        if (left) return i + (size_t)__builtin_ctzll(left);
-    }
-    while (i < n && names_classes(&r->row->rules[i]) && !names_class(&r->row->rules[i], r->cls)) i++;
-    return i;
 }
 
 /* "what was found: the target needs this; this would mend it". `rule` is NULL for a class that no rule names. */
@@ -93,14 +82,22 @@ xir_status rules_check(xir_infer *at, rules_memo *memo, bool typed, bool *noted)
     class_rules own;
     const class_rules *r = rules_about(memo, row, at->cls, &own);
     const uint64_t skipped = typed ? 0 : XIR_RULE_TYPES;
-    rule_finding found = { "", "" };
+    rule_finding found;
     xir_status status = r->runs ? XIR_OK : XIR_E_UNSUPPORTED;
     at->found = at->why ? &found : NULL;
+    found.text[0] = found.where[0] = '\0';
     if (status && at->found) say_broken(at, row, r->excludes);
     const size_t n = r->runs && !r->compiled ? row->n_rules : 0;
-    for (size_t i = n ? next_about(r, 0) : 0; i < n; i = next_about(r, i + 1)) {
+    for (size_t word = 0; word < RULE_BITS / 64 && word * 64 < n; word++) {
+        for (uint64_t left = r->about[word]; left; left &= left - 1) {
+            const xir_target_rule *rule = &row->rules[word * 64 + (size_t)__builtin_ctzll(left)];
+            if (!(rule->flags & skipped)) ask(at, row, rule, &status, noted);
+        }
+    }
+    for (size_t i = RULE_BITS; i < n; i++) {
         const xir_target_rule *rule = &row->rules[i];
-        if (rule->holds && !(rule->flags & skipped)) ask(at, row, rule, &status, noted);
+        const bool about = !names_classes(rule) || names_class(rule, at->cls);
+        if (about && rule->holds && !(rule->flags & skipped)) ask(at, row, rule, &status, noted);
     }
     at->found = NULL;
     return status;
@@ -119,14 +116,12 @@ static bool is_plain(const xir_value *v) {
     return v && xir_type_as_tensor(v->type) && !xir_type_is_layouted(v->type);
 }
 
-/* Returns true if the target infers what the op has on the host: by the same rule, from types without tiles. */
+/* Returns true if the target infers what the op has on the host: by the same rule, from types without tiles. Of the
+ * library's own classes, those that it computes, checks give the same then, too. */
 static bool infers_the_same(const xir_op *op, const xir_target *target) {
-    const unsigned kind = xir_target_kind_of(target);
     const class_more *more = op->cls->more;
-    const bool tiled = class_infer_tiled(op->cls, kind);
-    const bool own = class_infer_of(op->cls, kind) || !target_is_host(op_target(op));
-    if (own || !op->n_outputs || !more->infer[XIR_TARGET_HOST] ||
-        (tiled ? more->alone_tiled : more->alone >> XIR_TARGET_HOST & 1)) return false;
+    const bool own = class_infer_of(op->cls, xir_target_kind_of(target)) || !target_is_host(op_target(op));
+    if (own || !op->n_outputs || !more->own_kernel || !more->infer[XIR_TARGET_HOST]) return false;
     for (uint32_t i = 0; i < op->n_inputs; i++) if (!is_plain(op_inputs(op)[i].value)) return false;
     for (uint32_t i = 0; i < op->n_outputs; i++) if (!is_plain(&op_outputs(op)[i])) return false;
     return true;
@@ -135,10 +130,7 @@ static bool infers_the_same(const xir_op *op, const xir_target *target) {
 /* Infers on the target. Types that do not follow from the inputs (quantised ones, for instance), and those of a class
  * without inference, are those that the op has. */
 static xir_status infer_there(xir_infer *at, const xir_op *op, bool valid, xir_diags *why) {
-    if (valid && infers_the_same(op, at->target)) {
-        const xir_status checked = infer_check(at);
-        return checked ? checked : take_outputs(at, op);
-    }
+    if (valid && infers_the_same(op, at->target)) return take_outputs(at, op);
     const bool infers = class_can_infer(op->cls, xir_target_kind_of(at->target));
     xir_status status = infers ? infer_run(at) : XIR_E_UNSUPPORTED;
     if (!status) return XIR_OK;

@@ -28,7 +28,7 @@ typedef struct class_rules {
     const xir_target_row  *row;
     const xir_target_rule *excludes;                /* the rule that excludes it; NULL: none   */
     bool                   runs, compiled;
-    uint64_t               about[RULE_BITS / 64];   /* a bit for each of the first rules: the rule is about the class */
+    uint64_t               about[RULE_BITS / 64];   /* a bit for each of the first rules: it is asked about the class */
 } class_rules;
 
 /* Networks have few classes: what was found about one is kept, in a place that its address gives. */

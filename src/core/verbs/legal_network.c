@@ -10,7 +10,8 @@
 #include "sized.h"
 #include "validate.h"
 
-enum { FEW = 1024, MANY = 65536 };   /* places of the table, a power of two: what is rare must not push out the rest */
+/* Places of the table, powers of two: what is rare must not push out the rest, and the table stays in the cache. */
+enum { FEW = 1024, MANY = 8192 };
 
 /* What the answer on an op depends on. */
 typedef struct question {
