@@ -100,9 +100,9 @@ static void publish(meanwhile_thread *t) {
     pthread_mutex_unlock(&t->lock);
 }
 
-xir_status meanwhile_begin(md5_meanwhile *b, const xir_allocator *alloc, uint64_t bytes, xir_diags *why) {
+void meanwhile_begin(md5_meanwhile *b, const xir_allocator *alloc, uint64_t bytes) {
     *b = (md5_meanwhile){ .alloc = alloc, .asks = bytes >= meanwhile_least };
-    return md5_begin(&b->sum, why);
+    md5_begin(&b->sum);
 }
 
 void meanwhile_begin_with(md5_meanwhile *b, const void *data, size_t size) { md5_add(&b->sum, data, size); }
@@ -112,7 +112,7 @@ bool meanwhile_add(md5_meanwhile *b, const void *data, size_t size) {
     meanwhile_thread *t = b->thread;
     if (!t) {
         md5_add(&b->sum, data, size);
-        return !b->sum.failed;
+        return !b->sum.cancelled;
     }
     if (!size) return true;
     t->ring[t->next++ % RING] = (piece){ data, size };
@@ -137,5 +137,5 @@ xir_status meanwhile_end(md5_meanwhile *b, char hex[MD5_DIGITS + 1], xir_diags *
         mem_free(b->alloc, t, sizeof *t);
         b->thread = NULL;
     }
-    return md5_end(&b->sum, hex, why);
+    return hex ? md5_end(&b->sum, hex, why) : XIR_OK;
 }
