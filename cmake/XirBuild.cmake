@@ -90,7 +90,7 @@ function(xir_library_flags target)
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include)
     target_include_directories(${target} SYSTEM PRIVATE
-        ${XIR_MSGPACK_INCLUDE_DIR} ${XIR_DEFLATE_INCLUDE_DIR})
+        ${OPENSSL_INCLUDE_DIR} ${XIR_MSGPACK_INCLUDE_DIR} ${XIR_DEFLATE_INCLUDE_DIR})
     target_compile_definitions(${target} PRIVATE _GNU_SOURCE XIR_BUILDING=1)
     if(CMAKE_C_COMPILER_ID STREQUAL GNU)
         target_compile_options(${target} PRIVATE -fno-semantic-interposition)

@@ -4,7 +4,7 @@
 
 # setup.sh [--newest] [NEED…]: installs what is missing on Debian 12. NEED is one or more of
 #
-#   build   compiler, make, cmake, ninja, pkg-config, OpenSSL (tests), msgpack-c, libdeflate, ccache (always included)
+#   build   compiler, make, cmake, ninja, pkg-config, OpenSSL, msgpack-c, libdeflate, ccache (always included)
 #   test    cmocka, and the programs and libraries that the tests compare with
 #   clang   the second compiler
 #   fuzz    clang with its run-time library for fuzzing

@@ -4,11 +4,11 @@
 # The command line: help, versions, and invalid command lines (2).
 . "$SRC/tests/cli/lib.sh"
 
-run 0 --version; out "xir "; out "binary interface "; out "msgpack-c "; out "libdeflate "; out "formats: json,"; quiet
+run 0 --version; out "xir "; out "binary interface "; out "OpenSSL "; out "libdeflate "; out "formats: json,"; quiet
 cp out first
 run 0 -V; same out first
 run 0 --version --json; quiet
-json '[d["version"], sorted(d["libraries"])] == ["'"$(sed -n 's/^xir \([0-9.]*\).*/\1/p' first)"'", ["libdeflate", "msgpack-c"]]'
+json '[d["version"], sorted(d["libraries"])] == ["'"$(sed -n 's/^xir \([0-9.]*\).*/\1/p' first)"'", ["OpenSSL", "libdeflate", "msgpack-c"]]'
 json 'd["abi"] > 0 and all(v[0].isdigit() for v in d["libraries"].values()) and {"json", "fb", "onnx"} <= set(d["formats"])'
 json 'd["commit"] is None or len(d["commit"]) >= 7'
 run 2 --version --yaml; silent; err "--version takes --json alone, not '--yaml'"

@@ -301,7 +301,7 @@ xir_status flat_write(xir_network *net, const format_writing *how) {
     if (!w) return diag_memory(how->why);
     start(w, net->ctx, net, how);
     xir_status status = prepare(w);
-    if (!status) payload_begin(&w->plan);
+    if (!status) status = payload_begin(&w->plan);
     if (!status && !(flat_builder_write(&w->b, how->write, how->user) && write_payloads(w))) status = XIR_E_IO;
     const xir_status read = payload_end(&w->plan, !status);
     if (read) status = read;

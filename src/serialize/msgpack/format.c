@@ -29,8 +29,7 @@ static void write_params(encoder *e, void *user) {
     writing *w = user;
     payload_plan *plan = &w->plan;
     sink *s = e->sink;
-    bool on = true;
-    payload_begin(plan);
+    bool on = payload_begin(plan) == XIR_OK;
     s->ops->list(s, plan->n);
     for (size_t i = 0; i < plan->n && on && !s->status; i++) {
         const raw_item *it = payload_at(plan, i);

@@ -26,7 +26,7 @@ typedef struct checking {
     pthread_cond_t  ended;
     bool            runs, done;       /* under the lock                                                               */
     atomic_bool     stops;
-    xir_status      status;           /* once it is done: XIR_OK; XIR_E_IO: bytes are lost                            */
+    xir_status      status;           /* once it is done: XIR_OK, XIR_E_MEMORY; XIR_E_IO: bytes are lost              */
 } checking;
 
 bool check_meanwhile_can(const blob *whole) { return whole->mapped && whole->watch && whole->size; }
@@ -45,7 +45,7 @@ static bool hash_range(checking *c, md5 *sum, uint64_t at, uint64_t size) {
         }
         const uint64_t n = c->to - at < size ? c->to - at : size;
         md5_add(sum, c->block + (at - c->from), (size_t)n);
-        if (sum->cancelled) return true;    /* md5_end says it */
+        if (sum->failed) return true;    /* md5_end says why */
         at += n;
         size -= n;
     }
@@ -65,9 +65,12 @@ static bool hash_all(checking *c, md5 *sum) {
 
 static xir_status hash(checking *c, xir_diags *why) {
     md5 sum;
-    md5_begin(&sum);
+    xir_status status = md5_begin(&sum, why);
+    if (status) return status;
     c->from = c->to = 0;
-    return hash_all(c, &sum) ? md5_end(&sum, c->found, why) : XIR_E_IO;
+    const bool read = hash_all(c, &sum);
+    status = md5_end(&sum, read ? c->found : NULL, why);
+    return status ? status : read ? XIR_OK : XIR_E_IO;
 }
 
 static void *work(void *user) {
@@ -85,6 +88,7 @@ static void *work(void *user) {
 
 static xir_status outcome(const checking *c, xir_diags *why) {
     const char *path = blob_path(c->whole);
+    if (c->status == XIR_E_MEMORY) return diag_memory(why);
     if (c->status || !blob_is_there(c->whole))
         return file_fail(why, XIR_E_IO, path, XIR_NO_BYTE, "the file was changed while it was mapped");
     if (raw_digest_is(xir_str_of(c->said), c->found)) return XIR_OK;
@@ -97,9 +101,10 @@ static xir_status hash_here(checking *c, xir_diags *why) {
     c->runs = true;
     pthread_mutex_unlock(&c->lock);
     const xir_status status = hash(c, why);
+    const bool cancelled = task_is_cancelled();
     pthread_mutex_lock(&c->lock);
     c->runs = false;
-    c->done = status != XIR_E_CANCELLED;
+    c->done = !cancelled && status != XIR_E_MEMORY;
     c->status = status;
     pthread_cond_broadcast(&c->ended);
     return c->done ? XIR_OK : status;
@@ -166,11 +171,15 @@ static checking *prepare(xir_network *net, blob *whole) {
     return c;
 }
 
-/* Starts the thread, and gives the comparison to the network. */
+/* Starts the thread, and gives the comparison to the network. If there is no MD5, that is known at once. */
 static xir_status begin(xir_network *net, checking *c, xir_diags *why) {
-    if (!c || !c->block || c->start.failed) {
+    md5 any;
+    const bool made = c && c->block && !c->start.failed;
+    xir_status status = made ? md5_begin(&any, why) : diag_memory(why);
+    if (made && !status) status = md5_end(&any, NULL, why);
+    if (status) {
         if (c) drop(&c->head);
-        return diag_memory(why);
+        return status;
     }
     c->threaded = c->whole->size >= meanwhile_least && meanwhile_make_thread(&c->thread, work, c);
     net_check_release(net->check);

@@ -46,7 +46,8 @@ static xir_status check_digest(raw_listing *l, const blob *whole, uint64_t n, bo
         return XIR_OK;
     }
     md5 m;
-    md5_begin(&m);
+    l->status = md5_begin(&m, l->why);
+    if (l->status != XIR_OK) return l->status;
     md5_add(&m, whole->bytes, (size_t)whole->size);
     l->status = md5_end(&m, from->md5, l->why);
     if (l->status != XIR_OK) return l->status;

@@ -100,9 +100,9 @@ static void publish(meanwhile_thread *t) {
     pthread_mutex_unlock(&t->lock);
 }
 
-void meanwhile_begin(md5_meanwhile *b, const xir_allocator *alloc, uint64_t bytes) {
+xir_status meanwhile_begin(md5_meanwhile *b, const xir_allocator *alloc, uint64_t bytes, xir_diags *why) {
     *b = (md5_meanwhile){ .alloc = alloc, .asks = bytes >= meanwhile_least };
-    md5_begin(&b->sum);
+    return md5_begin(&b->sum, why);
 }
 
 void meanwhile_begin_with(md5_meanwhile *b, const void *data, size_t size) { md5_add(&b->sum, data, size); }
@@ -112,7 +112,7 @@ bool meanwhile_add(md5_meanwhile *b, const void *data, size_t size) {
     meanwhile_thread *t = b->thread;
     if (!t) {
         md5_add(&b->sum, data, size);
-        return !b->sum.cancelled;
+        return !b->sum.failed;
     }
     if (!size) return true;
     t->ring[t->next++ % RING] = (piece){ data, size };
@@ -137,5 +137,5 @@ xir_status meanwhile_end(md5_meanwhile *b, char hex[MD5_DIGITS + 1], xir_diags *
         mem_free(b->alloc, t, sizeof *t);
         b->thread = NULL;
     }
-    return hex ? md5_end(&b->sum, hex, why) : XIR_OK;
+    return md5_end(&b->sum, hex, why);
 }

@@ -20,8 +20,8 @@ typedef struct md5_meanwhile {
     bool                  asks;     /* for a thread, with the first bytes that last */
 } md5_meanwhile;
 
-/* Begins the MD5 of about `bytes` bytes. Call meanwhile_end afterwards. */
-void       meanwhile_begin(md5_meanwhile *b, const xir_allocator *alloc, uint64_t bytes);
+/* Begins the MD5 of about `bytes` bytes. Errors are those of md5_begin. After success call meanwhile_end. */
+xir_status meanwhile_begin(md5_meanwhile *b, const xir_allocator *alloc, uint64_t bytes, xir_diags *why);
 /* Adds bytes that may change afterwards; only before meanwhile_add. */
 void       meanwhile_begin_with(md5_meanwhile *b, const void *data, size_t size);
 /* Adds at most MEANWHILE_AT_ONCE bytes that stay as they are until meanwhile_end. Returns false if the task is

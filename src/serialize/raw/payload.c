@@ -90,11 +90,12 @@ static bool hash_table(void *user, const void *data, size_t size) {
     return true;
 }
 
-void payload_begin(payload_plan *p) {
-    p->hashes = p->later;
-    if (!p->hashes) return;
-    meanwhile_begin(&p->sum, &p->list.net->alloc, p->params_bytes);
-    (void)raw_put_table(&p->list, hash_table, &p->sum);
+xir_status payload_begin(payload_plan *p) {
+    if (!p->later) return XIR_OK;
+    p->list.status = meanwhile_begin(&p->sum, &p->list.net->alloc, p->params_bytes, p->list.why);
+    p->hashes = !p->list.status;
+    if (p->hashes) (void)raw_put_table(&p->list, hash_table, &p->sum);
+    return p->list.status;
 }
 
 bool payload_put(payload_plan *p, const format_writing *how, const raw_item *it) {

@@ -41,7 +41,7 @@ xir_status payload_plan_digest(payload_plan *p, bool later);
  * the caller writes them. payload_put returns false if writing
  * stops, or the digest fails, which payload_end reports, or the file of the bytes has changed, with a finding. If not
  * all bytes were written, `complete` is false, and there is no digest. */
-void       payload_begin(payload_plan *p);
+xir_status payload_begin(payload_plan *p);
 bool       payload_put(payload_plan *p, const struct format_writing *how, const raw_item *it);
 xir_status payload_end(payload_plan *p, bool complete);
 /* The same if only the structure is written: n is 0, and size and digest are as if the payloads were written. */

@@ -57,7 +57,7 @@ bool raw_put_bytes(md5_meanwhile *sum, xir_write_fn *write, xir_write_fn *write_
 
 static bool put_payload(sink *s, const blob *b) {
     if (!raw_put_bytes(s->digests ? &s->sum : NULL, s->write, s->write_lasting, s->user, b)) {
-        s->stopped = !s->digests || !s->sum.sum.cancelled;
+        s->stopped = !s->digests || !s->sum.sum.failed;
         return false;
     }
     s->written += b->size;
@@ -193,7 +193,8 @@ static xir_status emit(raw_listing *l, sink *s, char hex[MD5_DIGITS + 1]) {
     const bool known = from && from->md5[0] && (from->read || l->net->check);
     hex[0] = '\0';
     s->digests = !l->net->no_md5 && !known;
-    if (s->digests) meanwhile_begin(&s->sum, &l->net->alloc, l->total);
+    if (s->digests) l->status = meanwhile_begin(&s->sum, &l->net->alloc, l->total, l->why);
+    if (l->status) return l->status;
     bool done = put_all(l, s);
     if (s->digests) l->status = meanwhile_end(&s->sum, done ? hex : NULL, l->why);
     if (!done) return l->status = XIR_E_IO;

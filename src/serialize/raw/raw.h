@@ -12,8 +12,8 @@
 /* Size and MD5 (lower-case, terminated) of the raw file that the network would write now; 0 and MD5_OF_NOTHING for a
  * network without Params, as the format requires. Linear in the bytes, unless all Params come unchanged from one file
  * whose MD5 the network has: then the results are that file's. XIR_E_MISSING if no raw file could be written now,
- * because Params lack required bytes or a type or id does not fit; XIR_E_MEMORY. `why` may be
- * NULL. */
+ * because Params lack required bytes or a type or id does not fit; XIR_E_MEMORY; XIR_E_UNSUPPORTED without MD5. `why`
+ * may be NULL. */
 xir_status raw_digest(xir_network *net, uint64_t *bytes, char hex[MD5_DIGITS + 1], xir_diags *why);
 
 /* The same, but if the bytes would be read, *later is true instead, and `hex` has zeros. */

@@ -36,7 +36,7 @@ static void check_pieces(const uint8_t *bytes, size_t size, size_t piece) {
     char hex[MD5_DIGITS + 1];
     const xir_allocator *alloc = context_alloc(ctx);
     const size_t head = size < 5 ? size : 5;
-    meanwhile_begin(&b, alloc, size);
+    assert_int_equal(meanwhile_begin(&b, alloc, size, why), XIR_OK);
     meanwhile_begin_with(&b, bytes, head);
     for (size_t at = head, n; at < size; at += n) {
         n = size - at < piece ? size - at : piece;
@@ -70,7 +70,7 @@ static void a_digest_may_be_dropped(void **state) {
     set_threads(true);
     for (int pieces = 0; pieces < 70; pieces += 23) {
         md5_meanwhile b;
-        meanwhile_begin(&b, context_alloc(ctx), sizeof bytes);
+        assert_int_equal(meanwhile_begin(&b, context_alloc(ctx), sizeof bytes, why), XIR_OK);
         for (int i = 0; i < pieces; i++) assert_true(meanwhile_add(&b, bytes, sizeof bytes));
         assert_int_equal(meanwhile_end(&b, NULL, why), XIR_OK);
     }

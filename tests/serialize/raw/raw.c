@@ -368,21 +368,34 @@ static void the_md5_of_the_network_is_compared(void **state) {
     }
 }
 
-/* It is a checksum here, also on machines that refuse it for security (FIPS). */
-static void md5_is_there_without_libcrypto(void **state) {
+static void without_md5_in_libcrypto_eager_loading_fails_with_a_finding(void **state) {
     uint8_t file[64];
     size_t size = shuffled(file);
     xir_network *net = raw_network(*state, three, 3, 2, NULL);
+    xir_diags *why = xir_diags_new(*state);
     raw_memory m = { 0 };
+    char hex[MD5_DIGITS + 1];
+    uint64_t bytes;
     set_md5(net, md5_of(file, size));
     assert_int_equal(EVP_default_properties_enable_fips(NULL, 1), 1);
-    xir_status loaded = xir_raw_read(net, file, size, 0, NULL), saved = xir_raw_write(net, raw_memory_write, &m, NULL);
+    xir_status loaded = xir_raw_read(net, file, size, 0, why);
+    xir_status unchecked = xir_raw_read(net, file, size, XIR_LOAD_NO_MD5, NULL);
+    xir_status saved = xir_raw_write(net, raw_memory_write, &m, NULL);
+    xir_status saved_file = xir_raw_save(net, scratch("fips.raw"), NULL);
+    xir_status lazy = xir_raw_read(net, file, size, XIR_LOAD_LAZY | XIR_LOAD_MD5, NULL);
+    xir_status digest = raw_digest(net, &bytes, hex, NULL);
     assert_int_equal(EVP_default_properties_enable_fips(NULL, 0), 1);
-    assert_int_equal(loaded, XIR_OK);
-    assert_int_equal(saved, XIR_OK);
-    assert_int_equal(m.size, size);
-    free(m.data);
+    assert_int_equal(loaded, XIR_E_UNSUPPORTED);
+    assert_int_equal(unchecked, XIR_OK);
+    assert_int_equal(saved, XIR_E_UNSUPPORTED);
+    assert_int_equal(saved_file, XIR_E_UNSUPPORTED);
+    assert_int_not_equal(access(scratch("fips.raw"), F_OK), 0);
+    assert_int_equal(lazy, XIR_E_UNSUPPORTED);
+    assert_int_equal(digest, XIR_E_UNSUPPORTED);
+    assert_int_equal(xir_diags_count(why), 1);
+    assert_int_equal(m.size, 0);
     xir_network_free(net);
+    xir_diags_free(why);
 }
 
 static void loading_again_replaces_and_failing_does_not(void **state) {
@@ -861,7 +874,7 @@ static void a_real_pair_comes_back_byte_for_byte(void **state) {
 GROUP {
     const struct CMUnitTest tests[] = {
         /* before the first use: afterwards MD5 is kept */
-        cmocka_unit_test(md5_is_there_without_libcrypto),
+        cmocka_unit_test(without_md5_in_libcrypto_eager_loading_fails_with_a_finding),
         cmocka_unit_test(a_new_network_writes_its_params_in_the_order_of_the_walk),
         cmocka_unit_test(params_without_bytes_cannot_be_written),
         cmocka_unit_test(ids_of_more_than_32_bits_cannot_be_written),
