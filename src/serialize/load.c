@@ -209,12 +209,18 @@ static bool begin_params(loading *l, xir_network *net, xir_str name, const xir_l
     return l->status == XIR_OK;
 }
 
+/* The network is in memory: what is listed of each of its Params takes less than it. As many bytes of a file. */
+static uint64_t size_of_lists(const xir_network *net) {
+    enum { A_PARAMS = 16 };
+    return A_PARAMS * (uint64_t)net->n_params;
+}
+
 xir_status xir_network_load_params(xir_network *net, const char *path, const xir_load_options *options,
                                    xir_diags *why) {
     if (!net) return diag_null(why, "network");
     loading l;
     if (!begin_params(&l, net, xir_str_of(path), options, why)) return l.status;
-    begin_memory(&l, 0);
+    begin_memory(&l, size_of_lists(net));
     task_expect(work_of_params(&l, path));
     return end_params(&l, end_memory(&l, load_params_of(&l, net, path)));
 }
@@ -225,7 +231,7 @@ xir_status xir_network_read_params(xir_network *net, const void *data, size_t si
     loading l;
     if (!begin_params(&l, net, name, options, why)) return l.status;
     const format_reading how = reading_of(&l);
-    begin_memory(&l, size);
+    begin_memory(&l, size + size_of_lists(net));
     return end_params(&l, end_memory(&l, l.format.read_params(net, &how, data, size)));
 }
 

@@ -4,7 +4,9 @@
 /* The limit of the memory that reading holds (xir_limits.max_read_memory): what exceeds it is refused in every format,
  * with one finding that says so; nothing is left, and the limit does not outlast the call. 16 bytes for each byte of
  * the file are always allowed: where records are not smaller than that, a file is read whatever its size. */
+#include <xir/icraft.h>
 #include "support/net.h"
+#include "support/raw_net.h"
 #include "support/scratch.h"
 #include "support/weigh.h"
 
@@ -192,7 +194,33 @@ static void files_of_many_small_things(void **state) {
     }
 }
 
+/* A file of many small parameters, for a network that is in memory already. */
+static void many_small_parameters(void **state) {
+    (void)state;
+    enum { N = 40000 };
+    static raw_param wanted[N];
+    static xir_value *values[N];
+    for (int i = 0; i < N; i++) wanted[i] = (raw_param){ i + 3, 1 };
+    xir_network *net = raw_network(ctx, wanted, N, 2, values);
+    for (int i = 0; i < N; i++) raw_fill(values[i]);
+    DOES(xir_raw_save(net, scratch("many.raw"), why));
+    xir_limits old = XIR_INIT(xir_limits);
+    DOES(xir_context_limits(ctx, &old, why));
+    DOES(xir_context_set_limits(ctx, &XIR_INIT(xir_limits, .max_read_memory = LITTLE), why));
+    for (int lazy = 0; lazy < 2; lazy++) {
+        const xir_load_options how = XIR_INIT(xir_load_options, .format = "json", .lazy = lazy);
+        DOES(xir_network_load_params(net, scratch("many.raw"), &how, why));
+        assert_true(raw_is_filled(values[N - 1]));
+    }
+    DOES(xir_context_set_limits(ctx, &old, why));
+    xir_network_free(net);
+}
+
 GROUP {
-    static const struct CMUnitTest tests[] = { cmocka_unit_test(files_of_many_small_things) };
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(files_of_many_small_things),
+        cmocka_unit_test(many_small_parameters),
+    };
+    scratch_make();
     return cmocka_run_group_tests(tests, group_begin, group_end);
 }

@@ -112,13 +112,15 @@ bool meanwhile_add(md5_meanwhile *b, const void *data, size_t size) {
     meanwhile_thread *t = b->thread;
     if (!t) {
         md5_add(&b->sum, data, size);
-        return !b->sum.failed;
+        b->stopped = b->sum.failed;
+        return !b->stopped;
     }
     if (!size) return true;
     t->ring[t->next++ % RING] = (piece){ data, size };
     t->unpublished += size;
     if (t->unpublished >= BATCH_BYTES || t->next - t->tail == BATCH) publish(t);
-    return task_did(size);
+    b->stopped = !task_did(size);
+    return !b->stopped;
 }
 
 xir_status meanwhile_end(md5_meanwhile *b, char hex[MD5_DIGITS + 1], xir_diags *why) {

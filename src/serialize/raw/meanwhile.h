@@ -18,6 +18,7 @@ typedef struct md5_meanwhile {
     const xir_allocator  *alloc;
     struct meanwhile_thread *thread;   /* NULL: bytes are hashed as they are added */
     bool                  asks;     /* for a thread, with the first bytes that last */
+    bool                  stopped;  /* meanwhile_add has returned false             */
 } md5_meanwhile;
 
 /* Begins the MD5 of about `bytes` bytes. Errors are those of md5_begin. After success call meanwhile_end. */
@@ -25,7 +26,7 @@ xir_status meanwhile_begin(md5_meanwhile *b, const xir_allocator *alloc, uint64_
 /* Adds bytes that may change afterwards; only before meanwhile_add. */
 void       meanwhile_begin_with(md5_meanwhile *b, const void *data, size_t size);
 /* Adds at most MEANWHILE_AT_ONCE bytes that stay as they are until meanwhile_end. Returns false if the task is
- * cancelled. */
+ * cancelled, or MD5 fails, which meanwhile_end reports. */
 bool       meanwhile_add(md5_meanwhile *b, const void *data, size_t size);
 /* Ends it as md5_end does. If `hex` is NULL, bytes that wait are not hashed any more. */
 xir_status meanwhile_end(md5_meanwhile *b, char hex[MD5_DIGITS + 1], xir_diags *why);

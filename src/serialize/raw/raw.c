@@ -57,7 +57,7 @@ bool raw_put_bytes(md5_meanwhile *sum, xir_write_fn *write, xir_write_fn *write_
 
 static bool put_payload(sink *s, const blob *b) {
     if (!raw_put_bytes(s->digests ? &s->sum : NULL, s->write, s->write_lasting, s->user, b)) {
-        s->stopped = !s->digests || !s->sum.sum.failed;
+        s->stopped = !s->digests || !s->sum.stopped;
         return false;
     }
     s->written += b->size;
