@@ -16,8 +16,8 @@ f="#0=(1,2)f32"
 } >net.pnnx.param
 header() { printf 'PK\003\004\0\0\0\0\0\0\0\0\0\0'; }
 {
-    header; printf '\0331\337\337\4\0\0\0\4\0\0\0\7\0\0\0fc.bias\0\0\200?'
-    header; printf '\0\0\0\0\10\0\0\0\10\0\0\0\11\0\0\0fc.weight\0\0\0@\0\0\100@'
+    header; printf '\152\152\241\254\4\0\0\0\4\0\0\0\7\0\0\0fc.bias\0\0\200?'
+    header; printf '\265\211\164\273\10\0\0\0\10\0\0\0\11\0\0\0fc.weight\0\0\0@\0\0\100@'
 } >walked.bin
 run 0 convert net.pnnx.param net.pnnx.param --params walked.bin --lazy; there net.pnnx.bin
 
