@@ -242,8 +242,8 @@ XIR_API xir_status xir_dialect_pass_run(xir_pass *at);
 
 /* Converts a network of its own, the body of a call, as the running pass converts its network, with the same options
  * except `strict` and `names`; notes are dropped. `before_back` is run first. Sets *whole to true if all ops are of the
- * format then; a body with inputs or results in normalised numbers is not converted. XIR_OK also if that is not so;
- * XIR_E_MISSING if an argument is NULL, XIR_E_MEMORY, XIR_E_CANCELLED. For `calls` of xir_dialect_decl. */
+ * format then. XIR_OK also if that is not so; XIR_E_MISSING if an argument is NULL, XIR_E_MEMORY, XIR_E_CANCELLED. For
+ * `calls` of xir_dialect_decl. */
 XIR_API xir_status xir_dialect_convert_body(xir_pass *at, xir_network *body, bool *whole);
 
 /* Adds a dialect, its rows and its name of the pass to-xir, all or none. XIR_E_EXISTS if the prefix, a row or the

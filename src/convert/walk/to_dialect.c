@@ -95,20 +95,6 @@ static xir_status run_before_back(const xir_dialect_decl *to, xir_network *body,
     return status;
 }
 
-static bool is_normalised(const xir_value *v) {
-    return v && xir_type_norm_ratios(xir_type_element(xir_value_type(v)));
-}
-
-/* Returns true if ports are in normalised numbers, whose ratios the network around the call decides, too. */
-static bool has_normalised_ports(const xir_network *body) {
-    const xir_op *input = xir_network_input_op(body), *output = xir_network_output_op(body);
-    for (size_t i = 0; input && i < xir_op_output_count(input); i++)
-        if (is_normalised(xir_op_output(input, (int64_t)i))) return true;
-    for (size_t i = 0; output && i < xir_op_input_count(output); i++)
-        if (is_normalised(xir_op_input(output, (int64_t)i))) return true;
-    return false;
-}
-
 /* Findings about a body have places in it, and its ops are reported again once the call is inlined. */
 static xir_status convert_body(const xir_pass *at, xir_network *body, pass_value *values, xir_diags *why) {
     xir_pass inner = *at;
@@ -130,11 +116,8 @@ xir_status xir_dialect_convert_body(xir_pass *at, xir_network *body, bool *whole
     const xir_allocator *alloc = context_alloc(body->ctx);
     pass_value *values = mem_new(alloc, (at->n_values + 1) * sizeof *values);
     xir_diags *why = xir_diags_new(body->ctx);
-    xir_status status = values && why ? XIR_OK : XIR_E_MEMORY;
-    if (!status && !has_normalised_ports(body)) {
-        status = convert_body(at, body, values, why);
-        *whole = !status && is_all_of(body, xir_pass_user(at));
-    }
+    xir_status status = values && why ? convert_body(at, body, values, why) : XIR_E_MEMORY;
+    *whole = !status && is_all_of(body, xir_pass_user(at));
     mem_free(alloc, values, (at->n_values + 1) * sizeof *values);
     xir_diags_free(why);
     if (status == XIR_E_MEMORY) return diag_memory(at->why);
