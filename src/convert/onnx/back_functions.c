@@ -221,9 +221,21 @@ static xir_status make_function(writing *w, made_call *m, xir_network *net, bool
     return become_node(w, m, &f, net);
 }
 
+static bool has_ratios(const xir_value *v) {
+    const xir_type *element = v ? xir_type_element(xir_value_type(v)) : NULL;
+    return element && xir_type_norm_ratios(element);
+}
+
+/* Maps that hold x / ratio become others in the body, and would not outside. */
+static bool is_normalised(const xir_op *call) {
+    for (uint32_t i = 0; i < call->n_inputs; i++) if (has_ratios(op_inputs(call)[i].value)) return true;
+    for (uint32_t i = 0; i < call->n_outputs; i++) if (has_ratios(&op_outputs(call)[i])) return true;
+    return false;
+}
+
 static xir_status convert_call(writing *w, xir_network *net, xir_op *call, unsigned depth, bool *made) {
     made_call m = { .call = call };
-    bool whole = depth < net->ctx->limits.max_depth && body_of(call)->size >= 2;
+    bool whole = depth < net->ctx->limits.max_depth && body_of(call)->size >= 2 && !is_normalised(call);
     xir_status status = whole ? copy_body(w, &m, net) : XIR_OK;
     if (!status && whole) status = convert_all_in(w, m.body, depth + 1, &whole);
     if (!status && whole) status = xir_dialect_convert_body(w->pass, m.body, &whole);
