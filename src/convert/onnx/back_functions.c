@@ -15,6 +15,7 @@
 #include <xir/region.h>
 #include "onnx/back_functions.h"
 #include "provenance.h"
+#include "support/calls.h"
 #include "support/upkeep.h"
 
 enum { LEAST_INPUT = 1024 };
@@ -233,6 +234,11 @@ static bool is_normalised(const xir_op *call) {
     return false;
 }
 
+static bool is_meant(const void *user, const xir_op *call) {
+    (void)user;
+    return is_normalised(call);
+}
+
 static xir_status convert_call(writing *w, xir_network *net, xir_op *call, unsigned depth, bool *made) {
     made_call m = { .call = call };
     bool whole = depth < net->ctx->limits.max_depth && body_of(call)->size >= 2 && !is_normalised(call);
@@ -245,9 +251,17 @@ static xir_status convert_call(writing *w, xir_network *net, xir_op *call, unsig
     return status;
 }
 
+/* Calls that the pass denormalize would inline: what is in them is converted with the body. */
+static xir_status open_normalised(writing *w, xir_network *net) {
+    size_t n;
+    xir_pass inner = *w->pass;
+    inner.net = net;
+    return inline_calls_that(&inner, is_meant, NULL, &n);
+}
+
 /* Converts the calls of a body. *all: all are nodes now; at the first that is not, it ends. */
 static xir_status convert_all_in(writing *w, xir_network *net, unsigned depth, bool *all) {
-    xir_status status = XIR_OK;
+    xir_status status = open_normalised(w, net);
     for (xir_op *op = net->first, *next; op && *all && !status; op = next) {
         next = op->next;
         if (xir_op_is(op, xir_call_op_class())) status = convert_call(w, net, op, depth, all);
