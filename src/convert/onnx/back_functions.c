@@ -15,6 +15,7 @@
 #include <xir/region.h>
 #include "onnx/back_functions.h"
 #include "provenance.h"
+#include "support/calls.h"
 #include "support/upkeep.h"
 
 enum { LEAST_INPUT = 1024 };
@@ -221,9 +222,26 @@ static xir_status make_function(writing *w, made_call *m, xir_network *net, bool
     return become_node(w, m, &f, net);
 }
 
+static bool has_ratios(const xir_value *v) {
+    const xir_type *element = v ? xir_type_element(xir_value_type(v)) : NULL;
+    return element && xir_type_norm_ratios(element);
+}
+
+/* Maps that hold x / ratio become others in the body, and would not outside. */
+static bool is_normalised(const xir_op *call) {
+    for (uint32_t i = 0; i < call->n_inputs; i++) if (has_ratios(op_inputs(call)[i].value)) return true;
+    for (uint32_t i = 0; i < call->n_outputs; i++) if (has_ratios(&op_outputs(call)[i])) return true;
+    return false;
+}
+
+static bool is_meant(const void *user, const xir_op *call) {
+    (void)user;
+    return is_normalised(call);
+}
+
 static xir_status convert_call(writing *w, xir_network *net, xir_op *call, unsigned depth, bool *made) {
     made_call m = { .call = call };
-    bool whole = depth < net->ctx->limits.max_depth && body_of(call)->size >= 2;
+    bool whole = depth < net->ctx->limits.max_depth && body_of(call)->size >= 2 && !is_normalised(call);
     xir_status status = whole ? copy_body(w, &m, net) : XIR_OK;
     if (!status && whole) status = convert_all_in(w, m.body, depth + 1, &whole);
     if (!status && whole) status = xir_dialect_convert_body(w->pass, m.body, &whole);
@@ -233,9 +251,17 @@ static xir_status convert_call(writing *w, xir_network *net, xir_op *call, unsig
     return status;
 }
 
+/* Calls that the pass denormalize would inline: what is in them is converted with the body. */
+static xir_status open_normalised(writing *w, xir_network *net) {
+    size_t n;
+    xir_pass inner = *w->pass;
+    inner.net = net;
+    return inline_calls_that(&inner, is_meant, NULL, &n);
+}
+
 /* Converts the calls of a body. *all: all are nodes now; at the first that is not, it ends. */
 static xir_status convert_all_in(writing *w, xir_network *net, unsigned depth, bool *all) {
-    xir_status status = XIR_OK;
+    xir_status status = open_normalised(w, net);
     for (xir_op *op = net->first, *next; op && *all && !status; op = next) {
         next = op->next;
         if (xir_op_is(op, xir_call_op_class())) status = convert_call(w, net, op, depth, all);

@@ -15,6 +15,7 @@
 #include <xir/icraft.h>
 #include <xir/ops.h>
 #include "factors.h"
+#include "support/calls.h"
 #include "support/upkeep.h"
 #include "types.h"
 
@@ -203,6 +204,21 @@ static xir_status free_all(quantizing *q) {
     return status;
 }
 
+static bool has_maps(const void *user, const xir_op *call) {
+    (void)user;
+    return touches_maps(call);
+}
+
+/* A call has the types that its body has. */
+static xir_status open_calls(xir_pass *at) {
+    size_t n;
+    const xir_status status = inline_calls_that(at, has_maps, NULL, &n);
+    if (!status && n)
+        xir_pass_diag(at, XIR_NOTE, NULL, "%zu call%s inlined: maps with ratios enter or leave %s", n,
+                      n == 1 ? " is" : "s are", n == 1 ? "it" : "them");
+    return status;
+}
+
 static xir_status run(xir_pass *at) {
     quantizing q = { .at = at, .net = at->net, .again = true, .real_maps = true };
     q.scheme = (scheme){ .name = "denormalize", .normalised = true };
@@ -210,6 +226,8 @@ static xir_status run(xir_pass *at) {
     for (const xir_op *op = at->net->first; op && !any; op = op->next)
         for (uint32_t i = 0; i < op->n_outputs; i++) any |= has_ratios(&op_outputs(op)[i]);
     if (!any) return XIR_OK;
+    const xir_status opened = open_calls(at);
+    if (opened) return opened;
     precision_init(&q.precision, &at->net->alloc);
     ratio_plan_init(&q.plan, &at->net->alloc);
     const xir_status status = free_all(&q);

@@ -6,17 +6,19 @@
 #include <xir/region.h>
 #include "support/upkeep.h"
 
-static bool is_meant(const xir_op *op, xir_str name) {
-    return xir_op_is(op, xir_call_op_class()) && (!name.size || xir_str_equal(xir_op_name(op), name));
+static bool has_name(const void *user, const xir_op *call) {
+    const xir_str *name = user;
+    return !name->size || xir_str_equal(xir_op_name(call), *name);
 }
 
 /* The ops of a body follow the op before the call, so calls among them are met next. */
-xir_status inline_calls(xir_pass *at, xir_str name, size_t *n) {
+xir_status inline_calls_that(xir_pass *at, bool (*is_meant)(const void *user, const xir_op *call), const void *user,
+                             size_t *n) {
     xir_op *op = at->net->first;
     *n = 0;
     while (op) {
         xir_op *before = op->prev;
-        if (!is_meant(op, name)) {
+        if (!xir_op_is(op, xir_call_op_class()) || !is_meant(user, op)) {
             op = op->next;
             continue;
         }
@@ -29,3 +31,5 @@ xir_status inline_calls(xir_pass *at, xir_str name, size_t *n) {
     }
     return XIR_OK;
 }
+
+xir_status inline_calls(xir_pass *at, xir_str name, size_t *n) { return inline_calls_that(at, has_name, &name, n); }

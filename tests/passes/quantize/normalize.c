@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <unistd.h>
+#include <xir/region.h>
 #include "support/story.h"
 
 enum { SAMPLES = 4 };
@@ -320,6 +321,23 @@ static void a_network_of_floats_is_what_it_was(void **state) {
         }
 }
 
+/* Calls that such maps enter or leave are inlined, also calls in calls. */
+static void calls_are_opened(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT(stories); i++) {
+        xir_network *real = story_net(stories[i].story), *net = normalized(stories[i].story, "");
+        const int64_t last = (int64_t)xir_network_op_count(net) - 2;
+        for (int64_t k = last; k >= 1 && k >= last - 1; k--) {   /* a Cast may be the only op */
+            xir_op *op = xir_network_op_at(net, k);
+            assert_non_null(xir_outline(net, &op, 1, NULL));
+        }
+        denormalize(net);
+        CHECK_SAME_NUMBERS(real, net);
+        xir_network_free(real);
+        xir_network_free(net);
+    }
+}
+
 /* The stored numbers of a value, which both networks have; how many differ, by one at most. */
 static size_t count_steps(const xir_network *a, const xir_network *b, int64_t id, const char *story) {
     xir_array *in[4], *of[2] = { NULL };
@@ -441,6 +459,7 @@ GROUP {
         cmocka_unit_test(ratios_by_channel_gain),
         cmocka_unit_test(a_normalised_network_becomes_integers),
         cmocka_unit_test(a_network_of_floats_is_what_it_was),
+        cmocka_unit_test(calls_are_opened),
         cmocka_unit_test(stored_numbers_are_the_same),
         cmocka_unit_test(scales_are_those_of_the_ratios),
         cmocka_unit_test(what_makes_no_sense_is_refused),
