@@ -64,6 +64,10 @@ run 0 run o.fb --input images.npy --each --output here; run 0 run o.onnx --input
 run 0 opt digits.fb z.fb --passes "quantize{scheme=zhuge,calibration=d.json}" --verify
 run 0 opt z.fb z.onnx --passes xir-to-onnx; run 0 check z.onnx    # a bias of fp16 becomes fp32, as the map is
 run 0 run z.fb --input images.npy --each --output there; run 0 run z.onnx --input images.npy --each --compare there
+run 0 opt digits.fb b.fb --passes "quantize{scheme=buyi,calibration=d.json}" --verify
+run 0 opt b.fb b.onnx; run 0 check b.onnx    # ratios become scales
+run 0 run b.fb --input images.npy --each --output buyi
+run 0 run b.onnx --input images.npy --each --compare buyi --tolerance 0.05
 run 1 opt digits.fb never.fb --passes "quantize{calibration=c.json,scheme=none}"; err "there is no scheme 'none'"; gone never.fb
 
 # Ratios by channel: the network of normalised numbers computes the same, and becomes integers.

@@ -116,16 +116,23 @@ static bool has_cut(const xir_op *op) {
            xir_scales_count(xir_scales_of(cut.as.ref)) > 0;
 }
 
-static xir_status free_constants(quantizing *q, xir_op *op) {
-    const bool multiplies = is_product(op) || xir_op_is(op, xir_multiply_class());
-    const xir_value *x = xir_op_input(op, 0), *y = xir_op_input(op, 1);
+static bool multiplies(const xir_op *op) { return is_product(op) || xir_op_is(op, xir_multiply_class()); }
+
+/* Returns true if the constants of an op can lose the ratios of its maps. */
+static bool is_freed(const quantizing *q, const xir_op *op) {
+    const xir_value *x = xir_op_input(op, 0), *y = xir_op_input(op, 1), *bias = xir_op_input(op, 2);
     for (uint32_t i = 0; i < op->n_inputs; i++)
-        if (has_ratios(op_inputs(op)[i].value) && value_is_params(op_inputs(op)[i].value))
-            return xir_pass_fail(q->at, XIR_E_UNSUPPORTED, op, "input %u is a constant in normalised numbers", i);
+        if (has_ratios(op_inputs(op)[i].value) && value_is_params(op_inputs(op)[i].value)) return false;
+    if (is_product(op) && has_ratios(x) && is_stored_constant(y))
+        return !has_cut(op) && (!bias || is_constant(bias) || is_stored_constant(bias));
+    if (multiplies(op) && has_ratios(x) && has_ratios(y)) return !bias;
+    return factors_fit(q, op) && !has_cut(op) && !(multiplies(op) && (is_stored_constant(x) || is_stored_constant(y)));
+}
+
+static xir_status free_constants(quantizing *q, xir_op *op) {
+    const xir_value *x = xir_op_input(op, 0), *y = xir_op_input(op, 1);
     if (is_product(op) && has_ratios(x) && is_stored_constant(y)) return rescale_product(q, op);
-    if (multiplies && has_ratios(x) && has_ratios(y)) return drop_cut(q, op);
-    if (!factors_fit(q, op) || has_cut(op) || (multiplies && (is_stored_constant(x) || is_stored_constant(y))))
-        return xir_pass_fail(q->at, XIR_E_UNSUPPORTED, op, "the constants of the op cannot lose the ratios of maps");
+    if (multiplies(op) && has_ratios(x) && has_ratios(y)) return drop_cut(q, op);
     return factors_apply(q, op);
 }
 
@@ -137,36 +144,41 @@ static bool are_even(const xir_scales *scales) {
     return true;
 }
 
-/* A quantised element with the scales N * S. Scales that differ must lie along the axis of the ratios. */
-static xir_status quantised_of(const quantizing *q, const xir_op *op, const xir_type *element, const xir_type **out) {
+/* Scales that differ must lie along the axis of the ratios. */
+static bool is_along_one_axis(const xir_type *element) {
+    const xir_norm_ratios *ratios = xir_type_norm_ratios(element);
+    const xir_scales *scales = xir_type_scale(element);
+    if (xir_norm_ratios_count(ratios) <= 1 || !scales || are_even(scales)) return true;
+    return xir_scales_count(scales) == xir_norm_ratios_count(ratios) &&
+           xir_scales_axis(scales) == xir_norm_ratios_axis(ratios);
+}
+
+/* A quantised element with the scales N * S. NULL without memory. */
+static const xir_type *quantised_of(const quantizing *q, const xir_type *element) {
     const xir_norm_ratios *ratios = xir_type_norm_ratios(element);
     const xir_scales *scales = xir_type_scale(element);
     const xir_i64s zeros = xir_type_zero_points(element);
     const size_t n_ratios = xir_norm_ratios_count(ratios), n_scales = are_even(scales) ? 1 : xir_scales_count(scales);
     const size_t n = n_scales > n_ratios ? n_scales : n_ratios;
-    const int64_t axis = n_ratios > 1 ? xir_norm_ratios_axis(ratios) : xir_scales_axis(scales);
-    if (n_scales > 1 && n_ratios > 1 && (n_scales != n_ratios || axis != xir_scales_axis(scales)))
-        return xir_pass_fail(q->at, XIR_E_UNSUPPORTED, op, "scales and ratios of the result lie along two axes");
     double *list = mem_new(&q->net->alloc, n * sizeof *list);
     bool even = true;
-    if (!list) return XIR_E_MEMORY;
+    if (!list) return NULL;
     for (size_t i = 0; i < n; i++) {
         list[i] = xir_norm_ratios_at(ratios, n_ratios > 1 ? i : 0) * xir_scales_at(scales, n_scales > 1 ? i : 0);
         even &= list[i] == list[0];
     }
+    const int64_t axis = n_ratios > 1 ? xir_norm_ratios_axis(ratios) : xir_scales_axis(scales);
     const xir_scales *now = xir_scales_from(q->net->ctx, list, even ? 1 : n, even ? -1 : axis);
     mem_free(&q->net->alloc, list, n * sizeof *list);
-    *out = now ? xir_type_quantized(q->net->ctx, now, zeros.data, zeros.size, xir_type_storage(element),
+    return now ? xir_type_quantized(q->net->ctx, now, zeros.data, zeros.size, xir_type_storage(element),
                                     xir_type_expressed(element)) : NULL;
-    return *out ? XIR_OK : XIR_E_MEMORY;
 }
 
-static xir_status without_ratios(const quantizing *q, const xir_op *op, const xir_type *type, const xir_type **out) {
-    const xir_type *was = xir_type_element(type), *element = xir_type_expressed(was);
-    xir_status status = XIR_OK;
-    if (xir_type_kind_of(was) != XIR_TYPE_NORMALIZED) status = quantised_of(q, op, was, &element);
-    *out = status ? NULL : xir_type_with_element(q->net->ctx, type, element, q->at->why);
-    return status ? status : *out ? XIR_OK : XIR_E_MEMORY;
+static const xir_type *without_ratios(const quantizing *q, const xir_type *type) {
+    const xir_type *was = xir_type_element(type);
+    const xir_type *element = xir_type_kind_of(was) == XIR_TYPE_NORMALIZED ? xir_type_expressed(was)
+                                                                           : quantised_of(q, was);
+    return element ? xir_type_with_element(q->net->ctx, type, element, q->at->why) : NULL;
 }
 
 static xir_status free_maps(quantizing *q, xir_op *op) {
@@ -174,9 +186,8 @@ static xir_status free_maps(quantizing *q, xir_op *op) {
     for (uint32_t i = 0; i < op->n_outputs && !status; i++) {
         xir_value *map = &op_outputs(op)[i];
         if (!has_ratios(map)) continue;
-        const xir_type *type;
-        status = without_ratios(q, op, map->type, &type);
-        if (!status) status = xir_value_set_type(map, type);
+        const xir_type *type = without_ratios(q, map->type);
+        status = type ? xir_value_set_type(map, type) : XIR_E_MEMORY;
         xir_pass_changed(q->at, 1);
         if (!status && (xir_op_is(op, xir_cast_class()) || xir_op_is(op, xir_quantize_class())))
             status = xir_op_set(op, XIR_STR("target_dtype"), &(xir_attr){ .kind = XIR_KIND_REF,
@@ -187,20 +198,34 @@ static xir_status free_maps(quantizing *q, xir_op *op) {
 
 /* ---- the network ------------------------------------------------------------------------------------------------- */
 
+/* Returns true for ops without constants of ratios: the ends of the network, and those whose type says everything. */
+static bool is_end(const quantizing *q, const xir_op *op) {
+    return op == xir_network_input_op(q->net) || op == xir_network_output_op(q->net) ||
+           xir_op_is(op, xir_cast_class()) || xir_op_is(op, xir_quantize_class());
+}
+
+/* The first op that cannot lose the ratios; NULL: all can. */
+static const xir_op *find_kept(const quantizing *q) {
+    for (const xir_op *op = q->net->first; op; op = op->next) {
+        for (uint32_t i = 0; i < op->n_outputs; i++) {
+            const xir_value *v = &op_outputs(op)[i];
+            if (has_ratios(v) && !is_along_one_axis(xir_type_element(v->type))) return op;
+        }
+        if (!is_end(q, op) && touches_maps(op) && !is_freed(q, op)) return op;
+    }
+    return NULL;
+}
+
 static xir_status free_all(quantizing *q) {
-    const xir_op *in = xir_network_input_op(q->net), *out = xir_network_output_op(q->net);
     xir_status status = XIR_OK;
     for (const xir_op *op = q->net->first; op; op = op->next)
         for (uint32_t i = 0; i < op->n_outputs && !status; i++)
             if (has_ratios(&op_outputs(op)[i])) status = add_map(q, &op_outputs(op)[i]);
-    for (xir_op *op = q->net->first; op && !status; op = op->next) {
-        const bool plain = op == in || op == out || xir_op_is(op, xir_cast_class()) ||
-                           xir_op_is(op, xir_quantize_class());
-        if (!plain && touches_maps(op)) status = free_constants(q, op);
-    }
+    for (xir_op *op = q->net->first; op && !status; op = op->next)
+        if (!is_end(q, op) && touches_maps(op)) status = free_constants(q, op);
     for (xir_op *op = q->net->first; op && !status; op = op->next) status = free_maps(q, op);
     for (xir_op *op = q->net->first; op && !status; op = op->next)
-        if (op != in && op != out) status = xir_op_validate(op, q->at->why);
+        if (!is_end(q, op)) status = xir_op_validate(op, q->at->why);
     return status;
 }
 
@@ -227,7 +252,14 @@ static xir_status run(xir_pass *at) {
         for (uint32_t i = 0; i < op->n_outputs; i++) any |= has_ratios(&op_outputs(op)[i]);
     if (!any) return XIR_OK;
     const xir_status opened = open_calls(at);
+    const xir_op *kept = opened ? NULL : find_kept(&q);
     if (opened) return opened;
+    if (kept) {
+        static const char why[] = "the op cannot lose the ratios of its maps";
+        if (xir_pass_bool(at, "strict")) return xir_pass_fail(at, XIR_E_UNSUPPORTED, kept, "%s", why);
+        xir_pass_diag(at, XIR_NOTE, kept, "%s: the network stays normalised", why);
+        return XIR_OK;
+    }
     precision_init(&q.precision, &at->net->alloc);
     ratio_plan_init(&q.plan, &at->net->alloc);
     const xir_status status = free_all(&q);
@@ -235,7 +267,11 @@ static xir_status run(xir_pass *at) {
     return status == XIR_E_MEMORY ? pass_no_memory(at) : status;
 }
 
+static const xir_pass_option options[] = {
+    { "strict", XIR_PASS_BOOL, "false", "an op whose constants cannot lose the ratios is an error" },
+};
+
 const xir_pass_decl pass_denormalize = {
     XIR_PASS_HEAD("denormalize", "normalised numbers become quantised ones whose scales are the ratios"),
-    .level = XIR_LEVEL_NEEDED, .run = run,
+    .level = XIR_LEVEL_NEEDED, .options = options, .n_options = sizeof options / sizeof *options, .run = run,
 };

@@ -395,6 +395,23 @@ static void stored_numbers_are_the_same(void **state) {
     if (differ > 40) fail_msg("%zu numbers of %zu values differ", differ, compared);
 }
 
+/* What it is not known how to free keeps the ratios of the whole network. */
+static void an_op_that_keeps_ratios_is_named(void **state) {
+    (void)state;
+    size_t changes = 1;
+    xir_network *net = normalized("x: 3 4; t = Tanh x; y = Add x t; out y", "");
+    const xir_scales *cut = xir_scales_from(ctx, (const double[]){ 0.5 }, 1, -1);
+    DOES(xir_op_set(story_op(net, "y"), XIR_STR("cut_scale"),
+                    &(xir_attr){ .kind = XIR_KIND_REF, .as.ref = (const xir_object *)cut }));
+    DOES(xir_pass_run(net, "denormalize", NULL, &changes, why));
+    check_finding(XIR_OK, "the op cannot lose the ratios of its maps: the network stays normalised");
+    assert_int_equal(changes, 0);
+    assert_true(has_ratios(story_value(net, "t")));
+    assert_int_equal(xir_pass_run(net, "denormalize", "strict", NULL, why), XIR_E_UNSUPPORTED);
+    check_finding(XIR_E_UNSUPPORTED, "the op cannot lose the ratios of its maps");
+    xir_network_free(net);
+}
+
 static void scales_are_those_of_the_ratios(void **state) {
     (void)state;
     xir_network *net = story_net(stories[0].story);
@@ -462,6 +479,7 @@ GROUP {
         cmocka_unit_test(calls_are_opened),
         cmocka_unit_test(stored_numbers_are_the_same),
         cmocka_unit_test(scales_are_those_of_the_ratios),
+        cmocka_unit_test(an_op_that_keeps_ratios_is_named),
         cmocka_unit_test(what_makes_no_sense_is_refused),
     };
     return RUN_GROUP(tests);
