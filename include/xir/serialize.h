@@ -108,7 +108,8 @@ typedef enum xir_verify {
     XIR_VERIFY_ON_TOUCH,  /* HEADER, and whenever the bytes of a parameter of a mapped file are asked for, check that
                              the file has not changed since it was opened (device, inode, size, change time). If it
                              has, the parameter has no bytes from then on: NULL or XIR_E_IO, with a finding in the
-                             network. The network keeps the file open                                               */
+                             network; during a pass it keeps them, and the run ends with XIR_E_IO. The network keeps
+                             the file open                                                                          */
     XIR_VERIFY_FULL,      /* also compare the MD5 of the parameters with the structure's, which reads them all      */
     XIR_VERIFY_MEANWHILE  /* lazily: ON_TOUCH, and compare the MD5 by a thread of the library, while the network is
                              used. xir_network_verified waits for the outcome, and so does a save, in any format,

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <xir/icraft.h>
+#include <xir/pass.h>
 #include "support/load_net.h"
 
 /* A time of change that no clock gives now, so that nothing depends on the resolution of the clock. */
@@ -162,6 +163,40 @@ static void touched_bytes_go_and_replaced_ones_stay(void **state) {
         assert_int_equal(xir_diags_count(xir_network_diags(lazy)), 2);
         xir_network_free(lazy);
     }
+    xir_network_free(net);
+}
+
+/* Reads bytes, changes the file, and reads again what it has planned with. */
+static const char *changing;
+static xir_status reads_twice(xir_pass *at) {
+    xir_network *net = xir_pass_network(at);
+    assert_true(by_data(value_of(net, 5)));
+    only_touch(changing);
+    assert_true(by_data(value_of(net, 5)));
+    assert_true(by_data(value_of(net, 11)));
+    return XIR_OK;
+}
+static const xir_pass_decl reading = {
+    XIR_PASS_HEAD("reads-twice", "reads parameters before and after their file changes"), .level = XIR_LEVEL_EXACT,
+    .run = reads_twice,
+};
+
+static void a_pass_keeps_its_bytes_and_fails_at_its_end(void **state) {
+    (void)state;
+    xir_format_info f;
+    xir_network *net = load_net(ctx);
+    assert_int_equal(xir_pass_register(ctx, &reading, why), XIR_OK);
+    for (size_t i = 0; written_format_at(i, &f); i++) {
+        xir_network *lazy = load_watched("passed", &f, net);
+        changing = where_params("passed", &f);
+        xir_diags_clear(why);
+        assert_int_equal(xir_pass_run(lazy, "reads-twice", NULL, NULL, why), XIR_E_IO);
+        assert_int_equal(xir_diags_count_of(why, XIR_ERROR), 1);
+        CHECK_STR(xir_diags_at(why, 0)->file, changing);
+        assert_false(by_data(value_of(lazy, 5)));
+        xir_network_free(lazy);
+    }
+    xir_diags_clear(why);
     xir_network_free(net);
 }
 
@@ -322,6 +357,7 @@ GROUP {
     const struct CMUnitTest tests[] = {
         STORY(bytes_of_a_changed_file_are_gone),
         STORY(bytes_of_an_unchanged_file_remain),
+        STORY(a_pass_keeps_its_bytes_and_fails_at_its_end),
         STORY(touched_bytes_go_and_replaced_ones_stay),
         STORY(a_file_that_lost_its_name_is_unchanged),
         STORY(lost_bytes_cannot_be_written),

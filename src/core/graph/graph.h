@@ -232,6 +232,8 @@ struct xir_network {
     bool              raw_known;       /* while a pair of files is saved: params_bytes and the MD5 are the raw's */
     bool              no_md5;          /* while it is saved without computing the MD5 */
     net_check        *check;           /* runs, or has ended; NULL: none              */
+    uint32_t          passes;          /* that run on it: until they end, the bytes of a mapped file that has changed
+                                          stay readable, since a pass may have planned with them */
     xir_status        status;
     xir_diags        *diags;
     const xir_target *host;

@@ -220,19 +220,20 @@ static xir_status say_gone(const xir_value *value, const blob *b, xir_diags *why
 }
 
 /* Returns true if the bytes may be read: each call compares the file, and one that has changed once is not trusted
- * again. Several threads may call; the one that finds the change first reports to the network. */
+ * again. Several threads may call; the one that finds the change first reports to the network. What a pass reads stays
+ * until the pass ends, and fails then. */
 static bool may_touch(const xir_value *value, const blob *b) {
     atomic_bool *gone = (atomic_bool *)(uintptr_t)&b->gone;
-    if (atomic_load_explicit(gone, memory_order_relaxed)) return false;
+    xir_network *net = value_net(value);
+    if (atomic_load_explicit(gone, memory_order_relaxed)) return net->passes > 0;
     if (blob_is_there(b)) return true;
     if (!atomic_exchange(gone, true)) {
-        xir_network *net = value_net(value);
         pthread_mutex_lock(&net->cache_lock);
         if (!net->status) net->status = XIR_E_IO;
         say_gone(value, b, net->diags);
         pthread_mutex_unlock(&net->cache_lock);
     }
-    return false;
+    return net->passes > 0;
 }
 
 /* Returns false if the bytes belong to a watched file that has changed. */
@@ -247,7 +248,7 @@ static bool is_gone(const blob *b) {
 xir_status params_check(const xir_value *value, xir_diags *why) {
     const blob *b = value_params(value)->data;
     if (!b || !b->watch || b->size == 0) return XIR_OK;
-    return may_touch(value, b) ? XIR_OK : say_gone(value, b, why);
+    return may_touch(value, b) && !is_gone(b) ? XIR_OK : say_gone(value, b, why);
 }
 
 /* ---- asking ------------------------------------------------------------------------------------------------- */

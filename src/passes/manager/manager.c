@@ -135,9 +135,14 @@ static xir_status run_pass(manager *m, const pipeline_step *s, xir_pass_row *row
     at.n_values = pass_read_values(m->net->ctx, s->pass, s->settings, s->n_settings, at.config, values);
     size_t said = xir_diags_count_of(m->why, XIR_ERROR), findings = xir_diags_count(m->net->diags);
     if (!row->runs++) row->ops_before = m->net->n_ops;
+    const xir_status status_before = m->net->status;
     uint64_t begun = now();
+    m->net->passes++;
     xir_status status = s->pass->run(&at);
+    m->net->passes--;
     row->ns += now() - begun;
+    /* a mapped file has changed */
+    if (!status && !status_before && m->net->status == XIR_E_IO) status = XIR_E_IO;
     row->changes += *changes = at.changes;
     row->ops_after = m->net->n_ops;
     if (!status && !at.misread) return XIR_OK;
