@@ -8,6 +8,7 @@
 #include "onnx/back_functions.h"
 #include "onnx/control.h"
 #include "number.h"
+#include "source_tags.h"
 
 enum { FUNCTIONS_SINCE = 8, OVERLOADS_SINCE = 10, CALLS_VERSION = 1 };
 #define CALLS_DOMAIN "icraft.xir.calls"
@@ -214,9 +215,17 @@ static xir_status write_new(writing *w, const xir_op *call, xir_network *body, m
     return status;
 }
 
+/* Graphs in attributes know values outside by their names, so a body with such nodes is a function of its own. */
+static bool has_captures(const xir_network *body) {
+    for (const xir_op *op = body->first; op; op = op->next)
+        if (source_tag_find(xir_op_tags(op), SOURCE_CAPTURES)) return true;
+    return false;
+}
+
 xir_status functions_find(writing *w, const xir_op *call, xir_network *body, made_function *f, xir_diags *why) {
     xir_text_buffer bare = { 0 };
     xir_status status = import_used(w, body);
+    if (!status && has_captures(body)) return write_new(w, call, body, f, why);
     if (!status) status = write_bare(body, &bare, why);
     const uint32_t n = (uint32_t)w->n_functions;
     const uint32_t *known = status ? NULL : text_table_find(&w->bodies, (xir_str){ bare.data, bare.size });

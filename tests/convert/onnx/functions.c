@@ -356,6 +356,30 @@ static void functions_of_nodes_that_stay(void **state) {
     xir_network_free(net);
 }
 
+/* A node with a graph that stays is in the body of the call, and in its function. */
+static void nodes_that_stay_in_functions(void **state) {
+    (void)state;
+    xir_network *net = CASE_MODEL("@B | i c s=f32[2] | | Add s,x t; Identity c d | d t t",
+                                  "@h.G | x n z | | Loop n,,z y,all body=@B; Neg y u | u",
+                                  "loop | | x=f32[2] n=i64[]{3} z=f32[2] | h.G x,n,z u; h.G x,n,u v | v");
+    run_pass(net, "onnx-to-xir", "functions=keep");
+    assert_int_equal(calls_in(net), 2);
+    CHECK_SOUND(net);
+    run_pass(net, "xir-to-onnx", "strict");
+    assert_int_equal(calls_in(net), 0);
+    assert_int_equal(functions_of(net)->size, 2);
+    xir_diags_clear(why);
+    const xir_type *type = XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "*", 2);
+    DOES(xir_value_set_type(xir_network_value_by_name(net, XIR_STR("v")), type));   /* that of a Loop is unknown */
+    xir_network *file = way_through_file(net, "onnx", xir_dialect_check);
+    if (!file) fail_msg("%s", way_first_message());
+    run_pass(file, "onnx-to-xir", "functions=keep");
+    assert_int_equal(calls_in(file), 2);
+    CHECK_SOUND(file);
+    xir_network_free(file);
+    xir_network_free(net);
+}
+
 static void what_is_kept_is_said(void **state) {
     (void)state;
     xir_network *net = story_net("x: 2; y = ReLU x; out y");
@@ -446,6 +470,7 @@ GROUP {
         cmocka_unit_test(nodes_of_functions_become_calls),
         cmocka_unit_test(nodes_in_bodies_become_calls),
         cmocka_unit_test(functions_of_nodes_that_stay),
+        cmocka_unit_test(nodes_that_stay_in_functions),
         cmocka_unit_test(what_is_kept_is_said),
         cmocka_unit_test(functions_that_cannot_be_written),
         cmocka_unit_test(circles_are_refused),
