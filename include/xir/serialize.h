@@ -111,10 +111,11 @@ typedef enum xir_verify {
                              network; during a pass it keeps them, and the run ends with XIR_E_IO. The network keeps
                              the file open                                                                          */
     XIR_VERIFY_FULL,      /* also compare the MD5 of the parameters with the structure's, which reads them all      */
-    XIR_VERIFY_MEANWHILE  /* lazily: ON_TOUCH, and compare the MD5 by a thread of the library, while the network is
-                             used. xir_network_verified waits for the outcome, and so does a save, in any format,
-                             before a file gets its name. Files with other sums, and what cannot be mapped, are
-                             compared as with FULL while they are loaded. Eagerly: FULL                             */
+    XIR_VERIFY_MEANWHILE  /* lazily: HEADER, and compare the MD5 by a thread of the library, while the network is used.
+                             xir_network_verified waits for the outcome, and so does a save, in any format, before a
+                             file gets its name; a save also makes sure that the mapped files have not changed. Files
+                             with other sums, and what cannot be mapped, are compared as with FULL while they are
+                             loaded. Eagerly: FULL. The network keeps the file open                                 */
 } xir_verify;
 
 /* By default, the format is detected from the content, and parameters are read into memory and compared with their

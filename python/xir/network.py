@@ -22,7 +22,7 @@ def load(path, *, lazy=False, params=True, format=None, verify=None, progress=No
     structure alone, or the path of the file that has them. The format is detected unless it is given. `verify` says
     how parameters are checked: "never", "header", "full" by their MD5, or "touch", which is the default if `lazy`: once
     a mapped file has changed, every use of a parameter is an OSError. A view from before cannot be protected.
-    "meanwhile" is "touch", and a thread compares the MD5: a save waits for it, and fails if it differs.
+    "meanwhile" compares the MD5 by a thread: a save waits for it, and fails if it differs or the file has changed.
     `progress` is a function of (done, total, "bytes"), whose exception ends the call, or True: then a notebook shows a
     bar, and a terminal a line. Ctrl-C ends it, too."""
     if verify not in _VERIFY:

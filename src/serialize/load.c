@@ -121,8 +121,18 @@ static xir_status end_memory(loading *l, xir_status status) {
 /* Ends what a successful `begin` has begun. */
 static xir_status end_status(loading *l, xir_status status) { return task_end(&l->task, status, l->why); }
 
+/* A call that works on parameters expects them to stay: a file that changes is an error of what saves them. */
+static void hush(const loading *l, const xir_network *net) {
+    if (l->o.verify != XIR_VERIFY_MEANWHILE) return;
+    for (const xir_value *v = net->all_params; v; v = value_params(v)->next) {
+        const blob *b = value_params(v)->data;
+        if (b && b->watch) blob_hush(b);
+    }
+}
+
 /* The network has its parameters after a success, which is too late for a cancelling. */
-static xir_status end_params(loading *l, xir_status status) {
+static xir_status end_params(loading *l, xir_network *net, xir_status status) {
+    hush(l, net);
     if (!status) {
         l->task.final = true;
         l->task.cancelled = false;
@@ -131,6 +141,7 @@ static xir_status end_params(loading *l, xir_status status) {
 }
 
 static xir_network *end_network(loading *l, xir_network *net) {
+    if (net) hush(l, net);
     if (!end_status(l, net ? XIR_OK : XIR_E_INVALID)) return net;
     xir_network_free(net);
     return NULL;
@@ -222,7 +233,7 @@ xir_status xir_network_load_params(xir_network *net, const char *path, const xir
     if (!begin_params(&l, net, xir_str_of(path), options, why)) return l.status;
     begin_memory(&l, size_of_lists(net));
     task_expect(work_of_params(&l, path));
-    return end_params(&l, end_memory(&l, load_params_of(&l, net, path)));
+    return end_params(&l, net, end_memory(&l, load_params_of(&l, net, path)));
 }
 
 xir_status xir_network_read_params(xir_network *net, const void *data, size_t size, xir_str name,
@@ -232,7 +243,7 @@ xir_status xir_network_read_params(xir_network *net, const void *data, size_t si
     if (!begin_params(&l, net, name, options, why)) return l.status;
     const format_reading how = reading_of(&l);
     begin_memory(&l, size + size_of_lists(net));
-    return end_params(&l, end_memory(&l, l.format.read_params(net, &how, data, size)));
+    return end_params(&l, net, end_memory(&l, l.format.read_params(net, &how, data, size)));
 }
 
 /* ---- from bytes ---------------------------------------------------------------------------------------------- */

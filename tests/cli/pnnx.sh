@@ -44,6 +44,7 @@ header() { printf 'PK\003\004\0\0\0\0\0\0\0\0\0\0'; }
 } >walked.bin
 run 1 convert net.pnnx.param x.fb --params walked.bin; err "walked.bin@0x0: the checksum of 'fc.bias'"; gone x.fb
 run 0 info net.pnnx.param --params walked.bin; err "the archive has no directory"
+poke walked.bin 14 '\152\152\241\254'; poke walked.bin 55 '\265\211\164\273'
 run 0 convert net.pnnx.param net.pnnx.param --params walked.bin --lazy; there net.pnnx.bin
 run 0 info net.pnnx.param; quiet; out "format      pnnx"; out "params      2, "; out "in net.pnnx.bin"
 run 0 check net.pnnx.param; out "no fault found"

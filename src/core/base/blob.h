@@ -40,6 +40,9 @@ bool  blob_is_there(const blob *b);
 /* Reads bytes of a watched file by its descriptor, not from the mapping. False if it has become shorter, or cannot be
  * read. `b` is the whole mapping. */
 bool  blob_read(const blob *b, uint64_t offset, void *out, size_t size);
+/* From now on the bytes of a watched mapping are given away without a look at its file. */
+void  blob_hush(const blob *b);
+bool  blob_is_hushed(const blob *b);
 const char *blob_path(const blob *b);   /* of the mapped file, as it was opened; NULL: not of a file */
 void  blob_retain(blob *b);
 void  blob_release(blob *b);                                               /* accepts NULL             */

@@ -186,6 +186,7 @@ typedef struct file_watch {
     int           fd;          /* -1: not watched */
     uint64_t      device, inode, size;
     int64_t       changed, changed_ns;
+    atomic_bool   quiet;       /* bytes are given away without a look at the file */
     size_t        room;        /* the size of this allocation */
     char          path[];
 } file_watch;
@@ -266,6 +267,10 @@ bool blob_read(const blob *b, uint64_t offset, void *out, size_t size) {
     }
     return true;
 }
+
+void blob_hush(const blob *b) { atomic_store_explicit(&b->watch->quiet, true, memory_order_relaxed); }
+
+bool blob_is_hushed(const blob *b) { return atomic_load_explicit(&b->watch->quiet, memory_order_relaxed); }
 
 bool blob_is_there(const blob *b) {
     const file_watch *w = b->watch;

@@ -238,7 +238,7 @@ static bool may_touch(const xir_value *value, const blob *b) {
 
 /* Returns false if the bytes belong to a watched file that has changed. */
 static inline bool is_readable(const xir_value *value, const blob *b) {
-    return !b || !b->watch || b->size == 0 || may_touch(value, b);
+    return !b || !b->watch || b->size == 0 || blob_is_hushed(b) || may_touch(value, b);
 }
 
 static bool is_gone(const blob *b) {

@@ -38,9 +38,8 @@ xir_status payload_plan_list(payload_plan *p, xir_network *net, const char *path
  * all written by payload_put; until payload_end params_md5 are zeros. */
 xir_status payload_plan_digest(payload_plan *p, bool later);
 /* Begins and ends the writing of the bytes, in the order of payload_at, each once; without `how` they are hashed, and
- * the caller writes them. payload_put returns false if writing
- * stops, or the digest fails, which payload_end reports, or the file of the bytes has changed, with a finding. If not
- * all bytes were written, `complete` is false, and there is no digest. */
+ * the caller writes them. payload_put returns false if writing stops, or if the digest fails, which payload_end
+ * reports. If not all bytes were written, `complete` is false, and there is no digest. */
 xir_status payload_begin(payload_plan *p);
 bool       payload_put(payload_plan *p, const struct format_writing *how, const raw_item *it);
 xir_status payload_end(payload_plan *p, bool complete);
