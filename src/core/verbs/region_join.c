@@ -293,7 +293,7 @@ static bool join_all(joining *j) {
 }
 
 bool groups_join(gathering *g) {
-    enum { ARRAYS = 9, STEPS = 4, ALWAYS = 4096 };
+    enum { ARRAYS = 9, STEPS = 4, ALWAYS = 1024 };
     joining j = { .g = g, .left = STEPS * (g->n + count_uses(g)) + ALWAYS };
     const size_t bytes = (ARRAYS * g->n + 2) * sizeof(uint32_t), n_counted = (g->n + 1) * sizeof *j.counted;
     uint32_t *all = mem_new(g->alloc, bytes);
