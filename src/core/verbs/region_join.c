@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include "region_groups.h"
 
-/* A value that one group makes and the other reads. */
-typedef struct pair { uint32_t maker, reader; uint64_t value, bytes; } pair;
+/* Two groups, of which one reads what the other makes, and the bytes of the values between them, each once. */
+typedef struct pair { uint32_t maker, reader; uint64_t bytes; } pair;
 
 typedef struct node_list { uint32_t *of; size_t n; } node_list;
 
@@ -25,6 +25,8 @@ typedef struct joining {
     node_list  after, before;    /* what a search has met: what depends on A, and what B depends on */
     pair      *pairs;
     size_t     n_pairs, pair_room;
+    uint32_t  *pair_of;          /* by root of the reader: its newest pair                       */
+    const xir_value **counted;   /* by root of the reader: the newest value that it reads        */
     uint64_t   left;             /* steps that all searches may still take                       */
     bool       no_memory;
 } joining;
@@ -49,6 +51,19 @@ static const xir_op *placed_user(const xir_use *use) {
     return op && op->flags & OP_PLACED ? op : NULL;
 }
 
+/* Adds bytes to the pair of two groups; the pairs of one maker follow one another. */
+static bool add_pair(joining *j, uint32_t maker, uint32_t reader, uint64_t bytes) {
+    pair *known = j->pair_of[reader] < j->n_pairs ? &j->pairs[j->pair_of[reader]] : NULL;
+    if (known && known->maker == maker && known->reader == reader) {
+        if (!add_u64(known->bytes, bytes, &known->bytes)) known->bytes = UINT64_MAX;
+        return true;
+    }
+    if (!mem_reserve(j->g->alloc, (void **)&j->pairs, &j->pair_room, j->n_pairs + 1, sizeof *j->pairs)) return false;
+    j->pair_of[reader] = (uint32_t)j->n_pairs;
+    j->pairs[j->n_pairs++] = (pair){ maker, reader, bytes };
+    return true;
+}
+
 static bool list_pairs(void *user, xir_op *op) {
     const listing *l = user;
     joining *j = l->j;
@@ -58,22 +73,15 @@ static bool list_pairs(void *user, xir_op *op) {
         for (const xir_use *use = v->uses; use; use = use->next) {
             const xir_op *next = placed_user(use);
             const uint32_t to = next ? root_of(j, next) : l->from;
-            if (to == l->from || of[to].kind != of[l->from].kind) continue;
-            if (!mem_reserve(j->g->alloc, (void **)&j->pairs, &j->pair_room, j->n_pairs + 1, sizeof *j->pairs))
-                return !(j->no_memory = true);
-            j->pairs[j->n_pairs++] = (pair){ l->from, to, (uint64_t)(uintptr_t)v, bytes_of(v) };
+            if (to == l->from || of[to].kind != of[l->from].kind || j->counted[to] == v) continue;
+            j->counted[to] = v;
+            if (!add_pair(j, l->from, to, bytes_of(v))) return !(j->no_memory = true);
         }
     }
     return op_each_child(op, list_pairs, user);
 }
 
 static int compare_u64(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
-
-static int by_ends(const void *a, const void *b) {
-    const pair *x = a, *y = b;
-    if (x->maker != y->maker) return compare_u64(x->maker, y->maker);
-    return x->reader != y->reader ? compare_u64(x->reader, y->reader) : compare_u64(x->value, y->value);
-}
 
 /* Equal pairs are in the order of the network. */
 static int by_bytes(const void *a, const void *b) {
@@ -82,47 +90,45 @@ static int by_bytes(const void *a, const void *b) {
     return x->maker != y->maker ? compare_u64(x->maker, y->maker) : compare_u64(x->reader, y->reader);
 }
 
-/* One pair for two groups, with the bytes of all values between them, each once. */
-static void sum_pairs(joining *j) {
-    size_t n = 0;
-    if (j->n_pairs) qsort(j->pairs, j->n_pairs, sizeof *j->pairs, by_ends);
-    for (size_t i = 0; i < j->n_pairs; i++) {
-        pair *p = &j->pairs[i], *last = n ? &j->pairs[n - 1] : NULL;
-        if (!last || last->maker != p->maker || last->reader != p->reader) {
-            j->pairs[n++] = *p;
-        } else if (last->value != p->value) {
-            last->value = p->value;
-            if (!add_u64(last->bytes, p->bytes, &last->bytes)) last->bytes = UINT64_MAX;
-        }
-    }
-    j->n_pairs = n;
-    if (n) qsort(j->pairs, n, sizeof *j->pairs, by_bytes);
+/* Those of equal bytes are in order already. */
+static void sort_pairs(joining *j) {
+    size_t i = 1;
+    while (i < j->n_pairs && by_bytes(&j->pairs[i - 1], &j->pairs[i]) <= 0) i++;
+    if (i < j->n_pairs) qsort(j->pairs, j->n_pairs, sizeof *j->pairs, by_bytes);
 }
 
+/* Group by group, in the order of their first ops. */
 static bool find_pairs(joining *j) {
-    for (uint32_t i = 0; i < j->g->n && !j->no_memory; i++) {
-        listing l = { j, member_root(j->g->of, i) };
-        if (j->g->of[l.from].kind != NO_KIND) (void)list_pairs(&l, j->g->of[i].op);
+    const gathering *g = j->g;
+    for (uint32_t i = 0; i < g->n; i++) {
+        if (g->of[i].up != i || g->of[i].kind == NO_KIND) continue;
+        listing l = { j, i };
+        for (uint32_t k = j->first[i]; k != NOWHERE && !j->no_memory; k = g->next[k])
+            (void)list_pairs(&l, g->of[k].op);
     }
-    if (!j->no_memory) sum_pairs(j);
+    if (!j->no_memory) sort_pairs(j);
     return !j->no_memory;
 }
 
 /* ---- the order --------------------------------------------------------------------------------------------------- */
 
-static int by_key(const void *a, const void *b) { return compare_u64(*(const uint64_t *)a, *(const uint64_t *)b); }
+/* Levels are at most the number of ops, or that much below the greatest number: of groups that nothing keeps down. */
+static size_t place_of_level(size_t n, int32_t level) {
+    return (size_t)level <= n ? (size_t)level : 2 * n + 1 - (size_t)(INT32_MAX - level);
+}
 
-/* By levels, and within a level by the order of the network: edges within a level are those of the network's order.
- * Levels may be any numbers. */
+/* By levels, and within a level by the order of the network: edges within a level are those of the network's order. */
 static bool find_order(joining *j) {
     const gathering *g = j->g;
-    size_t n = 0;
-    uint64_t *keys = mem_new(g->alloc, g->n * sizeof *keys);
-    if (!keys) return false;
-    for (uint32_t i = 0; i < g->n; i++) if (g->of[i].up == i) keys[n++] = (uint64_t)(uint32_t)g->of[i].level << 32 | i;
-    qsort(keys, n, sizeof *keys, by_key);
-    for (size_t i = 0; i < n; i++) j->order[(uint32_t)keys[i]] = (uint32_t)i;
-    mem_free(g->alloc, keys, g->n * sizeof *keys);
+    const size_t bytes = (2 * g->n + 3) * sizeof(uint32_t);
+    uint32_t *start = mem_new(g->alloc, bytes);
+    if (!start) return false;
+    memset(start, 0, bytes);
+    for (uint32_t i = 0; i < g->n; i++) if (g->of[i].up == i) start[place_of_level(g->n, g->of[i].level) + 1]++;
+    for (size_t k = 0; k < 2 * g->n + 2; k++) start[k + 1] += start[k];
+    for (uint32_t i = 0; i < g->n; i++)
+        if (g->of[i].up == i) j->order[i] = start[place_of_level(g->n, g->of[i].level)]++;
+    mem_free(g->alloc, start, bytes);
     return true;
 }
 
@@ -277,27 +283,36 @@ static uint64_t count_uses(const gathering *g) {
     return uses;
 }
 
+static bool join_all(joining *j) {
+    list_ops(j);
+    if (!find_pairs(j)) return false;
+    if (!j->n_pairs) return true;
+    if (!find_order(j)) return false;
+    try_all(j);
+    return true;
+}
+
 bool groups_join(gathering *g) {
-    enum { ARRAYS = 8, STEPS = 4, ALWAYS = 4096 };
+    enum { ARRAYS = 9, STEPS = 4, ALWAYS = 1024 };
     joining j = { .g = g, .left = STEPS * (g->n + count_uses(g)) + ALWAYS };
-    bool ok = find_pairs(&j);
-    const size_t bytes = (ARRAYS * g->n + 2) * sizeof(uint32_t);
-    uint32_t *all = ok && j.n_pairs ? mem_new(g->alloc, bytes) : NULL;
-    if (all) {
+    const size_t bytes = (ARRAYS * g->n + 2) * sizeof(uint32_t), n_counted = (g->n + 1) * sizeof *j.counted;
+    uint32_t *all = mem_new(g->alloc, bytes);
+    j.counted = mem_new(g->alloc, n_counted);
+    bool ok = all && j.counted;
+    if (ok) {
         memset(all, 0, bytes);
+        memset((void *)j.counted, 0, n_counted);
         j.first = all;
         j.last = all + g->n;
         j.order = all + 2 * g->n;
         j.seen = all + 3 * g->n;
-        j.after.of = all + 4 * g->n;
-        j.before.of = all + 5 * g->n;   /* with room for what `move` needs */
-        list_ops(&j);
-        ok = find_order(&j);
-        if (ok) try_all(&j);
-        mem_free(g->alloc, all, bytes);
-    } else if (j.n_pairs) {
-        ok = false;
+        j.pair_of = all + 4 * g->n;
+        j.after.of = all + 5 * g->n;
+        j.before.of = all + 6 * g->n;   /* with room for what `move` needs */
+        ok = join_all(&j);
     }
+    mem_free(g->alloc, all, bytes);
+    mem_free(g->alloc, (void *)j.counted, n_counted);
     mem_free(g->alloc, j.pairs, j.pair_room * sizeof *j.pairs);
     return ok;
 }
