@@ -60,7 +60,7 @@ err "xir: optimising small.json: wait, "
 
 # Half of the work on a file is done once it is read: its reader, which waits, comes next.
 printf 'any bytes' >net.slow
-terminal 0 xterm "net.slow, 50 %" convert net.slow slow.json --plugin "$BUILD/tests/plugin/waiting.so"
+terminal 0 xterm "net.slow, 50 %" convert --eager net.slow slow.json --plugin "$BUILD/tests/plugin/waiting.so"
 err "${erased}xir: reading net.slow, 50 %, "
 
 # Findings are printed whole, after the line has disappeared.

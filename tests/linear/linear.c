@@ -61,9 +61,10 @@ static const xir_walker everything = { .size = sizeof everything, .value = go_on
 
 /* ---- regions and records ---------------------------------------------------------------------------------------- */
 
+/* By positions, not by slots, which sub ops have, too: an op has one kind in networks of all sizes. */
 static int kind_of(const xir_op *op, void *user) {
     (void)user;
-    return (int)(xir_op_slot(op) % 3) - 1;
+    return (int)(xir_network_index_of(xir_op_network(op), op) % 3) - 1;
 }
 
 /* All ops between the ends are one region. */
