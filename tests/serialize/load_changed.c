@@ -189,14 +189,13 @@ static void a_pass_keeps_its_bytes_and_fails_at_its_end(void **state) {
     for (size_t i = 0; written_format_at(i, &f); i++) {
         xir_network *lazy = load_watched("passed", &f, net);
         changing = where_params("passed", &f);
-        xir_diags_clear(why);
         assert_int_equal(xir_pass_run(lazy, "reads-twice", NULL, NULL, why), XIR_E_IO);
         assert_int_equal(xir_diags_count_of(why, XIR_ERROR), 2);
         CHECK_STR(xir_diags_at(why, 0)->file, changing);
         assert_false(by_data(value_of(lazy, 5)));
         xir_network_free(lazy);
+        xir_diags_clear(why);
     }
-    xir_diags_clear(why);
     xir_network_free(net);
 }
 
