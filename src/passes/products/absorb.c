@@ -274,8 +274,17 @@ xir_status absorb_make(absorption *c) {
     return status;
 }
 
-xir_status absorb_take(const absorption *c, xir_rewriter *at) {
+/* Names come first, and are taken back if memory is out: then nothing has changed, and another run may begin again. */
+static xir_status take_names(const absorption *c) {
     xir_status status = XIR_OK;
+    size_t n = 0;
+    while (n < c->n && !status) status = products_changed(c->steps[n++].value);
+    for (size_t i = 0; i + 1 < n && status; i++) products_restore(c->steps[i].value);
+    return status;
+}
+
+xir_status absorb_take(const absorption *c, xir_rewriter *at) {
+    xir_status status = take_names(c);
     for (size_t i = 0; i < c->n_changes && !status; i++) {
         const absorb_change *change = &c->changes[i];
         status = change->kind == CHANGE_WEIGHTS
@@ -283,6 +292,5 @@ xir_status absorb_take(const absorption *c, xir_rewriter *at) {
             : xir_op_set_input(change->op, change->operand, change->made.weights);
         xir_rewriter_touch(at, change->op);
     }
-    for (size_t i = 0; i < c->n && !status; i++) status = products_changed(c->steps[i].value);
     return status;
 }

@@ -19,13 +19,21 @@ void products_touch_above(xir_rewriter *at, const xir_value *v) {
     }
 }
 
+#define FOLDED ".folded"
+
 xir_status products_changed(xir_value *v) {
     char room[256];
     const xir_str name = xir_value_name(v);
     provenance_changed(v);
     if (!name.size) return XIR_OK;
-    snprintf(room, sizeof room, "%.*s.folded", CLIP_TO(name, 200));
+    snprintf(room, sizeof room, "%.*s" FOLDED, CLIP_TO(name, 200));
     return xir_value_set_name(v, xir_str_of(room));
+}
+
+void products_restore(xir_value *v) {
+    const xir_str name = xir_value_name(v);
+    const size_t more = strlen(FOLDED);
+    if (name.size > more) (void)xir_value_set_name(v, (xir_str){ name.data, name.size - more });
 }
 
 /* A factor may be further from a constant than the rewriter looks: then the rules are tried again. */

@@ -14,6 +14,8 @@ void products_touch_above(xir_rewriter *at, const xir_value *v);
 
 /* A value between a folded constant and the product has other elements from now on. Its name says so. */
 xir_status products_changed(xir_value *v);
+/* Takes that name back, which the network still has: it needs no memory. */
+void products_restore(xir_value *v);
 
 extern const pass_rule products_factors[], products_norms[], products_pads[], products_orders[], products_forms[];
 
