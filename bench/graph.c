@@ -301,7 +301,7 @@ static bool walk_all_run(void *state, bench_result *out)
     return n == 2 * g->ops + 4; /* ops and their outputs, and the weights */
 }
 
-/* Whether Buyi runs the ops. */
+/* Asks whether Buyi runs each of the ops. */
 static bool legal_run(void *state, bench_result *out)
 {
     graph *g = state;

@@ -200,7 +200,8 @@ typedef struct xir_dialect_decl {
     uint32_t               lacks;
     /* The way back of calls (xir::Call), after `begin_back` and before any op is converted: makes functions of the file
      * of their bodies, and ops of the format of the calls; it inlines the others (xir_op_inline).
-     * xir_dialect_convert_body converts a body. NULL: all are inlined, and a note says so. */
+     * xir_dialect_convert_body converts a body. If it is NULL, all calls are inlined, with a note that
+     * counts them. */
     xir_status           (*calls)(xir_pass *pass);
 } xir_dialect_decl;
 

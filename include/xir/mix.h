@@ -30,7 +30,7 @@ typedef struct xir_mix_options {
      * fewer dB: 10 log10 of the sum of expected^2 over that of (found - expected)^2, over all samples. */
     double      below;               /* from 0 to 1; 0: 0.97                                                       */
     double      least_snr;           /* dB; 0: any                                                                 */
-    /* How many of the values that the fewest bits store may get more, or stay in floats, as a part of them. */
+    /* The greatest part of the values stored in the fewest bits that may get more bits or stay in floats. */
     double      budget;              /* from 0 to 1; 0: 0.25                                                       */
     bool      (*cancel)(void *user); /* these are as in xir_run_options, for each run                              */
     void       *user;

@@ -10,7 +10,7 @@
 
 XIR_BEGIN
 
-/* How the bias of a convolution or a matrix product is stored. */
+/* The ways to store the bias of a convolution or a matrix product. */
 typedef enum xir_scheme_bias {
     XIR_SCHEME_BIAS_PRODUCT, /* integers with the scale float(Sx * Sw) of the products                               */
     XIR_SCHEME_BIAS_FLOAT,   /* floats of bias_format                                                                */

@@ -28,7 +28,7 @@ xir_diags *why_new(void) {
 
 static PyObject *text_or_none(xir_str text) { return text.size ? text_out(text) : Py_NewRef(Py_None); }
 
-/* What a finding says besides if it is about a rule of a target. */
+/* The attributes of a finding that only rules of targets set. */
 static PyObject *parts_of(const xir_diag_rule *rule) {
     if (!rule) return Py_BuildValue("(OOOOO)", Py_None, Py_None, Py_None, Py_None, Py_None);
     return Py_BuildValue("(NNNNN)", text_or_none(rule->target), text_or_none(rule->name), text_or_none(rule->found),

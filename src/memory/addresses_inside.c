@@ -24,7 +24,8 @@ typedef struct held_list { held *of; size_t n, room; } held_list;
 
 typedef struct level { inside_check *c; const xir_op *call; const char *path; unsigned depth; } level;
 
-/* Where a value is; false for the host, and if its bytes are unknown, none, or end beyond 2^64 - 1. */
+/* Fills in the place of a value. Returns false if it is on the host, or if its bytes are unknown, none, or end beyond
+ * 2^64 - 1. */
 static bool place_of(const xir_value *v, place *out) {
     const xir_mtype *mtype = xir_value_mtype(v);
     const xir_mtype_kind kind = xir_mtype_kind_of(mtype);

@@ -91,7 +91,7 @@ static xir_status list_buffers(const measuring *m, const body_values *b, const l
     return status;
 }
 
-/* What is in a buffer begins after the place of the buffer. */
+/* Places inside of a buffer are counted from the place of the buffer. */
 static xir_status place(const measuring *m, xir_context *ctx, const body_buffers *buffers, uint64_t *bytes) {
     xir_memory_peak peak = XIR_INIT(xir_memory_peak);
     xir_diags *said = xir_diags_new(ctx);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What an op needs besides its inputs and outputs while it runs: a place for what its body makes. */
+/* Besides its inputs and outputs, a call needs a buffer while it runs: it holds the values that its body makes. */
 #ifndef MEMORY_SCRATCH_H
 #define MEMORY_SCRATCH_H
 

@@ -102,7 +102,7 @@ static bool is_taken(const maker *m, const xir_value *v, const xir_life *life) {
     return !life->of_params && (!m->how->takes || m->how->takes(m->how->user, v));
 }
 
-/* Whether values of a body have places already, which are all as in its plan, from the same offset on. */
+/* Returns true if all values of a body have places already, and these are the places of its plan from one offset on. */
 static bool is_fixed_inside(const maker *m, const scratch_values *inside, uint64_t *offset) {
     for (size_t i = 0; i < inside->n; i++) {
         uint64_t its;

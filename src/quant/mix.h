@@ -72,7 +72,7 @@ uint32_t    mix_number(const xir_mix *m, const xir_value *value);
 uint32_t    mix_source(const xir_mix *m, const xir_value *value);
 /* Returns true if the elements are stored: normalised or quantised. */
 bool        mix_is_stored(const xir_value *value);
-/* How many of the values have more bits in a quantised copy than in the plain one, or are floats. */
+/* Counts the values that have more bits in a quantised copy than in the plain one, or are floats. */
 size_t      mix_raised(const xir_mix *m, const xir_network *net);
 /* Quantises a copy of the network with a CSV; NULL: none. NULL with a finding. */
 xir_network *mix_quantise(const xir_mix *m, const char *csv, xir_status *status, xir_diags *why);

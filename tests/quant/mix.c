@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include "quant/written.h"
 #include "support/story.h"
 
 #define MODELS XIR_TEST_DATA "/../examples/models/"
@@ -37,16 +38,6 @@ static void calibrate(const xir_network *net) {
         xir_array_free(in);
     }
     save(c);
-}
-
-typedef struct written { char data[4096]; size_t size; } written;
-
-static bool keep(void *user, const void *data, size_t size) {
-    written *w = user;
-    if (size >= sizeof w->data - w->size) return false;
-    memcpy(w->data + w->size, data, size);
-    w->data[w->size += size] = '\0';
-    return true;
 }
 
 static xir_mix *mix_of(const xir_network *net, const char *options, xir_mix_options how) {
@@ -229,7 +220,7 @@ static void ops_have_their_values(void **state) {
     xir_network_free(net);
 }
 
-/* What cannot be reached gives the best choice within the budget, and says that it is not good. */
+/* If no choice within the budget is good enough, the best one is kept, and the state is not `good`. */
 static void the_budget_bounds_the_choice(void **state) {
     (void)state;
     static const struct { double budget; uint64_t most; } rows[] = {

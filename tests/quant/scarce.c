@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include "quant/written.h"
 #include "support/scarce.h"
 #include "support/story.h"
 
@@ -27,16 +28,6 @@ static void calibrate(void) {
     xir_calibration_free(c);
     xir_array_free(in);
     xir_network_free(net);
-}
-
-typedef struct written { char data[1000]; size_t size; } written;
-
-static bool keep(void *user, const void *data, size_t size) {
-    written *w = user;
-    if (size >= sizeof w->data - w->size) return false;
-    memcpy(w->data + w->size, data, size);
-    w->data[w->size += size] = '\0';
-    return true;
 }
 
 /* The CSV of a mix; NULL if a call fails. */

@@ -27,7 +27,7 @@ static int64_t version_of_source(const xir_network *net) {
     return tags && xir_map_find(tags, XIR_STR("onnx.opset")) ? onnx_version(net, (xir_str){ NULL, 0 }) : 0;
 }
 
-/* What bodies of calls need counts too. */
+/* The version must suit the ops in bodies of calls, too. */
 static bool note_needs(void *user, xir_op *op) {
     int64_t *version = user;
     const int64_t needs = onnx_needs(op);

@@ -40,7 +40,7 @@ static xir_str key_of(writing *w, const made_function *f) {
     return (xir_str){ text, size };
 }
 
-/* What an identifier cannot have is a line. */
+/* Replaces each character that no identifier has by an underscore. */
 static xir_str identifier(writing *w, xir_str name) {
     enum { MOST = 200 };
     const size_t n = (size_t)text_clip(name, MOST);

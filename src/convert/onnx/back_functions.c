@@ -22,7 +22,7 @@ enum { LEAST_INPUT = 1024 };
 
 /* ---- the body as a network -------------------------------------------------------------------------------------- */
 
-/* What a call becomes, with the constants that it passes. */
+/* A call, its body as ops of ONNX, and the constants that become further inputs of the function. */
 typedef struct made_call {
     xir_op      *call;
     xir_network *body;          /* all of it is ONNX's */

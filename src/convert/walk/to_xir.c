@@ -74,7 +74,7 @@ static xir_status how_quantised(xir_pass *at, bool *arithmetic) {
                          CLIP_TO(how, 40));
 }
 
-/* What becomes of nodes that call functions of the file. */
+/* The option chooses whether nodes that call functions of the file are expanded or become calls. */
 static xir_status how_called(xir_pass *at, bool *keep) {
     const xir_str how = xir_pass_text(at, "functions");
     *keep = xir_str_equal(how, XIR_STR("keep"));

@@ -187,7 +187,7 @@ typedef struct repeat_memo {
     infer_memo       answer;      /* the attributes as stored, target, inputs, output      */
 } repeat_memo;
 
-/* What a network still waits for before it is saved: that its parameters are what its file says of them. */
+/* A comparison of a network's parameters with the MD5 of their file. It must end before the network is saved. */
 typedef struct net_check {
     atomic_size_t references;
     /* Waits for the outcome: XIR_OK, or what is wrong, with a finding; any number of threads may. */

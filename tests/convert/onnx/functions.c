@@ -137,7 +137,7 @@ static void tables_become_functions_and_come_back(void **state) {
 #define NESTED "x: 2 3; a/s = Sigmoid x; a/t = Tanh a/s; b/e/s = Exp a/t; b/e/r = ReLU b/e/s; b/f/s = Sigmoid b/e/r; " \
                "c = ReLU b/f/s; out c"
 
-/* What has become ONNX's, through a file, with functions kept. */
+/* Writes the network as a file of ONNX, and reads that with functions kept. */
 static xir_network *back_again(xir_network *net) {
     xir_diags_clear(why);
     xir_network *file = way_through_file(net, "onnx", xir_dialect_check);
@@ -190,7 +190,7 @@ static void calls_of_one_name(void **state) {
     xir_network_free(net);
 }
 
-/* What ONNX has no operators for comes out of its call, and so do the calls around it. */
+/* A call with an op that ONNX has no operator for is inlined, and so are the calls around it. */
 static void what_stays_is_inlined(void **state) {
     (void)state;
     xir_network *net = story_net("x: NHWC 1 4 4 2; g: NHWC 1 2 2 2; a/b/s = Sigmoid x; a/b/u = GridSample a/b/s g; a/c/t = "

@@ -5,10 +5,8 @@
  * computes the same, but for the steps of its values. */
 #include <math.h>
 #include <stdio.h>
-#include <unistd.h>
+#include "passes/quantize/quantized.h"
 #include "support/story.h"
-
-static char path[60];
 
 static xir_array *sample(const xir_network *net, uint64_t seed) {
     xir_value *in = NULL;
@@ -25,16 +23,8 @@ static xir_network *quantized(const char *story, const char *options) {
         DOES(xir_calibration_add(c, net, (const xir_array *const[]){ in }, 1, NULL, why));
         xir_array_free(in);
     }
-    snprintf(path, sizeof path, "buyi-%ld.json", (long)getpid());
-    DOES(xir_calibration_save(c, path, why));
-    xir_calibration_free(c);
-    snprintf(text, sizeof text, "calibration=\"%s\",scheme=buyi,%s", path, options);
-    const xir_status status = xir_pass_run(net, "quantize", text, NULL, why);
-    if (status) xir_diags_print(why, stderr);
-    assert_int_equal(status, XIR_OK);
-    xir_diags_clear(why);
-    DOES(xir_network_validate(net, why));
-    unlink(path);
+    snprintf(text, sizeof text, "scheme=buyi,%s", options);
+    quantise_by(net, c, text);
     return net;
 }
 

@@ -395,7 +395,7 @@ static void stored_numbers_are_the_same(void **state) {
     if (differ > 40) fail_msg("%zu numbers of %zu values differ", differ, compared);
 }
 
-/* What it is not known how to free keeps the ratios of the whole network. */
+/* An op that cannot lose the ratios keeps those of the whole network. */
 static void an_op_that_keeps_ratios_is_named(void **state) {
     (void)state;
     size_t changes = 1;

@@ -5,7 +5,7 @@
  * refused. */
 #include <math.h>
 #include <stdio.h>
-#include <unistd.h>
+#include "passes/quantize/quantized.h"
 #include "support/story.h"
 
 #define PLUGIN XIR_TEST_PLUGINS "/scheme.so"
@@ -15,24 +15,14 @@ static const char net_story[] = "x: NHWC 1 4 4 3; w: params HWIO 3 3 3 8; b: par
 
 /* The network, quantised with options after a calibration on one sample. */
 static xir_network *quantized(const char *options) {
-    char path[60], text[300];
     xir_network *net = story_net(net_story);
     xir_value *in = NULL;
     xir_network_inputs(net, &in, 1);
     xir_array *x = xir_array_random(ctx, xir_value_type(in), 1, why);
     xir_calibration *c = xir_calibration_new(ctx, NULL, why);
     DOES(xir_calibration_add(c, net, (const xir_array *const[]){ x }, 1, NULL, why));
-    snprintf(path, sizeof path, "scheme-%ld.json", (long)getpid());
-    DOES(xir_calibration_save(c, path, why));
-    xir_calibration_free(c);
     xir_array_free(x);
-    snprintf(text, sizeof text, "calibration=\"%s\",%s", path, options);
-    const xir_status status = xir_pass_run(net, "quantize", text, NULL, why);
-    if (status) xir_diags_print(why, stderr);
-    assert_int_equal(status, XIR_OK);
-    xir_diags_clear(why);
-    DOES(xir_network_validate(net, why));
-    unlink(path);
+    quantise_by(net, c, options);
     return net;
 }
 
@@ -45,7 +35,7 @@ static bool is_power_of_two(double x) {
     return frexp(x, &e) == 0.5;
 }
 
-/* How far the quantised network is from the real one: dB on another sample. */
+/* Returns the signal-to-noise ratio of the quantised network on another sample, in dB. */
 static double decibels(const xir_network *net) {
     xir_network *real = story_net(net_story);
     xir_value *in = NULL;

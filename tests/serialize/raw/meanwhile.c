@@ -63,7 +63,7 @@ static void digests_do_not_depend_on_pieces(void **state) {
     free(bytes);
 }
 
-/* What waits is not hashed any more. */
+/* Bytes that still wait are not hashed once the sum is given up. */
 static void a_digest_may_be_dropped(void **state) {
     (void)state;
     static const uint8_t bytes[1 << 16];
