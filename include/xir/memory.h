@@ -59,6 +59,9 @@ typedef struct xir_memory_options {
                             search; 0: there is no limit                                                */
     uint64_t   steps;    /* the most steps of a search; 0: 2^29, which take 1 to 2 s. The orders have a
                             budget of their own, which is linear in the buffers                         */
+    /* Called now and then by a search, from the thread that plans. True ends it: XIR_E_CANCELLED. NULL: never. */
+    bool     (*cancel)(void *user);
+    void      *user;
 } xir_memory_options;
 
 typedef struct xir_memory_plan xir_memory_plan;
@@ -73,6 +76,7 @@ typedef struct xir_memory_plan xir_memory_plan;
  *   XIR_E_BOUNDS   the effort is not one of the enum; a buffer ends beyond 2^63 - 1
  *   XIR_E_LIMIT    the buffers need more than `limit`, or no plan within it was found: the sentence says which.
  *                  There are more than 2^32 - 2 buffers, or no plan that ends within 2^63 - 1 was found
+ *   XIR_E_CANCELLED                `cancel` returned true
  *   XIR_E_ABI, XIR_E_UNSUPPORTED   the options do not have their size, or set members that this library does not know
  *   XIR_E_MEMORY
  * xir_memory_plan_free accepts NULL. */

@@ -247,7 +247,8 @@ typedef struct xir_pass_settings {
     const char           *reproduce;
     const xir_pass_watch *watches;      /* each with its size, the same for all */
     size_t                n_watches;
-    /* Called before every pass and while constants are computed. True ends the run: XIR_E_CANCELLED. NULL: never. */
+    /* Called before every pass, while constants are computed, and while `plan` searches. True ends the run:
+     * XIR_E_CANCELLED. NULL: never. */
     bool                (*cancel)(void *user);
     void                 *cancel_user;
     /* How many threads compute a constant, at most, the calling one included; 0 and 1: no others. They are made for

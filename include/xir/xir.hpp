@@ -117,8 +117,8 @@ public:
     std::int64_t              dim(std::int64_t i) const { return xir_type_dim(p_, i, false); }
     std::vector<std::int64_t> dims() const
     {
-        std::vector<std::int64_t> out;
-        for (std::size_t i = 0; i < rank(); i++) out.push_back(dim(static_cast<std::int64_t>(i)));
+        std::vector<std::int64_t> out(rank());
+        for (std::size_t i = 0; i < out.size(); i++) out[i] = dim(static_cast<std::int64_t>(i));
         return out;
     }
     std::string_view layout() const
@@ -646,9 +646,10 @@ public:
         return xir_value_new(get(), str(name), t, memory);
     }
 
-    std::vector<value> inputs() const { return list(xir_network_inputs); }
-    std::vector<value> outputs() const { return list(xir_network_outputs); }
-    std::vector<value> params() const { return list(xir_network_params); }
+    /* Lists, as templates: only a program that asks for one pays for compiling it. */
+    template <class Value = value> std::vector<Value> inputs() const { return list<Value>(xir_network_inputs); }
+    template <class Value = value> std::vector<Value> outputs() const { return list<Value>(xir_network_outputs); }
+    template <class Value = value> std::vector<Value> params() const { return list<Value>(xir_network_params); }
 
     xir_status validate(xir_diags *why = nullptr) const { return xir_network_validate(get(), why); }
     xir_status infer(xir_diags *why = nullptr) { return xir_network_infer(get(), why); }
@@ -658,10 +659,11 @@ public:
         return pipeline(xir_network_context(get()), passes, why).run(get(), why);
     }
     /* Computes the outputs; none after a failure. */
-    std::vector<array> run(const std::vector<const xir_array *> &inputs, xir_diags *why = nullptr) const
+    template <class Array = array>
+    std::vector<Array> run(const std::vector<const xir_array *> &inputs, xir_diags *why = nullptr) const
     {
         std::vector<xir_array *> raw(xir_network_outputs(get(), nullptr, 0));
-        std::vector<array>       out;
+        std::vector<Array>       out;
         if (xir_network_run(get(), inputs.data(), inputs.size(), raw.data(), raw.size(), nullptr, why) == XIR_OK) {
             for (xir_array *a : raw) out.emplace_back(a);
         }
@@ -669,12 +671,13 @@ public:
     }
 
 private:
-    std::vector<value> list(std::size_t (*ask)(const xir_network *, xir_value **, std::size_t)) const
+    template <class Value>
+    std::vector<Value> list(std::size_t (*ask)(const xir_network *, xir_value **, std::size_t)) const
     {
         std::vector<xir_value *> raw(ask(get(), nullptr, 0));
         const std::size_t        n = ask(get(), raw.data(), raw.size());
         if (n < raw.size()) raw.resize(n);
-        return std::vector<value>(raw.begin(), raw.end());
+        return std::vector<Value>(raw.begin(), raw.end());
     }
 };
 
@@ -723,8 +726,8 @@ private:
 /* A network of its own of some operations; the other one is unchanged (see xir_outline_network). */
 inline network outline(xir_network *net, members ops)
 {
-    std::vector<xir_op *> raw;
-    for (op o : ops) raw.push_back(o);
+    std::vector<xir_op *> raw(ops.size());
+    for (std::size_t i = 0; i < raw.size(); i++) raw[i] = ops[i];
     return network(xir_outline_network(net, raw.data(), raw.size()));
 }
 

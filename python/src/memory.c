@@ -78,8 +78,9 @@ static PyObject *plan_buffers(PyObject *module, PyObject *args) {
     (void)module;
     if (!PyArg_ParseTuple(args, "y*niKK:plan_buffers", &view, &columns, &effort, &limit, &steps)) return NULL;
     const rows r = { view.buf, (size_t)view.len / sizeof(int64_t) / (size_t)columns, (size_t)columns };
+    struct timespec last = { 0 };
     const xir_memory_options how = XIR_INIT(xir_memory_options, .effort = (xir_effort)(XIR_EFFORT_SWEEP + effort),
-                                            .limit = limit, .steps = steps);
+                                            .limit = limit, .steps = steps, .cancel = is_interrupted, .user = &last);
     const xir_buffer *buffers = buffers_of(&r, &s);
     xir_diags *why = buffers ? why_new() : NULL;
     xir_memory_plan *plan = NULL;

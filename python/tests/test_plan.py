@@ -3,6 +3,10 @@
 
 """Where values are, plans of networks and of buffers, lives of values."""
 
+import random
+import signal
+import threading
+
 import numpy as np
 import pytest
 
@@ -185,3 +189,15 @@ def test_tiles_fit_a_budget():
         xir.tiles(block, 1 << 20, "Q")
     with pytest.raises(xir.Error):
         xir.tiles([], 1 << 20)
+
+
+def test_an_interrupt_ends_a_search():
+    dice = random.Random(7)
+    rows = [(start, start + dice.randrange(40), dice.randrange(1, 1000))
+            for start in (dice.randrange(60) for _ in range(200))]
+    timer = threading.Timer(0.3, signal.raise_signal, (signal.SIGINT,))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        xir.plan_buffers(rows, effort=2, steps=2**62)
+        pytest.fail("the search ended before the interrupt")
+    timer.join()

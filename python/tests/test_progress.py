@@ -161,6 +161,14 @@ def test_an_interrupt_ends_a_calibration(slow, tmp_path):
     assert not (tmp_path / "c.json").exists()
 
 
+def test_a_reduction_counts_its_networks(tiny):
+    calls = Calls()
+    made = xir.reduce(tiny, lambda part: len(part) > 3, max_runs=9, progress=calls)
+    assert calls == [(i, 9, "network") for i in range(1, len(calls) + 1)] and len(calls) >= made.runs > 1
+    with pytest.raises(ZeroDivisionError):
+        xir.reduce(tiny, lambda part: True, progress=Calls(1))
+
+
 # ---- what True shows --------------------------------------------------------------------------------------------
 
 class Terminal(io.StringIO):

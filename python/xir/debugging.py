@@ -4,6 +4,7 @@
 """Finds the layer that is wrong, the smallest network that shows a fault, and what passes make of an op."""
 
 import collections
+import itertools
 import os
 
 from . import _xir, errors
@@ -122,12 +123,19 @@ class Reduction(collections.namedtuple("Reduction", "net runs kept stopped")):
     __slots__ = ()
 
 
-def reduce(net, interesting, *, max_runs=0, parts=False):
+def reduce(net, interesting, *, max_runs=0, parts=False, progress=None):
     """Searches the smallest network that is still interesting: `interesting(net)` returns true for networks that show
     the fault, None if that cannot be said. The network that it gets must not be changed, and is of no use after the
-    call. `parts` tries parts of the network alone, whose names are kept. An exception ends the search. Returns a
+    call. `parts` tries parts of the network alone, whose names are kept. `progress` is a function of (networks that were
+    asked about, `max_runs`, "network"), or True (xir.load). An exception or Ctrl-C ends the search. Returns a
     Reduction."""
-    return Reduction(*_xir.reduce(net, interesting, max_runs, parts))
+    with watched(progress, "reducing", "network") as told:
+        asked = itertools.count(1)
+
+        def ask(part):
+            told(next(asked), max_runs)
+            return interesting(part)
+        return Reduction(*_xir.reduce(net, ask if told else interesting, max_runs, parts))
 
 
 # ---- provenance -------------------------------------------------------------------------------------------------

@@ -51,7 +51,7 @@ def plan_buffers(buffers, *, effort=1, limit=0, steps=0):
     """Returns a Plan of buffers, so that those that live at the same time share no bytes. A buffer is a row: the first
     and the last moment of its life, both included, its size in bytes, and perhaps its alignment, a power of two, and an
     offset that it must have (-1: any). Rows are tuples, or those of an int64 array of two dims. `effort` is 0, 1 or 2,
-    `limit` the bytes that there are, `steps` the most that a search takes."""
+    `limit` the bytes that there are, `steps` the most that a search takes. Ctrl-C ends it."""
     if effort not in (0, 1, 2):
         raise errors.make("bounds", [], f"effort is 0, 1 or 2, not {effort!r}", 0)
     try:

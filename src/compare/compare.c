@@ -3,31 +3,10 @@
 
 /* The public calls: a comparison is opened, asked and freed. */
 #include "comparison.h"
+#include "sized.h"
 
-xir_status compare_no_memory(xir_diags *why) {
-    return xir_diags_add(why, XIR_ERROR, XIR_E_MEMORY, XIR_STR(""), "out of memory");
-}
-
-/* ---- options ----------------------------------------------------------------------------------------------------- */
-
-enum { MOST_SIZE = 1 << 16 };   /* no struct is that large: the caller's memory is not initialised */
-
-/* Members that an older caller's struct does not have are zero; members that are unknown here must be. */
-static xir_status take_options(xir_compare_options *how, const xir_compare_options *given, xir_diags *why) {
-    *how = XIR_INIT(xir_compare_options);
-    if (!given) return XIR_OK;
-    if (given->size < offsetof(xir_compare_options, threads) + sizeof given->threads || given->size > MOST_SIZE)
-        return xir_diags_add(why, XIR_ERROR, XIR_E_ABI, XIR_STR(""), "xir_compare_options has a size of %u bytes: make "
-                             "it with XIR_INIT(xir_compare_options)", given->size);
-    for (size_t i = sizeof *how; i < given->size; i++) {
-        if (!((const char *)given)[i]) continue;
-        return xir_diags_add(why, XIR_ERROR, XIR_E_UNSUPPORTED, XIR_STR(""), "xir_compare_options sets a member that "
-                             "this version does not know: byte %zu is set, its size here is %zu", i, sizeof *how);
-    }
-    memcpy(how, given, given->size < sizeof *how ? given->size : sizeof *how);
-    how->size = sizeof *how;
-    return XIR_OK;
-}
+#define OPTIONS SIZED(xir_compare_options, threads)
+#define STATE   SIZED(xir_compare_state, alone_b)
 
 static xir_status refuse(xir_diags *why, xir_status status, const char *sentence) {
     return xir_diags_add(why, XIR_ERROR, status, XIR_STR(""), "%s", sentence);
@@ -93,7 +72,7 @@ static xir_status list_pairs(xir_compare *c, xir_diags *why) {
     c->pairs = compare_new(c->alloc, n, sizeof *c->pairs);
     c->sums = compare_new(c->alloc, n, sizeof *c->sums);
     c->orders = compare_new(c->alloc, n, sizeof *c->orders);
-    if (!c->pairs || !c->sums || !c->orders) return compare_no_memory(why);
+    if (!c->pairs || !c->sums || !c->orders) return no_memory(why);
     n = 0;
     for (size_t i = 0; i < c->a.n; i++) {
         if (!is_paired(c, i)) continue;
@@ -115,7 +94,7 @@ static xir_status list_pairs(xir_compare *c, xir_diags *why) {
 
 static xir_status open(xir_compare *c, const xir_network *a, const xir_network *b, xir_diags *why) {
     if (!compare_open_side(&c->a, a, c->alloc) || (b && !compare_open_side(&c->b, b, c->alloc)))
-        return compare_no_memory(why);
+        return no_memory(why);
     xir_status status = b ? compare_find_partners(c, why) : compare_open_folder(c, why);
     return status ? status : list_pairs(c, why);
 }
@@ -123,12 +102,12 @@ static xir_status open(xir_compare *c, const xir_network *a, const xir_network *
 xir_compare *xir_compare_new(const xir_network *a, const xir_network *b, const xir_compare_options *options,
                              xir_diags *why) {
     xir_compare_options how;
-    if (take_options(&how, options, why) || check(a, b, &how, why)) return NULL;
+    if (sized_take(OPTIONS, &how, options, why) || check(a, b, &how, why)) return NULL;
     xir_context *ctx = xir_network_context(a);
     const xir_allocator *alloc = xir_context_allocator(ctx);
     xir_compare *c = compare_new(alloc, 1, sizeof *c);
     if (!c) {
-        compare_no_memory(why);
+        no_memory(why);
         return NULL;
     }
     c->ctx = ctx;
@@ -191,8 +170,7 @@ static size_t count_alone(const compare_side *side) {
 
 xir_status xir_compare_state_of(const xir_compare *c, xir_compare_state *out, xir_diags *why) {
     xir_compare_state state = { 0 };
-    if (!out || out->size < sizeof out->size || out->size > MOST_SIZE)
-        return refuse(why, XIR_E_ABI, "xir_compare_state has no size: make it with XIR_INIT(xir_compare_state)");
+    if (!out) return refuse(why, XIR_E_ABI, "xir_compare_state has no size: make it with XIR_INIT(xir_compare_state)");
     for (size_t i = 0; c && i < c->n_pairs; i++) state.bad += c->pairs[i].bad;
     if (c) {
         state.samples = c->samples;
@@ -200,10 +178,7 @@ xir_status xir_compare_state_of(const xir_compare *c, xir_compare_state *out, xi
         state.alone_b = count_alone(&c->b);
         for (size_t i = 0; i < c->folder.n; i++) state.alone_b += !c->folder.taken[i];
     }
-    state.size = out->size;
-    if (out->size > sizeof state) memset((char *)out + sizeof state, 0, out->size - sizeof state);
-    memcpy(out, &state, out->size < sizeof state ? out->size : sizeof state);
-    return XIR_OK;
+    return sized_fill(STATE, out, &state, why);
 }
 
 /* ---- where a value comes from ------------------------------------------------------------------------------------ */

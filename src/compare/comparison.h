@@ -7,6 +7,7 @@
 
 #include <string.h>
 #include <xir/xir.h>
+#include "no_memory.h"
 
 /* A value without a number, or without a partner. */
 #define NO_NUMBER UINT32_MAX
@@ -72,8 +73,6 @@ static inline void *compare_new(const xir_allocator *alloc, size_t n, size_t siz
 static inline void compare_drop(const xir_allocator *alloc, void *items, size_t n, size_t size) {
     if (items) alloc->resize(alloc->user, items, (n + 1) * size, 0);
 }
-
-xir_status compare_no_memory(xir_diags *why);
 
 /* ---- pairs.c ----------------------------------------------------------------------------------------------------- */
 

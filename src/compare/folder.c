@@ -55,7 +55,7 @@ static xir_status list_files(const xir_compare *c, compare_folder *f, xir_diags 
     const int error = errno;
     closedir(dir);
     errno = error;
-    if (!room) return compare_no_memory(why);
+    if (!room) return no_memory(why);
     if (error) return fail_io(f->path, "cannot be listed", why);
     if (f->n) qsort((void *)f->files, f->n, sizeof *f->files, by_text);
     return XIR_OK;
@@ -110,12 +110,12 @@ xir_status compare_open_folder(xir_compare *c, xir_diags *why) {
     compare_folder *f = &c->folder;
     f->path = copy_of(c->alloc, c->how.folder);
     f->file_of = compare_new(c->alloc, c->a.n, sizeof *f->file_of);
-    if (!f->path || !f->file_of) return compare_no_memory(why);
+    if (!f->path || !f->file_of) return no_memory(why);
     c->how.folder = f->path;
     const xir_status status = list_files(c, f, why);
     if (status) return status;
     f->taken = compare_new(c->alloc, f->n, sizeof *f->taken);
-    if (!f->taken) return compare_no_memory(why);
+    if (!f->taken) return no_memory(why);
     for (uint32_t i = 0; i < c->a.n; i++) take_file(c, i, file_for(f, c->a.values[i]));
     find_outputs(c);
     return XIR_OK;
@@ -200,7 +200,7 @@ xir_status compare_read_file(const xir_compare *c, size_t i, xir_array **out, xi
     const xir_type *type = xir_value_type(c->a.values[i]);
     char *path = compare_new(c->alloc, size, 1);
     *out = NULL;
-    if (!path) return compare_no_memory(why);
+    if (!path) return no_memory(why);
     snprintf(path, size, "%s/%s", c->folder.path, name);
     const xir_status status = strcmp(name + stem, ".npy") == 0 ? read_npy(c, path, type, out, why)
                                                                : read_bytes(c, path, type, out, why);

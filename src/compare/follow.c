@@ -155,7 +155,7 @@ static xir_status run_op(const xir_compare *c, const xir_array *array, const int
     const xir_type *type = xir_array_type(array), *like = NULL;
     const size_t rank = xir_type_rank(type);
     xir_network *net = xir_network_new(c->ctx, "follow", XIR_FRAMEWORK_ONNX, "");
-    if (!net) return compare_no_memory(why);
+    if (!net) return no_memory(why);
     const xir_at at = XIR_AT(net);
     xir_value *x = xir_input(at, "x", type), *y = NULL;
     if (!axes) like = xir_type_with_element(c->ctx, type, element, why);
@@ -190,7 +190,7 @@ static xir_status reshape(const xir_compare *c, const xir_array *array, const in
     size_t size;
     const void *bytes = xir_array_data(array, &size);
     *out = type ? xir_array_copy(c->ctx, type, bytes, size, why) : NULL;
-    return *out ? XIR_OK : type ? XIR_E_MEMORY : compare_no_memory(why);
+    return *out ? XIR_OK : type ? XIR_E_MEMORY : no_memory(why);
 }
 
 /* Returns true if an array has as many elements as an order, and one scale, which has no axis to follow. */

@@ -271,7 +271,7 @@ xir_status xir_compare_run(xir_compare *c, const xir_array *const *inputs, size_
     s.reached = compare_new(c->alloc, c->n_pairs, sizeof *s.reached);
     xir_diags *own = why ? NULL : xir_diags_new(c->ctx);   /* a status is read from the first finding */
     if (!why) s.why = own;
-    xir_status status = others && s.kept && s.reached && s.why ? XIR_OK : compare_no_memory(why);
+    xir_status status = others && s.kept && s.reached && s.why ? XIR_OK : no_memory(why);
     if (!status) status = open_runs(&s, inputs, n_inputs, others);
     if (!status) status = c->b.net ? run_both(&s) : run_with_folder(&s);
     if (!status) c->samples++;

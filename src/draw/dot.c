@@ -124,7 +124,7 @@ xir_status draw_dot(const picture *p, xir_write_fn *write, void *user, xir_diags
         put_all(d);
         status = draw_end(&d->out, why);
     } else {
-        status = draw_no_memory(why);
+        status = no_memory(why);
     }
     draw_free(p->alloc, drawn);
     draw_free(p->alloc, d);

@@ -2,40 +2,10 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* The public call: it checks the options, makes the picture and calls the writer of the format. */
-#include <string.h>
 #include "picture.h"
+#include "sized.h"
 
-enum { MOST_SIZE = 1 << 16 };   /* no struct is that large: the caller's memory is not initialised */
-
-static xir_status check_size(uint32_t size, xir_diags *why) {
-    const unsigned least = offsetof(xir_draw_options, n_data) + sizeof(size_t);   /* of the first version */
-    if (size >= least && size <= MOST_SIZE) return XIR_OK;
-    if (!size) {
-        return xir_diags_add(why, XIR_ERROR, XIR_E_ABI, XIR_STR(""),
-                             "xir_draw_options has no size: make it with XIR_INIT(xir_draw_options)");
-    }
-    return xir_diags_add(why, XIR_ERROR, XIR_E_ABI, XIR_STR(""),
-                         "xir_draw_options has a size of %u bytes, at least %u were expected: make it with "
-                         "XIR_INIT(xir_draw_options)", size, least);
-}
-
-/* A struct of an older or a newer caller: members that it does not have are zero, and members that are unknown here
- * must be. */
-static xir_status take_options(xir_draw_options *how, const xir_draw_options *given, xir_diags *why) {
-    *how = XIR_INIT(xir_draw_options);
-    if (!given) return XIR_OK;
-    const xir_status status = check_size(given->size, why);
-    if (status) return status;
-    for (size_t i = sizeof *how; i < given->size; i++) {
-        if (!((const char *)given)[i]) continue;
-        return xir_diags_add(why, XIR_ERROR, XIR_E_UNSUPPORTED, XIR_STR(""),
-                             "xir_draw_options sets a member that this version does not know: byte %zu is set, its "
-                             "size here is %zu", i, sizeof *how);
-    }
-    memcpy(how, given, given->size < sizeof *how ? given->size : sizeof *how);
-    how->size = sizeof *how;
-    return XIR_OK;
-}
+#define OPTIONS SIZED(xir_draw_options, n_data)
 
 static xir_status check(const xir_network *net, xir_draw_format format, const xir_draw_options *how,
                         xir_write_fn *write, xir_diags *why) {
@@ -62,7 +32,7 @@ static xir_status check(const xir_network *net, xir_draw_format format, const xi
 xir_status xir_draw(const xir_network *net, xir_draw_format format, const xir_draw_options *options,
                     xir_write_fn *write, void *user, xir_diags *why) {
     xir_draw_options how;
-    xir_status status = take_options(&how, options, why);
+    xir_status status = sized_take(OPTIONS, &how, options, why);
     if (!status) status = check(net, format, &how, write, why);
     picture p;
     if (!status) status = picture_make(&p, net, &how, why);

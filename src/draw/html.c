@@ -520,7 +520,7 @@ xir_status draw_html(const picture *p, xir_write_fn *write, void *user, xir_diag
         draw_put(&g->j.out, (const char *)draw_page_after, draw_page_after_size);
         ok = is_whole(g) && (!two || is_whole(twin));
     }
-    status = ok ? draw_end(&g->j.out, why) : draw_no_memory(why);
+    status = ok ? draw_end(&g->j.out, why) : no_memory(why);
     page_free(twin);
     page_free(g);
     if (two) picture_free(&other);

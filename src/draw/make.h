@@ -18,8 +18,6 @@ void *draw_room(const xir_allocator *alloc, void *items, size_t need, size_t siz
 void *draw_trim(const xir_allocator *alloc, void *items, size_t n, size_t size);
 void  draw_free(const xir_allocator *alloc, void *items);
 
-xir_status draw_no_memory(xir_diags *why);
-
 /* ---- the groups that are found, before groups.c makes a tree of them --------------------------------------------- */
 
 typedef struct draw_span {

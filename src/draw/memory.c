@@ -49,10 +49,6 @@ void draw_free(const xir_allocator *alloc, void *items) {
     if (items) alloc->resize(alloc->user, head_of(items), sizeof(head) + head_of(items)->size, 0);
 }
 
-xir_status draw_no_memory(xir_diags *why) {
-    return xir_diags_add(why, XIR_ERROR, XIR_E_MEMORY, XIR_STR(""), "out of memory");
-}
-
 size_t draw_span_add(draw_spans *spans, draw_span span) {
     draw_span *items = spans->failed ? NULL : draw_room(spans->alloc, spans->items, spans->n + 1, sizeof *items);
     if (!items) {

@@ -441,7 +441,7 @@ xir_status draw_find_nodes(picture *p, xir_diags *why) {
     }
     draw_free(p->alloc, (void *)f.queue);
     draw_free(p->alloc, (void *)f.was);
-    if (!ok) return draw_no_memory(why);
+    if (!ok) return no_memory(why);
     return !fits || !p->edges ? too_large(why) : XIR_OK;
 }
 

@@ -83,7 +83,7 @@ void draw_quoted(draw_out *o, xir_str text, size_t most) {
 
 xir_status draw_end(draw_out *o, xir_diags *why) {
     flush(o);
-    if (o->no_memory) return xir_diags_add(why, XIR_ERROR, XIR_E_MEMORY, XIR_STR(""), "out of memory");
+    if (o->no_memory) return no_memory(why);
     if (!o->failed) return XIR_OK;
     return xir_diags_add(why, XIR_ERROR, XIR_E_IO, XIR_STR(""), "the picture could not be written");
 }

@@ -28,7 +28,7 @@ static bool make_interiors(picture *p) {
 xir_status picture_make(picture *p, const xir_network *net, const xir_draw_options *how, xir_diags *why) {
     *p = (picture){ .net = net, .alloc = xir_context_allocator(xir_network_context(net)), .how = *how };
     xir_status status = draw_find_nodes(p, why);
-    if (!status && !(find_groups(p) && draw_size_boxes(p) && make_interiors(p))) status = draw_no_memory(why);
+    if (!status && !(find_groups(p) && draw_size_boxes(p) && make_interiors(p))) status = no_memory(why);
     if (status) picture_free(p);
     return status;
 }

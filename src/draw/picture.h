@@ -92,6 +92,7 @@
 #define DRAW_PICTURE_H
 
 #include <xir/draw.h>
+#include "no_memory.h"
 
 #define DRAW_NONE UINT32_MAX
 

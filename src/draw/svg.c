@@ -224,14 +224,14 @@ static void put_all(svg *s) {
 
 xir_status draw_svg(const picture *p, xir_write_fn *write, void *user, xir_diags *why) {
     svg *s = draw_new(p->alloc, 1, sizeof *s);
-    if (!s) return draw_no_memory(why);
+    if (!s) return no_memory(why);
     s->out.write = write;
     s->out.user = user;
     s->p = p;
     s->turned = p->how.left_to_right;
     const bool placed = draw_place(&s->at, p), ok = draw_find_note_ends(&s->stubs, p) && placed;
     if (ok) put_all(s);
-    const xir_status status = ok ? draw_end(&s->out, why) : draw_no_memory(why);
+    const xir_status status = ok ? draw_end(&s->out, why) : no_memory(why);
     draw_stubs_free(&s->stubs, p);
     draw_unplace(&s->at);
     draw_free(p->alloc, s);

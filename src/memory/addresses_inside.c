@@ -37,8 +37,6 @@ static bool place_of(const xir_value *v, place *out) {
     return add_u64(out->from, bytes, &out->to);
 }
 
-static xir_status no_memory(const inside_check *c) { return diag_memory(c->why); }
-
 static void fail(const level *l, size_t op, const xir_value *v, const char *format, ...) XIR_PRINTF(4, 5);
 static void fail(const level *l, size_t op, const xir_value *v, const char *format, ...) {
     char path[PATH_ROOM + 60], sentence[SENTENCE_ROOM];
@@ -118,7 +116,7 @@ static xir_status list_held(const level *l, const body_values *b, const size_t *
             held it = { .first = at, .last = last[b->first[at] + i], .value = &op_outputs(op)[i], .op = at };
             if (it.last == SIZE_MAX || !place_of(it.value, &it.at)) continue;
             check_place(l, &it);
-            if (!add(l->c, list, &it)) status = no_memory(l->c);
+            if (!add(l->c, list, &it)) status = diag_memory(l->c->why);
         }
         if (status || !xir_op_is(op, xir_call_op_class())) continue;
         held_list runs = { NULL, 0, 0 };
@@ -127,7 +125,7 @@ static xir_status list_held(const level *l, const body_values *b, const size_t *
         for (size_t i = 0; i < runs.n && !status; i++) {
             held it = runs.of[i];
             it.first = it.last = it.op = at;
-            if (!add(l->c, list, &it)) status = no_memory(l->c);
+            if (!add(l->c, list, &it)) status = diag_memory(l->c->why);
         }
         free_list(l->c, &runs);
     }
@@ -162,7 +160,7 @@ static xir_status compare(const level *l, const held *all, size_t n) {
     xir_diags_free(said);
     mem_free(alloc, buffers, n * sizeof *buffers);
     mem_free(alloc, offsets, n * sizeof *offsets);
-    return status == XIR_E_MEMORY ? no_memory(l->c) : XIR_OK;
+    return status == XIR_E_MEMORY ? diag_memory(l->c->why) : XIR_OK;
 }
 
 /* Compares what is held, and joins the bytes to runs. */
@@ -178,7 +176,7 @@ static xir_status settle(const level *l, held_list *list, held_list *runs) {
         const place *it = &list->of[i].at;
         const bool joins = last && last->at.memory == it->memory && it->from <= last->at.to;
         if (joins && it->to > last->at.to) last->at.to = it->to;
-        if (!joins && !add(l->c, runs, &list->of[i])) status = no_memory(l->c);
+        if (!joins && !add(l->c, runs, &list->of[i])) status = diag_memory(l->c->why);
     }
     return status;
 }
@@ -192,7 +190,7 @@ static xir_status look_at(const level *l, held_list *runs) {
     if (ops.size < 2 || l->depth > MOST_DEPTH) return XIR_OK;   /* such a call is not valid */
     const xir_status opened = body_open(&b, alloc, ops);
     size_t *last = opened ? NULL : mem_new(alloc, (b.n + 1) * sizeof *last);
-    xir_status status = opened == XIR_E_MEMORY || (!opened && !last) ? no_memory(l->c) : XIR_OK;
+    xir_status status = opened == XIR_E_MEMORY || (!opened && !last) ? diag_memory(l->c->why) : XIR_OK;
     if (last) {
         find_last(&b, last);
         check_ports(l, &b);

@@ -9,6 +9,7 @@
 #include "overlap.h"
 #include "place.h"
 #include "sized.h"
+#include "task.h"
 
 #define OPTIONS_STRUCT SIZED(xir_memory_options, steps)
 #define PEAK_STRUCT    SIZED(xir_memory_peak, steps)
@@ -109,12 +110,16 @@ xir_memory_plan *xir_memory_plan_new(xir_context *ctx, const xir_buffer *buffers
     packing p;
     bool least = false;
     xir_memory_plan *plan = NULL;
+    task t;
+    task_begin(&t, how.cancel, NULL, how.user);
     xir_status status = packing_open(&p, context_alloc(ctx), buffers, n, why);
     if (!status) status = check_fixed(&p, buffers, why);
     if (!status) status = solve(&p, &how, &least, why);
-    if (!status && !(plan = keep(&p, least))) diag_memory(why);
+    if (!status && !(plan = keep(&p, least))) status = diag_memory(why);
     packing_close(&p);
-    return plan;
+    if (!task_end(&t, status, why)) return plan;
+    xir_memory_plan_free(plan);
+    return NULL;
 }
 
 void xir_memory_plan_free(xir_memory_plan *plan) {

@@ -12,6 +12,7 @@
  * choices, of which one must succeed, and of parts, which must all succeed. It is a loop over a list of levels. */
 #include "search.h"
 #include "ground.h"
+#include "task.h"
 
 /* An item and its lowest offset. Canonical plans have them in this order. */
 typedef struct choice { uint64_t at; uint32_t item; } choice;
@@ -181,6 +182,7 @@ static found run(search *x) {
     while (x->n_levels) {
         level *l = &x->levels[x->n_levels - 1];
         if (!x->ground.steps || x->ground.n_changes > MOST_NOTES || x->n_choices > MOST_NOTES) return FOUND_OUT;
+        if (!task_worked(1)) return FOUND_MEMORY;    // the caller cancels
         if (now == CHOOSE) {
             if (!ground_reserve(&x->ground)) return FOUND_MEMORY;
             now = advance(x, l);

@@ -113,7 +113,7 @@ static const xir_distr *aligned_distr(xir_infer *at, const box *b, const dim_lis
                            XIR_UVALUE_ZERO, false);
     }
     run_list_free(&runs);
-    if (!distr) no_memory(at);
+    if (!distr) infer_no_memory(at);
     return distr;
 }
 
@@ -256,7 +256,7 @@ xir_status align_axis_infer(xir_infer *at) {
     dim_list dims;
     if (!dims_copy(at, &dims, type)) return XIR_E_MEMORY;
     const xir_object **distrs = mem_new(context_alloc(at->ctx), n ? n * sizeof *distrs : 1);
-    if (!distrs) status = no_memory(at);
+    if (!distrs) status = infer_no_memory(at);
     else {
         if (old.size) memcpy((void *)distrs, (const void *)old.data, old.size * sizeof *distrs);
         status = align_units(at, &dims, distrs + old.size);
@@ -441,7 +441,7 @@ xir_status prune_axis_infer(xir_infer *at) {
     }
     const xir_object **stay = mem_new(context_alloc(at->ctx), bytes);
     const pruning p = { { .dims = &dims, .take = prune_take }, &gone };
-    status = stay ? prune(at, &dims, &gone) : no_memory(at);
+    status = stay ? prune(at, &dims, &gone) : infer_no_memory(at);
     if (!status) status = move_element(at, 0, &p.m, &element);
     for (size_t i = 0; !status && i < old.size; i++) {
         if (!gone.data[i]) stay[n++] = old.data[i];

@@ -214,7 +214,7 @@ xir_status attention_infer(xir_infer *at) {
     const xir_object *some[4], **distrs = some;
     size_t room = count_distrs(at, QUERY) + count_distrs(at, VALUE), n;
     if (room > sizeof some / sizeof some[0]) distrs = mem_new(alloc, room * sizeof *distrs);
-    if (!distrs) return no_memory(at);
+    if (!distrs) return infer_no_memory(at);
     status = keep_distrs(at, distrs, &n);
     if (!status) status = give_tensor(at, query, xir_type_element(query), &dims, (xir_refs){ distrs, n });
     if (distrs != some) mem_free(alloc, (void *)distrs, room * sizeof *distrs);

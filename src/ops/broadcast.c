@@ -45,7 +45,7 @@ static xir_status distrs_add(xir_infer *at, distr_list *list, const xir_distr *d
     if (list->size == list->room) {
         size_t room = list->room * 2;
         const xir_object **data = mem_new(list->alloc, room * sizeof *data);
-        if (!data) return no_memory(at);
+        if (!data) return infer_no_memory(at);
         memcpy((void *)data, (const void *)list->data, list->size * sizeof *data);
         distrs_free(list);
         list->data = data;
@@ -145,7 +145,7 @@ xir_status carry_distrs(xir_infer *at, size_t i, const int64_t *to, const dim_li
         if (!status && kept) {
             distr = distr_make(at->pool, (xir_i64s){ axes.data, axes.size }, distr->sections, distr->uvalue,
                                distr->legacy);
-            status = distr ? distrs_join(at, i, distr, list) : no_memory(at);
+            status = distr ? distrs_join(at, i, distr, list) : infer_no_memory(at);
         }
         dims_free(&axes);
     }
@@ -196,7 +196,7 @@ xir_status give_with(xir_infer *at, const xir_type *element, const xir_layout *l
     if (list->size == 0) return xir_infer_result_tensor(at, element, layout, dims->data, dims->size);
     const xir_type *type = type_tensor(at->pool, element, layout, (xir_i64s){ dims->data, dims->size },
                                        (xir_refs){ list->data, list->size });
-    return type ? xir_infer_result(at, type) : no_memory(at);
+    return type ? xir_infer_result(at, type) : infer_no_memory(at);
 }
 
 xir_status give_joined(xir_infer *at, size_t n, const xir_type *element, const dim_list *dims) {

@@ -17,7 +17,7 @@ xir_status logic_check(xir_infer *at) {
 
 static const xir_type *truth(xir_infer *at) {
     const xir_type *element = type_bool(at->pool);
-    if (!element) no_memory(at);
+    if (!element) infer_no_memory(at);
     return element;
 }
 
@@ -33,7 +33,7 @@ xir_status not_infer(xir_infer *at) {
     if (!input) return xir_infer_fail(at, XIR_E_MISSING, "inputs/0", "input is absent or has no type");
     if (!like) return xir_infer_result(at, element);
     const xir_type *type = type_tensor(at->pool, element, like->layout, like->shape, like->merged_distrs);
-    return type ? xir_infer_result(at, type) : no_memory(at);
+    return type ? xir_infer_result(at, type) : infer_no_memory(at);
 }
 
 /* ---- selection ----------------------------------------------------------------------------------------------- */

@@ -303,7 +303,7 @@ static xir_status unfold_distr(xir_infer *at, const unfolded *u, const xir_distr
                                               distr->legacy);
     run_list_free(&runs);
     if (*out) return XIR_OK;
-    if (status != XIR_E_LIMIT) return no_memory(at);
+    if (status != XIR_E_LIMIT) return infer_no_memory(at);
     return xir_infer_fail(at, status, "inputs/0",
                           "the number of cells of the channels in the distribution exceeds 64 bits");
 }
@@ -327,7 +327,7 @@ xir_status unfold_infer(xir_infer *at) {
     const xir_type *element = xir_type_element(xir_infer_input(at, 0));
     if (xir_type_is_quantized(element)) status = moved_element(at, 0, to, &dims, &element);
     const xir_layout *layout = status ? NULL : unfold_layout(at, &u);
-    if (!status && !layout) status = no_memory(at);
+    if (!status && !layout) status = infer_no_memory(at);
 
     const xir_object *few[2];   // over N and over C: a dim has at most one distribution
     size_t n = 0;
@@ -339,7 +339,7 @@ xir_status unfold_infer(xir_infer *at) {
     if (!status) {
         const xir_type *type = type_tensor(at->pool, element, layout, (xir_i64s){ dims.data, dims.size },
                                            (xir_refs){ few, n });
-        status = type ? xir_infer_result(at, type) : no_memory(at);
+        status = type ? xir_infer_result(at, type) : infer_no_memory(at);
     }
     dims_free(&dims);
     return status;

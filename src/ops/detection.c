@@ -82,5 +82,5 @@ xir_status non_max_suppression_infer(xir_infer *at) {
     if (status) return status;
     const xir_type *element = type_integer(at->pool, true, 64);
     const int64_t dims[2] = { UNKNOWN_DIM, 3 };
-    return element ? xir_infer_result_tensor(at, element, NULL, dims, 2) : no_memory(at);
+    return element ? xir_infer_result_tensor(at, element, NULL, dims, 2) : infer_no_memory(at);
 }

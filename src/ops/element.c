@@ -65,7 +65,7 @@ static xir_status move_array(void *user, xir_infer *at, array_kind kind, xir_run
     const bool spreads = along && stays && extent(now, there, n) != 1;   // the one item is now for several indices
     if (count == 1 && was == -1 && kind != ARRAY_RATIOS && !spreads) {
         const xir_run one = items.data[0];   // it holds for all elements, wherever the last dim goes
-        return run_list_add(out, 1, one.m, one.exp, one.value) ? no_memory(at) : XIR_OK;
+        return run_list_add(out, 1, one.m, one.exp, one.value) ? infer_no_memory(at) : XIR_OK;
     }
     if (!along && !alike) return cannot_follow(at, i, kind, was);
 
@@ -87,7 +87,7 @@ static xir_status move_array(void *user, xir_infer *at, array_kind kind, xir_run
         count = last_extent(m);   // there is one ratio for each element; scales may be fewer
     }
     run_list_cut(out, 0);
-    return run_list_add(out, count, one.m, one.exp, one.value) ? no_memory(at) : XIR_OK;
+    return run_list_add(out, count, one.m, one.exp, one.value) ? infer_no_memory(at) : XIR_OK;
 }
 
 /* ---- zero points ---------------------------------------------------------------------------------------------- */
@@ -97,7 +97,7 @@ enum { MOST_ZEROS = 1 << 20 };
 
 xir_status zeros_as_runs(xir_infer *at, xir_i64s zeros, run_list *out) {
     for (size_t i = 0; i < zeros.size; i++) {
-        if (run_list_add(out, 1, zeros.data[i], 0, 0)) return no_memory(at);
+        if (run_list_add(out, 1, zeros.data[i], 0, 0)) return infer_no_memory(at);
     }
     return XIR_OK;
 }
@@ -128,7 +128,7 @@ static xir_status change_scales(xir_infer *at, array_fn *change, void *user, con
     xir_status status = change(user, at, ARRAY_SCALES, (*scales)->items, one, &axis, &out);
     if (!status) {
         *scales = scales_make(at->pool, exp, run_list_runs(&out), axis);
-        if (!*scales) status = no_memory(at);
+        if (!*scales) status = infer_no_memory(at);
     }
     run_list_free(&out);
     return status;
@@ -142,7 +142,7 @@ static xir_status change_ratios(xir_infer *at, array_fn *change, void *user, con
     xir_status status = change(user, at, ARRAY_RATIOS, (*ratios)->items, (xir_run){ .value = 1 }, &axis, &out);
     if (!status) {
         *ratios = norm_ratios_make(at->pool, run_list_runs(&out), axis);
-        if (!*ratios) status = no_memory(at);
+        if (!*ratios) status = infer_no_memory(at);
     }
     run_list_free(&out);
     return status;
@@ -205,7 +205,7 @@ xir_status change_arrays(xir_infer *at, size_t i, array_fn *change, void *user, 
     dims_free(&room);
     if (status) return status;
     *element = (const xir_type *)made;
-    return made ? XIR_OK : no_memory(at);
+    return made ? XIR_OK : infer_no_memory(at);
 }
 
 xir_status move_element(xir_infer *at, size_t i, const move *m, const xir_type **element) {

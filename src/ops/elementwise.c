@@ -109,7 +109,7 @@ xir_status give_pair(xir_infer *at, const xir_type *element) {
     const xir_tensor_type *like = xir_type_as_tensor(lhs);
     if (like && xir_type_as_tensor(rhs) && xir_type_is_layouted(lhs) && same_placement(lhs, rhs)) {
         const xir_type *type = type_tensor(at->pool, element, like->layout, like->shape, like->merged_distrs);
-        return type ? xir_infer_result(at, type) : no_memory(at);
+        return type ? xir_infer_result(at, type) : infer_no_memory(at);
     }
     dim_list dims;
     xir_status status = need_inputs(at, 2);

@@ -93,7 +93,7 @@ static xir_status range_length(xir_infer *at, int64_t *out) {
     if (n[DELTA].known && n[DELTA].real == 0) return delta_zero(at);
     if (!n[START].known || !n[LIMIT].known || !n[DELTA].known) {
         if (n[START].is_integer) *out = length_of_items(at);
-        return expr_no_memory(at->pool) ? no_memory(at) : XIR_OK;
+        return expr_no_memory(at->pool) ? infer_no_memory(at) : XIR_OK;
     }
     if (n[START].is_integer) return count_integers(at, n[START].integer, n[LIMIT].integer, n[DELTA].integer, out);
     const xir_float_type *real = xir_float_type_of((const xir_object *)element);
@@ -134,7 +134,7 @@ xir_status shape_infer(xir_infer *at) {
     int64_t start = clamped(a->start, rank), end = end_at ? clamped(end_at->value, rank) : rank;
     int64_t length = end > start ? end - start : 0;
     const xir_type *element = type_integer(at->pool, true, 64);
-    return element ? xir_infer_result_tensor(at, element, NULL, &length, 1) : no_memory(at);
+    return element ? xir_infer_result_tensor(at, element, NULL, &length, 1) : infer_no_memory(at);
 }
 
 /* ---- ConstantOfShape --------------------------------------------------------------------------------------------- */
@@ -216,6 +216,6 @@ xir_status constant_of_shape_infer(xir_infer *at) {
     for (int64_t i = 0; i < rank && !dims.known; i++) {
         dims.data[i] = computed && (size_t)i < items.n ? dim_of_expr(items.v[i]) : UNKNOWN_DIM;
     }
-    if (computed && expr_no_memory(at->pool)) return no_memory(at);
+    if (computed && expr_no_memory(at->pool)) return infer_no_memory(at);
     return xir_infer_result_tensor(at, (const xir_type *)a->element_dtype, NULL, dims.data, (size_t)rank);
 }

@@ -193,5 +193,5 @@ xir_status non_zero_infer(xir_infer *at) {
     if (status) return status;
     const xir_type *element = type_integer(at->pool, true, 64);
     const int64_t dims[2] = { (int64_t)xir_type_rank(xir_infer_input(at, 0)), UNKNOWN_DIM };
-    return element ? xir_infer_result_tensor(at, element, NULL, dims, 2) : no_memory(at);
+    return element ? xir_infer_result_tensor(at, element, NULL, dims, 2) : infer_no_memory(at);
 }

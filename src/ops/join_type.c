@@ -108,7 +108,8 @@ static xir_status join_array(void *user, xir_infer *at, array_kind kind, xir_run
     if (!status && same) {
         *axis = joined_axis(j, first_axis, rank);
         size_t times = j->stack && rank == 0 && kind == ARRAY_RATIOS ? n : 1;   // the new dim: one element an input
-        while (times-- && !status) status = run_list_append(out, items, 0, runs_total(items)) ? no_memory(at) : XIR_OK;
+        while (times-- && !status)
+            status = run_list_append(out, items, 0, runs_total(items)) ? infer_no_memory(at) : XIR_OK;
     }
     for (size_t i = 0; i < n && !same && !status; i++) {
         xir_runs now;
@@ -124,7 +125,7 @@ static xir_status join_array(void *user, xir_infer *at, array_kind kind, xir_run
             status = cannot_follow(at, i, kind, along);
             break;
         } else status = run_list_add(out, count, one.m, one.exp, one.value);
-        if (status == XIR_E_MEMORY) no_memory(at);
+        if (status == XIR_E_MEMORY) infer_no_memory(at);
         else if (status) {
             status = xir_infer_fail(at, XIR_E_LIMIT, path_of_input(i).text,
                                     "the number of elements of all inputs together exceeds 64 bits");
@@ -239,12 +240,12 @@ static xir_status join_distr(xir_infer *at, const join *j, const xir_distr *like
                                 like->merged_axis.data[0]);
     }
     if (status && !at->status) {
-        status = status == XIR_E_MEMORY ? no_memory(at)
+        status = status == XIR_E_MEMORY ? infer_no_memory(at)
                : xir_infer_fail(at, XIR_E_LIMIT, "inputs", "the distribution of the output needs too many runs");
     }
     if (!status && runs.size) {
         *out = distr_make(at->pool, (xir_i64s){ axes, n_axes }, run_list_runs(&runs), like->uvalue, like->legacy);
-        if (!*out) status = no_memory(at);
+        if (!*out) status = infer_no_memory(at);
     }
     run_list_free(&runs);
     return status;
@@ -285,13 +286,13 @@ xir_status give_join(xir_infer *at, join *j) {
                               "the inputs have %zu distributions together: expected at most %d", n_distrs, MOST_DISTRS);
     }
     const xir_object **distrs = mem_new(context_alloc(at->ctx), n_distrs * sizeof *distrs);
-    if (!distrs) return no_memory(at);
+    if (!distrs) return infer_no_memory(at);
     size_t n_out;
     status = join_distrs(at, j, distrs, &n_out);
     if (!status) {
         const xir_type *type = type_tensor(at->pool, element, layout, (xir_i64s){ j->dims->data, j->dims->size },
                                            (xir_refs){ distrs, n_out });
-        status = type ? xir_infer_result(at, type) : no_memory(at);
+        status = type ? xir_infer_result(at, type) : infer_no_memory(at);
     }
     mem_free(context_alloc(at->ctx), (void *)distrs, n_distrs * sizeof *distrs);
     return status;

@@ -72,5 +72,5 @@ xir_status read_items(xir_infer *at, size_t size, dim_list *out) {
     }
     if (!computed || !expr_no_memory(at->pool)) return XIR_OK;
     dims_free(out);
-    return no_memory(at);
+    return infer_no_memory(at);
 }

@@ -57,7 +57,7 @@ xir_status layout_of_axes(xir_infer *at, const xir_type *like, const int64_t *fr
     if (size > room) text = mem_new(context_alloc(at->ctx), room = size);
     if (!text) {
         dims_free(&starts);
-        return no_memory(at);
+        return infer_no_memory(at);
     }
     size = 0;
     for (size_t i = 0; i < n; i++) {
@@ -71,7 +71,7 @@ xir_status layout_of_axes(xir_infer *at, const xir_type *like, const int64_t *fr
     *out = layout_make(at->pool, (xir_str){ text, size }, 0, NULL);
     if (text != few) mem_free(context_alloc(at->ctx), text, room);
     dims_free(&starts);
-    return *out ? XIR_OK : no_memory(at);
+    return *out ? XIR_OK : infer_no_memory(at);
 }
 
 /* ---- stretches ---------------------------------------------------------------------------------------------- */
@@ -103,7 +103,7 @@ xir_status add_stretch(stretch_list *list, int64_t start, int64_t count, int64_t
         void *items = few ? NULL : list->data;
         size_t room = few ? 0 : list->room;
         if (!mem_reserve(context_alloc(list->at->ctx), &items, &room, list->size + 1, sizeof *list->data)) {
-            return no_memory(list->at);
+            return infer_no_memory(list->at);
         }
         if (few) memcpy(items, list->few, list->size * sizeof *list->data);
         list->data = items;
@@ -260,7 +260,7 @@ xir_status move_items(xir_infer *at, size_t i, const move *m, const int64_t *axe
                       xir_run fill, run_list *out) {
     const input_path path = path_of_input(i);
     if (!m->take || n == 0) {
-        return run_list_append(out, items, 0, runs_total(items)) ? no_memory(at) : XIR_OK;
+        return run_list_append(out, items, 0, runs_total(items)) ? infer_no_memory(at) : XIR_OK;
     }
     if (n > MOST_LEVELS) {
         return xir_infer_fail(at, XIR_E_LIMIT, path.text,
@@ -271,7 +271,7 @@ xir_status move_items(xir_infer *at, size_t i, const move *m, const int64_t *axe
     stretch_list few[2];
     xir_status status = XIR_E_MEMORY;
     c.taken = n <= 2 ? few : mem_new(context_alloc(at->ctx), n * sizeof *c.taken);
-    if (!c.taken) return no_memory(at);
+    if (!c.taken) return infer_no_memory(at);
     for (size_t l = 0; l < n; l++) stretches_init(&c.taken[l], at);
     if (dims_init(at, &c.dims, n)) {
         if (dims_init(at, &c.inner, n)) {
@@ -286,7 +286,7 @@ xir_status move_items(xir_infer *at, size_t i, const move *m, const int64_t *axe
     for (size_t l = 0; l < n; l++) stretches_free(&c.taken[l]);
     if (c.taken != few) mem_free(context_alloc(at->ctx), c.taken, n * sizeof *c.taken);
     if (!status || at->status) return status;   // the error is already reported
-    if (status == XIR_E_MEMORY) return no_memory(at);
+    if (status == XIR_E_MEMORY) return infer_no_memory(at);
     if (status == XIR_E_LIMIT) {
         return xir_infer_fail(at, status, path.text,
                               "the scales or valid elements of %s need too many runs after slicing", input_name(at, i));
@@ -352,7 +352,7 @@ static xir_status move_distr(xir_infer *at, const move *m, size_t which, const x
     size_t ordered = m->ordered && n < was.size ? ordered_dims(m, shape, was, axes) : 0;
     if (ordered) {
         *out = distr_make(at->pool, (xir_i64s){ axes, ordered }, old->sections, old->uvalue, old->legacy);
-        return *out ? XIR_OK : no_memory(at);
+        return *out ? XIR_OK : infer_no_memory(at);
     }
     now = extent((xir_i64s){ m->dims->data, m->dims->size }, axes, n);
     run_list runs;
@@ -369,7 +369,7 @@ static xir_status move_distr(xir_infer *at, const move *m, size_t which, const x
     }
     if (!status && n && runs.size) {
         *out = distr_make(at->pool, (xir_i64s){ axes, n }, run_list_runs(&runs), old->uvalue, old->legacy);
-        if (!*out) status = no_memory(at);
+        if (!*out) status = infer_no_memory(at);
     }
     run_list_free(&runs);
     return status;
@@ -407,12 +407,12 @@ xir_status give_moved(xir_infer *at, const move *m) {
     const xir_object *few[4], **distrs = few;
     size_t n, bytes = old.size * sizeof *distrs;
     if (old.size > sizeof few / sizeof few[0]) distrs = mem_new(context_alloc(at->ctx), bytes);
-    if (!distrs) return no_memory(at);
+    if (!distrs) return infer_no_memory(at);
     status = move_distrs(at, m, old, distrs, &n);
     if (!status) {
         const xir_type *type = type_tensor(at->pool, element, layout, (xir_i64s){ m->dims->data, m->dims->size },
                                            (xir_refs){ distrs, n });
-        status = type ? xir_infer_result(at, type) : no_memory(at);
+        status = type ? xir_infer_result(at, type) : infer_no_memory(at);
     }
     if (distrs != few) mem_free(context_alloc(at->ctx), (void *)distrs, bytes);
     return status;

@@ -197,7 +197,7 @@ static xir_status remaining_distrs(xir_infer *at, const reduction *r, const dim_
         }
         if (what != COVERS_KEPT) continue;
         if (!r->keepdim) distr = moved_distr(at, distr, to);
-        if (!distr) return no_memory(at);
+        if (!distr) return infer_no_memory(at);
         out[(*n)++] = (const xir_object *)distr;
     }
     return XIR_OK;
@@ -210,7 +210,7 @@ static xir_status result_element(xir_infer *at, result what, const dim_list *to,
     if (what == MOVED) return moved_element(at, 0, to->data, dims, out);
     if (what == COMPUTED) return computed_element(at, 0, out);
     *out = what == INDICES ? type_integer(at->pool, true, 64) : type_float(at->pool, XIR_FLOAT_TF32);
-    return *out ? XIR_OK : no_memory(at);
+    return *out ? XIR_OK : infer_no_memory(at);
 }
 
 static xir_status give_reduced(xir_infer *at, const reduction *r, result what, dim_list *to, dim_list *dims) {
@@ -221,17 +221,17 @@ static xir_status give_reduced(xir_infer *at, const reduction *r, result what, d
     xir_status status = result_element(at, what, to, dims, &element);
     if (status) return status;
     const xir_layout *layout = remaining_layout(at, xir_type_layout(type), r, dims->size);
-    if (!layout) return no_memory(at);
+    if (!layout) return infer_no_memory(at);
 
     const xir_object *few[4], **distrs = few;
     size_t room = xir_type_as_tensor(type)->merged_distrs.size, n;
     if (room > sizeof few / sizeof few[0]) distrs = mem_new(alloc, room * sizeof *distrs);
-    if (!distrs) return no_memory(at);
+    if (!distrs) return infer_no_memory(at);
     status = remaining_distrs(at, r, to, distrs, &n);
     if (!status) {
         const xir_i64s shape = { dims->data, dims->size };
         const xir_type *out = type_tensor(at->pool, element, layout, shape, (xir_refs){ distrs, n });
-        status = out ? xir_infer_result(at, out) : no_memory(at);
+        status = out ? xir_infer_result(at, out) : infer_no_memory(at);
     }
     if (distrs != few) mem_free(alloc, (void *)distrs, room * sizeof *distrs);
     return status;

@@ -257,13 +257,13 @@ static xir_status channels_last(xir_infer *at, size_t rank, const xir_layout **o
     if (rank <= most) *out = layout_make(at->pool, (xir_str){ stars + most - rank, rank }, 0, NULL);
     else {
         char *text = mem_new(context_alloc(at->ctx), rank);
-        if (!text) return no_memory(at);
+        if (!text) return infer_no_memory(at);
         memset(text, '*', rank - 1);
         text[rank - 1] = 'C';
         *out = layout_make(at->pool, (xir_str){ text, rank }, 0, NULL);
         mem_free(context_alloc(at->ctx), text, rank);
     }
-    return *out ? XIR_OK : no_memory(at);
+    return *out ? XIR_OK : infer_no_memory(at);
 }
 
 xir_status squeeze_infer(xir_infer *at) {

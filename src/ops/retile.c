@@ -107,7 +107,7 @@ static xir_status put_items(xir_infer *at, const side *out, size_t dim, xir_runs
     xir_status status = items.size == 1 ? run_list_add(runs, count, items.data->m, items.data->exp, items.data->value)
                                         : run_list_append(runs, items, 0, count);
     if (!status) status = run_list_add(runs, padding, fill.m, fill.exp, fill.value);
-    return status ? no_memory(at) : XIR_OK;
+    return status ? infer_no_memory(at) : XIR_OK;
 }
 
 static xir_status retile_array(void *user, xir_infer *at, array_kind kind, xir_runs items, xir_run fill, int64_t *axis,
@@ -126,11 +126,11 @@ static xir_status retile_array(void *user, xir_infer *at, array_kind kind, xir_r
         bool stays = k >= 0 && r->to[dim] >= 0;   // a single item holds for all elements
         int64_t where = stays ? r->out->where.data[r->to[dim]] : -1;
         *axis = stays && was < 0 ? where - (int64_t)r->out->dims.size : where;
-        return run_list_append(out, items, 0, count) ? no_memory(at) : XIR_OK;
+        return run_list_append(out, items, 0, count) ? infer_no_memory(at) : XIR_OK;
     }
     run_list used;   // the items without padding
     run_list_init(&used, context_alloc(at->ctx));
-    xir_status status = run_list_append(&used, items, 0, valid) ? no_memory(at) : XIR_OK;
+    xir_status status = run_list_append(&used, items, 0, valid) ? infer_no_memory(at) : XIR_OK;
     size_t last = r->out->logical.size - 1;
     if (status || used.size == 0) {}
     else if (r->to[dim] >= 0) {
@@ -138,7 +138,7 @@ static xir_status retile_array(void *user, xir_infer *at, array_kind kind, xir_r
     } else if (used.size > 1) status = cannot_follow(at, 0, kind, was);
     else if (r->out->logical.size == 0 || r->out->logical.data[last] < 0) {
         *axis = -1;
-        status = run_list_append(out, run_list_runs(&used), 0, 1) ? no_memory(at) : XIR_OK;
+        status = run_list_append(out, run_list_runs(&used), 0, 1) ? infer_no_memory(at) : XIR_OK;
     } else {
         status = put_items(at, r->out, last, run_list_runs(&used), r->out->logical.data[last], fill, true, axis, out);
     }
@@ -166,11 +166,11 @@ static xir_status give_retiled(xir_infer *at, const side *in, side *out, const d
         run_list_add(&runs, out->total - valid, 0, 0, 0);
         distr = (const xir_object *)distr_make(at->pool, (xir_i64s){ axes, 2 }, run_list_runs(&runs), XIR_UVALUE_ZERO,
                                                false);
-        if (!distr) return no_memory(at);
+        if (!distr) return infer_no_memory(at);
     }
     const xir_refs distrs = { &distr, distr != NULL };
     type = type_tensor(at->pool, element, out->layout, (xir_i64s){ dims->data, dims->size }, distrs);
-    return type ? xir_infer_result(at, type) : no_memory(at);
+    return type ? xir_infer_result(at, type) : infer_no_memory(at);
 }
 
 /* Finds the logical dims of the output, whose channels are the remaining elements, and its physical dims. */

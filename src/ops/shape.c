@@ -8,8 +8,6 @@
 #include "shape.h"
 #include "types.h"
 
-xir_status no_memory(xir_infer *at) { return xir_infer_fail(at, XIR_E_MEMORY, NULL, "out of memory"); }
-
 int64_t from_start(int64_t axis, size_t rank) {
     int64_t n = (int64_t)rank;
     if (axis < -n || axis >= n) return -1;
@@ -244,7 +242,7 @@ bool dims_init(xir_infer *at, dim_list *dims, size_t size) {
     dims->size = size;
     if (size <= sizeof dims->few / sizeof dims->few[0]) return true;
     dims->data = size <= SIZE_MAX / sizeof *dims->data ? mem_new(dims->alloc, size * sizeof *dims->data) : NULL;
-    if (!dims->data) no_memory(at);
+    if (!dims->data) infer_no_memory(at);
     return dims->data;
 }
 
@@ -371,5 +369,5 @@ xir_status give_tensor(xir_infer *at, const xir_type *like, const xir_type *elem
                        xir_refs distrs) {
     const xir_type *type = type_tensor(at->pool, element, xir_type_layout(like),
                                        (xir_i64s){ dims->data, dims->size }, distrs);
-    return type ? xir_infer_result(at, type) : no_memory(at);
+    return type ? xir_infer_result(at, type) : infer_no_memory(at);
 }

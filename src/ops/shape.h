@@ -109,6 +109,4 @@ int64_t from_start(int64_t axis, size_t rank);
 xir_status give_tensor(xir_infer *at, const xir_type *like, const xir_type *element, const dim_list *dims,
                        xir_refs distrs);
 
-xir_status no_memory(xir_infer *at);
-
 #endif

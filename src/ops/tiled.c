@@ -80,7 +80,7 @@ static xir_status put_units(xir_infer *at, const named_dims *now, unsigned chang
     }
     const xir_layout *made = text.failed ? NULL : layout_make(at->pool, (xir_str){ text.data, text.size }, 0, NULL);
     buffer_free(&text);
-    if (!made) return no_memory(at);
+    if (!made) return infer_no_memory(at);
     *layout = made;
     return XIR_OK;
 }
@@ -117,7 +117,7 @@ static xir_status new_distr(xir_infer *at, const named_dims *now, size_t k, cons
                                               valid ? valid->uvalue : XIR_UVALUE_ZERO, false);
     }
     run_list_free(&runs);
-    return *out ? XIR_OK : no_memory(at);
+    return *out ? XIR_OK : infer_no_memory(at);
 }
 
 /* Sets the result with the distributions that were collected. */
@@ -128,7 +128,7 @@ static xir_status give_distributed(xir_infer *at, const xir_tensor_type *like, c
     size_t room = like->merged_distrs.size + now->n, n = 0;
     const xir_allocator *alloc = context_alloc(at->ctx);
     if (room > sizeof few / sizeof few[0]) distrs = mem_new(alloc, room * sizeof *distrs);
-    if (!distrs) return no_memory(at);
+    if (!distrs) return infer_no_memory(at);
     for (size_t i = 0; i < like->merged_distrs.size; i++) {
         const xir_object *distr = like->merged_distrs.data[i];
         if (!covers_changed((const xir_distr *)distr, now, changed, dims->size)) distrs[n++] = distr;
@@ -142,7 +142,7 @@ static xir_status give_distributed(xir_infer *at, const xir_tensor_type *like, c
     if (!status) {
         const xir_type *type = type_tensor(at->pool, element, layout, (xir_i64s){ dims->data, dims->size },
                                            (xir_refs){ distrs, n });
-        status = type ? xir_infer_result(at, type) : no_memory(at);
+        status = type ? xir_infer_result(at, type) : infer_no_memory(at);
     }
     if (distrs != few) mem_free(alloc, (void *)distrs, room * sizeof *distrs);
     return status;

@@ -9,59 +9,19 @@
 #include <stdio.h>
 #include <string.h>
 #include <xir/ops.h>
+#include "sized.h"
 
-enum { BLOCK = 1024, MOST_SIZE = 1 << 16 };   /* no struct is that large: the caller's memory is not initialised */
+enum { BLOCK = 1024 };
 
 static const xir_str nowhere = { "", 0 };
 
 /* ---- shared ------------------------------------------------------------------------------------------------ */
-
-xir_status calibration_memory(xir_diags *why) {
-    return xir_diags_add(why, XIR_ERROR, XIR_E_MEMORY, nowhere, "out of memory");
-}
 
 xir_status calibration_check(const xir_calibration *c, xir_diags *why) {
     if (!c) return xir_diags_add(why, XIR_ERROR, XIR_E_MISSING, nowhere, "expected a calibration, found NULL");
     if (!c->failed) return XIR_OK;
     return xir_diags_add(why, XIR_ERROR, XIR_E_INVALID, nowhere,
                          "the calibration has part of a sample that failed; begin again");
-}
-
-static xir_status check_size(known_struct k, uint32_t size, xir_diags *why) {
-    if (!size)
-        return xir_diags_add(why, XIR_ERROR, XIR_E_ABI, nowhere, "%s has no size: make it with XIR_INIT(%s)", k.name,
-                             k.name);
-    if (size < k.least || size > MOST_SIZE)
-        return xir_diags_add(why, XIR_ERROR, XIR_E_ABI, nowhere,
-                             "%s has a size of %u bytes, at least %zu were expected: make it with XIR_INIT(%s)", k.name,
-                             size, k.least, k.name);
-    return XIR_OK;
-}
-
-xir_status calibration_fill(known_struct k, void *out, const void *made, xir_diags *why) {
-    const uint32_t size = out ? *(const uint32_t *)out : 0;
-    const xir_status status = check_size(k, size, why);
-    if (status) return status;
-    memset(out, 0, size);
-    memcpy(out, made, size < k.size ? size : k.size);
-    memcpy(out, &size, sizeof size);
-    return XIR_OK;
-}
-
-xir_status calibration_take(known_struct k, void *to, const void *given, xir_diags *why) {
-    if (!given) return XIR_OK;
-    const uint32_t size = *(const uint32_t *)given, here = (uint32_t)k.size;
-    const xir_status status = check_size(k, size, why);
-    if (status) return status;
-    for (size_t i = k.size; i < size; i++) {
-        if (!((const char *)given)[i]) continue;
-        return xir_diags_add(why, XIR_ERROR, XIR_E_UNSUPPORTED, nowhere,
-                             "%s sets a member that this version does not know: byte %zu is set, its size here is %zu",
-                             k.name, i, k.size);
-    }
-    memcpy(to, given, size < k.size ? size : k.size);
-    memcpy(to, &here, sizeof here);
-    return XIR_OK;
 }
 
 static void *resize(const xir_calibration *c, void *block, size_t old_size, size_t size) {
@@ -76,7 +36,7 @@ xir_calibration *xir_calibration_new(xir_context *ctx, const xir_calibration_opt
         xir_diags_add(why, XIR_ERROR, XIR_E_MISSING, nowhere, "expected a context, found NULL");
         return NULL;
     }
-    if (calibration_take(KNOWN(xir_calibration_options, scope), &how, options, why)) return NULL;
+    if (sized_take(SIZED(xir_calibration_options, scope), &how, options, why)) return NULL;
     if ((unsigned)how.scope > XIR_CALIBRATE_PRODUCTS) {
         xir_diags_add(why, XIR_ERROR, XIR_E_INVALID, nowhere, "%d does not stand for a scope", (int)how.scope);
         return NULL;
@@ -84,7 +44,7 @@ xir_calibration *xir_calibration_new(xir_context *ctx, const xir_calibration_opt
     const xir_allocator *alloc = xir_context_allocator(ctx);
     xir_calibration *c = alloc->resize(alloc->user, NULL, 0, sizeof *c);
     if (!c) {
-        calibration_memory(why);
+        no_memory(why);
         return NULL;
     }
     *c = (xir_calibration){ .ctx = ctx, .alloc = alloc, .scope = how.scope, .channels = how.channels };
@@ -233,15 +193,15 @@ static xir_status count_array(const sample *s, const xir_value *value, const xir
     char room[ID_ROOM];
     const xir_str own = xir_value_name(value), name = name_of(value, room);
     const size_t n = xir_array_count(array);
-    if (own.size && !xir_network_value_by_name(xir_value_network(value), own)) return calibration_memory(s->why);
+    if (own.size && !xir_network_value_by_name(xir_value_network(value), own)) return no_memory(s->why);
     record *r = calibration_record(s->c, name);
-    if (!r || !bins_reserve(&r->bins, s->c->alloc, n)) return calibration_memory(s->why);
+    if (!r || !bins_reserve(&r->bins, s->c->alloc, n)) return no_memory(s->why);
     if (n > (UINT64_C(1) << COUNT_BITS) - r->bins.count) return too_many(name, s->why);
     const xir_type *type = xir_array_type(array);
     const size_t rank = xir_type_rank(type);
     const int64_t channels = rank ? xir_type_dim(type, (int64_t)rank - 1, false) : 0;
     if (s->c->channels && n && !channels_open(r, s->c->alloc, channels > 0 ? (size_t)channels : 0))
-        return calibration_memory(s->why);
+        return no_memory(s->why);
     double low = INFINITY, high = -INFINITY, x[BLOCK], most;
     const uint64_t before = r->bins.count;
     for (size_t at = 0; at < n; at += BLOCK) {
@@ -294,7 +254,7 @@ static void free_outputs(const xir_calibration *c, xir_array **outputs, size_t n
 static xir_status run(const sample *s, const xir_network *net, const xir_array *const *inputs, size_t n_inputs,
                       xir_array **outputs, size_t n, const xir_run_options *how) {
     xir_diags *found = xir_diags_new(s->c->ctx);
-    if (!found) return calibration_memory(s->why);
+    if (!found) return no_memory(s->why);
     const xir_status status = xir_network_run(net, inputs, n_inputs, outputs, n, how, found);
     for (size_t i = 0; i < xir_diags_count(found) && !s->status; i++)
         xir_diags_append(s->why, xir_diags_at(found, i));
@@ -309,14 +269,15 @@ xir_status xir_calibration_add(xir_calibration *c, const xir_network *net, const
     if (!net || (!inputs && n_inputs))
         return xir_diags_add(why, XIR_ERROR, XIR_E_MISSING, nowhere, "expected a network and its inputs, found NULL");
     xir_run_options how = XIR_INIT(xir_run_options);
-    status = calibration_take(KNOWN(xir_run_options, user), &how, options, why);
+    status = sized_take(SIZED(xir_run_options, user), &how, options, why);
     if (status) return status;
+    how.size = sizeof how;
     if (how.watch || how.user)
         return xir_diags_add(why, XIR_ERROR, XIR_E_INVALID, nowhere,
                              "watch and user of the options are the calibration's: expected NULL");
     const size_t n = xir_network_outputs(net, NULL, 0);
     xir_array **outputs = resize(c, NULL, 0, (n + 1) * sizeof *outputs);
-    if (!outputs) return calibration_memory(why);
+    if (!outputs) return no_memory(why);
     memset(outputs, 0, (n + 1) * sizeof *outputs);
     sample s = { .c = c, .why = why };
     how.watch = watch;
@@ -334,13 +295,13 @@ xir_status xir_calibration_add(xir_calibration *c, const xir_network *net, const
 static xir_status merge_record(xir_calibration *c, const record *from, xir_diags *why) {
     const xir_str name = { from->name, from->name_size };
     record *r = calibration_record(c, name);
-    if (!r) return calibration_memory(why);
+    if (!r) return no_memory(why);
     if (from->bins.count > (UINT64_C(1) << COUNT_BITS) - r->bins.count) return too_many(name, why);
     r->samples += from->samples;
     for (int k = 0; k < 3; k++) r->sums[k] += from->sums[k];
     if (!from->bins.count) return XIR_OK;
-    if (!bins_reserve(&r->bins, c->alloc, from->bins.count)) return calibration_memory(why);
-    if (!channels_merge(r, from, c->alloc)) return calibration_memory(why);
+    if (!bins_reserve(&r->bins, c->alloc, from->bins.count)) return no_memory(why);
+    if (!channels_merge(r, from, c->alloc)) return no_memory(why);
     note_extremes(r, from->min, from->max);
     bins_merge(&r->bins, &from->bins);
     return XIR_OK;
@@ -364,16 +325,12 @@ uint64_t xir_calibration_samples(const xir_calibration *c) { return c ? c->sampl
 size_t   xir_calibration_count(const xir_calibration *c) { return c ? c->n : 0; }
 
 bool xir_calibration_at(const xir_calibration *c, size_t i, xir_calibrated *out) {
-    if (!c || !out || out->size < sizeof(uint32_t) || out->size > MOST_SIZE || i >= c->n) return false;
+    if (!c || !out || i >= c->n) return false;
     const record *r = &c->records[i];
     const double n = r->samples ? (double)r->samples : 1;
-    const uint32_t size = out->size;
-    const xir_calibrated made = { size, { r->name, r->name_size }, r->samples, r->bins.count, r->min, r->max,
+    const xir_calibrated made = { 0, { r->name, r->name_size }, r->samples, r->bins.count, r->min, r->max,
                                   r->sums[0] / n, r->sums[1] / n, r->sums[2] / n };
-    memset(out, 0, size);
-    memcpy(out, &made, size < sizeof made ? size : sizeof made);
-    out->size = size;
-    return true;
+    return !sized_fill(SIZED(xir_calibrated, mean_abs), out, &made, NULL);
 }
 
 size_t xir_calibration_find_name(const xir_calibration *c, xir_str name) {

@@ -8,6 +8,7 @@
 
 #include <xir/calibrate.h>
 #include "bins.h"
+#include "no_memory.h"
 
 typedef struct record {
     char    *name;
@@ -43,15 +44,5 @@ bool channels_make(record *r, const xir_allocator *alloc, size_t n);
 void channels_free(record *r, const xir_allocator *alloc);
 /* XIR_E_INVALID with a finding if a call has failed. */
 xir_status calibration_check(const xir_calibration *c, xir_diags *why);
-xir_status calibration_memory(xir_diags *why);
-/* A struct that begins with its size: its size here, and in the first version. */
-typedef struct known_struct { const char *name; size_t size, least; } known_struct;
-#define KNOWN(type, last) ((known_struct){ #type, sizeof(type), offsetof(type, last) + sizeof(((type *)0)->last) })
-
-/* Copies a caller's struct over one of this library, which keeps its size; NULL: it stays as it is. XIR_E_ABI,
- * XIR_E_UNSUPPORTED. */
-xir_status calibration_take(known_struct k, void *to, const void *given, xir_diags *why);
-/* Fills a caller's struct up to its size, which it keeps; what this library does not know of it is 0. XIR_E_ABI. */
-xir_status calibration_fill(known_struct k, void *out, const void *made, xir_diags *why);
 
 #endif

@@ -68,7 +68,7 @@ static xir_any *lists_of(const writer *w, const record *r, size_t *size) {
 static xir_status put_record(const writer *w, const record *r, xir_diags *why) {
     size_t size;
     xir_any *items = lists_of(w, r, &size);
-    if (!items) return calibration_memory(why);
+    if (!items) return no_memory(why);
     const xir_entry ranges[] = {
         { XIR_STR("max"), xir_any_list(items, r->channels) },
         { XIR_STR("min"), xir_any_list(items + r->channels, r->channels) },
@@ -133,7 +133,7 @@ xir_status xir_calibration_write(const xir_calibration *c, xir_write_fn *write, 
     const xir_allocator *alloc = c->alloc;
     const size_t size = 2 * PACKED_ROOM + (c->n + 1) * sizeof(record *);
     void *memory = alloc->resize(alloc->user, NULL, 0, size);
-    if (!memory) return calibration_memory(why);
+    if (!memory) return no_memory(why);
     const record **sorted = memory;
     const writer w = { c, write, user, (char *)memory + (c->n + 1) * sizeof(record *) };
     status = put_records(&w, sorted, why);
@@ -168,7 +168,7 @@ xir_status xir_calibration_save(const xir_calibration *c, const char *path, xir_
     if (!path) return xir_diags_add(why, XIR_ERROR, XIR_E_MISSING, nowhere, "expected a path, found NULL");
     const size_t room = strlen(path) + sizeof ".part";
     char *part = c->alloc->resize(c->alloc->user, NULL, 0, room);
-    if (!part) return calibration_memory(why);
+    if (!part) return no_memory(why);
     snprintf(part, room, "%s.part", path);
     status = save_as(c, path, part, why);
     c->alloc->resize(c->alloc->user, part, room, 0);
@@ -242,7 +242,7 @@ static bool bins_of(reader *r, const xir_map *value, int64_t count, bins *out) {
     }
     if (total != (uint64_t)count) return fail(r, XIR_E_CORRUPT, "bins", "the counts do not add up to the sum");
     if (!count || bins_keep(out, r->c->alloc, (int)exponent, total, texts[0], texts[1])) return true;
-    calibration_memory(r->why);
+    no_memory(r->why);
     return false;
 }
 
@@ -265,7 +265,7 @@ static bool channels_of(const reader *r, const xir_map *value, record *made) {
     if (!list) return false;
     const size_t n = list->as.list.size;
     if (n && !channels_make(made, r->c->alloc, n)) {
-        calibration_memory(r->why);
+        no_memory(r->why);
         return false;
     }
     r->c->channels = true;   /* samples that are added to a calibration with channels count them, too */
@@ -291,7 +291,7 @@ static bool read_value(reader *r, const xir_map *value) {
     if (min > max) return fail(r, XIR_E_BOUNDS, "min", "the least number exceeds the greatest");
     record *made = calibration_record(r->c, r->value);
     if (!made) {
-        calibration_memory(r->why);
+        no_memory(r->why);
         return false;
     }
     if (made->bins.count || made->samples) return fail(r, XIR_E_EXISTS, "", "another value has the name");
@@ -326,7 +326,7 @@ static bool read_all(reader *r, const xir_any *root) {
 static const xir_any *parse(xir_network *net, xir_str json, xir_str file, xir_diags *why) {
     xir_diags *found = xir_diags_new(xir_network_context(net));
     const xir_any *any = found ? xir_any_parse(net, json, found) : NULL;
-    if (!found) calibration_memory(why);
+    if (!found) no_memory(why);
     for (size_t i = 0; i < xir_diags_count(found); i++) {
         xir_diag d = *xir_diags_at(found, i);
         d.file = file;
@@ -341,7 +341,7 @@ xir_calibration *xir_calibration_read(xir_context *ctx, xir_str json, xir_str na
     if (!c) return NULL;
     reader r = { .c = c, .file = name, .why = why };
     xir_network *net = xir_network_new(ctx, "", XIR_FRAMEWORK_ONNX, "");
-    if (!net) calibration_memory(why);
+    if (!net) no_memory(why);
     const xir_any *root = net ? parse(net, json, name, why) : NULL;
     const bool sound = root && read_all(&r, root);
     xir_network_free(net);
@@ -369,7 +369,7 @@ static char *read_file(const xir_allocator *alloc, const char *path, size_t *siz
             const size_t more = *room ? *room * 2 : 65536;
             char *now = more <= most_bytes ? alloc->resize(alloc->user, data, *room, more) : NULL;
             sound = now != NULL;
-            if (!now && more <= most_bytes) calibration_memory(why);
+            if (!now && more <= most_bytes) no_memory(why);
             if (!now && more > most_bytes)
                 xir_diags_append(why, &(xir_diag){ .severity = XIR_ERROR, .code = XIR_E_LIMIT, .byte = XIR_NO_BYTE,
                                                    .file = xir_str_of(path),

@@ -8,12 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include "calibration.h"
+#include "sized.h"
 
 static const xir_str nowhere = { "", 0 };
 
 /* ---- shared ------------------------------------------------------------------------------------------------------ */
 
-xir_status mix_memory(xir_diags *why) { return calibration_memory(why); }
+xir_status mix_memory(xir_diags *why) { return no_memory(why); }
 
 xir_status mix_fail(xir_diags *why, xir_status code, const char *sentence) {
     return xir_diags_add(why, XIR_ERROR, code, nowhere, "%s", sentence);
@@ -325,7 +326,7 @@ xir_mix *xir_mix_new(const xir_network *net, const xir_mix_options *options, xir
         mix_fail(why, XIR_E_MISSING, "expected a network, found NULL");
         return NULL;
     }
-    if (calibration_take(KNOWN(xir_mix_options, threads), &how, options, why) || check_options(&how, why)) return NULL;
+    if (sized_take(SIZED(xir_mix_options, threads), &how, options, why) || check_options(&how, why)) return NULL;
     const xir_allocator *alloc = xir_context_allocator(xir_network_context(net));
     const char *text = how.quantize ? how.quantize : "";
     xir_mix *m = alloc->resize(alloc->user, NULL, 0, sizeof *m);
@@ -421,14 +422,15 @@ bool xir_mix_at(const xir_mix *m, size_t i, xir_mix_op *out) {
     const mix_group *g = &m->groups[item->group];
     const xir_mix_op made = { .bits = g->bits, .op = item->op, .cosine = item->cosine, .values = g->values,
                               .chosen = g->chosen };
-    return !calibration_fill(KNOWN(xir_mix_op, chosen), out, &made, NULL);
+    return out && !sized_fill(SIZED(xir_mix_op, chosen), out, &made, NULL);
 }
 
 xir_status xir_mix_state_of(const xir_mix *m, xir_mix_state *out, xir_diags *why) {
     xir_mix_state made = { 0 };
+    if (!out) return mix_fail(why, XIR_E_ABI, "expected a state to fill, found NULL");
     if (m) made = m->state;
     made.stored = m ? m->n_stored : 0;
-    return calibration_fill(KNOWN(xir_mix_state, plain_snr), out, &made, why);
+    return sized_fill(SIZED(xir_mix_state, plain_snr), out, &made, why);
 }
 
 xir_status xir_mix_write(const xir_mix *m, xir_write_fn *write, void *user, xir_diags *why) {

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 #include "calibration.h"
+#include "sized.h"
 
 static const xir_str nowhere = { "", 0 };
 
@@ -171,7 +172,7 @@ xir_status xir_calibration_range(const xir_calibration *c, size_t i, const xir_r
                                  double *high, xir_diags *why) {
     xir_range_options how = XIR_INIT(xir_range_options);
     xir_status status = calibration_check(c, why);
-    if (!status) status = calibration_take(KNOWN(xir_range_options, percent), &how, options, why);
+    if (!status) status = sized_take(SIZED(xir_range_options, percent), &how, options, why);
     if (!status) status = check_options(&how, why);
     if (status) return status;
     if (!low || !high) return xir_diags_add(why, XIR_ERROR, XIR_E_MISSING, nowhere, "expected two numbers, found NULL");

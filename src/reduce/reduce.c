@@ -3,6 +3,7 @@
 
 /* The search: which networks are tried in which order, and what becomes of the answers. */
 #include "reduction.h"
+#include "sized.h"
 
 /* ---- asking ------------------------------------------------------------------------------------------------------ */
 
@@ -119,25 +120,17 @@ static void reduce_all(reducing *r) {
 
 /* ---- the call ---------------------------------------------------------------------------------------------------- */
 
-enum { MOST_SIZE = 1 << 16 };   /* no struct is that large: the caller's memory is not initialised */
+#define OPTIONS SIZED(xir_reduce_options, parts)
+#define STATE   SIZED(xir_reduce_state, stopped)
 
 static xir_status refuse(xir_diags *why, xir_status status, const char *sentence) {
     return xir_diags_add(why, XIR_ERROR, status, XIR_STR(""), "%s", sentence);
 }
 
 static xir_status take_options(xir_reduce_options *how, const xir_reduce_options *given, xir_diags *why) {
-    *how = XIR_INIT(xir_reduce_options);
     if (!given) return refuse(why, XIR_E_MISSING, "expected options, found NULL");
-    if (given->size < offsetof(xir_reduce_options, parts) + sizeof given->parts || given->size > MOST_SIZE)
-        return xir_diags_add(why, XIR_ERROR, XIR_E_ABI, XIR_STR(""), "xir_reduce_options has a size of %u bytes: "
-                             "make it with XIR_INIT(xir_reduce_options)", given->size);
-    for (size_t i = sizeof *how; i < given->size; i++) {
-        if (!((const char *)given)[i]) continue;
-        return xir_diags_add(why, XIR_ERROR, XIR_E_UNSUPPORTED, XIR_STR(""), "xir_reduce_options sets a member that "
-                             "this version does not know: byte %zu is set, its size here is %zu", i, sizeof *how);
-    }
-    memcpy(how, given, given->size < sizeof *how ? given->size : sizeof *how);
-    how->size = sizeof *how;
+    const xir_status status = sized_take(OPTIONS, how, given, why);
+    if (status) return status;
     return how->ask ? XIR_OK : refuse(why, XIR_E_MISSING, "expected a function that answers, found NULL");
 }
 
@@ -150,7 +143,7 @@ static xir_status open(reducing *r, const xir_network *net, xir_diags *why) {
     r->answers = reduce_new(r, r->jobs, sizeof *r->answers);
     if (!r->status) r->best = xir_network_clone(net);
     if (r->best) r->errors = count_errors(r, r->best);
-    if (!r->best || r->status) return refuse(why, XIR_E_MEMORY, "out of memory");
+    if (!r->best || r->status) return no_memory(why);
     return xir_network_op_count(net) ? XIR_OK : refuse(why, XIR_E_INVALID, "the network has no ops");
 }
 
@@ -164,13 +157,7 @@ static xir_status ask_first(reducing *r, xir_diags *why) {
 
 static xir_status give_state(const reducing *r, xir_reduce_state *out, xir_diags *why) {
     const xir_reduce_state state = { 0, r->runs, r->kept, r->stopped };
-    if (!out) return XIR_OK;
-    if (out->size < sizeof out->size || out->size > MOST_SIZE)
-        return refuse(why, XIR_E_ABI, "xir_reduce_state has no size: make it with XIR_INIT(xir_reduce_state)");
-    const size_t size = out->size, known = size < sizeof state ? size : sizeof state;
-    memset((char *)out + sizeof out->size, 0, size - sizeof out->size);
-    memcpy((char *)out + sizeof out->size, (const char *)&state + sizeof out->size, known - sizeof out->size);
-    return XIR_OK;
+    return out ? sized_fill(STATE, out, &state, why) : XIR_OK;
 }
 
 xir_network *xir_reduce(const xir_network *net, const xir_reduce_options *options, xir_reduce_state *state,
@@ -185,7 +172,7 @@ xir_network *xir_reduce(const xir_network *net, const xir_reduce_options *option
     if (!status) status = ask_first(&r, why);
     if (!status) {
         reduce_all(&r);
-        if (r.status) status = refuse(why, r.status, "out of memory");
+        if (r.status) status = no_memory(why);
     }
     give_state(&r, state, NULL);
     reduce_drop(&r, (void *)r.batch, r.jobs, sizeof *r.batch);

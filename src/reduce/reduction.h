@@ -7,6 +7,7 @@
 
 #include <string.h>
 #include <xir/xir.h>
+#include "no_memory.h"
 
 typedef struct reducing {
     const xir_allocator *alloc;

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "sized.h"
 #include "trying.h"
 
 /* The two networks, their inputs and what they compute. */
@@ -15,10 +16,6 @@ typedef struct comparing {
     const xir_array **in;          /* of the networks                          */
     xir_array       **by_kernel, **by_parts;
 } comparing;
-
-static xir_status no_memory(xir_diags *why) {
-    return xir_diags_add(why, XIR_ERROR, XIR_E_MEMORY, XIR_STR(""), "out of memory");
-}
 
 static void *room(const xir_op *op, size_t n) {
     const xir_allocator *a = xir_context_allocator(xir_network_context(xir_op_network(op)));
@@ -114,14 +111,14 @@ static xir_status run_both(const xir_op *op, comparing *j, xir_kernel_check *out
     return status;
 }
 
+#define RESULT SIZED(xir_kernel_check, largest)
+
 xir_status xir_op_check_kernel(const xir_op *op, const xir_array *const *inputs, size_t n_inputs,
                                xir_kernel_check *out, xir_diags *why) {
     xir_kernel_check own = XIR_INIT(xir_kernel_check);
     if (!op || (!inputs && n_inputs))
         return xir_diags_add(why, XIR_ERROR, XIR_E_MISSING, XIR_STR(""), "%s is NULL", op ? "inputs" : "op");
-    if (out && out->size < sizeof *out)
-        return xir_diags_add(why, XIR_ERROR, XIR_E_ABI, XIR_STR(""), "xir_kernel_check has a size of %u bytes: make it "
-                             "with XIR_INIT(xir_kernel_check)", out->size);
+    if (out && sized_check(RESULT, out, why)) return XIR_E_ABI;
     if (!xir_class_is_composed(xir_op_class(op), &own.within))
         return xir_diags_add(why, XIR_ERROR, XIR_E_UNSUPPORTED, XIR_STR(""), XIR_PRI " is not composed",
                              XIR_ARG(xir_class_key(xir_op_class(op))));
@@ -129,6 +126,6 @@ xir_status xir_op_check_kernel(const xir_op *op, const xir_array *const *inputs,
     xir_status status = begin(op, inputs, n_inputs, &j, why);
     if (!status) status = run_both(op, &j, &own, why);
     end(op, &j);
-    if (out) memcpy((char *)out + sizeof out->size, (const char *)&own + sizeof own.size, sizeof own - sizeof own.size);
+    if (out) (void)sized_fill(RESULT, out, &own, why);   // its size has been checked
     return status;
 }

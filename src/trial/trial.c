@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include "sized.h"
 #include "trying.h"
 
 enum { DEFAULT_OPS = 40, SEARCHES = 150, VARIATIONS = 40, DEPENDED = 8, MOST_DEPENDED = 20, REFUSED = 3 };
@@ -169,54 +170,33 @@ static xir_status try_all(trying *t, const char *path) {
     if (status) return status;
     for (; (t->cls = xir_context_class_at(t->ctx, at)) && !t->memory.ran_out; at++)
         if (is_tried(t->cls) && number++ >= t->how->skip) try_class(t);
-    if (t->memory.ran_out) return xir_diags_add(t->why, XIR_ERROR, XIR_E_MEMORY, XIR_STR(""), "out of memory");
+    if (t->memory.ran_out) return no_memory(t->why);
     return t->done.faults ? XIR_E_INVALID : XIR_OK;
 }
 
-enum { MOST_SIZE = 1 << 16 };   /* no struct is that large: the caller's memory is not initialised */
-
-/* Members that an older caller's struct does not have are zero; members that are unknown here must be. */
-static xir_status take_options(xir_trial_options *how, const xir_trial_options *given, xir_diags *why) {
-    *how = XIR_INIT(xir_trial_options);
-    if (!given) return XIR_OK;
-    if (given->size < offsetof(xir_trial_options, user) + sizeof given->user || given->size > MOST_SIZE)
-        return xir_diags_add(why, XIR_ERROR, XIR_E_ABI, XIR_STR(""), "xir_trial_options has a size of %u bytes: make "
-                             "it with XIR_INIT(xir_trial_options)", given->size);
-    for (size_t i = sizeof *how; i < given->size; i++) {
-        if (!((const char *)given)[i]) continue;
-        return xir_diags_add(why, XIR_ERROR, XIR_E_UNSUPPORTED, XIR_STR(""), "xir_trial_options sets a member that "
-                             "this version does not know: byte %zu is set, its size here is %zu", i, sizeof *how);
-    }
-    memcpy(how, given, given->size < sizeof *how ? given->size : sizeof *how);
-    how->size = sizeof *how;
-    return XIR_OK;
-}
+#define OPTIONS SIZED(xir_trial_options, user)
+#define RESULT  SIZED(xir_trial, faults)
 
 static xir_status check_arguments(const xir_context *ctx, const char *path, const xir_trial *out, xir_diags *why) {
     if (!ctx || !path)
         return xir_diags_add(why, XIR_ERROR, XIR_E_MISSING, XIR_STR(""), "%s is NULL", ctx ? "path" : "ctx");
-    if (!out || (out->size >= sizeof *out && out->size <= MOST_SIZE)) return XIR_OK;
-    return xir_diags_add(why, XIR_ERROR, XIR_E_ABI, XIR_STR(""), "xir_trial has a size of %u bytes: make it with "
-                         "XIR_INIT(xir_trial)", out->size);
+    return out ? sized_check(RESULT, out, why) : XIR_OK;
 }
 
 xir_status xir_plugin_try(xir_context *ctx, const char *path, const xir_trial_options *options, xir_trial *out,
                           xir_diags *why) {
     xir_trial_options how;
     xir_status status = check_arguments(ctx, path, out, why);
-    if (!status) status = take_options(&how, options, why);
+    if (!status) status = sized_take(OPTIONS, &how, options, why);
     if (status) return status;
     trying t = { .how = &how, .why = why, .seed = how.seed + 1,
                  .memory = { .under = xir_context_allocator(ctx), .fill = 0xa5 } };
     t.ctx = xir_context_new(&(xir_allocator){ trial_resize, &t.memory });
-    if (!t.ctx) return xir_diags_add(why, XIR_ERROR, XIR_E_MEMORY, XIR_STR(""), "out of memory");
+    if (!t.ctx) return no_memory(why);
     status = try_all(&t, path);
     xir_context_free(t.ctx);
-    if (!out) return status;
-    memset((char *)out + sizeof out->size, 0, out->size - sizeof out->size);
-    out->classes = t.done.classes;
-    out->ops = t.done.ops;
-    out->runs = t.done.runs;
-    out->faults = t.done.faults;
+    const xir_trial done = { .classes = t.done.classes, .ops = t.done.ops, .runs = t.done.runs,
+                             .faults = t.done.faults };
+    if (out) (void)sized_fill(RESULT, out, &done, why);   // its size has been checked
     return status;
 }

@@ -4,6 +4,7 @@
 /* Plans: small ones that a reader can check, fixed buffers, alignments, limits, what is refused, and random buffers. */
 #include "support/buffers.h"
 #include "support/often.h"
+#include "task.h"
 
 static void check_offsets(const char *text, xir_effort effort, const char *expected, int line) {
     const buffers b = buffers_of(text);
@@ -268,6 +269,27 @@ static void a_search_ends_with_its_steps(void **state) {
     }
 }
 
+static bool counts_down(void *user) { return !(*(size_t *)user)--; }
+
+/* The caller is asked in each step of a search, and ends it at any of them. */
+static void a_search_ends_when_it_is_cancelled(void **state) {
+    (void)state;
+    const buffers b = buffers_of("0-2:9 2-5:1 3-6:8 7-8:6 1-1:3 7-9:5 6-9:8 3-5:5 1-3:3 2-5:6 5-7:9 0-2:5");
+    xir_memory_plan *plan = NULL;
+    size_t stop = 0, left;
+    task_each = 1;
+    for (; !plan; stop++) {
+        left = stop;
+        plan = xir_memory_plan_new(ctx, b.of, b.n, &XIR_INIT(xir_memory_options, .effort = XIR_EFFORT_SEARCH,
+                                                             .cancel = counts_down, .user = &left), why);
+        if (!plan) check_finding(XIR_E_CANCELLED, "cancelled");
+    }
+    task_each = TASK_EACH;
+    assert_true(stop > 50);
+    assert_true(plan_peak(plan).least);
+    xir_memory_plan_free(plan);
+}
+
 /* Copies of a part for which the orders miss the bound, one after the other: each is searched, in time linear in their
  * number. What is done for each is counted. */
 static void a_search_lowers_any_number_of_parts(void **state) {
@@ -332,6 +354,7 @@ GROUP {
         cmocka_unit_test(bad_arguments_are_refused),
         cmocka_unit_test(more_effort_never_needs_more),
         cmocka_unit_test(a_search_ends_with_its_steps),
+        cmocka_unit_test(a_search_ends_when_it_is_cancelled),
         cmocka_unit_test(a_search_lowers_any_number_of_parts),
         cmocka_unit_test(memory_may_run_out),
     };

@@ -4,6 +4,7 @@
 /* plan: addresses in a chunk and in segments of external memory; what stays on the host; how they are taken back. */
 #include "support/scarce.h"
 #include "support/story.h"
+#include "task.h"
 
 #define STORY "w: params 4; x: fp32 4; a = Sigmoid x; b = Sigmoid a; c = Add a b; d = Add c w; e = Sigmoid d; out e"
 
@@ -420,6 +421,31 @@ static void bad_options_are_refused(void **state) {
     xir_network_free(net);
 }
 
+static bool counts_down(void *user) { return !(*(size_t *)user)--; }
+
+/* The caller is asked before the pass, and then while it plans. */
+static void a_run_is_cancelled_while_it_plans(void **state) {
+    (void)state;
+    xir_pipeline *p = xir_pipeline_parse(ctx, XIR_STR("plan{memory=etm,effort=2}"), why);
+    if (!p) xir_diags_print(why, stderr);
+    xir_network *net = story_net(STORY);
+    size_t stop = 0, left;
+    xir_status status = XIR_E_CANCELLED;
+    task_each = 1;
+    for (; status == XIR_E_CANCELLED; stop++) {
+        left = stop;
+        xir_diags_clear(why);
+        status = xir_pipeline_run(p, net, &XIR_INIT(xir_pass_settings, .cancel = counts_down, .cancel_user = &left),
+                                  NULL, why);
+        assert_true(!status || xir_diags_count_of(why, XIR_ERROR) == 1);
+    }
+    task_each = TASK_EACH;
+    DOES(status);
+    assert_true(stop > 20);
+    xir_network_free(net);
+    xir_pipeline_free(p);
+}
+
 static void planning(want *w) {
     IN_PLENTY(w, w->net = story_net_in(w->ctx, STORY));
     TRY_LOOSELY(w, xir_pass_run(w->net, "plan", "memory=etm", NULL, w->why));
@@ -462,6 +488,7 @@ GROUP {
         cmocka_unit_test(a_proof_notices_a_wrong_plan),
         cmocka_unit_test(a_call_needs_the_peak_of_its_body),
         cmocka_unit_test(bad_options_are_refused),
+        cmocka_unit_test(a_run_is_cancelled_while_it_plans),
         cmocka_unit_test(test_planning),
         cmocka_unit_test(test_planning_more),
     };

@@ -4,14 +4,15 @@
 
 # layers.sh TOP: which folder may include which.
 #
-#   src/core/<layer>                  itself and the layers below: base, object, type, graph, verbs, icraft
+#   src/common                         only <xir/…>: how structs of callers are read and filled
+#   src/core/<layer>                  itself and the layers below: src/common, base, object, type, graph, verbs, icraft
 #   src/attrs                         only <xir/…>
 #   src/{ops,exec}                    itself, src/attrs and src/core
 #   src/{memory,serialize,passes}     itself and src/core
 #   src/targets, src/library          itself and src/core
 #   src/convert                       itself, src/passes, src/attrs and src/core; its rooms see those below them:
 #                                     node < spec < formula < rows < walk < each dialect, and no dialect sees another
-#   src/{quant,draw,compare,reduce,trial}  itself and <xir/…>
+#   src/{quant,draw,compare,reduce,trial}  itself, src/common and <xir/…>
 #   tools/<program>                   itself
 #   examples, plugins/<plug-in>       only <xir/…> and files next to it
 #   include/xir                       <xir/…>, or a file next to it
@@ -28,7 +29,8 @@ each() { echo "rule $*"; }
 room() { echo "room $*"; }
 
 rules() {
-    core=
+    each src/common
+    core=src/common
     for folder in base object type graph verbs icraft; do
         core="src/core/$folder $core"
         each "src/core/$folder" $core
@@ -48,7 +50,7 @@ rules() {
     for folder in src/convert/*/; do
         case " $rooms " in *" $(basename "$folder") "*) ;; *) room "${folder%/}" $rooms ;; esac
     done
-    for folder in quant draw compare reduce trial; do each "src/$folder" "src/$folder"; done
+    for folder in quant draw compare reduce trial; do each "src/$folder" "src/$folder" src/common; done
     for folder in tools/*/; do
         each "${folder%/}" "${folder%/}"
     done

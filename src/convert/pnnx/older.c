@@ -8,6 +8,7 @@
  * neither weights nor the values of constants: what lacks them is kept. */
 #include <stdio.h>
 #include <string.h>
+#include "graph.h"
 #include "rows/row.h"
 #include "pnnx/pnnx.h"
 #include "number.h"
@@ -66,23 +67,23 @@ static xir_str key_of(const xir_op *op) {
     return own ? (xir_str){ key.data + n, key.size - n } : (xir_str){ "", 0 };
 }
 
-static bool is_of(const xir_op *op, const char *type) { return op && xir_str_equal(key_of(op), xir_str_of(type)); }
-
 /* The value of an operand that is a constant of the file; NULL for any other operand. */
 static const xir_any *constant_at(const xir_op *op, size_t i) {
     const xir_value *v = xir_op_input(op, (int64_t)i);
     const xir_op *by = v ? xir_value_op(v) : NULL;
-    const xir_map *extra = is_of(by, "prim::Constant") ? xir_op_extra(by) : NULL;
+    const xir_map *extra = op_is_of(by, prefix, "prim::Constant") ? xir_op_extra(by) : NULL;
     return extra ? xir_map_find(extra, XIR_STR("value")) : NULL;
 }
 
 static const xir_op *list_at(const xir_op *op, size_t i) {
     const xir_value *v = xir_op_input(op, (int64_t)i);
     const xir_op *by = v ? xir_value_op(v) : NULL;
-    return is_of(by, "prim::ListConstruct") ? by : NULL;
+    return op_is_of(by, prefix, "prim::ListConstruct") ? by : NULL;
 }
 
-static bool is_expression(const xir_op *op) { return is_of(op, "Expression") || is_of(op, "pnnx.Expression"); }
+static bool is_expression(const xir_op *op) {
+    return op_is_of(op, prefix, "Expression") || op_is_of(op, prefix, "pnnx.Expression");
+}
 
 /* The formula of an operand: a text, a number, or a list of either; NULL if it has none. */
 static const xir_any *formula_at(const xir_op *op, size_t i) {
@@ -383,7 +384,8 @@ xir_status pnnx_older(xir_network *net, bool *changed) {
     /* what made the numbers and lists, and nothing uses any more */
     for (xir_op *op = any ? xir_network_output_op(net) : NULL, *before; op && !status; op = before) {
         before = xir_op_prev(op);
-        const bool operand = is_of(op, "prim::Constant") || is_of(op, "prim::ListConstruct") || is_expression(op);
+        const bool operand = op_is_of(op, prefix, "prim::Constant") || op_is_of(op, prefix, "prim::ListConstruct") ||
+                             is_expression(op);
         if (operand && xir_op_output_count(op) == 1 && !xir_value_uses(xir_op_output(op, 0))) status = xir_op_erase(op);
     }
     *changed |= any;

@@ -5,20 +5,19 @@
  * a tuple that is a result of the network becomes its items, and so do the results of one that is taken apart again. */
 #include <stdio.h>
 #include <string.h>
+#include "graph.h"
 #include "pnnx/pnnx.h"
 
-static const char construct[] = "pnnx::prim::TupleConstruct", unpack[] = "pnnx::prim::TupleUnpack",
-                  unlist[] = "pnnx::prim::ListUnpack";
+static const char construct[] = "TupleConstruct", unpack[] = "TupleUnpack",
+                  unlist[] = "ListUnpack";
 
-static bool is_of(const xir_op *op, const char *key) {
-    return op && xir_str_equal(xir_class_key(xir_op_class(op)), xir_str_of(key));
-}
+static bool is_prim(const xir_op *op, const char *type) { return op_is_of(op, "pnnx::prim::", type); }
 
 /* The tuple that an input of an op is, or NULL. */
 static xir_op *tuple_at(const xir_op *op, size_t i) {
     const xir_value *v = xir_op_input(op, (int64_t)i);
     xir_op *made_by = v ? xir_value_op(v) : NULL;
-    return is_of(made_by, construct) && made_by != op ? made_by : NULL;
+    return is_prim(made_by, construct) && made_by != op ? made_by : NULL;
 }
 
 /* The items of tuples in place of the tuples, and of the tuples among them. Tuples of a malformed file may contain
@@ -79,7 +78,7 @@ static xir_status given(xir_op *op, xir_op *module) {
 static xir_status unpacked(xir_op *op) {
     const xir_value *v = xir_op_input_count(op) == 1 ? xir_op_input(op, 0) : NULL;
     xir_op *module = v ? xir_value_op(v) : NULL;
-    const bool is_module = module && module != xir_network_input_op(xir_op_network(op)) && !is_of(module, construct);
+    const bool is_module = module && module != xir_network_input_op(xir_op_network(op)) && !is_prim(module, construct);
     if (is_module && module != op && xir_class_is_dialect(xir_op_class(module))) return given(op, module);
     const xir_op *tuple = xir_op_input_count(op) == 1 ? tuple_at(op, 0) : NULL;
     if (!tuple || xir_op_input_count(tuple) != xir_op_output_count(op)) return XIR_OK;
@@ -97,15 +96,15 @@ xir_status pnnx_prepare(xir_network *net, bool *changed) {
     xir_status status = pnnx_older(net, &older);
     for (xir_op *op = xir_network_first(net), *next; op && !status; op = next) {
         next = xir_op_next(op);
-        const bool apart = is_of(op, unpack) || is_of(op, unlist);
-        any |= is_of(op, construct) || apart;
+        const bool apart = is_prim(op, unpack) || is_prim(op, unlist);
+        any |= is_prim(op, construct) || apart;
         if (apart) status = unpacked(op);
     }
     xir_op *last = xir_network_output_op(net);
     if (last && any && !status) status = spread(last);
     for (xir_op *op = any ? last : NULL, *before; op && !status; op = before) {
         before = xir_op_prev(op);
-        if (is_of(op, construct) && xir_op_output_count(op) == 1 && !xir_value_uses(xir_op_output(op, 0)))
+        if (is_prim(op, construct) && xir_op_output_count(op) == 1 && !xir_value_uses(xir_op_output(op, 0)))
             status = xir_op_erase(op);
     }
     *changed = any || older;

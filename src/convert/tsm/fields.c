@@ -5,15 +5,10 @@
  * makes it gets an output for each field, and `_field` and `_pack` disappear. An input without an element type takes
  * that of its Cast. */
 #include <string.h>
+#include "graph.h"
 #include "tsm/tsm.h"
 
 enum { MOST_FIELDS = 4096 };
-
-static bool is_of(const xir_op *op, const char *type) {
-    const xir_str key = op ? xir_class_key(xir_op_class(op)) : XIR_STR("");
-    return key.size > 5 && memcmp(key.data, "tsm::", 5) == 0 &&
-           xir_str_equal((xir_str){ key.data + 5, key.size - 5 }, xir_str_of(type));
-}
 
 static const xir_any *param_of(const xir_op *op, const char *name) {
     const xir_map *extra = xir_op_extra(op);
@@ -23,14 +18,14 @@ static const xir_any *param_of(const xir_op *op, const char *name) {
 /* How many fields an operator gives; 0: it may give one tensor. */
 static size_t fields_of(const xir_op *op) {
     const xir_any *chunks = param_of(op, "chunks"), *value = param_of(op, "value");
-    if (is_of(op, "topkv2")) return 2;
-    if (is_of(op, "LSTM")) return 3;
-    if (is_of(op, "yolo")) return 4;
-    if (is_of(op, "_pack")) return xir_op_input_count(op);
-    if (is_of(op, "<const>") && value && value->kind == XIR_ANY_LIST) return value->as.list.size;
-    const bool chunk = is_of(op, "chunk") && chunks && chunks->kind == XIR_ANY_INT;
+    if (op_is_of(op, "tsm::", "topkv2")) return 2;
+    if (op_is_of(op, "tsm::", "LSTM")) return 3;
+    if (op_is_of(op, "tsm::", "yolo")) return 4;
+    if (op_is_of(op, "tsm::", "_pack")) return xir_op_input_count(op);
+    if (op_is_of(op, "tsm::", "<const>") && value && value->kind == XIR_ANY_LIST) return value->as.list.size;
+    const bool chunk = op_is_of(op, "tsm::", "chunk") && chunks && chunks->kind == XIR_ANY_INT;
     if (chunk && chunks->as.integer > 0 && chunks->as.integer <= MOST_FIELDS) return (size_t)chunks->as.integer;
-    const xir_value *sizes = is_of(op, "split") ? xir_op_input(op, 1) : NULL;
+    const xir_value *sizes = op_is_of(op, "tsm::", "split") ? xir_op_input(op, 1) : NULL;
     const int64_t n = sizes && xir_type_as_tensor(xir_value_type(sizes)) && v_rank(sizes) == 1 ? v_dim(sizes, 0) : 0;
     return n > 0 && n <= MOST_FIELDS ? (size_t)n : 0;
 }
@@ -47,11 +42,11 @@ static xir_op *packer_of(const xir_value *v, size_t *n) {
 static xir_status field_at(xir_op *op, size_t n, size_t i, xir_value **out) {
     *out = NULL;
     if (i >= n) return XIR_OK;
-    if (is_of(op, "_pack")) {
+    if (op_is_of(op, "tsm::", "_pack")) {
         *out = xir_op_input(op, (int64_t)i);
         return XIR_OK;
     }
-    if (is_of(op, "<const>")) {
+    if (op_is_of(op, "tsm::", "<const>")) {
         const xir_any *item = &param_of(op, "value")->as.list.items[i];
         *out = item->kind == XIR_ANY_PARAMS ? item->as.params : NULL;
         return XIR_OK;
@@ -166,8 +161,8 @@ static int64_t cast_of(const xir_value *v) {
     int64_t dtype = 0;
     for (const xir_use *use = xir_value_uses(v); use; use = xir_use_next(use)) {
         const xir_op *op = xir_use_op(use);
-        const xir_any *to = is_of(op, "_cast") ? param_of(op, "dtype") : NULL;
-        const int64_t own = is_of(op, "to_float") ? 10 : to && to->kind == XIR_ANY_INT ? to->as.integer : 0;
+        const xir_any *to = op_is_of(op, "tsm::", "_cast") ? param_of(op, "dtype") : NULL;
+        const int64_t own = op_is_of(op, "tsm::", "to_float") ? 10 : to && to->kind == XIR_ANY_INT ? to->as.integer : 0;
         if (!own || (dtype && own != dtype)) return 0;
         dtype = own;
     }
@@ -199,12 +194,12 @@ xir_status tsm_prepare(xir_network *net, bool *changed) {
     if (!status) status = spread_results(net, changed);
     for (xir_op *op = xir_network_first(net), *next; op && !status; op = next) {
         next = xir_op_next(op);
-        if (is_of(op, "_field")) status = take_field(op, changed);
+        if (op_is_of(op, "tsm::", "_field")) status = take_field(op, changed);
     }
     bool any = *changed;
     for (xir_op *op = any ? xir_network_last(net) : NULL, *before; op && !status; op = before) {
         before = xir_op_prev(op);
-        const bool packs = is_of(op, "_pack") || (is_of(op, "<const>") && fields_of(op));
+        const bool packs = op_is_of(op, "tsm::", "_pack") || (op_is_of(op, "tsm::", "<const>") && fields_of(op));
         if (packs && !xir_value_uses(xir_op_output(op, 0))) status = xir_op_erase(op);
     }
     return status;

@@ -337,6 +337,8 @@ const void *draft_attrs(xir_network *net, const xir_class *cls, const void *body
 /* Refuse a class that has no ops; and inputs that the class does not take. */
 xir_status desc_check_class(xir_network *net, const xir_op_desc *desc);
 xir_status desc_check_inputs(xir_network *net, const xir_op_desc *desc);
+/* Returns true if the op's class has the key `prefix` + `type`. The op may be NULL. */
+bool       op_is_of(const xir_op *op, const char *prefix, const char *type);
 /* Structural equality except for the operands; and a hash of the declared attributes. */
 bool       op_makes_same(const xir_op *a, const xir_op *b);
 uint64_t   op_attrs_hash(const xir_op *op);

@@ -251,3 +251,10 @@ xir_status xir_op_erase(xir_op *op) {
     net->epoch++;
     return XIR_OK;
 }
+
+bool op_is_of(const xir_op *op, const char *prefix, const char *type) {
+    const size_t n = strlen(prefix);
+    const xir_str key = op ? op->cls->key : XIR_STR("");
+    return key.size > n && memcmp(key.data, prefix, n) == 0 &&
+           xir_str_equal((xir_str){ key.data + n, key.size - n }, xir_str_of(type));
+}

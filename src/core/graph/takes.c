@@ -3,11 +3,14 @@
 
 /* Asks classes which numbers the inputs of an op take, and ranges as sets of numbers. The TAKES function sees what
  * inference sees, plus the ranges of the outputs. */
+#include <math.h>
 #include "elements.h"
 #include "graph.h"
 #include "sized.h"
 
 static const xir_numbers any = { .size = sizeof any, .low = -INFINITY, .high = INFINITY };
+
+xir_numbers xir_numbers_any(void) { return any; }
 
 /* ---- ranges ----------------------------------------------------------------------------------------------------- */
 

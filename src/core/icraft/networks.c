@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Several ops of a network at once, and connecting by position. */
+/* Several ops of a network at once, connecting by position, and the copy of an op. */
 #include <xir/each.h>
 #include <xir/icraft.h>
+#include "copying.h"
 #include "graph.h"
 
 int64_t xir_network_next_value_id(const xir_network *net) { return net ? net->next_value_id : 0; }
@@ -32,4 +33,8 @@ xir_status xir_network_connect(xir_network *net, xir_value *value, xir_op *op, i
     if (!op) return net_null(net, "op");
     if (op->net != net) return net_fail(net, XIR_E_INVALID, "the op to connect to belongs to another network");
     return index < 0 ? xir_op_add_input(op, value) : xir_op_set_input(op, (size_t)index, value);
+}
+
+xir_op *xir_mapping_op(const xir_mapping *map, const xir_op *from) {
+    return map && from ? mapping_op(map, from) : NULL;
 }

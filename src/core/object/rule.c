@@ -50,8 +50,12 @@ xir_status xir_infer_fail(xir_infer *at, xir_status code, const char *where, con
     return code;
 }
 
+xir_status infer_no_memory(xir_infer *at) {
+    at->status = XIR_E_MEMORY;
+    return diag_memory(at->why);
+}
+
 xir_status rule_failed(xir_infer *at, xir_status status) {
-    at->status = status;
-    if (status == XIR_E_MEMORY) return diag_memory(at->why);
+    if (status == XIR_E_MEMORY) return infer_no_memory(at);
     return xir_infer_fail(at, status, NULL, "its rule fails (%s) and does not say why", xir_status_name(status));
 }

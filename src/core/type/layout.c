@@ -5,14 +5,11 @@
  * number from 1 without leading zeros. The functions here walk that text; layouts have few axes. A malformed text is
  * never made into a layout. If a program fills a body with one by hand, the layout ends at the first byte that is
  * not an axis. */
-#include <xir/icraft.h>
 #include "forms.h"
 #include "number.h"
 #include "types.h"
 
 /* ---- walking ----------------------------------------------------------------------------------------------- */
-
-#define AXIS_LETTER "an axis letter (N L H W D C I O * or n l h w d c i o)"
 
 /* The kind of each byte: every inference walks layouts, so this must be fast. */
 enum { UPPER = 1, LOWER = 2 };
@@ -23,8 +20,8 @@ static const uint8_t letter_kind[256] = {
     ['o'] = LOWER,
     ['*'] = UPPER,
 };
-static bool is_upper(int c) { return c >= 0 && letter_kind[(uint8_t)c] == UPPER; }
-static bool is_lower(int c) { return c >= 0 && letter_kind[(uint8_t)c] == LOWER; }
+bool layout_is_upper(int c) { return c >= 0 && letter_kind[(uint8_t)c] == UPPER; }
+bool layout_is_lower(int c) { return c >= 0 && letter_kind[(uint8_t)c] == LOWER; }
 static char other_case(char c) { return c == '*' ? c : (char)(c ^ 0x20); }
 
 /* Reads the next axis of a text. False at the end, and, with the error set, at anything else. */
@@ -32,9 +29,9 @@ bool layout_next(form_text *t, layout_axis *out) {
     int c = form_next(t);
     *out = (layout_axis){ .letter = (char)c, .start = t->at };
     if (c < 0) return false;
-    if (is_upper(c)) {
+    if (layout_is_upper(c)) {
         t->at++;
-    } else if (is_lower(c)) {
+    } else if (layout_is_lower(c)) {
         size_t digits = ++t->at;
         uint64_t unit;
         if (!form_u64(t, "the unit of a lower-case axis", &unit)) return false;
@@ -55,7 +52,7 @@ form_text layout_walk(const xir_layout *layout) {
     return t;
 }
 
-static bool find_axis(const xir_layout *layout, size_t i, layout_axis *out) {
+bool layout_find(const xir_layout *layout, size_t i, layout_axis *out) {
     form_text t = layout_walk(layout);
     while (layout_next(&t, out)) {
         if (i-- == 0) return true;
@@ -171,7 +168,7 @@ char xir_layout_axis(const xir_layout *layout, size_t i) {
 
 int64_t xir_layout_unit(const xir_layout *layout, size_t i) {
     layout_axis a;
-    return find_axis(layout, i, &a) ? a.unit : 0;
+    return layout_find(layout, i, &a) ? a.unit : 0;
 }
 
 int64_t xir_layout_index(const xir_layout *layout, char letter) {
@@ -253,93 +250,6 @@ xir_status xir_layout_object_check(xir_infer *at) {
     return xir_infer_fail(at, e.status, "axes", "%s, at character %zu", e.message, e.at + 1);
 }
 
-typedef struct diags_sink { const xir_layout *layout; xir_diags *why; } diags_sink;
-
-static void to_diags(void *user, const char *where, const char *sentence) {
-    const diags_sink *d = user;
-    (void)where;
-    refuse(d->why, XIR_E_INVALID, "", "layout '%.*s': %s", CLIP_TO(d->layout->axes, 80), sentence);
-}
-
-xir_status xir_layout_check(const xir_layout *layout, xir_diags *why) {
-    if (!layout) return diag_fail(why, XIR_E_MISSING, XIR_STR(""), "expected a layout, found none");
-    diags_sink user = { layout, why };
-    fault_sink sink = { to_diags, &user, 0 };
-    layout_faults(layout, &sink);
-    return sink.count ? XIR_E_INVALID : XIR_OK;
-}
-
-/* ---- new layouts from one ---------------------------------------------------------------------------------- */
-
-/* Makes the layout spelled by a buffer, and frees the buffer. */
-static const xir_layout *finish(xir_context *ctx, buffer *text, xir_diags *why) {
-    xir_str axes = { text->data, text->size };
-    const xir_layout *layout = text->failed ? NULL : made(context_pool(ctx), axes, NULL);
-    buffer_free(text);
-    return layout ? layout : out_of_memory(why);
-}
-
-static const void *out_of_rank(const xir_layout *layout, size_t i, xir_diags *why) {
-    return refuse(why, XIR_E_BOUNDS, "", "expected an axis below %zu, found %zu", xir_layout_rank(layout), i);
-}
-
-const xir_layout *xir_layout_swap(xir_context *ctx, const xir_layout *layout, size_t i, size_t j,
-                                  xir_diags *why) {
-    layout_axis a, b;
-    if (!find_axis(layout, i, &a)) return out_of_rank(layout, i, why);
-    if (!find_axis(layout, j, &b)) return out_of_rank(layout, j, why);
-    if (a.start > b.start) {
-        layout_axis c = a;
-        a = b;
-        b = c;
-    }
-    const char *from = layout->axes.data;
-    size_t between = a.start == b.start ? 0 : b.start - (a.start + a.size), rest = b.start + b.size;
-    buffer text;
-    buffer_init(&text, context_alloc(ctx));
-    buffer_put(&text, from, a.start);
-    if (a.start != b.start) buffer_put(&text, from + b.start, b.size);
-    buffer_put(&text, from + a.start + a.size, between);
-    buffer_put(&text, from + a.start, a.size);
-    buffer_put(&text, from + rest, layout->axes.size - rest);
-    return finish(ctx, &text, why);
-}
-
-const xir_layout *xir_layout_erase(xir_context *ctx, const xir_layout *layout, size_t i, xir_diags *why) {
-    layout_axis a;
-    if (!find_axis(layout, i, &a)) return out_of_rank(layout, i, why);
-    buffer text;
-    buffer_init(&text, context_alloc(ctx));
-    buffer_put(&text, layout->axes.data, a.start);
-    buffer_put(&text, layout->axes.data + a.start + a.size, layout->axes.size - a.start - a.size);
-    return finish(ctx, &text, why);
-}
-
-const xir_layout *xir_layout_insert(xir_context *ctx, const xir_layout *layout, size_t i, char letter,
-                                    int64_t unit, xir_diags *why) {
-    size_t rank = xir_layout_rank(layout);
-    layout_axis a;
-    if (!layout || (!find_axis(layout, i, &a) && i != rank)) {
-        return refuse(why, XIR_E_BOUNDS, "", "expected a position up to %zu, found %zu", rank, i);
-    }
-    if (!is_upper(letter) && !is_lower(letter)) {
-        char found[FORM_FOUND];
-        form_found(found, (unsigned char)letter);
-        return refuse(why, XIR_E_INVALID, "", "expected " AXIS_LETTER ", found %s", found);
-    }
-    if (is_lower(letter) ? unit < 1 : unit != 0) {
-        return refuse(why, XIR_E_BOUNDS, "", "expected %s for the axis %c, found %lld",
-                      is_lower(letter) ? "a unit of at least 1" : "the unit 0", letter, (long long)unit);
-    }
-    buffer text;
-    buffer_init(&text, context_alloc(ctx));
-    buffer_put(&text, layout->axes.data, a.start);
-    buffer_char(&text, letter);
-    if (unit) form_put_i64(&text, unit);
-    if (i < rank) buffer_put(&text, layout->axes.data + a.start, layout->axes.size - a.start);
-    return finish(ctx, &text, why);
-}
-
 /* ---- step by step ------------------------------------------------------------------------------------------ */
 
 xir_layout_steps xir_layout_start(void) { return (xir_layout_steps){ .size = 0 }; }
@@ -347,11 +257,11 @@ xir_layout_steps xir_layout_start(void) { return (xir_layout_steps){ .size = 0 }
 void xir_layout_put(xir_layout_steps *steps, char letter, int64_t count) {
     char piece[sizeof steps->text];
     size_t room = sizeof steps->text - steps->size, size = 0;
-    if (steps->failed || count < 1 || !(is_upper(letter) || is_lower(letter))) {
+    if (steps->failed || count < 1 || !(layout_is_upper(letter) || layout_is_lower(letter))) {
         steps->failed = true;
         return;
     }
-    if (is_upper(letter)) {
+    if (layout_is_upper(letter)) {
         if ((uint64_t)count <= room) memset(piece, letter, size = (size_t)count);
     } else if (room >= 20) {   /* enough for a letter and the longest number */
         piece[0] = letter;

@@ -2,7 +2,6 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* Memory types: one small object each, usually without attributes. */
-#include <xir/icraft.h>
 #include "forms.h"
 #include "types.h"
 
@@ -60,11 +59,6 @@ uint64_t xir_mtype_addr(const xir_mtype *mtype) {
 
 uint64_t xir_mtype_offset(const xir_mtype *mtype) {
     return xir_mtype_kind_of(mtype) == XIR_MTYPE_CHUNK ? ((const xir_chunk_mem *)mtype)->offset : 0;
-}
-
-uint64_t xir_mtype_storage_bits(const xir_mtype *mtype, uint64_t bits) {
-    (void)mtype;
-    return bits;
 }
 
 /* "@ocm(1234)", "@etm(1234)", "@chunk(1234@100)" */

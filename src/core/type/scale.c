@@ -4,7 +4,6 @@
 /* One scale as an object of its own: what an item of an array of scales is. A plain scale is a float32. An exponent
  * scale is m * 2^-exp, and its origin is the float32 that it stands for and from which it may differ. */
 #include <math.h>
-#include <xir/icraft.h>
 #include "forms.h"
 #include "number.h"
 #include "types.h"
@@ -23,24 +22,6 @@ static const xir_object *exp_made(object_pool *pool, int64_t m, int64_t exp, dou
     const xir_exp_scale scale = { { .cls = pool->ctx->types[CLASS_exp_scale] }, m, exp, origin };
     return made(pool, &scale.head, e);
 }
-
-const xir_scale *xir_scale_from(xir_context *ctx, double scale) {
-    return (const xir_scale *)plain_made(context_pool(ctx), number_to_f32(scale), NULL);
-}
-
-const xir_exp_scale *xir_exp_scale_from(xir_context *ctx, int64_t m, int64_t exp, double origin) {
-    return (const xir_exp_scale *)exp_made(context_pool(ctx), m, exp, number_to_f32(origin), NULL);
-}
-
-const xir_object *xir_scales_item(xir_context *ctx, const xir_scales *scales, size_t i) {
-    int64_t m, exp;
-    double origin;
-    if (i >= xir_scales_count(scales)) return NULL;
-    if (xir_scales_exp_at(scales, i, &m, &exp, &origin)) return exp_made(context_pool(ctx), m, exp, origin, NULL);
-    return plain_made(context_pool(ctx), xir_scales_at(scales, i), NULL);
-}
-
-double xir_exp_scale_value(const xir_exp_scale *scale) { return scale ? scale_power(scale->m, scale->exp) : 0; }
 
 /* A spelling has a float32, so an object that keeps a double could not be read again. */
 xir_status xir_scale_object_check(xir_infer *at) {

@@ -60,6 +60,12 @@ typedef struct layout_axis {
 } layout_axis;
 form_text layout_walk(const xir_layout *layout);
 bool      layout_next(form_text *t, layout_axis *out);
+/* Finds axis `i`; false if the layout has fewer. */
+bool      layout_find(const xir_layout *layout, size_t i, layout_axis *out);
+/* '*' counts as upper. A lower-case letter has a unit. */
+bool      layout_is_upper(int c);
+bool      layout_is_lower(int c);
+#define AXIS_LETTER "an axis letter (N L H W D C I O * or n l h w d c i o)"
 /* Writes the letters of the axes, up to `room`, and returns how many there are. */
 size_t    layout_letters(const xir_layout *layout, char *out, size_t room);
 

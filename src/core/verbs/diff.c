@@ -347,10 +347,12 @@ void xir_diff_free(xir_diff *d) {
 
 /* ---- asking ---------------------------------------------------------------------------------------------------- */
 
-static bool is_of(const diff_side *side, const xir_op *op) { return op->net == side->net && op->slot < side->slots; }
+static bool is_in_side(const diff_side *side, const xir_op *op) {
+    return op->net == side->net && op->slot < side->slots;
+}
 
 static xir_op *match_of(const diff_side *side, const xir_op *op) {
-    return op && is_of(side, op) ? diff_match_of(side, op) : NULL;
+    return op && is_in_side(side, op) ? diff_match_of(side, op) : NULL;
 }
 
 const xir_network *xir_diff_a(const xir_diff *d) { return d ? d->a.net : NULL; }
@@ -367,8 +369,8 @@ const xir_diff_item *xir_diff_of(const xir_diff *d, const xir_op *op, size_t *n)
     *n = 0;
     if (!d) return NULL;
     if (!op) return (*n = d->of_network) ? d->records : NULL;
-    size_t first = is_of(&d->a, op) ? d->a.first[op->slot] : 0;
-    if (!first && is_of(&d->b, op)) first = d->b.first[op->slot];
+    size_t first = is_in_side(&d->a, op) ? d->a.first[op->slot] : 0;
+    if (!first && is_in_side(&d->b, op)) first = d->b.first[op->slot];
     if (!first) return NULL;
     const xir_diff_item *found = &d->records[first - 1];
     size_t most = d->n - (first - 1);

@@ -145,10 +145,6 @@ xir_value *xir_mapping_value(const xir_mapping *map, const xir_value *from) {
     return map && from && value_net(from) == map->from && mapping_value(map, from, &v) ? v : NULL;
 }
 
-xir_op *xir_mapping_op(const xir_mapping *map, const xir_op *from) {
-    return map && from ? mapping_op(map, from) : NULL;
-}
-
 /* ---- copying ---------------------------------------------------------------------------------------------------- */
 
 /* Forgets all copies that have been made since the list had `n` ops. */

@@ -17,6 +17,7 @@
 #include <xir/ops.h>
 #include "number.h"
 #include "tags.h"
+#include "task.h"
 
 /* ---- options ----------------------------------------------------------------------------------------------------- */
 
@@ -199,7 +200,12 @@ static xir_status run(xir_pass *at) {
     plan_options how;
     xir_status status = read_options(at, &how);
     if (!status && how.keep) status = xir_memory_check(at->net, NULL, at->why);
-    return status ? status : xir_pass_bool(at, "clear") ? clear(at) : segments_plan(at, &how);
+    if (status || xir_pass_bool(at, "clear")) return status ? status : clear(at);
+    task t;   // a search takes seconds
+    task_begin(&t, at->within->cancel, NULL, at->within->user);
+    status = segments_plan(at, &how);
+    t.final = !status;   // the values have their addresses: it is too late
+    return task_end(&t, status, at->why);
 }
 
 const xir_pass_decl pass_plan = {

@@ -118,17 +118,11 @@ static bool read_type(block *b, unsigned depth) {
 
 /* ---- the head -------------------------------------------------------------------------------------------------- */
 
-static bool no_memory(block *b) {
-    if (b->w->status != XIR_E_MEMORY) diag_memory(b->w->why);
-    b->w->status = XIR_E_MEMORY;
-    return false;
-}
-
 static bool keep_formal(block *b, xir_str name, xir_str type) {
     deepx_block *o = b->out;
     if (!o) return true;
     if (!mem_reserve(b->alloc, (void **)&o->formals, &o->formal_room, o->n_formals + 1, sizeof *o->formals))
-        return no_memory(b);
+        return deepx_no_memory(b->w);
     o->formals[o->n_formals++] = (deepx_formal){ name, type };
     return true;
 }
@@ -137,14 +131,14 @@ static bool keep_line(block *b, xir_str text) {
     deepx_block *o = b->out;
     if (!o) return true;
     if (!mem_reserve(b->alloc, (void **)&o->lines, &o->line_room, o->n_lines + 1, sizeof *o->lines))
-        return no_memory(b);
+        return deepx_no_memory(b->w);
     o->lines[o->n_lines++] = (deepx_block_line){ .text = text };
     return true;
 }
 
 static bool again(block *b, text_table *names, xir_str name) {
     uint32_t *known = text_table_add(names, name, 0);
-    if (!known) return !no_memory(b);
+    if (!known) return !deepx_no_memory(b->w);
     if (!(*known)++) return false;
     deepx_error(b->w, name.data, XIR_E_EXISTS, "the parameter '%.*s' appears twice", CLIP(name));
     return true;

@@ -85,6 +85,8 @@ typedef struct deepx_place {
 } deepx_place;
 /* Adds a finding at a place in the line. An error sets the status; false. */
 bool deepx_error(deepx_place *w, const char *at, xir_status code, const char *sentence, ...) XIR_PRINTF(4, 5);
+/* Adds "out of memory" once; returns false. */
+bool deepx_no_memory(deepx_place *w);
 void deepx_warn(deepx_place *w, const char *at, const char *sentence, ...) XIR_PRINTF(3, 4);
 
 typedef struct deepx_slot {

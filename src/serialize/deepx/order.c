@@ -22,13 +22,11 @@ static xir_str next_name(xir_str *rest) {
     return name;
 }
 
-static bool is_class(const xir_op *op, const char *key) { return xir_str_equal(op->cls->key, xir_str_of(key)); }
-
 bool deepx_stays(const xir_value *v) {
     const xir_op *op = value_op(v);
-    if (!deepx_is_op(op) || is_class(op, "deepx::deltensor")) return false;
+    if (!deepx_is_op(op) || op_is_of(op, "deepx::", "deltensor")) return false;
     for (const xir_use *use = v->uses; use; use = use->next)
-        if (is_class(use->user, "deepx::renametensor")) return false;
+        if (op_is_of(use->user, "deepx::", "renametensor")) return false;
     return true;
 }
 

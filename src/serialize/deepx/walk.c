@@ -143,7 +143,7 @@ static bool visit_block(walk *k, xir_str whole) {
     return k->visit(k->user, DEEPX_BLOCK, (xir_str){ whole.data, (size_t)(after - whole.data) }, &line);
 }
 
-static bool no_memory(deepx_place *w) {
+bool deepx_no_memory(deepx_place *w) {
     if (w->status != XIR_E_MEMORY) diag_memory(w->why);
     w->status = XIR_E_MEMORY;
     return false;
@@ -153,7 +153,7 @@ static bool no_memory(deepx_place *w) {
 static bool read_new(walk *k, xir_str text, deepx_line *out) {
     const uint64_t said = k->w->said;
     if (!deepx_read_line(k->w, &k->slots, text, out)) return false;
-    return k->w->said > said || deepx_remember_line(&k->patterns, text, out) || no_memory(k->w);
+    return k->w->said > said || deepx_remember_line(&k->patterns, text, out) || deepx_no_memory(k->w);
 }
 
 static bool visit_line(walk *k, xir_str whole, xir_str text) {
@@ -192,7 +192,7 @@ bool deepx_walk(deepx_place *w, const xir_allocator *alloc, xir_str text, bool a
     while (ok && w->status != XIR_E_MEMORY && next_line(&k.p, k.end, &whole, &line)) {
         w->line = whole.data;
         w->number++;
-        ok = visit_line(&k, whole, line) && (task_at(k.p) || no_memory(w));
+        ok = visit_line(&k, whole, line) && (task_at(k.p) || deepx_no_memory(w));
     }
     deepx_slots_free(&k.slots);
     deepx_patterns_free(&k.patterns);

@@ -70,10 +70,8 @@ static bool define_open(proto_writer *w, xir_value *v) {
 
 /* ---- ops ------------------------------------------------------------------------------------------------------- */
 
-static bool is_end(const xir_op *op, const char *key) { return xir_str_equal(op->cls->key, xir_str_of(key)); }
-
 static bool list_end(proto_writer *w, const xir_op *op) {
-    const bool input = is_end(op, "icraft::xir::Input");
+    const bool input = op_is_of(op, "icraft::xir::", "Input");
     const xir_op **end = input ? &w->input : &w->output;
     if (*end) return proto_refuse(w, XIR_E_UNSUPPORTED, "a second %s: a graph of ONNX has one list of %s",
                                   input ? "Input" : "Output", input ? "inputs" : "outputs");

@@ -90,9 +90,8 @@ bool python_define(python_writer *w, const xir_value *v, python_kind kind) {
 
 /* ---- the network ------------------------------------------------------------------------------------------------- */
 
-static bool is_of(const xir_op *op, const char *key) { return xir_str_equal(op->cls->key, xir_str_of(key)); }
-static bool is_input(const xir_op *op)  { return is_of(op, "icraft::xir::Input"); }
-static bool is_output(const xir_op *op) { return is_of(op, "icraft::xir::Output"); }
+static bool is_input(const xir_op *op)  { return op_is_of(op, "icraft::xir::", "Input"); }
+static bool is_output(const xir_op *op) { return op_is_of(op, "icraft::xir::", "Output"); }
 
 static void note_weights(python_writer *w) {
     for (const xir_op *op = w->net->first; op; op = op->next) {

@@ -5,8 +5,8 @@
  * callers that were built with an older or a newer header: members that the caller does not know are zero, their
  * default; members that the library does not know must be zero. Declarations of plug-ins, which begin with XIR_ABI, and
  * rows of arrays follow the same rule. */
-#ifndef CORE_SIZED_H
-#define CORE_SIZED_H
+#ifndef COMMON_SIZED_H
+#define COMMON_SIZED_H
 
 #include <xir/diag.h>
 
@@ -21,6 +21,9 @@ typedef struct sized { const char *name; uint32_t known, least; } sized;
 /* Copies a caller's struct; NULL is the struct that is all zero. XIR_E_ABI if it has no size or less than any caller
  * has; XIR_E_UNSUPPORTED if it sets members that this library does not know. Then `out` is all zero. */
 xir_status sized_take(sized s, void *out, const void *given, xir_diags *why);
+
+/* Checks the size of a caller's struct that is filled later: XIR_E_ABI as above. */
+xir_status sized_check(sized s, const void *out, xir_diags *why);
 
 /* Fills a caller's struct, up to the size that the caller gave, which it keeps. Members that this library does not know
  * become zero. XIR_E_ABI as above; then nothing is written. */

@@ -14,7 +14,8 @@ size_t sized_beyond(const void *given, size_t known, size_t size) {
     return i < size ? i : size;
 }
 
-static xir_status check_size(sized s, uint32_t size, xir_diags *why) {
+xir_status sized_check(sized s, const void *out, xir_diags *why) {
+    const uint32_t size = *(const uint32_t *)out;
     if (size == 0) {
         return xir_diags_add(why, XIR_ERROR, XIR_E_ABI, XIR_STR(""), "%s has no size: make it with XIR_INIT(%s)",
                              s.name, s.name);
@@ -29,7 +30,7 @@ xir_status sized_take(sized s, void *out, const void *given, xir_diags *why) {
     memset(out, 0, s.known);
     if (!given) return XIR_OK;
     const uint32_t size = *(const uint32_t *)given;
-    xir_status status = check_size(s, size, why);
+    xir_status status = sized_check(s, given, why);
     if (status) return status;
     size_t strange = sized_beyond(given, s.known, size);
     if (strange < size) {
@@ -43,7 +44,7 @@ xir_status sized_take(sized s, void *out, const void *given, xir_diags *why) {
 
 xir_status sized_fill(sized s, void *out, const void *made, xir_diags *why) {
     const uint32_t size = *(const uint32_t *)out;
-    xir_status status = check_size(s, size, why);
+    xir_status status = sized_check(s, out, why);
     if (status) return status;
     memset(out, 0, size);
     memcpy(out, made, size < s.known ? size : s.known);
