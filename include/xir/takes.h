@@ -29,7 +29,7 @@ static inline xir_numbers xir_numbers_between(double low, double high) {
     range.high = high;
     return range;
 }
-/* All numbers. */
+/* All numbers: -INFINITY to INFINITY. */
 XIR_API xir_numbers xir_numbers_any(void);
 
 /* Fills `out`, one range with its size for each of the `n` inputs of a network, in the order of xir_network_inputs. An

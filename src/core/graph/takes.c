@@ -10,8 +10,6 @@
 
 static const xir_numbers any = { .size = sizeof any, .low = -INFINITY, .high = INFINITY };
 
-xir_numbers xir_numbers_any(void) { return any; }
-
 /* ---- ranges ----------------------------------------------------------------------------------------------------- */
 
 bool numbers_are_any(const xir_numbers *r) {
@@ -54,6 +52,8 @@ void xir_takes(xir_infer *at, size_t i, const xir_numbers *range) {
 void xir_takes_index(xir_infer *at, size_t i, int64_t dim) {
     if (dim > 0) xir_takes(at, i, &XIR_INIT(xir_numbers, .whole = true, .high = (double)(dim - 1)));
 }
+
+xir_numbers xir_numbers_any(void) { return xir_numbers_between(-INFINITY, INFINITY); }
 
 void xir_takes_moved(xir_infer *at, size_t i, size_t o) {
     xir_numbers range = any;
