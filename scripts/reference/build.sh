@@ -29,6 +29,7 @@ for header in $(perl -I"$scripts" -e 'use headers "header_files"; print map { s{
     "$top/include"); do
     input="$input \"$top/include/xir/$header\""
 done
+input="$input \"$top/include/xir/xir.hpp\""
 export EXAMPLES="$out/examples" TOP="$top" OUT="$out" VERSION="$version" INPUT="$input" SCRIPTS="$scripts"
 cd "$out"
 doxygen "$scripts/Doxyfile"

@@ -9,6 +9,9 @@
 # remark at its own end. A comment before a blank line describes the group. Comments of private names, which end with an
 # underscore, are left out. Indented lines of a comment are kept as they are. If EXAMPLES names a folder, its file NAME
 # has the example of the function NAME (examples.pl): a title, then lines of C.
+#
+# A header of C++ has its comments inside of a namespace and of classes: each describes what follows it, or what is
+# before it in its line, and lines of dashes are left out.
 use strict;
 use warnings;
 
@@ -68,6 +71,16 @@ sub example {
 
 my ($doc, $remarks, $is_begun, $is_section) = ('', '', 0, 0);
 $text =~ s{\A/\* SPDX.*?\*/\n}{}s;
+if ($path =~ /\.hpp\z/) {
+    $text =~ s{\A\s*/\* ?(.*?)\s*\*/\n}{}s;
+    $doc = words($1);
+    $text =~ s{^(?=namespace xir \{)}{/** $doc */\n}m;
+    $text =~ s{^/\* -{3,}.*?-{3,} \*/\n}{}gm;
+    $text =~ s{^([ \t]*)/\* ?(.*?)\s*\*/}{"$1/** " . words($2 =~ s/^[ \t]*(?= \*)//gmr) . ' */'}gemsx;
+    $text =~ s{(\S[ \t]+)/\*(?!\*)\s*(.*?)\*/}{$1 . member('<', $2)}ges;
+    print $text;
+    exit;
+}
 while ($text ne '') {
     if ($text =~ s{\A[ \t]*\n}{}) {
         $doc = '';

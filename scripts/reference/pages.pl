@@ -80,4 +80,5 @@ page('index', "\@mainpage XIR\n",
     "\n\@par Functions that come from rows\n- \@ref rows -- constructors and attributes of the operations\n",
     "\n\@par Read\n- \@ref page_README -- what XIR is, and its first sixty seconds\n",
     (map { '- [' . title($_) . '](@ref page_' . (s/\.md$//r =~ s/\W/_/gr) . ")\n" } @pages),
-    "\n\@par Headers\n", (map { "- \@ref $_->{group} -- " . first_sentence($_->{about}) . "\n" } @headers));
+    "\n\@par Headers\n", (map { "- \@ref $_->{group} -- " . first_sentence($_->{about}) . "\n" } @headers),
+    "- \@ref xir \"xir/xir.hpp\" -- handles, ranges and operations for C++17\n");
