@@ -108,15 +108,26 @@ def replace_tensors(model, numbers):
         tensor.CopyFrom(onnx.numpy_helper.from_array(numbers, tensor.name))
 
 
+def prefix_all(net, prefix):
+    for op in net:
+        op.name = prefix + op.name
+        for value in op.outputs:
+            value.name = prefix + value.name
+    for value in net.params:
+        value.name = prefix + value.name
+
+
 def onnx_edits(folder):
     """Loading, renaming and new weights, next to the package onnx."""
-    import onnx
+    import onnx.compose
     path, numbers = pathlib.Path(folder, "weights.onnx"), np.ones((8, 8), "f4")
     weights_of(OPS // 10).save(path)
     mine, model = xir.load(path), onnx.load(path)
     for what, a, b in (
             ("load", lambda: xir.load(path), lambda: onnx.load(path)),
             ("rename all ops", lambda: rename(mine, "n"), lambda: rename(model.graph.node, "n")),
+            ("a prefix for all names", lambda: prefix_all(mine, "a/"),
+             lambda: onnx.compose.add_prefix_graph(model.graph, "a/", inplace=True)),
             ("replace all weights", lambda: replace_weights(mine, numbers), lambda: replace_tensors(model, numbers))):
         mine_takes, onnx_takes = best(a), best(b)
         say(f"{what}, {OPS // 10} products", mine_takes)

@@ -298,7 +298,7 @@ XIR_API bool          xir_node_failed(const xir_node *at);
 XIR_API int64_t       xir_node_variant(const xir_node *at);
 /* The pass that converts to a dialect, with its options; NULL in other conversions. */
 XIR_API const xir_pass *xir_node_pass(const xir_node *at);
-/* How many there are, without absent ones at the end. */
+/* Returns how many there are, without absent ones at the end. */
 XIR_API size_t        xir_node_input_count(const xir_node *at);
 XIR_API size_t        xir_node_output_count(const xir_node *at);
 

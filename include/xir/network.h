@@ -61,8 +61,8 @@ XIR_API uint64_t          xir_network_params_bytes(const xir_network *net);
 /* The accelerator that the network is for; validation refuses ops of another one. A new network has @buyit, as files
  * of the original have, until it is set. NULL: a file or a program said that there is none. */
 XIR_API const xir_target *xir_network_ai_target(const xir_network *net);
-/* Whether a file or a program has set it: false for a network from code or from a foreign format that has the @buyit of
- * new networks, and for one without. */
+/* Returns true if a file or a program has set it: false for a network from code or from a foreign format that has the
+ * @buyit of new networks, and for one without. */
 XIR_API bool              xir_network_has_ai_target(const xir_network *net);
 /* Sets it; NULL removes it. XIR_E_MEMORY. */
 XIR_API xir_status        xir_network_set_ai_target(xir_network *net, const xir_target *target);

@@ -12,10 +12,10 @@
 
 XIR_BEGIN
 
-/* Whether a value exists before an op runs: it is Params, or an op of the same network makes it that comes before `op`
- * in the execution order. Of sub ops, the op of the execution order counts that they are part of. False for a value
- * that no op makes, for values and ops that are not placed or of two networks, and for NULL. Constant time, but for the
- * depth of sub ops. */
+/* Returns true if a value exists before an op runs: it is Params, or an op of the same network makes it that comes
+ * before `op` in the execution order. Of sub ops, the op of the execution order counts that they are part of. False for
+ * a value that no op makes, for values and ops that are not placed or of two networks, and for NULL. Constant time, but
+ * for the depth of sub ops. */
 XIR_API bool xir_value_precedes(const xir_value *value, const xir_op *op);
 
 /* ---- levels ------------------------------------------------------------------------------------------------------ */
@@ -49,7 +49,7 @@ typedef struct xir_dominance xir_dominance;
 XIR_API xir_dominance *xir_dominance_new(const xir_network *net, xir_diags *why);
 XIR_API void           xir_dominance_free(xir_dominance *d);
 
-/* Whether a dominates b, in constant time. False for ops that were not in the execution order. */
+/* Returns true if a dominates b, in constant time. False for ops that were not in the execution order. */
 XIR_API bool          xir_dominates(const xir_dominance *d, const xir_op *a, const xir_op *b);
 /* The nearest other op that dominates an op; NULL if there is none. */
 XIR_API const xir_op *xir_dominator(const xir_dominance *d, const xir_op *op);

@@ -42,9 +42,9 @@ XIR_API xir_status xir_params_fill_f32(xir_value *params, float (*fill)(size_t i
  * distributions, and elements that do not fill whole bytes; XIR_E_INVALID without parts; XIR_E_LIMIT, XIR_E_MEMORY. */
 XIR_API xir_value *xir_params_concat(xir_network *net, xir_str name, xir_value *const *parts, size_t n);
 
-/* Whether the Params have bytes (always true if the type needs none), and whether the bytes are in a mapped file and
- * not copied yet. If a watched file (XIR_VERIFY_ON_TOUCH) has changed, its bytes are lost: the next access detects
- * it, and from then on all accesses fail. The calls below then return NULL or XIR_E_IO. */
+/* Returns true if the Params have bytes (always true if the type needs none), and whether the bytes are in a mapped
+ * file and not copied yet. If a watched file (XIR_VERIFY_ON_TOUCH) has changed, its bytes are lost: the next access
+ * detects it, and from then on all accesses fail. The calls below then return NULL or XIR_E_IO. */
 XIR_API bool xir_params_has_data(const xir_value *params);
 XIR_API bool xir_params_is_lazy(const xir_value *params);
 

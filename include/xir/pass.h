@@ -272,8 +272,8 @@ XIR_API void            xir_pass_scope_free(xir_pass_scope *scope);
  * In a pass and in what it calls, they are those of the run, without no_needs, watches, dump_dir and reproduce, which
  * belong to its network: so a run within a run has the same level, passes and configuration. */
 XIR_API bool xir_pass_current(xir_context *ctx, xir_pass_settings *out);
-/* Whether the current settings let a pass run: it is not disabled, and not above the level or required. True without
- * settings. */
+/* Returns true if the current settings let a pass run: it is not disabled, and not above the level or required. True
+ * without settings. */
 XIR_API bool xir_pass_is_enabled(xir_context *ctx, const xir_pass_decl *pass);
 
 /* Runs a pipeline. `report` may be NULL; so may `settings`: then they are the current ones of this thread, if it has

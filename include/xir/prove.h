@@ -96,9 +96,9 @@ XIR_API xir_status xir_proof_watch(xir_proof *proof, xir_pass_watch *out, xir_di
 
 /* ---- networks without weights ----------------------------------------------------------------------------------- */
 
-/* Whether a network's weights are all zeros, as in files whose weights were removed: it has floating-point Params of
- * two or more dims, and all their elements are 0. A proof of such a network says little, since its results hardly
- * depend on its inputs. False if bytes are missing. */
+/* Returns true if a network's weights are all zeros, as in files whose weights were removed: it has floating-point
+ * Params of two or more dims, and all their elements are 0. A proof of such a network says little, since its results
+ * hardly depend on its inputs. False if bytes are missing. */
 XIR_API bool xir_network_weights_are_zero(const xir_network *net);
 /* Fills floating-point Params of at least two elements that are all zeros with random numbers. So a copy of a network
  * without weights can be proven. Vectors, which may be variances, get numbers from 0.5 to 1.5. Params of more dims get

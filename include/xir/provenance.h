@@ -135,7 +135,7 @@ XIR_API xir_status xir_provenance_history(const xir_provenance *p, const xir_op 
 XIR_API xir_status xir_provenance_write_tags(const xir_provenance *p);
 /* Removes them. XIR_E_MEMORY. */
 XIR_API xir_status xir_provenance_remove_tags(xir_network *net);
-/* Whether some placed op of the network has such a tag. Linear. */
+/* Returns true if some placed op of the network has such a tag. Linear. */
 XIR_API bool       xir_provenance_has_tags(const xir_network *net);
 
 XIR_END

@@ -245,10 +245,10 @@ XIR_API xir_status xir_context_format_at(xir_context *ctx, size_t i, xir_format_
  * bytes. `total` is the size of the file, XIR_NO_BYTE if unknown, as for a stream that has not ended. NULL if no
  * format is found. A NULL `ctx` means the library's formats. */
 XIR_API const char *xir_format_detect(xir_context *ctx, const void *head, size_t size, uint64_t total, xir_str name);
-/* Whether a file of this format may begin with these bytes, a few thousand at least, if more follow: for callers that
- * read what has no size and may never end. False, with a finding (XIR_E_SYNTAX): its reader would refuse it, whatever
- * follows. True of a format that cannot say, such as a registered one, and of an unknown one. `name` is the file's in
- * the finding. Loading and reading ask by themselves. */
+/* Returns true if a file of this format may begin with these bytes, a few thousand at least, if more follow: for
+ * callers that read what has no size and may never end. False, with a finding (XIR_E_SYNTAX): its reader would refuse
+ * it, whatever follows. True of a format that cannot say, such as a registered one, and of an unknown one. `name` is
+ * the file's in the finding. Loading and reading ask by themselves. */
 XIR_API bool xir_format_may_begin(xir_context *ctx, const char *format, const void *head, size_t size, xir_str name,
                                   xir_diags *why);
 /* The same for the separate parameter file of a format. True of a format that has none. */

@@ -82,7 +82,7 @@ XIR_API int64_t  xir_type_axis_dim(const xir_type *type, char axis, bool combine
 /* The number of channels: C with its unit, otherwise O, otherwise I; 0 if the layout has none of them. */
 XIR_API int64_t  xir_type_channels(const xir_type *type);
 XIR_API bool     xir_type_is_layouted(const xir_type *type);
-/* Whether a dim is not a number; whether one of them is an expression over symbols. */
+/* Returns true if a dim is not a number; whether one of them is an expression over symbols. */
 XIR_API bool     xir_type_has_unknown_dim(const xir_type *type);
 XIR_API bool     xir_type_is_symbolic(const xir_type *type);
 /* Writes a dim by index, from the end if negative: "416", "2*batch", "?" if nothing is known, "" past the end.

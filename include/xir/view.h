@@ -21,7 +21,7 @@ XIR_API xir_view *xir_view_ids(xir_network *net, const int64_t *op_ids, size_t n
 XIR_API xir_view *xir_view_if(xir_network *net, bool (*pick)(const xir_op *op, void *user), void *user);
 XIR_API void      xir_view_free(xir_view *view);
 
-/* Whether the network has been edited since the view was made. */
+/* Returns true if the network has been edited since the view was made. */
 XIR_API bool xir_view_is_stale(const xir_view *view);
 
 /* Makes a view that is stale valid again, after any edits: it has those of its ops that are still in the network's

@@ -11,7 +11,7 @@
 #include <xir/xir.h>
 #include "inverse.h"
 
-/* Whether x * (1 / v) may replace x / v; sets *out to 1 / v. */
+/* Returns true if x * (1 / v) may replace x / v; sets *out to 1 / v. */
 static bool invert(float v, bool exact, float *out) {
     int exponent;
     *out = 1 / v;

@@ -79,7 +79,7 @@ typedef struct shape_of_view {
     Py_ssize_t numbers[];      /* dims, then strides */
 } shape_of_view;
 
-/* Whether a request takes nothing but Fortran's order. */
+/* Returns true if a request takes nothing but Fortran's order. */
 static bool asks_for_columns(int flags) {
     return (flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS &&
            (flags & PyBUF_ANY_CONTIGUOUS) != PyBUF_ANY_CONTIGUOUS &&
@@ -228,6 +228,37 @@ PyObject *params_set_bytes(PyObject *module, PyObject *args) {
     PyBuffer_Release(view);
     free(view);
     return v ? raise_net(o->owner->net, status) : NULL;
+}
+
+/* Returns true if a buffer has the elements and the dims of a type. */
+static bool is_of_type(const Py_buffer *view, const xir_type *type) {
+    const char *format = view->format ? view->format : "B";
+    const xir_type *element = format[0] && !format[1] ? type_of_letter(*format, view->itemsize) : NULL;
+    if (!element || !xir_type_equal(element, xir_type_element(type))) return false;
+    if ((size_t)view->ndim != xir_type_rank(type)) return false;
+    for (int i = 0; i < view->ndim; i++)
+        if (view->shape[i] != xir_type_dim(type, i, false)) return false;
+    return true;
+}
+
+/* _set_same(given): if `given` is a buffer of the elements and the dims of these Params, copies it and returns true.
+ * An Array is not copied, and the elements of bytes have no type. */
+PyObject *params_set_same(PyObject *self, PyObject *given) {
+    value_object *o = (value_object *)self;
+    Py_buffer view;
+    if (PyBytes_Check(given) || PyObject_TypeCheck(given, Array_type) ||
+        PyObject_GetBuffer(given, &view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT)) {
+        PyErr_Clear();
+        Py_RETURN_FALSE;
+    }
+    xir_value *v = value_write(o);    /* asked last: getting the buffer runs code of the caller */
+    xir_status status = XIR_OK;
+    const bool same = v && xir_value_is_params(v) && view.ndim <= PyBUF_MAX_NDIM &&
+                      is_of_type(&view, xir_value_type(v));
+    if (same) status = xir_params_set_copy(v, view.buf, (size_t)view.len);
+    PyBuffer_Release(&view);
+    if (status) return raise_net(o->owner->net, status);
+    return v ? PyBool_FromLong(same) : NULL;
 }
 
 /* Array(buffer, layout=None): a copy of numbers. */

@@ -113,7 +113,7 @@ static bool keywords(call *c, PyObject *kwargs, bool attrs) {
     return true;
 }
 
-/* Whether the attributes without a default are given. */
+/* Returns true if the attributes without a default are given. */
 static bool is_complete(const call *c) {
     for (Py_ssize_t i = 0; i < PyTuple_Size(c->function->required); i++) {
         xir_str name;

@@ -28,7 +28,7 @@ void calling_end(calling *c) {
     *at = c->next;
 }
 
-/* Whether a function of a class that runs in this thread is kept from the network. */
+/* Returns true if a function of a class that runs in this thread is kept from the network. */
 static bool is_kept(const net_object *o, bool write) {
     const calling *c = all_calling;
     for (; c; c = c->next) {

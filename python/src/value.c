@@ -368,6 +368,7 @@ static PyMethodDef value_methods[] = {
     { "array",     get_array, METH_VARARGS,
           "array(copy=False): the bytes of Params, shared; or a copy to be written." },
     { "_set_array", set_array, METH_O,      NULL },
+    { "_set_same",  params_set_same, METH_O, NULL },
     { "fix_default", fix_default, METH_NOARGS, "fix_default(): Params that are the default of an input become constant." },
     { "make_input", make_input, METH_NOARGS,
           "make_input(): an input of the network, the last one, takes the place of its default. Returns it." },

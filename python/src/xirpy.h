@@ -219,6 +219,7 @@ bool value_of(PyObject *arg, net_object *owner, bool absent, xir_value **out);
 xir_value *params_of(net_object *owner, PyObject *arg, const char *name, const char *layout);
 
 PyObject *params_set_bytes(PyObject *module, PyObject *args);
+PyObject *params_set_same(PyObject *self, PyObject *given);
 
 /* Methods of arrays. */
 PyObject *array_dlpack(PyObject *self, PyObject *args, PyObject *kwargs);

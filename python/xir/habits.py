@@ -80,6 +80,8 @@ Value.producer = property(lambda self: self.op, doc="The op whose output it is; 
 def _set_array(self, given, *, cast=False):
     """Gives Params other bytes: an Array, which is read-only from then on, or what NumPy makes an array of. With `cast`
     the numbers become elements of the type of the Params; otherwise they must be of it."""
+    if self._set_same(given):
+        return
     kind = self.type
     array = _array(given)
     element = kind.element

@@ -8,8 +8,8 @@
 
 #include <xir/diag.h>
 
-static inline xir_status no_memory(xir_diags *why) {
-    return xir_diags_add(why, XIR_ERROR, XIR_E_MEMORY, XIR_STR(""), "out of memory");
+static inline xir_status no_memory(xir_diags *diags) {
+    return xir_diags_add(diags, XIR_ERROR, XIR_E_MEMORY, XIR_STR(""), "out of memory");
 }
 
 #endif

@@ -45,7 +45,7 @@ static uint32_t other_value(page *g, const xir_value *value) {
     return g->p->nodes[g->p->n_nodes].value + i;
 }
 
-/* How many inputs a node has: see `lost` in picture.h. */
+/* Returns how many inputs a node has: see `lost` in picture.h. */
 static size_t input_count(const picture *p, size_t node) {
     return xir_op_input_count(p->nodes[node].op) + (p->lost ? p->lost[node] : 0);
 }

@@ -91,8 +91,8 @@ static void add_children(ordering *o, const draw_port *entries, const draw_port 
     o->n_ranks = o->n ? (size_t)last + 1 + (g->exits ? 1 : 0) : 0;
 }
 
-/* How many chains of a side a new one, from rank `from` to rank `to`, would cross: those that end in between. Forgets
- * those that have ended. */
+/* Returns how many chains of a side a new one, from rank `from` to rank `to`, would cross: those that end in between.
+ * Forgets those that have ended. */
 static uint32_t crossed(flank *side, uint32_t from, uint32_t to) {
     uint32_t n = 0, left = 0;
     for (uint32_t i = 0; i < side->n; i++) {

@@ -32,7 +32,7 @@ typedef void draw_escape_fn(draw_out *o, xir_str text, size_t most);
 
 /* Class, name and id of an op, its attributes that are not the default, inputs and outputs: a line for each. */
 void draw_detail(draw_out *o, const xir_op *op, draw_escape_fn *escape, const char *new_line);
-/* Whether an attribute has its default; false for kinds whose defaults are rarely of interest. */
+/* Returns true if an attribute has its default; false for kinds whose defaults are rarely of interest. */
 bool draw_is_default(const xir_op *op, const xir_field *f);
 /* A value: its name and type. */
 void draw_value_detail(draw_out *o, const xir_value *value, draw_escape_fn *escape);

@@ -29,7 +29,7 @@ typedef struct ahead_turn {
 
 /* ---- which ops --------------------------------------------------------------------------------------------------- */
 
-/* How many steps the loops of an op take if all of them stay on one thread; 0 if threads share one. */
+/* Returns how many steps the loops of an op take if all of them stay on one thread; 0 if threads share one. */
 static uint64_t steps_alone(const xir_op *op, bool eager) {
     const kernel_row *own = op->cls->more->own_kernel;
     xir_work work = XIR_INIT(xir_work);
@@ -55,7 +55,7 @@ static uint32_t ready_from(const ahead *a, const xir_op *op) {
     return ready;
 }
 
-/* Whether a path may begin with an op. */
+/* Returns true if a path may begin with an op. */
 static bool may_begin(const ahead *a, const ahead_turn *t) {
     return a->within->pool->eager ? t->steps != 0 : t->steps >= STEPS_A_HEAD;
 }
@@ -113,7 +113,7 @@ static const xir_array *find(const ahead *a, const xir_value *v) {
     return array ? array : a->array_of(a->user, v);
 }
 
-/* Whether the inputs of an op exist, or are computed by the path before it. */
+/* Returns true if the inputs of an op exist, or are computed by the path before it. */
 static bool has_inputs(const ahead *a, const xir_op *op, size_t path) {
     for (size_t i = 0; i < op->n_inputs; i++) {
         const xir_value *v = op_inputs(op)[i].value;

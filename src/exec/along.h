@@ -27,7 +27,7 @@ static inline bool along_open(along *l, xir_kernel *at, size_t axis, size_t end)
 
 static inline int64_t along_start(const along *l, int64_t i) { return i / l->after * l->n * l->after + i % l->after; }
 
-/* How many lines from i on, at most n, begin at consecutive elements. */
+/* Returns how many lines from i on, at most n, begin at consecutive elements. */
 static inline int64_t along_abreast(const along *l, int64_t i, int64_t n) {
     const int64_t rest = l->after - i % l->after;
     return n < rest ? n : rest;
@@ -41,7 +41,7 @@ static inline const number *along_lines(const along *l, int64_t start, int64_t k
     return read_numbers(&l->x, l->real, (size_t)(start + k * l->after), (size_t)n, room);
 }
 
-/* How many lines are computed at once: of short ones so many that they fill a block. */
+/* Returns how many lines are computed at once: of short ones so many that they fill a block. */
 static inline size_t along_at_once(const along *l) {
     const size_t size = l->n > 1 ? (size_t)l->n : 1, few = BLOCK / size ? BLOCK / size : 1;
     return l->after > 1 || few > ABREAST ? ABREAST : few;

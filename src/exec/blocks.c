@@ -9,7 +9,7 @@ enum { STORED_AS_HERE = true };
 enum { STORED_AS_HERE = false };
 #endif
 
-/* Whether numbers of 8 bytes are stored as the processor has them. */
+/* Returns true if numbers of 8 bytes are stored as the processor has them. */
 static bool is_here(const tensor_elements *e, const uint8_t *bytes, bool real) {
     const bool wide = real ? e->format.kind == ELEMENT_FLOAT && e->format.mantissa == 52
                            : e->format.kind == ELEMENT_SIGNED && e->format.bits == 64;

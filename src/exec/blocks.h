@@ -86,7 +86,7 @@ static inline void write_numbers(const writer *w, bool real, size_t from, size_t
     else      write_i64s(w, from, n, &numbers->integer);
 }
 
-/* Whether elements take whole bytes, so that any ranges may be written at the same time. */
+/* Returns true if elements take whole bytes, so that any ranges may be written at the same time. */
 static inline bool writer_has_bytes(const writer *w) { return w->elements->format.bits % 8 == 0; }
 
 /* The size of the block that begins at `from`; 0 at the end, or if the run is cancelled. */

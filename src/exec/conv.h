@@ -27,7 +27,7 @@ typedef struct conv {
  * without a finding. */
 xir_status conv_products(xir_kernel *at, const conv *c);
 xir_status conv_transposed(xir_kernel *at, const conv *c);
-/* Whether each output channel has one input channel, and neighbours are channels or pixels; and their sums. */
+/* Returns true if each output channel has one input channel, and neighbours are channels or pixels; and their sums. */
 bool       conv_is_depthwise(const conv *c);
 xir_status conv_depthwise(xir_kernel *at, const conv *c);
 

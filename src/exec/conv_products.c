@@ -124,7 +124,7 @@ static int64_t even_place(const conv *c, size_t i, int64_t step) {
     return (int64_t)(i / c->pixels) * c->y.step[N] + (int64_t)(i % c->pixels) * step;
 }
 
-/* How many of n pixels from `first` on are in the same image. */
+/* Returns how many of n pixels from `first` on are in the same image. */
 static size_t in_image(const conv *c, size_t first, size_t n) {
     const size_t rest = c->pixels - first % c->pixels;
     return n < rest ? n : rest;

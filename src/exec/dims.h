@@ -41,7 +41,7 @@ static inline size_t axis_of(const xir_type *type, int64_t axis) {
     return (size_t)(axis < 0 ? axis + (int64_t)xir_type_rank(type) : axis);
 }
 
-/* Whether integers are uint64: stored in the bits of an int64, but ordered differently. */
+/* Returns true if integers are uint64: stored in the bits of an int64, but ordered differently. */
 static inline bool is_u64(const xir_type *type) {
     const xir_integer_type *integer = xir_integer_type_of(xir_type_object(xir_type_element(type)));
     return integer && !integer->sign && integer->ibits == 64;

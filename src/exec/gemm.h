@@ -62,10 +62,10 @@ typedef struct gemm_input {
 
 /* False on out of memory. */
 bool gemm_read(xir_kernel *at, size_t input, gemm_input *in);
-/* Whether both inputs, and `bias` unless it is absent, are integers so narrow that sums of `depth` products are exact
- * in double. */
+/* Returns true if both inputs, and `bias` unless it is absent, are integers so narrow that sums of `depth` products are
+ * exact in double. */
 bool gemm_is_narrow(const xir_kernel *at, size_t left, size_t right, size_t bias, uint64_t depth);
-/* Whether products of both need no rounding (gemm_paths.h). */
+/* Returns true if products of both need no rounding (gemm_paths.h). */
 static inline bool gemm_is_exact(const gemm_input *a, const gemm_input *b) { return a->bits + b->bits <= 53; }
 static inline double gemm_element(const gemm_input *in, int64_t i) {
     float v;

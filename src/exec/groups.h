@@ -25,7 +25,7 @@ static inline size_t group_start(const groups *g, size_t i) {
 /* The offset of member m from the start of its group. Only groups_open_lines leaves out the list of members. */
 static inline size_t group_member(const groups *g, size_t m) { return g->members ? g->members[m] : m; }
 
-/* How many groups from `first` on, at most n, begin at consecutive elements. */
+/* Returns how many groups from `first` on, at most n, begin at consecutive elements. */
 static inline size_t groups_in_a_row(const groups *g, size_t first, size_t n) {
     size_t run = 1;
     if (!g->starts) {

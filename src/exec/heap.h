@@ -18,10 +18,10 @@ typedef struct ranking {
     int64_t order;           /* of integers, from order_of                */
 } ranking;
 
-/* Whether a real is greater than another. */
+/* Returns true if a real is greater than another. */
 static inline bool real_is_greater(double a, double b) { return a > b || (a != a && b == b); }
 
-/* Whether a is before b. */
+/* Returns true if a is before b. */
 static inline bool item_is_before(const ranking *r, const item *a, const item *b) {
     const item *first = r->largest ? a : b, *second = r->largest ? b : a;
     bool greater, less;

@@ -6,7 +6,7 @@
  * the lower bits. To bool, everything except 0 is true. */
 #include "pick.h"
 
-/* Whether each axis of a layout has its own letter, and none is `*`. */
+/* Returns true if each axis of a layout has its own letter, and none is `*`. */
 static bool says_all(const xir_layout *layout, size_t rank) {
     if (xir_layout_rank(layout) != rank) return false;
     for (size_t k = 0; k < rank; k++) {
@@ -16,7 +16,8 @@ static bool says_all(const xir_layout *layout, size_t rank) {
     return true;
 }
 
-/* Whether both layouts have the same unique letters, which then match the axes. Otherwise the axes keep their order. */
+/* Returns true if both layouts have the same unique letters, which then match the axes. Otherwise the axes keep their
+ * order. */
 static bool has_same_letters(const xir_type *in, const xir_type *out) {
     const xir_layout *from = xir_type_layout(in), *to = xir_type_layout(out);
     size_t rank = xir_type_rank(out);

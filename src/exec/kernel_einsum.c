@@ -205,7 +205,7 @@ static unsigned operands_of(const einsum *e, size_t k) {
     return (e->step[k * 2] == 0) * 2u + (e->step[k * 2 + 1] == 0);
 }
 
-/* Whether it is a product of matrices that is worth copying panels for. */
+/* Returns true if it is a product of matrices that is worth copying panels for. */
 static bool is_product(const einsum *e) {
     double rows = 1, columns = 1, depth = 1;
     if (e->n != 2) return false;
@@ -219,7 +219,7 @@ static bool is_product(const einsum *e) {
     return rows * columns >= 4 && rows * columns * depth >= 256;
 }
 
-/* How many products a sum has; at most 2^63. */
+/* Returns how many products a sum has; at most 2^63. */
 static uint64_t depth_of(const einsum *e) {
     uint64_t depth = 1;
     for (size_t k = e->outer; k < e->indices; k++)

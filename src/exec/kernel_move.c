@@ -242,7 +242,8 @@ static int64_t mirrored(xir_pad_mode mode, int64_t j, int64_t low, int64_t high)
     return j < low ? 2 * low - 1 - j : 2 * high - 1 - j;
 }
 
-/* Whether the padding consists of zero bytes. The stored number of a quantised padding may depend on the element. */
+/* Returns true if the padding consists of zero bytes. The stored number of a quantised padding may depend on the
+ * element. */
 static bool is_zeros(const xir_type *type, const xir_scalar *value) {
     bool is_real = xir_kernel_is_real(type);
     xir_i64s zeros = xir_type_zero_points(type);

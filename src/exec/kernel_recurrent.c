@@ -363,7 +363,7 @@ static xir_status rnn(xir_kernel *at) {
     return run(at, (cell)CELL(a, 1, 1, false, NULL, rnn_step, false));
 }
 
-/* Whether the product of states with R is too short for threads, as those of most steps then are. */
+/* Returns true if the product of states with R is too short for threads, as those of most steps then are. */
 static bool has_short_steps(const xir_op *op, bool batch_first) {
     const xir_type *x = xir_value_type(xir_op_input(op, X)), *r = xir_value_type(xir_op_input(op, R));
     if (xir_type_rank(x) != 3 || xir_type_rank(r) != 3) return false;

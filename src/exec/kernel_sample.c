@@ -131,7 +131,7 @@ static void sample_channels(const sampling *s, int64_t from, int64_t to, const i
     }
 }
 
-/* How many parts of POSITIONS the positions along the axis have. */
+/* Returns how many parts of POSITIONS the positions along the axis have. */
 static int64_t parts_of(const sampling *s) { return (s->y.dim[s->along] + POSITIONS - 1) / POSITIONS; }
 
 /* Parts [first, first + n): row-major over N and the spatial axes, of which one counts parts. */

@@ -5,7 +5,7 @@
 #include "dims.h"
 #include "spread.h"
 
-/* Whether some uint64 exceeds int64: then all are computed as reals, which are close. */
+/* Returns true if some uint64 exceeds int64: then all are computed as reals, which are close. */
 static bool has_large(const reader *r, size_t count) {
     int64_t room[BLOCK], any = 0;
     for (size_t i = 0; i < count; i += BLOCK) {

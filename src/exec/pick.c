@@ -145,7 +145,7 @@ static bool is_consecutive(const int64_t *table, size_t n) {
     return all;
 }
 
-/* Whether tiles are worth it; sets the dim across. */
+/* Returns true if tiles are worth it; sets the dim across. */
 static bool has_tiles(picking *k) {
     const pick *p = k->p;
     for (size_t i = 0; i < k->row; i++) if (k->last[i] == NEW) return false;

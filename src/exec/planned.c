@@ -263,7 +263,7 @@ static planned_place *viewed(const planned *p, const xir_op *op, const planned_p
     return it && is_same(it, out) ? it : NULL;
 }
 
-/* Whether a value ends with an op, which reads it only through inputs that its row names. */
+/* Returns true if a value ends with an op, which reads it only through inputs that its row names. */
 static bool may_write_over(const planned *p, const xir_op *op, const xir_value *v) {
     size_t reads = 0;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
@@ -347,7 +347,7 @@ static void begin_outputs(const planned *p, const xir_op *op) {
     }
 }
 
-/* Whether the op may write its output at once: it cannot read what it has written. Arrays that kernels get are
+/* Returns true if the op may write its output at once: it cannot read what it has written. Arrays that kernels get are
  * aligned. */
 static bool is_direct(const planned *p, const xir_op *op, const planned_place *out) {
     if (op->n_inputs > MOST_DIRECT || out->at % ALIGNED) return false;

@@ -111,7 +111,7 @@ static bool each_read(runner *r, const xir_op *op, void (*visit)(runner *r, runn
     return !xir_op_walk(op, &XIR_INIT(xir_walker, .user = &at, .op = read_by), NULL);
 }
 
-/* Whether the caller knows all outputs of an op. */
+/* Returns true if the caller knows all outputs of an op. */
 static bool are_known(const runner *r, const xir_op *op) {
     for (size_t i = 0; i < op->n_outputs; i++)
         if (!r->options.known(r->options.user, &op_outputs(op)[i])) return false;

@@ -39,7 +39,7 @@ static int64_t channel_axis(const xir_type *type, char letter) {
     return found < 0 ? last : found;
 }
 
-/* Whether item i of both arrays is the same, for all items. */
+/* Returns true if item i of both arrays is the same, for all items. */
 static bool same_scales(const xir_scales *a, const xir_scales *b) {
     if (xir_scales_count(a) != xir_scales_count(b)) return false;
     for (size_t i = 0; i < xir_scales_count(a); i++) if (xir_scales_at(a, i) != xir_scales_at(b, i)) return false;

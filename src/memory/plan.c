@@ -67,7 +67,7 @@ static xir_status solve(packing *p, const xir_memory_options *how, bool *least, 
     bool ok = true, proven = false;
     if (!p->n) p->peak = 0;
     if (p->bound > limit) return fail_limit(p, limit, true, why);
-    if (p->n) ok = packing_sweep(p, false);
+    if (p->n) ok = task_worked(p->n) && packing_sweep(p, false);    // the caller may cancel
     if (ok && (p->fixed || effort > XIR_EFFORT_SWEEP) && p->peak > p->bound)
         ok = packing_sweep(p, true) && (p->peak == p->bound || packing_orders(p));
     if (ok && effort == XIR_EFFORT_SEARCH && p->peak > p->bound && (p->peak > limit || !how->limit))

@@ -36,8 +36,8 @@ xir_status softplus_check(xir_infer *at) {
 
 /* ---- signed numbers ------------------------------------------------------------------------------------------- */
 
-/* Whether the negative of every stored value, except the lowest one, is also a stored value. The calibrated range of a
- * type holds for its values, not for their negatives. */
+/* Returns true if the negative of every stored value, except the lowest one, is also a stored value. The calibrated
+ * range of a type holds for its values, not for their negatives. */
 static bool mirrored(const xir_type *element) {
     const xir_object *object = (const xir_object *)element;
     const xir_quantized_type *q = xir_quantized_type_of(object);

@@ -88,7 +88,7 @@ static xir_status may_resize(xir_infer *at, size_t axis, int64_t old, int64_t no
                           (int)text.size, text.data, now, old);
 }
 
-/* Whether a distribution covers a dim. */
+/* Returns true if a distribution covers a dim. */
 static bool covers(const xir_distr *distr, size_t axis, size_t rank) {
     for (size_t i = 0; i < distr->merged_axis.size; i++) {
         if (from_start(distr->merged_axis.data[i], rank) == (int64_t)axis) return true;
@@ -288,7 +288,7 @@ static bool same_run(void *user, int64_t count, bool valid) {
     return true;
 }
 
-/* Whether the valid elements of a distribution over `b->now` form a box; fills in `b->old`. */
+/* Returns true if the valid elements of a distribution over `b->now` form a box; fills in `b->old`. */
 static bool find_box(const xir_distr *distr, box *b) {
     if (!xir_distr_is_valid(distr, 0)) return false;
     for (size_t i = 0; i < b->n; i++) {

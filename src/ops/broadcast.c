@@ -60,7 +60,7 @@ enum { MOST_DISTRS = 64 };
 
 static bool all_valid(const xir_distr *distr) { return xir_distr_total_valid(distr) == xir_distr_total(distr); }
 
-/* How many dims two distributions have in common. */
+/* Returns how many dims two distributions have in common. */
 static size_t shared_dims(const xir_distr *a, const xir_distr *b) {
     size_t n = 0;
     for (size_t i = 0; i < a->merged_axis.size; i++) {
@@ -92,7 +92,7 @@ static xir_status distrs_join(xir_infer *at, size_t i, const xir_distr *distr, d
     return distrs_add(at, list, distr);
 }
 
-/* Whether a list contains a dim twice. */
+/* Returns true if a list contains a dim twice. */
 static bool repeated(const dim_list *axes) {
     for (size_t i = 0; i < axes->size; i++) {
         for (size_t k = 0; k < i; k++) {

@@ -9,7 +9,8 @@
 #include "element.h"
 #include "sort.h"
 
-/* Whether two tensors have the same dims, layout and valid elements, so that their elements correspond in memory. */
+/* Returns true if two tensors have the same dims, layout and valid elements, so that their elements correspond in
+ * memory. */
 bool same_placement(const xir_type *a, const xir_type *b);
 
 /* The first of the n inputs that has the highest rank. The result has its layout. */

@@ -81,7 +81,7 @@ typedef struct checking {
     xir_status         status;
 } checking;
 
-/* Whether an op is a sub op, at any depth, of another. */
+/* Returns true if an op is a sub op, at any depth, of another. */
 static bool is_within(const xir_op *op, const xir_op *other) {
     while (op && op != other) op = xir_op_parent(op);
     return op != NULL;

@@ -60,7 +60,7 @@ static xir_status non_max_suppression_rules(xir_infer *at) {
     return numbers_fit(at);
 }
 
-/* Whether the types can be checked: all present inputs are tensors and none is tiled. */
+/* Returns true if the types can be checked: all present inputs are tensors and none is tiled. */
 static bool checkable(xir_infer *at) {
     if (!inputs_known(at, 2) || inputs_tiled(at, 5)) return false;
     for (size_t i = MOST; i <= SCORE; i++) {

@@ -32,7 +32,7 @@ xir_status cannot_follow(xir_infer *at, size_t i, array_kind kind, int64_t axis)
                           array_words[kind], input_name(at, i), axis);
 }
 
-/* How many equal items the last dim of the output takes; one if that is unknown or the output has no dims. */
+/* Returns how many equal items the last dim of the output takes; one if that is unknown or the output has no dims. */
 static int64_t last_extent(const move *m) {
     int64_t axes[2] = { (int64_t)m->dims->size - 1, -1 };
     size_t n = 1;

@@ -49,7 +49,7 @@ static bool read_tiled(const xir_type *type, tiled_dim *t) {
     return false;
 }
 
-/* Whether an untiled tensor holds a single number, or one number for each of these channels. */
+/* Returns true if an untiled tensor holds a single number, or one number for each of these channels. */
 static bool is_factor(const xir_type *type, const tiled_dim *t) {
     int64_t n;
     size_t rank = xir_type_rank(type);
@@ -58,13 +58,13 @@ static bool is_factor(const xir_type *type, const tiled_dim *t) {
     return (n == t->valid || n == t->padded) && channels_of(type, xir_type_as_tensor(type)->shape.data, rank) == n;
 }
 
-/* Whether a tiled tensor has only the channel dim, in the same tiles. */
+/* Returns true if a tiled tensor has only the channel dim, in the same tiles. */
 static bool is_tiled_factor(const xir_type *type, const tiled_dim *t) {
     tiled_dim own;
     return xir_type_rank(type) == 2 && read_tiled(type, &own) && own.tiles == t->tiles && own.unit == t->unit;
 }
 
-/* Whether two tensors have the same layout and tiles, so that their other dims may broadcast. */
+/* Returns true if two tensors have the same layout and tiles, so that their other dims may broadcast. */
 static bool same_tiles(const xir_type *lhs, const xir_type *rhs) {
     const xir_layout *layout = xir_type_layout(lhs);
     const xir_tensor_type *l = xir_type_as_tensor(lhs), *r = xir_type_as_tensor(rhs);
@@ -277,7 +277,7 @@ xir_status cast_check(xir_infer *at) {
                           "the target has %" PRId64 " valid elements: expected %" PRId64 ", as in the input", to, from);
 }
 
-/* Whether unknown dims of the target are those of the input: it has the same axes, and neither has padding. */
+/* Returns true if unknown dims of the target are those of the input: it has the same axes, and neither has padding. */
 static bool keeps_dims(const xir_tensor_type *from, const xir_tensor_type *to) {
     return xir_type_has_unknown_dim((const xir_type *)to) && from->shape.size == to->shape.size &&
            !from->merged_distrs.size && !to->merged_distrs.size && !xir_type_is_layouted((const xir_type *)to) &&

@@ -139,7 +139,7 @@ xir_status shape_infer(xir_infer *at) {
 
 /* ---- ConstantOfShape --------------------------------------------------------------------------------------------- */
 
-/* Whether an integer type can hold a number. */
+/* Returns true if an integer type can hold a number. */
 static bool holds(const xir_integer_type *type, int64_t v) {
     if (!type->sign && v < 0) return false;
     int64_t bits = type->ibits - type->sign;   // of the magnitude

@@ -24,7 +24,7 @@ static xir_status need_some(xir_infer *at) {
     return xir_infer_fail(at, XIR_E_MISSING, "inputs", "there are no inputs: expected at least one");
 }
 
-/* Whether two element types are quantised in the same way, apart from the numbers. */
+/* Returns true if two element types are quantised in the same way, apart from the numbers. */
 static bool alike_quantized(const xir_type *a, const xir_type *b) {
     const xir_scales *s = xir_type_scale(a), *t = xir_type_scale(b);
     return xir_type_kind_of(a) == xir_type_kind_of(b) && xir_type_equal(xir_type_storage(a), xir_type_storage(b)) &&

@@ -19,7 +19,7 @@ static int64_t joined_axis(const join *j, int64_t axis, size_t rank) {
     return axis < 0 ? joined_dim(j, k) - (int64_t)j->dims->size : joined_dim(j, k);
 }
 
-/* How many elements input i has along the joined dim, tiles and unit together; -1 if unknown. */
+/* Returns how many elements input i has along the joined dim, tiles and unit together; -1 if unknown. */
 static int64_t share(xir_infer *at, const join *j, size_t i) {
     const int64_t axes[2] = { (int64_t)j->axis, j->partner };
     if (j->stack) return 1;
@@ -42,7 +42,7 @@ static xir_status array_of(xir_infer *at, size_t i, array_kind kind, run_list *r
     return status;
 }
 
-/* Whether the items of input i lie along the joined dim, one for each element. */
+/* Returns true if the items of input i lie along the joined dim, one for each element. */
 static bool lie_along(xir_infer *at, const join *j, size_t i, int64_t axis, xir_runs items) {
     int64_t axes[2], count = runs_total(items), have = share(at, j, i);
     size_t n = j->stack ? 0 : axes_along(xir_infer_input(at, i), axis, axes);
@@ -59,8 +59,8 @@ static bool same_items(xir_runs a, xir_runs b) {
     return true;
 }
 
-/* Whether the items of input i describe its elements as those of input 0 do, wherever the input lies along the joined
- * dim. */
+/* Returns true if the items of input i describe its elements as those of input 0 do, wherever the input lies along the
+ * joined dim. */
 static bool items_agree(xir_infer *at, const join *j, xir_runs first, int64_t first_axis, size_t i, int64_t axis,
                          xir_runs items) {
     if (lie_along(at, j, i, axis, items)) return false;

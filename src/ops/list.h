@@ -14,11 +14,11 @@
  * are read as that. */
 #define UNKNOWN_ITEM EXPR_UNKNOWN
 
-/* Whether the op has the input. */
+/* Returns true if the op has the input. */
 bool has_list(const xir_infer *at);
 /* The place of the list in findings: the input, or `attribute`. */
 const char *list_place(const xir_infer *at, const char *attribute);
-/* Whether a check can look at the list: it is an attribute, or the type of the input is known. */
+/* Returns true if a check can look at the list: it is an attribute, or the type of the input is known. */
 bool list_checkable(const xir_infer *at);
 
 /* Checks the input: `size` integers of 32 or 64 bits in one dim; no tiled tensor is changed by it. */

@@ -11,7 +11,7 @@
 
 static int64_t positive(int64_t v) { return v > 0 ? v : 0; }
 
-/* How many mirrored elements a dim of `n` can provide. */
+/* Returns how many mirrored elements a dim of `n` can provide. */
 static int64_t most_mirrored(xir_pad_mode mode, int64_t n) {
     if (mode == XIR_PAD_REFLECTION) return n - 1;
     if (mode == XIR_PAD_SYMMETRIC) return n;

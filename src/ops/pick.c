@@ -30,7 +30,7 @@ xir_status need_whole(xir_infer *at, size_t i) {
     return XIR_OK;
 }
 
-/* Whether a distribution covers only kept dims, or only `dim`. */
+/* Returns true if a distribution covers only kept dims, or only `dim`. */
 static bool goes_along(const xir_distr *distr, const int64_t *to, int64_t dim, size_t rank) {
     xir_i64s axes = distr->merged_axis;
     if (dim >= 0 && axes.size == 1 && from_start(axes.data[0], rank) == dim) return true;

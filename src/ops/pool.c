@@ -62,7 +62,7 @@ static xir_status avg_shape(xir_infer *at, const window_attrs *m, named_dims *ou
                           "%" PRId64 " is negative: expected a divisor, or 0 for the number of elements", divisor);
 }
 
-/* Whether the divisor is too small for the means to lie between the elements. */
+/* Returns true if the divisor is too small for the means to lie between the elements. */
 static bool exceeds(const window_attrs *m) {
     int64_t cells = 1;
     if (m->divisor == 0) return false;

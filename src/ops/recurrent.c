@@ -113,7 +113,7 @@ static size_t count_inputs(xir_infer *at, const cell *c) {
     return n < most ? n : most;
 }
 
-/* Whether the required inputs have types, and the present ones are tensors. */
+/* Returns true if the required inputs have types, and the present ones are tensors. */
 static bool known(xir_infer *at, size_t n) {
     if (!inputs_known(at, 3)) return false;
     for (size_t i = B; i < n; i++) {

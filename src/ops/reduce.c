@@ -58,8 +58,8 @@ static const xir_distr *distr_of(const xir_type *type, size_t i) {
 
 /* ---- tiles ------------------------------------------------------------------------------------------------------ */
 
-/* Whether the class has its own function for this target. Such a function takes tiled inputs, and the dims are those
- * of the tiled tensor. */
+/* Returns true if the class has its own function for this target. Such a function takes tiled inputs, and the dims are
+ * those of the tiled tensor. */
 static bool takes_tiles(xir_infer *at) {
     return target_tiles(at) && xir_class_infers_on(xir_infer_class(at), (int)xir_target_kind_of(xir_infer_target(at)));
 }
@@ -97,7 +97,7 @@ static xir_status no_elements(xir_infer *at, const char *what) {
                           input_name(at, 0), what);
 }
 
-/* Whether there are no elements to reduce: a dim is 0, or all its elements are padding. */
+/* Returns true if there are no elements to reduce: a dim is 0, or all its elements are padding. */
 static bool reduces_nothing(xir_infer *at, const reduction *r) {
     const xir_type *type = xir_infer_input(at, 0);
     const xir_tensor_type *tensor = xir_type_as_tensor(type);

@@ -406,7 +406,7 @@ static xir_status read_counts(xir_infer *at, dim_list *out) {
     return copy_items(at, a->dims, out);
 }
 
-/* How many times dim i of the output repeats the input. */
+/* Returns how many times dim i of the output repeats the input. */
 static int64_t repeats(const dim_list *counts, size_t i, size_t n) {
     return i + counts->size < n ? 1 : counts->data[i + counts->size - n];
 }

@@ -286,7 +286,7 @@ bool same_dim(xir_infer *at, int64_t a, int64_t b, int64_t *out) {
     return !dims_differ(at, a, b);
 }
 
-/* Whether the broadcast of a and b is a wherever there is one: b is never greater, and never 0 where a is 1. */
+/* Returns true if the broadcast of a and b is a wherever there is one: b is never greater, and never 0 where a is 1. */
 static bool is_greater(xir_infer *at, int64_t a, int64_t b) {
     expr x = expr_of_dim(a), y = expr_of_dim(b);
     return expr_at_least(at->pool, x, y) && expr_at_least(at->pool, y, expr_min(at->pool, x, 1));
@@ -306,7 +306,7 @@ bool join_dim(xir_infer *at, int64_t a, int64_t b, int64_t *out) {
     return (a < 0 || b < 0) && join_open(at, a, b, out);
 }
 
-/* Whether a and b broadcast only where they are equal, because b is less only where it is greater than 1. */
+/* Returns true if a and b broadcast only where they are equal, because b is less only where it is greater than 1. */
 static bool must_be_equal(xir_infer *at, int64_t a, int64_t b) {
     expr x = expr_of_dim(a), y = expr_of_dim(b);
     return a != b && expr_at_least(at->pool, x, y) && expr_at_least(at->pool, y, expr_min(at->pool, x, 2));

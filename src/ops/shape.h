@@ -23,9 +23,9 @@ const char *input_name(xir_infer *at, size_t i);
 typedef struct input_path { char text[32]; } input_path;
 input_path path_of_input(size_t i);
 
-/* Whether the first `n` inputs are present and have types, so that a check can look at them. */
+/* Returns true if the first `n` inputs are present and have types, so that a check can look at them. */
 bool inputs_known(xir_infer *at, size_t n);
-/* Whether any of them is tiled. That is a layout of a back end, to which rules for the host do not apply. */
+/* Returns true if any of them is tiled. That is a layout of a back end, to which rules for the host do not apply. */
 bool inputs_tiled(xir_infer *at, size_t n);
 /* Fails unless the first `n` inputs are tensors. */
 xir_status need_tensors(xir_infer *at, size_t n);
@@ -78,10 +78,10 @@ bool dims_init(xir_infer *at, dim_list *dims, size_t size);   /* false if out of
 bool dims_copy(xir_infer *at, dim_list *dims, const xir_type *type);
 void dims_free(dim_list *dims);
 
-/* Whether two dims can never be equal: different numbers, or expressions that differ for all values of their
+/* Returns true if two dims can never be equal: different numbers, or expressions that differ for all values of their
  * symbols. */
 bool dims_differ(xir_infer *at, int64_t a, int64_t b);
-/* Whether a dim is greater than another for all values of their symbols. */
+/* Returns true if a dim is greater than another for all values of their symbols. */
 bool dim_exceeds(xir_infer *at, int64_t dim, int64_t most);
 /* Fails, with both, if dim k of an input can never be the expected one, which may be unknown. */
 xir_status need_dim(xir_infer *at, size_t input, size_t k, int64_t expected);

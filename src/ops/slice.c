@@ -9,7 +9,7 @@
 
 static const xir_tensor_type *input_of(xir_infer *at) { return xir_type_as_tensor(xir_infer_input(at, 0)); }
 
-/* Whether a dim is the unit of a tiled axis. The layout fixes its size. */
+/* Returns true if a dim is the unit of a tiled axis. The layout fixes its size. */
 static bool is_unit(xir_infer *at, size_t k) {
     return xir_layout_unit(xir_type_layout(xir_infer_input(at, 0)), k) != 0;
 }
@@ -57,7 +57,7 @@ static int64_t pick_open(object_pool *pool, expr begin, expr end, int64_t stride
     return dim_of_expr(expr_max(pool, count, 0));
 }
 
-/* Whether nothing is picked for any size of the dim, up to MOST_DIM. */
+/* Returns true if nothing is picked for any size of the dim, up to MOST_DIM. */
 static bool picks_none(int64_t begin, int64_t end, int64_t stride) {
     if ((begin < 0) == (end < 0)) return stride > 0 ? begin >= end : begin <= end;
     if (stride > 0) return begin < 0 ? end == 0 : MOST_DIM + end <= begin;

@@ -16,7 +16,7 @@ xir_status need_integers(xir_infer *at, size_t i);
 
 /* The element type of a tensor. For a type that is not a tensor, the type itself. */
 const xir_type *element_of(const xir_type *type);
-/* Whether the elements are plain integers, or plain floating-point numbers. False without a type. */
+/* Returns true if the elements are plain integers, or plain floating-point numbers. False without a type. */
 bool            holds_integers(const xir_type *type);
 bool            holds_reals(const xir_type *type);
 

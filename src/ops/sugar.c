@@ -37,7 +37,7 @@ xir_at xir_at_scope(xir_at at, const char *scope) {
 
 /* ---- inputs and outputs ---------------------------------------------------------------------------------------- */
 
-/* Whether all types are given, which inference does not check; `at` then has them. */
+/* Returns true if all types are given, which inference does not check; `at` then has them. */
 static bool take_types(xir_at *at, const xir_type *const *types, size_t n) {
     static const xir_type *const none[] = { NULL };
     if (!at->net) return false;

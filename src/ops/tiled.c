@@ -85,7 +85,7 @@ static xir_status put_units(xir_infer *at, const named_dims *now, unsigned chang
     return XIR_OK;
 }
 
-/* Whether a distribution covers a changed dim. */
+/* Returns true if a distribution covers a changed dim. */
 static bool covers_changed(const xir_distr *distr, const named_dims *now, unsigned changed, size_t rank) {
     for (size_t i = 0; i < distr->merged_axis.size; i++) {
         int64_t axis = from_start(distr->merged_axis.data[i], rank);

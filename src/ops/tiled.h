@@ -10,21 +10,21 @@
 
 #include "element.h"
 
-/* Whether the op's target has an inference function that takes tiled inputs. */
+/* Returns true if the op's target has an inference function that takes tiled inputs. */
 bool target_tiles(const xir_infer *at);
 /* The most dims of a tiled tensor. Rules that look up the tile of each dim refuse more with XIR_E_LIMIT, because each
  * lookup walks the layout, and a hostile layout can be long. */
 enum { MOST_TILED_DIMS = 64 };
 xir_status need_few_dims(xir_infer *at, size_t n);
 
-/* Whether a check can look at its inputs: the first `n` have types, and none is tiled unless the target takes tiles.
- * For classes with an INFER_TILED; others use inputs_known and inputs_tiled. */
+/* Returns true if a check can look at its inputs: the first `n` have types, and none is tiled unless the target takes
+ * tiles. For classes with an INFER_TILED; others use inputs_known and inputs_tiled. */
 bool inputs_checkable(xir_infer *at, size_t n);
 
 /* The distribution of the valid elements of dim k of input i, `d` as read_dims returned it; NULL: all are valid. */
 const xir_distr *valid_of_dim(xir_infer *at, size_t i, const named_dims *d, size_t k);
-/* Whether dim k of input i can have `expected` elements: it has, one of both is unknown, or the dim is tiled with
- * undeclared padding (common for kernels) and `expected` needs the same number of tiles. */
+/* Returns true if dim k of input i can have `expected` elements: it has, one of both is unknown, or the dim is tiled
+ * with undeclared padding (common for kernels) and `expected` needs the same number of tiles. */
 bool dim_may_be(xir_infer *at, size_t i, const named_dims *d, size_t k, int64_t expected);
 
 /* Sets the result to a type like that of input i with some dims changed. `now` is what read_dims returned for the

@@ -132,7 +132,7 @@ xir_status mod_work(xir_infer *at) {
 
 /* ---- picking ---------------------------------------------------------------------------------------------------- */
 
-/* How many times each of n elements is compared in a sort: log2(n), rounded up. */
+/* Returns how many times each of n elements is compared in a sort: log2(n), rounded up. */
 static uint64_t sorting(uint64_t n) {
     uint64_t looks = 0;
     while (looks < 63 && (uint64_t)1 << looks < n) looks++;

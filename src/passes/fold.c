@@ -69,7 +69,7 @@ static uint64_t count_of(const xir_type *type) {
     return n;
 }
 
-/* Whether the result has exactly the bytes of the input. */
+/* Returns true if the result has exactly the bytes of the input. */
 static bool is_move(const folder *f, const xir_op *op) {
     for (size_t i = 0; i < sizeof f->shares / sizeof *f->shares; i++) {
         if (op->cls->decl == f->shares[i]) return true;
@@ -121,7 +121,7 @@ static bool spend_bytes(folder *f, xir_op *op, uint64_t bytes) {
     return false;
 }
 
-/* Whether the budget has enough bytes for the output types. */
+/* Returns true if the budget has enough bytes for the output types. */
 static bool may_afford(folder *f, xir_op *op) {
     uint64_t all = 0, bytes, left = bytes_left(f);
     for (uint32_t i = 0; i < op->n_outputs; i++) {
@@ -217,7 +217,7 @@ static xir_status replace_by(folder *f, xir_op *op, const int64_t *numbers, size
     return status;
 }
 
-/* Whether the type is `n` elements of sint(64), as for Shape and everything picked from it. */
+/* Returns true if the type is `n` elements of sint(64), as for Shape and everything picked from it. */
 static bool is_of_ints(const xir_value *v, size_t n) {
     element_format form = element_format_of(v->type);
     return form.kind == ELEMENT_SIGNED && form.bits == 64 && !xir_type_has_unknown_dim(v->type) &&

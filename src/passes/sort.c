@@ -137,7 +137,7 @@ static xir_status sort(sorter *s) {
     return status;
 }
 
-/* How many ops have another predecessor in the new order. */
+/* Returns how many ops have another predecessor in the new order. */
 static size_t count_moved(const sorter *s) {
     size_t n = 0;
     for (size_t i = 0; i < s->n_order; i++) n += s->order[i]->prev != (i ? s->order[i - 1] : NULL);

@@ -96,7 +96,7 @@ static void count_readers(scheduler *s) {
     for (size_t i = 0; i < s->n_values; i++) s->values[i].seen = 0;
 }
 
-/* How many more bytes live after an op: its outputs, without the inputs that nothing else reads. */
+/* Returns how many more bytes live after an op: its outputs, without the inputs that nothing else reads. */
 static int64_t growth_of(const scheduler *s, uint32_t number) {
     const xir_op *op = s->ops[number];
     int64_t growth = 0;

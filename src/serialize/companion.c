@@ -75,7 +75,7 @@ char *companion_name(const xir_allocator *alloc, const format *f, const char *pa
     return join(alloc, path, stem, suffix, room);
 }
 
-/* Whether the name exists, even if it cannot be examined: then opening it will report why. */
+/* Returns true if the name exists, even if it cannot be examined: then opening it will report why. */
 static bool path_exists(const char *path) {
     struct stat st;
     return stat(path, &st) == 0 || (errno != ENOENT && errno != ENOTDIR && errno != ENAMETOOLONG);

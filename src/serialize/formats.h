@@ -18,7 +18,7 @@ bool format_named(xir_context *ctx, const char *format_name, format *out, xir_di
 /* By content, then by file name, as xir_probe_grade says. False: neither identifies a format. */
 bool format_detect(xir_context *ctx, const void *head, size_t size, uint64_t total, xir_str name, format *out);
 
-/* Whether a file of the format may begin with these bytes, if more follow; otherwise false with a finding. */
+/* Returns true if a file of the format may begin with these bytes, if more follow; otherwise false with a finding. */
 bool format_may_begin(const format *f, const void *head, size_t size, xir_str name, xir_diags *why);
 
 /* "json, imodel, fb", for messages: the formats that can be read, or written. */

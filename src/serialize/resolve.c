@@ -95,7 +95,7 @@ static const xir_target *resolve_target(resolver *r, const xir_target *target, c
     return (const xir_target *)made;
 }
 
-/* Whether the unknown class of a target has become a real one. */
+/* Returns true if the unknown class of a target has become a real one. */
 static bool is_target_known(const xir_target *target) {
     const xir_class *cls = ((const xir_object *)target)->cls;
     if (!cls->opaque) return false;

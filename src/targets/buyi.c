@@ -162,7 +162,7 @@ static bool has_one_constant(xir_infer *at) {
 
 /* ---- axes ------------------------------------------------------------------------------------------------------ */
 
-/* Whether the only axis is the last one but one. */
+/* Returns true if the only axis is the last one but one. */
 static bool is_along_rows(xir_infer *at, const char *where, const int64_t *axes, size_t n) {
     int64_t dims[MOST_AXES];
     const size_t rank = plain_dims(xir_infer_input(at, 0), dims);

@@ -48,12 +48,12 @@ bool multiply_cut_fits(xir_infer *at);
 /* The axes of a type as if it were not tiled: its dims, without units, up to `room`; and their number. */
 enum { MOST_AXES = 16 };
 size_t plain_dims(const xir_type *type, int64_t *out);
-/* Whether a type broadcasts over the other as a vector of channels: its last dim is that of the other or 1, and all
- * others are 1. */
+/* Returns true if a type broadcasts over the other as a vector of channels: its last dim is that of the other or 1, and
+ * all others are 1. */
 bool   is_channel_vector(const xir_type *type, const xir_type *of);
 /* A position; a negative one counts from the end. */
 static inline int64_t from_end(int64_t i, size_t n) { return i < 0 ? i + (int64_t)n : i; }
-/* Whether a product is at most `most`; unknown (negative) factors count as 1. */
+/* Returns true if a product is at most `most`; unknown (negative) factors count as 1. */
 bool   is_at_most(int64_t a, int64_t b, int64_t most);
 
 #endif

@@ -88,7 +88,7 @@ static const char *attributes(const char *name) {
     return text;
 }
 
-/* Whether something is found other than that constants lose their names. */
+/* Returns true if something is found other than that constants lose their names. */
 static bool finds_more(void) {
     const xir_diag *first = xir_diags_at(found, 0);
     return xir_diags_count(found) > 1 || (first && !strstr(first->message.data, "not in the file: "));

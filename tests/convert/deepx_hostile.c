@@ -17,7 +17,7 @@ static const char *const texts[] = {
     "[65536 65536 65536 65536]", "[1 1 1 1 1 1 1 1 1 1]",
 };
 
-/* Whether all is converted. */
+/* Returns true if all is converted. */
 static bool try(const char *text) {
     xir_diags_clear(why);
     xir_network *net = xir_network_read(ctx, text, strlen(text), XIR_STR("x.ir"),

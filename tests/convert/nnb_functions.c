@@ -426,7 +426,8 @@ static xir_network *written_and_read(xir_network *net) {
     return NULL;
 }
 
-/* Whether a converted network goes back to NNB, and computes the same after it: it keeps its inputs in order. */
+/* Returns true if a converted network goes back to NNB, and computes the same after it: it keeps its inputs in order.
+ * */
 static bool comes_back(const pair *p) {
     static char text[8000];
     char inputs[1000], outputs[1000];
@@ -466,7 +467,7 @@ static void functions_come_back(void **state) {
     assert_int_equal(wrong, 0);
 }
 
-/* Whether a pair has a number of the function. */
+/* Returns true if a pair has a number of the function. */
 static bool is_tried(const char *name) {
     for (size_t i = 0; i < COUNT(pairs); i++) {
         for (const char *p = pairs[i].functions; p; p = strchr(p, ';')) {

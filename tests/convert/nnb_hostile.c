@@ -8,7 +8,7 @@
 #include "convert/nnb_text.h"
 #include "support/often.h"
 
-/* Whether all is converted. */
+/* Returns true if all is converted. */
 static bool try(const char *variables, const char *functions) {
     static char text[8000];
     char inputs[1000], outputs[1000];

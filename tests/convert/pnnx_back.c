@@ -25,7 +25,7 @@ static bool has_again(const xir_network *net, const xir_op *was) {
     return false;
 }
 
-/* Whether PNNX's files can hold a network. */
+/* Returns true if PNNX's files can hold a network. */
 static bool goes_on(void *user, const void *data, size_t size) {
     (void)user, (void)data, (void)size;
     return true;

@@ -66,7 +66,7 @@ static inline char *row_table(const row_page *page) {
     return text;
 }
 
-/* Whether a page of docs/ has a text; if not, it is printed. */
+/* Returns true if a page of docs/ has a text; if not, it is printed. */
 static inline bool docs_have(const char *file, const char *expected) {
     enum { ROOM = 1 << 20 };
     char path[300], *found = malloc(ROOM + 1);

@@ -6,7 +6,7 @@
 #include <xir/convert.h>
 #include "convert/tsm_text.h"
 
-/* Whether all is converted. */
+/* Returns true if all is converted. */
 static bool try(const char *inputs, const char *nodes) {
     static char text[8000];
     char in[1000], out[1000];

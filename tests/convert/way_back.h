@@ -26,7 +26,7 @@ static inline const char *way_first_message(void) {
     return text;
 }
 
-/* Whether all ops are the format's, or (`foreign` false) XIR's. */
+/* Returns true if all ops are the format's, or (`foreign` false) XIR's. */
 static inline bool way_is_whole(const xir_network *net, bool foreign) {
     for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
         const bool ends = xir_op_is(op, xir_input_class()) || xir_op_is(op, xir_output_class());

@@ -101,7 +101,7 @@ static xir_array *input_of(const xir_network *net) {
     return some_array(xir_value_type(x));
 }
 
-/* Whether element i is greater than element j; NaN is greater than any number. */
+/* Returns true if element i is greater than element j; NaN is greater than any number. */
 static bool is_greater(const xir_array *x, size_t i, size_t j) {
     const element_format f = element_format_of(xir_array_type(x));
     const void *bytes = xir_array_data(x, NULL);

@@ -51,7 +51,7 @@ static void forget(results *r) {
     for (size_t i = 0; i < r->n; i++) xir_array_free(r->of[i]);
 }
 
-/* Whether a run in the memory of the plan has the bits of one without. */
+/* Returns true if a run in the memory of the plan has the bits of one without. */
 static bool is_right(const xir_network *net, size_t threads) {
     results plain, planned;
     DOES(run(net, NULL, &plain));

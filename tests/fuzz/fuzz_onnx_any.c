@@ -78,7 +78,7 @@ static int64_t maker_of(const xir_value *v) {
                            (out && xir_op_before(out, op));
 }
 
-/* Whether a type says the same elements and dims, as far as a file of ONNX says them. */
+/* Returns true if a type says the same elements and dims, as far as a file of ONNX says them. */
 static bool same_shape(const xir_type *a, const xir_type *b) {
     if (!xir_type_as_tensor(a) || !xir_type_as_tensor(b)) return true;
     if (!xir_type_equal(xir_type_element(a), xir_type_element(b)) || xir_type_rank(a) != xir_type_rank(b)) return false;
@@ -222,14 +222,14 @@ static void same_ops(const xir_network *a, const xir_network *b, xir_diags *why)
     }
 }
 
-/* Whether a file says all of the value's type: no tiles and no padding; open dims get names there. */
+/* Returns true if a file says all of the value's type: no tiles and no padding; open dims get names there. */
 static bool is_plain(const xir_value *v) {
     const xir_tensor_type *type = xir_type_as_tensor(xir_value_type(v));
     return type && !type->merged_distrs.size && !xir_type_has_unknown_dim(xir_value_type(v)) &&
            !xir_type_is_layouted(xir_value_type(v));
 }
 
-/* Whether the library knows the classes of all ops. */
+/* Returns true if the library knows the classes of all ops. */
 static bool all_are_known(const xir_network *net) {
     for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op))
         if (xir_class_is_opaque(xir_op_class(op))) return false;

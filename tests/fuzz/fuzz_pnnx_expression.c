@@ -14,7 +14,7 @@
 
 enum { MOST = 4000 };
 
-/* Whether an op other than Input and Output is of a dialect, or not of one. */
+/* Returns true if an op other than Input and Output is of a dialect, or not of one. */
 static bool has(const xir_network *net, bool foreign) {
     const xir_op *op = xir_network_first(net);
     while (op && (xir_op_is(op, xir_input_class()) || xir_op_is(op, xir_output_class()) ||

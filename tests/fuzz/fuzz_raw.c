@@ -22,7 +22,7 @@ typedef struct wanted {
     size_t     n;
 } wanted;
 
-/* Whether the file is valid; compares every byte for every entry. */
+/* Returns true if the file is valid; compares every byte for every entry. */
 static bool is_valid(wanted *w, const uint8_t *file, size_t size) {
     uint8_t *covered = calloc(size + 1, 1);
     bool right = false;

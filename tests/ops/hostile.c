@@ -129,7 +129,7 @@ static void check_findings(const trial *t, xir_status status) {
 
 /* ---- results ---------------------------------------------------------------------------------------------------- */
 
-/* Whether a type comes from an input or an attribute. */
+/* Returns true if a type comes from an input or an attribute. */
 static bool is_given(const trial *t, const xir_type *type) {
     for (uint32_t i = 0; i < t->cls->n_fields; i++) {
         const xir_field *f = &t->cls->fields[i];
@@ -191,7 +191,7 @@ static bool only_infers(xir_status status) {
            status == XIR_E_TYPE;
 }
 
-/* Whether the rules know all they need, and nothing is invalid by itself. */
+/* Returns true if the rules know all they need, and nothing is invalid by itself. */
 static bool all_there(const trial *t) {
     for (size_t i = 0; i < t->n_inputs; i++) {
         if (!t->inputs[i]) return false;
@@ -259,7 +259,7 @@ static void check_op(const trial *t, xir_op *op, bool inferred) {
     if (xir_op_erase(op)) fault_of(t, "is not erased");
 }
 
-/* Whether a builder would change the body: a default for a null reference, reals rounded to float32. */
+/* Returns true if a builder would change the body: a default for a null reference, reals rounded to float32. */
 static bool is_built_otherwise(const trial *t) {
     for (uint32_t i = 0; i < t->cls->n_fields; i++) {
         const xir_field *f = &t->cls->fields[i];

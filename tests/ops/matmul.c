@@ -550,8 +550,8 @@ static const xir_type *masked(const shape *s) {
     return type;
 }
 
-/* Whether an element is valid according to the distributions over the output's dims: a sum of no valid elements is
- * 0. */
+/* Returns true if an element is valid according to the distributions over the output's dims: a sum of no valid elements
+ * is 0. */
 static bool valid_at(const xir_type *type, const int64_t *place, const char *labels, const int64_t *out) {
     xir_refs distrs = xir_type_as_tensor(type)->merged_distrs;
     for (size_t i = 0; i < distrs.size; i++) {
@@ -577,7 +577,7 @@ static bool next_place(const xir_type *type, int64_t *place) {
     return false;
 }
 
-/* Whether a valid element of an input contributes to the output element at `out`: the positions agree for every
+/* Returns true if a valid element of an input contributes to the output element at `out`: the positions agree for every
  * label, or the input has size 1 there. For labels that the output lacks, `out` is -1 and any position contributes. */
 static bool feeds(const xir_type *type, const char *labels, const int64_t *out) {
     int64_t place[MOST_RANK] = { 0 };

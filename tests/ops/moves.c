@@ -232,7 +232,7 @@ static size_t item(const xir_type *type, int64_t axis, size_t count, const shape
     return (size_t)(index[tiles] * s->dim[unit] + index[unit]);
 }
 
-/* Whether an element is valid; a new one is valid if the dims that are not padded there are. */
+/* Returns true if an element is valid; a new one is valid if the dims that are not padded there are. */
 static bool is_valid(const xir_type *type, const shape *s, const int64_t *index) {
     const xir_tensor_type *tensor = xir_type_as_tensor(type);
     bool valid = true;
@@ -266,7 +266,7 @@ static said said_of(const xir_type *type, const shape *s, const int64_t *index) 
     return what;
 }
 
-/* Whether any property differs between elements: only then may the output be unable to express it. */
+/* Returns true if any property differs between elements: only then may the output be unable to express it. */
 static bool says_different_things(const move_case *c, const xir_type *const *types) {
     said first = { 0 };
     bool any = false;
@@ -295,7 +295,7 @@ static void no_fault(void *user, const char *where, const char *sentence) {
     print_error("%s%s: %s\n", (const char *)user, where, sentence);
 }
 
-/* Whether each element of an output has the properties of its source, and the type is valid. */
+/* Returns true if each element of an output has the properties of its source, and the type is valid. */
 static bool says_the_same(const move_case *c, const xir_type *const *types, const xir_type *type, const shape *out,
                           size_t part) {
     char output[] = "output: ";

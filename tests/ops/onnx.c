@@ -169,7 +169,7 @@ static void stays(trial *t, fate why_not, const xir_op *op) {
     }
 }
 
-/* Whether an op takes the numbers of a list from an input: then its dims depend on data. */
+/* Returns true if an op takes the numbers of a list from an input: then its dims depend on data. */
 static bool reads_a_list(const xir_op *op) {
     return xir_op_input_count(op) == 2 &&
            (xir_op_is(op, xir_reshape_class()) || xir_op_is(op, xir_expand_class()) ||

@@ -166,7 +166,7 @@ static bool none_valid(const group *g) {
     return true;
 }
 
-/* Whether the letters, except `*`, are unique. */
+/* Returns true if the letters, except `*`, are unique. */
 static bool once(const char *letters) {
     for (size_t i = 0; letters[i]; i++) {
         if (letters[i] != '*' && strchr(letters + i + 1, letters[i])) return false;

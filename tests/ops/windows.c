@@ -93,7 +93,7 @@ static a_case random_case(op_kind kind) {
 
 /* ---- the slow implementation ------------------------------------------------------------------------------------ */
 
-/* Whether the input has the cell that padding copies. */
+/* Returns true if the input has the cell that padding copies. */
 static bool padding_is_there(const a_case *c, const axis *a) {
     const int64_t pads[2] = { a->before, a->after };
     for (size_t side = 0; side < 2; side++) {
@@ -264,7 +264,7 @@ static const char *kernel_of(const a_case *c) {
     return letters[c->kind == TRANSPOSED][c->n - 1];
 }
 
-/* Whether the output's dims, by letter, are these. */
+/* Returns true if the output's dims, by letter, are these. */
 static bool dims_are(const a_case *c, const xir_type *type, const placed *input, const int64_t *out) {
     size_t at[MOST_RANK];
     size_t rank = c->kind == UNFOLD ? 3 : c->n + 2;

@@ -41,7 +41,7 @@ static xir_network *load(const char *path) {
     return net;
 }
 
-/* Whether anything was proven. A failure names the model and the pipeline. */
+/* Returns true if anything was proven. A failure names the model and the pipeline. */
 static bool prove(const char *path, const char *text, xir_network *net, uint64_t seed) {
     xir_pipeline *p = xir_pipeline_parse(ctx, xir_str_of(text), why);
     xir_proof *proof = xir_proof_new(ctx, &XIR_INIT(xir_proof_options, .seed = seed), why);

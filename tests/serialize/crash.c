@@ -409,7 +409,7 @@ static void list_calls(const scene *s, calls *c) {
     assert_true(c->n > 8 && c->renames == (s->n > 1 ? 3 : 1));    /* a pair has a journal too */
 }
 
-/* Whether a call was made to fail, and how many renames there were before it. */
+/* Returns true if a call was made to fail, and how many renames there were before it. */
 static bool is_injected(size_t *renames) {
     FILE *in = fopen(traced, "r");
     char line[LINE];
@@ -445,8 +445,8 @@ static bool is_of(const char *list, const char *name) {
 #define WRITES \
     "openat write pwrite64 writev fsync fdatasync rename renameat2 close fchmod fchown ftruncate fallocate"
 
-/* Whether a call may occur in one run and not in the next: those for memory and threads depend on addresses and on
- * time. So do those by which the runtime of a sanitizer reads /proc/self/maps before the saving. */
+/* Returns true if a call may occur in one run and not in the next: those for memory and threads depend on addresses and
+ * on time. So do those by which the runtime of a sanitizer reads /proc/self/maps before the saving. */
 static bool may_be_absent(const call *c) {
     if (IS_SANITIZED && is_of("openat read close", c->name)) return true;
     return is_of(CANNOT_FAIL, c->name) || is_of(MEMORY, c->name);

@@ -26,7 +26,7 @@ static const char *text_of(const char *core) {
 
 static const xir_target_row row = { XIR_TARGET_HEAD("own::Target", "own", "a target"), .cores = "c0" };
 
-/* How many ops have a target of the class that has become known. */
+/* Returns how many ops have a target of the class that has become known. */
 static size_t resolved(xir_context *with, const xir_network *net) {
     const int kind = xir_target_find(with, XIR_STR("own"));
     size_t n = 0;

@@ -36,7 +36,7 @@ xir_value *pool_value(pool *p, bool *sound);
  * too long, or null. */
 void *pool_body(pool *p, const xir_class *cls, bool wild);
 
-/* Whether the layout, distributions and arrays of a tensor type fit it. */
+/* Returns true if the layout, distributions and arrays of a tensor type fit it. */
 bool type_is_sound(const xir_type *type);
 
 static inline bool once_in(uint64_t n) { return chance(n) == 0; }

@@ -273,7 +273,7 @@ static bool ends_with(xir_str text, const char *end) {
     return text.size >= n && memcmp(text.data + text.size - n, end, n) == 0;
 }
 
-/* Whether the finding is in the list. If the builder makes the message itself (no path), the code is enough for
+/* Returns true if the finding is in the list. If the builder makes the message itself (no path), the code is enough for
  * `any_words`. */
 static bool has_finding(const op_case *c, const xir_diags *diags, bool any_words) {
     bool everywhere = strcmp(c->path, ".") == 0;

@@ -61,7 +61,7 @@ bool  op_text_fail(op_text *t, const char *format, ...) XIR_PRINTF(2, 3);
 char  op_text_next(op_text *t);
 bool  op_text_skip(op_text *t, char c);
 bool  op_text_expect(op_text *t, char c);
-/* Whether the byte continues a word: a letter, a digit or _. */
+/* Returns true if the byte continues a word: a letter, a digit or _. */
 bool  op_text_in_word(char c);
 /* Reads this word if it comes next, as a whole word. */
 bool  op_text_word(op_text *t, const char *word);

@@ -192,7 +192,7 @@ static void go_up(search *s, const xir_op *op) {
     }
 }
 
-/* How many sources a search has met. */
+/* Returns how many sources a search has met. */
 static size_t met(const search *s) {
     size_t n = 0;
     for (size_t i = 0; i < s->sources.n; i++) {
@@ -203,7 +203,7 @@ static size_t met(const search *s) {
     return n;
 }
 
-/* Whether a search from some values meets all sources. It ends when it has. */
+/* Returns true if a search from some values meets all sources. It ends when it has. */
 static bool meets_all(search *s, const id_list *from, bool down) {
     size_t next = 1;
     start(s);

@@ -249,7 +249,7 @@ static void store_constants(xir_op *op, const quantiser *how) {
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */
 
-/* Whether its result has the ratios of its input although inference leaves them to the quantiser. */
+/* Returns true if its result has the ratios of its input although inference leaves them to the quantiser. */
 static bool passes_on(const xir_op *op) { return xir_prelu_of(op) || xir_relu_of(op); }
 
 static void quantise_op(xir_op *op, const seen_values *seen, const quantiser *how) {

@@ -49,7 +49,7 @@ size_t random_net_op_count(const random_net *r);
 char *random_net_text(const random_net *r, const bool *dropped, uint64_t params_bytes, const char *params_md5,
                       size_t *size);
 
-/* Whether ids are too large for a raw file; a network with payloads then gets the bytes of its Params from this
+/* Returns true if ids are too large for a raw file; a network with payloads then gets the bytes of its Params from this
  * function. */
 bool random_net_has_wide_ids(const random_net *r);
 void random_net_fill(const random_net *r, xir_network *net);

@@ -89,7 +89,7 @@ static inline void raw_fill(xir_value *value) {
     free(bytes);
 }
 
-/* Whether the Params have the bytes of raw_fill. */
+/* Returns true if the Params have the bytes of raw_fill. */
 static inline bool raw_is_filled(const xir_value *value) {
     uint64_t size, needed;
     const uint8_t *bytes = xir_params_data(value, &size);

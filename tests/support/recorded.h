@@ -26,13 +26,13 @@ void recorded_read(recorded *set, const char *path);
 void recorded_free(recorded *set);
 /* ("in", 2): the array of in2.npy. NULL: the archive does not have it, or XIR does not have its elements. */
 xir_array *recorded_at(const recorded *set, const char *kind, size_t i);
-/* How many members of a kind there are: the greatest number, and 1. */
+/* Returns how many members of a kind there are: the greatest number, and 1. */
 size_t recorded_count(const recorded *set, const char *kind);
 
 /* "what: the first error in `why`". */
 void recorded_error(char reason[RECORDED_REASON], const char *what);
 
-/* Whether the arrays have one shape; sets the reason if not. */
+/* Returns true if the arrays have one shape; sets the reason if not. */
 bool recorded_same_shape(const xir_array *found, const xir_array *expected, size_t output,
                          char reason[RECORDED_REASON]);
 

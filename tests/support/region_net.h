@@ -31,7 +31,7 @@ typedef struct reach {
 } reach;
 void reach_of(const xir_network *net, reach *out);
 size_t reach_place(const reach *r, const xir_op *op);
-/* Whether no op outside of a set is both reached from it and reaches it. */
+/* Returns true if no op outside of a set is both reached from it and reaches it. */
 bool reach_is_convex(const reach *r, xir_op *const *ops, size_t n);
 
 /* A random set of ops between the ends, not empty, in a random order, closed so that it is convex. Returns how many. */

@@ -113,7 +113,7 @@ int check_shapes(void) { return check(shapes_of_line); }
 
 /* ---- the passes ------------------------------------------------------------------------------------ */
 
-/* Whether a pass is a step of a pipeline. Its name is neither in options nor in quotes. */
+/* Returns true if a pass is a step of a pipeline. Its name is neither in options nor in quotes. */
 static bool has_step(const char *passes, const char *name) {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
     bool quoted = false, inside = false;

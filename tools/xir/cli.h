@@ -299,7 +299,7 @@ void json_begun(void);
 /* The members exit_code, findings and more, of what was said since this was last called. Returns the exit code, which
  * is not `code` if memory ran out. */
 int json_findings(json_out *j, int code);
-/* How many errors, warnings and notes were noted since then. */
+/* Returns how many errors, warnings and notes were noted since then. */
 size_t findings_of(xir_severity severity);
 /* Of a command with --json that failed before it had a result: its findings and exit code are its result. */
 int json_failure(int code);
@@ -437,7 +437,7 @@ int check_save(const file_format *to, const char *out, xir_save_options *o);
 /* Writes the network; all findings are printed. */
 int save(loaded *l, const char *out, const file_format *to, const xir_save_options *o);
 
-/* Whether some of its Params have no bytes and need some; whether some have bytes. */
+/* Returns true if some of its Params have no bytes and need some; whether some have bytes. */
 bool lacks_params(const xir_network *net);
 bool keeps_params(const xir_network *net);
 /* All bytes of a structure file that is text, read again if necessary; *bytes is NULL if the file is not a text, or
@@ -578,7 +578,7 @@ xir_status each_part(xir_value *const *inputs, const xir_array *const *arrays, s
 /* Runs a network for each part of inputs that hold many along their first dim, and joins the outputs. */
 xir_status run_each(const xir_network *net, xir_value *const *inputs, const xir_array *const *arrays, size_t n_in,
                     xir_array **out, size_t n_out, const xir_run_options *options, xir_diags *why);
-/* How many parts the arrays of the inputs have, the same number for all; 0 after a complaint. */
+/* Returns how many parts the arrays of the inputs have, the same number for all; 0 after a complaint. */
 size_t     count_parts(xir_value *const *inputs, const xir_array *const *arrays, size_t n);
 /* The i-th of so many parts of an array; NULL with a finding. */
 xir_array *part_of(const xir_array *whole, size_t i, size_t parts, xir_diags *why);

@@ -53,7 +53,7 @@ static int count(const xir_network *net, counts *c) {
 
 /* ---- groups -------------------------------------------------------------------------------------- */
 
-/* Whether the pass partition has divided the network. */
+/* Returns true if the pass partition has divided the network. */
 static bool is_divided(const xir_network *net) {
     for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
         const xir_map *tags = xir_op_tags(op);

@@ -30,7 +30,7 @@ typedef struct c_names {
 c_names c_names_of(const xir_class *cls);
 void    c_names_free(c_names *names);
 
-/* Whether a class infers on any target; "host, buyi" of those that it has functions of its own for. */
+/* Returns true if a class infers on any target; "host, buyi" of those that it has functions of its own for. */
 bool put_targets(text *t, const xir_class *cls);
 
 /* Returns the word for the parts of inputs that a part of an output needs: "exact parts", "parts" (at least what is

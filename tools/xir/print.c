@@ -111,7 +111,7 @@ void text_free(text *t) {
 
 xir_str text_of(const text *t) { return (xir_str){ t->data, t->size }; }
 
-/* How many bytes of well-formed UTF-8 begin here; 0 if none. */
+/* Returns how many bytes of well-formed UTF-8 begin here; 0 if none. */
 static size_t character(const unsigned char *p, size_t size) {
     if (p[0] < 0x80) return 1;
     size_t n = p[0] >= 0xC2 && p[0] <= 0xDF ? 2 : (p[0] & 0xF0) == 0xE0 ? 3 : p[0] >= 0xF0 && p[0] <= 0xF4 ? 4 : 0;

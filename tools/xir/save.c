@@ -29,7 +29,7 @@ const file_format *choose_output(const char *path) {
     return f;
 }
 
-/* Whether a file can be next to this one: not if it exists and is not an ordinary file. */
+/* Returns true if a file can be next to this one: not if it exists and is not an ordinary file. */
 static bool has_neighbours(const char *path) {
     struct stat s;
     return strcmp(path, "-") != 0 && (stat(path, &s) != 0 || S_ISREG(s.st_mode));

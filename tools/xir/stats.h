@@ -64,7 +64,7 @@ const stats_column *stats_column_named(const stats *s, const char *word);
 
 /* "1.814 G" and "46.76 MB"; few_bytes: 16. */
 void stats_count(char out[16], uint64_t n, bool bytes);
-/* How many columns a text takes. */
+/* Returns how many columns a text takes. */
 size_t stats_columns_of(xir_str s);
 /* The name of a row for people, without control characters, at most so many columns wide: its end counts most. */
 void stats_name(text *t, const stats_row *row, size_t most);

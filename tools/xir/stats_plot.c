@@ -10,7 +10,7 @@
 
 enum { HEIGHT = 10, USUAL_WIDTH = 80, LEAST_WIDTH = 40, MOST_WIDTH = 400, USUAL_BARS = 30, LABEL = 12 };
 
-/* Whether the locale is UTF-8, as the environment says. */
+/* Returns true if the locale is UTF-8, as the environment says. */
 static bool has_blocks(void) {
     static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {

@@ -26,7 +26,7 @@ static void fails(const test_file *f, test_case *t, size_t at, const char *forma
 
 /* ---- networks ----------------------------------------------------------------------------------------------- */
 
-/* Whether a text has the line "xir 1" already. */
+/* Returns true if a text has the line "xir 1" already. */
 static bool has_version(const char *p, const char *end) {
     for (; p < end; p++) {
         if (*p == '\n' || *p == ' ' || *p == '\r') continue;

@@ -76,7 +76,7 @@ static bool print_tag_of(const xir_network *net, int64_t id) {
     return true;
 }
 
-/* Whether a word is the name of an op, or its id if no op has that name. */
+/* Returns true if a word is the name of an op, or its id if no op has that name. */
 static bool is_meant(const char *word, bool by_id, int64_t id, xir_str name) {
     int64_t wanted;
     if (!by_id) return xir_str_equal(name, xir_str_of(word));

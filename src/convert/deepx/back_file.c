@@ -314,7 +314,7 @@ static bool give_tensors(making *m) {
     return true;
 }
 
-/* Whether this pass has made a call, which writes into no tensor yet. */
+/* Returns true if this pass has made a call, which writes into no tensor yet. */
 static bool is_new(const xir_network *net) {
     for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op))
         if (xir_op_output_count(op) == 1 && xir_type_as_tensor(xir_value_type(xir_op_output(op, 0))) && is_bare(op))

@@ -17,7 +17,7 @@ size_t  deepx_spelled(xir_str type, char *out, size_t room);
 /* prepare.c: what calls do to names becomes edges. */
 xir_status deepx_prepare(xir_network *net, bool *changed);
 
-/* Whether an op is a call of a function: "add". */
+/* Returns true if an op is a call of a function: "add". */
 bool deepx_calls(const xir_op *op, const char *function);
 /* The name of the function, or an empty text if the op is of another dialect. */
 xir_str deepx_function(const xir_op *op);
@@ -69,12 +69,12 @@ xir_value *deepx_call(xir_node *at, const char *key, const char *form, xir_value
 bool       deepx_gives(xir_node *at, const char *form, xir_values in, const char *const *texts);
 /* x broadcast to the dims of a type. */
 xir_value *deepx_spread(xir_node *at, xir_value *x, const xir_type *dims);
-/* Whether one of two inputs is a number that a text says, and adds no dims to the other one. */
+/* Returns true if one of two inputs is a number that a text says, and adds no dims to the other one. */
 bool       deepx_is_number(xir_node *at, size_t i, double *out);
 /* Reals without their fractions. */
 xir_value *deepx_cut(xir_node *at, xir_value *x);
 xir_value *deepx_back_constant(xir_node *at, xir_value *own);
-/* How many inputs of a call are its parameters. */
+/* Returns how many inputs of a call are its parameters. */
 size_t     deepx_own_inputs(const xir_op *op);
 /* back_file.c: the options; names, tensors and deletions of the whole network. */
 xir_status deepx_begin_back(xir_pass *pass);

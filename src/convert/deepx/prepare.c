@@ -88,8 +88,8 @@ static bool put_vars(preparing *p, xir_op *op) {
 
 /* ---- tensors that a call overwrites ------------------------------------------------------------------------------ */
 
-/* How many inputs are the call's own: the slots in "tensor<any>, listtensor<any>*2, var<any> -> tensor<any>" that have
- * no text; the old name of renametensor is a return slot. */
+/* Returns how many inputs are the call's own: the slots in "tensor<any>, listtensor<any>*2, var<any> -> tensor<any>"
+ * that have no text; the old name of renametensor is a return slot. */
 size_t deepx_own_inputs(const xir_op *op) {
     const xir_str types = text_of(op, "types");
     const char *p = types.data, *end = p + types.size;

@@ -251,7 +251,7 @@ static bool same_dims(const xir_value *a, const xir_value *b) {
     return same;
 }
 
-/* Whether every number of the first type is one of the second: booleans are 0 and 1. */
+/* Returns true if every number of the first type is one of the second: booleans are 0 and 1. */
 static bool holds_all(const xir_value *from, const xir_value *to) {
     const xir_integer_type *a = xir_integer_type_of(xir_type_object(v_element(from))),
                            *b = xir_integer_type_of(xir_type_object(v_element(to)));
@@ -332,7 +332,7 @@ bool nnb_back_not(xir_node *at) {
     return calls_with(at, "nnb::RSubScalar", x, "val", 1, 0);
 }
 
-/* Whether input i is a constant with an element that is not finite. */
+/* Returns true if input i is a constant with an element that is not finite. */
 static bool is_wild(xir_node *at, size_t i) {
     const double *v;
     size_t n;

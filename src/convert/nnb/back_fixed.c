@@ -99,9 +99,9 @@ static bool sums_fit(const xir_op *op, bool needs_bias) {
     return x + w >= y && (biased ? fraction_of(xir_op_input(op, 2)) >= y : !needs_bias);
 }
 
-/* Whether the C runtime computes a function with the types that it has. Most functions read and write each number as a
- * float, whatever its type is. Convolutions are of one type only, and read a bias even if there is none; where all
- * types are the same, sums and products of integers have their own limits (docs/nnb.md). */
+/* Returns true if the C runtime computes a function with the types that it has. Most functions read and write each
+ * number as a float, whatever its type is. Convolutions are of one type only, and read a bias even if there is none;
+ * where all types are the same, sums and products of integers have their own limits (docs/nnb.md). */
 static bool is_computed(const xir_op *op) {
     static const char *const pools[] = { "MaxPooling", "AveragePooling", "SumPooling" },
                             *const convolutions[] = { "Convolution", "DepthwiseConvolution", "BinaryConnectConvolution",

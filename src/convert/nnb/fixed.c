@@ -40,8 +40,9 @@ int nnb_fraction_of(const xir_type *element) {
     return 1 - exponent;
 }
 
-/* Whether a function picks elements without moving axes, and all of its tensors have one fixed-point type. (Where axes
- * move, a scale, even of all elements, moves with the axis that its type names, which then is another type.) */
+/* Returns true if a function picks elements without moving axes, and all of its tensors have one fixed-point type.
+ * (Where axes move, a scale, even of all elements, moves with the axis that its type names, which then is another
+ * type.) */
 static bool keeps_elements(const xir_op *op) {
     static const char *const moves[] = { "Concatenate", "Flip", "Identity", "ReLU", "Slice", "Unlink" };
     const xir_str key = xir_class_key(xir_op_class(op)), name = { key.data + 5, key.size - 5 };
@@ -193,7 +194,7 @@ static bool real_output(fixing *f, xir_op *op, xir_value *v) {
     return !f->no_memory;
 }
 
-/* Whether a value is to be set apart. */
+/* Returns true if a value is to be set apart. */
 static bool is_apart(const fixing *f, const xir_value *v) {
     if (f->of == OF_FILE) return is_fixed(v);
     return v && xir_type_as_tensor(xir_value_type(v)) && nnb_fraction_of(v_element(v)) >= 0;

@@ -52,8 +52,8 @@ xir_value *nnb_normalised(xir_node *at, xir_value *x, const xir_ints *axes, doub
 
 /* ---- the way back (back_*.c) ---- */
 
-/* Whether only functions that NNabla's C runtime computes may be made; and the api level of the file, the newest unless
- * another one is wanted. */
+/* Returns true if only functions that NNabla's C runtime computes may be made; and the api level of the file, the
+ * newest unless another one is wanted. */
 bool       nnb_for_runtime(const xir_node *at);
 int64_t    nnb_level(const xir_node *at);
 bool       nnb_back_check(xir_node *at);

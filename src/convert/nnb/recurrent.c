@@ -19,7 +19,7 @@ typedef struct cell {
     xir_value  *first, *others, *bias;
 } cell;
 
-/* Whether v has these dims. */
+/* Returns true if v has these dims. */
 static bool has_dims(xir_node *at, const xir_value *v, const char *what, const int64_t *dims, size_t n) {
     char expected[100] = "", found[100] = "";
     bool same = v_rank(v) == n;

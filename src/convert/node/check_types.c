@@ -43,8 +43,8 @@ static void type_text(const xir_type *type, const xir_value *v, char *out, size_
     snprintf(out + n, room - n, "]");
 }
 
-/* Whether the dims i may be the same for some values of the symbols: a name that the inputs do not have, or an unknown
- * dim, may be any number. */
+/* Returns true if the dims i may be the same for some values of the symbols: a name that the inputs do not have, or an
+ * unknown dim, may be any number. */
 static bool dim_agrees(xir_node *at, const xir_value *v, const xir_type *declared, const xir_type *inferred, size_t i) {
     object_pool *pool = &at->c->net->pool;
     const int64_t dim = xir_type_as_tensor(declared)->shape.data[i];

@@ -347,7 +347,7 @@ xir_value        *conversion_known_params(conversion *c, const xir_op *op);
 enum { MOST_COMPUTED = 1 << 12 };
 /* The Params that an op computes from small constants; NULL if it is not computed. */
 xir_value *conversion_computed(xir_node *at, xir_op *op);
-/* Whether an op only moves or casts elements. Such an op does not get the name of its node. */
+/* Returns true if an op only moves or casts elements. Such an op does not get the name of its node. */
 bool only_moves(const xir_op *op);
 /* The dims of a value as its type has them, with expressions; and a type with such dims. NULL: out of memory. */
 xir_ints        node_own_dims(xir_node *at, const xir_value *v);
@@ -370,7 +370,7 @@ const xir_class *find_class(xir_context *ctx, const char *name);      /* by the 
 void    node_begin(conversion *c, xir_op *op, const convert_class *cls, xir_node *at);
 /* Removes the ops made for a node. */
 void    node_discard(xir_node *at);
-/* Whether a value was made for this node and does not stand for another output yet. */
+/* Returns true if a value was made for this node and does not stand for another output yet. */
 bool    node_made(const xir_node *at, const xir_value *v);
 /* The op before those made for the node. */
 xir_op *node_mark(const xir_node *at);

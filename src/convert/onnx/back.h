@@ -74,7 +74,7 @@ bool onnx_calls_on(xir_node *at, const char *key, size_t of, xir_values inputs, 
 /* Names the outputs of an operator that the node does not give: those that the standard requires are not absent, even
  * if nothing uses them. False: out of memory. */
 bool onnx_name_rest(xir_node *at, xir_op *op);
-/* Whether XIR's op requantises its result, which ONNX's operators do not do. */
+/* Returns true if XIR's op requantises its result, which ONNX's operators do not do. */
 bool onnx_is_cut(xir_node *at);
 /* The operator of the node's row. */
 bool onnx_becomes(xir_node *at, xir_values inputs, xir_sets sets);

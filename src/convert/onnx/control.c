@@ -119,7 +119,7 @@ static bool is_list_of_one(const xir_value *input) {
     return xir_type_as_tensor(type) && xir_type_rank(type) == 1;
 }
 
-/* Whether each round returns the condition that it gets, or true. */
+/* Returns true if each round returns the condition that it gets, or true. */
 static bool goes_on_always(const xir_network *body) {
     const xir_op *input = xir_network_input_op(body), *output = xir_network_output_op(body);
     const xir_value *v = output ? xir_op_input(output, 0) : NULL;

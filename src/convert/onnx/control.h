@@ -11,7 +11,7 @@
 /* The tag of a call that was a node of a function of the file: "domain.name" of the function. */
 #define ONNX_FUNCTION_TAG "onnx.function"
 
-/* How many values the subgraphs of the node capture: its last inputs. */
+/* Returns how many values the subgraphs of the node capture: its last inputs. */
 size_t onnx_captured(const xir_node *at);
 /* The node's own inputs, without captured ones and results of bodies. */
 size_t onnx_own_inputs(const xir_node *at);

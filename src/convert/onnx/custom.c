@@ -101,7 +101,7 @@ static void put(custom_sets *s, const char *name, xir_any any) {
     s->n++;
 }
 
-/* Whether ONNX has tensors of this type. The letters of its axes are in the text of the type. */
+/* Returns true if ONNX has tensors of this type. The letters of its axes are in the text of the type. */
 static bool is_tensor(xir_node *at, const xir_type *type) {
     const xir_tensor_type *tensor = xir_type_as_tensor(type);
     return tensor && !xir_type_is_layouted(type) && !tensor->merged_distrs.size &&

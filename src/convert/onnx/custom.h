@@ -30,7 +30,7 @@ enum { CUSTOM_VERSION = 1 };
 #define CUSTOM_TARGET  "xir.target"    /* the target as JSON; missing: host                                          */
 #define CUSTOM_EXTRA   "xir.extra"     /* undeclared attributes, as JSON                                             */
 
-/* Whether an op is such a node. */
+/* Returns true if an op is such a node. */
 bool onnx_is_custom(const xir_op *op);
 
 xir_convert_fn onnx_custom;   /* the node becomes an op of XIR */

@@ -113,7 +113,7 @@ bool custom_store_the_same(const xir_type *a, const xir_type *b) {
     return xir_type_equal(xir_type_storage(a), xir_type_storage(b));
 }
 
-/* Whether a type is one that no tensor of a file has, so that a tensor has its bytes. */
+/* Returns true if a type is one that no tensor of a file has, so that a tensor has its bytes. */
 static bool is_raw(xir_node *at, const xir_value *v, const xir_type *type) {
     const xir_integer_type *byte = xir_integer_type_of(xir_type_object(v_element(v)));
     const bool bytes = byte && !byte->sign && byte->ibits == 8 && v_rank(v) == 1;

@@ -212,8 +212,8 @@ static xir_op *make(custom_reading *r, bool declared) {
 
 /* ---- what is declared, and what follows ------------------------------------------------------------------------- */
 
-/* Whether elements may be declared instead of those that follow: quantising and dequantising are conversions that
- * inference does not know. */
+/* Returns true if elements may be declared instead of those that follow: quantising and dequantising are conversions
+ * that inference does not know. */
 static bool may_be(const xir_type *declared, const xir_type *inferred) {
     return xir_type_equal(declared, inferred) || xir_type_is_quantized(declared) || xir_type_is_quantized(inferred);
 }
@@ -243,7 +243,7 @@ static bool fill_dims(custom_reading *r, xir_value *y, const xir_type *inferred)
     return (type && !xir_value_set_type(y, type)) || node_no_memory(r->at);
 }
 
-/* Whether the declared types agree with those that follow from the inputs, as far as any do. */
+/* Returns true if the declared types agree with those that follow from the inputs, as far as any do. */
 static bool agree_with_inferred(custom_reading *r, const xir_op *op) {
     const xir_str name = XIR_STR(CUSTOM_OUTPUTS);
     const xir_type **types;

@@ -242,7 +242,7 @@ static xir_value *product_of_types(xir_node *at, const product *p, bool conv) {
     return as_sums(at, conv ? make_conv(at, x, w, bias) : onnx_product(at, x, w, bias), p->sums);
 }
 
-/* Whether a bias is a 32-bit integer for each channel or column. */
+/* Returns true if a bias is a 32-bit integer for each channel or column. */
 static bool bias_fits(const product *p, int64_t channels) {
     const xir_integer_type *of = p->bias ? xir_integer_type_of(xir_type_object(v_element(p->bias))) : NULL;
     return !p->bias || (of && of->sign && of->ibits == 32 && v_rank(p->bias) == 1 && v_dim(p->bias, 0) == channels);

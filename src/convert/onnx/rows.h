@@ -65,7 +65,7 @@ xir_value *onnx_rotated(xir_node *at, xir_value *x, xir_value *cos, xir_value *s
  * token. */
 xir_value *onnx_rotary_rows(xir_node *at, size_t i, xir_value *x, size_t tokens, xir_value *places, int64_t n);
 
-/* Whether something uses output i. */
+/* Returns true if something uses output i. */
 static inline bool node_wants(const xir_node *at, size_t i) {
     return i < at->n_out && xir_value_uses(xir_op_output(at->op, (int64_t)i));
 }
@@ -73,8 +73,8 @@ static inline bool node_wants(const xir_node *at, size_t i) {
 /* Converts a Resize with its own coordinates: its output has the dims `to`, each made with a scale of its own. If
  * `region` is not NULL, it has where each dim begins and then where each ends, as parts of it. */
 bool onnx_resample(xir_node *at, const xir_ints *to, const double *scales, const double *region);
-/* Whether the image of a Resize, or its new size, is open; then the second converts it. `old`: before version 11.
- * `sizes_at` is 0 if the op has no input of sizes. */
+/* Returns true if the image of a Resize, or its new size, is open; then the second converts it. `old`: before version
+ * 11. `sizes_at` is 0 if the op has no input of sizes. */
 bool onnx_resize_is_open(xir_node *at, const xir_value *x, size_t sizes_at);
 bool onnx_resize_open(xir_node *at, xir_value *x, bool old, size_t scales_at, size_t sizes_at);
 

@@ -313,7 +313,7 @@ bool onnx_shape_pad(xir_node *at, size_t output, xir_ints *dims) {
     return true;
 }
 
-/* How many elements [start, end) has with a step, as ONNX clips them; -1: unknown. */
+/* Returns how many elements [start, end) has with a step, as ONNX clips them; -1: unknown. */
 static int64_t sliced(int64_t whole, int64_t start, int64_t end, int64_t step) {
     if (whole < 0 || start == OPEN_ITEM || end == OPEN_ITEM || step == OPEN_ITEM || step == 0) return -1;
     if (whole == 0) return 0;

@@ -22,7 +22,7 @@ static bool is_same(const xir_node *at) {
     return xir_node_is(at, "auto_pad", "SAME_UPPER") || xir_node_is(at, "auto_pad", "SAME_LOWER");
 }
 
-/* How many windows an axis has. */
+/* Returns how many windows an axis has. */
 static int64_t places(xir_node *at, size_t k, size_t n, int64_t whole, int64_t size) {
     const int64_t stride = item(at, "strides", k, 1), window = extent(at, k, size);
     const bool ceils = xir_node_int(at, "ceil_mode", 0), valid = xir_node_is(at, "auto_pad", "VALID");

@@ -285,7 +285,7 @@ static bool find_weighted(attention *a, xir_op *product, xir_value **mask, bool 
            find_scores(a, xir_op_input(soft, 0), mask);
 }
 
-/* Whether a linear layer is the last one of an attention. */
+/* Returns true if a linear layer is the last one of an attention. */
 static bool find(attention *a, xir_op *out) {
     static const int64_t heads_first[] = { 0, 2, 1, 3 };
     xir_value *mask = NULL;

@@ -86,7 +86,7 @@ static const char *function_of(xir_node *at) {
     return xir_node_unsupported(at, "this form of it"), NULL;
 }
 
-/* Whether the op is a requantised sum or product. */
+/* Returns true if the op is a requantised sum or product. */
 static bool is_cut(xir_node *at) {
     const xir_field *f = xir_class_field(at->op->cls, XIR_STR("cut_scale"));
     xir_str other;

@@ -193,7 +193,7 @@ static bool folded(binary_kind kind, term a, term b, term *out) {
     }
 }
 
-/* Whether a mask has ones from bit 0 on, and no others: then "and" is a remainder. */
+/* Returns true if a mask has ones from bit 0 on, and no others: then "and" is a remainder. */
 static bool are_low_bits(double mask) {
     int bits = 0;
     return mask >= 0 && mask < 1 << 30 && frexp(mask + 1, &bits) == 0.5;

@@ -204,7 +204,7 @@ static bool attributes_are_sound(xir_node *at) {
 
 /* ---- the version ------------------------------------------------------------------------------------------------ */
 
-/* Whether the version of the operator set that the network uses has the op. */
+/* Returns true if the version of the operator set that the network uses has the op. */
 static bool version_is_sound(xir_node *at) {
     const convert_class *cls = at->cls;
     const char *operators = convert_operators(cls->dialect);

@@ -95,7 +95,7 @@ static bool has_set(xir_sets sets, xir_str name) {
     return false;
 }
 
-/* Whether letters describe feature maps; otherwise they describe a kernel. */
+/* Returns true if letters describe feature maps; otherwise they describe a kernel. */
 static bool is_map(xir_str order) { return order.size >= 3 && order.data[0] == 'N' && order.data[1] == 'C'; }
 
 /* A kernel in XIR's order: what precedes its spatial axes comes last, in reverse, "OIHW" as "HWIO". */

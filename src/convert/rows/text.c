@@ -12,7 +12,7 @@ static const char *skip(const char *p) {
     return p;
 }
 
-/* Whether a character can be part of a name: formats have names like "out_proj.weight" and "#shape". */
+/* Returns true if a character can be part of a name: formats have names like "out_proj.weight" and "#shape". */
 static bool is_word(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c && strchr("_.#$", c));
 }

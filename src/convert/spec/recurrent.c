@@ -17,7 +17,7 @@ static const recurrent_kind *kind_of(const xir_op *op) {
                             : xir_op_is(op, xir_gru_class()) ? RECURRENT_GRU : RECURRENT_RNN];
 }
 
-/* Whether the activations are the usual ones; those of an RNN may also be Relu. */
+/* Returns true if the activations are the usual ones; those of an RNN may also be Relu. */
 static bool usual(xir_node *at, recurrent *c) {
     static const char *const words[] = { "Sigmoid", "Tanh", "Tanh" };
     const xir_any *a = xir_node_attr(at, "activations"), *x = xir_node_attr(at, "activation_alpha"),

@@ -15,7 +15,7 @@ static const xir_any *param_of(const xir_op *op, const char *name) {
     return extra ? xir_map_find(extra, xir_str_of(name)) : NULL;
 }
 
-/* How many fields an operator gives; 0: it may give one tensor. */
+/* Returns how many fields an operator gives; 0: it may give one tensor. */
 static size_t fields_of(const xir_op *op) {
     const xir_any *chunks = param_of(op, "chunks"), *value = param_of(op, "value");
     if (op_is_of(op, "tsm::", "topkv2")) return 2;

@@ -6,7 +6,7 @@
 
 static const int64_t swap[] = { 1, 0 };
 
-/* Whether the inner dims of two matrices agree. */
+/* Returns true if the inner dims of two matrices agree. */
 static bool inner_fit(xir_node *at, const xir_value *a, const xir_value *b) {
     if (xir_node_failed(at) || !a || !b || !xir_node_same_elements(at, 0, a, 1, b)) return false;
     const int64_t k = v_dim(a, v_rank(a) - 1), m = v_dim(b, v_rank(b) - 2);

@@ -105,7 +105,7 @@ static xir_value *convolved(xir_node *at, xir_value *x, xir_value *kernel, windo
     return last ? y : xir_node_channels_second(at, y);
 }
 
-/* Whether x has the channels that the kernel needs, in its dim `of`. */
+/* Returns true if x has the channels that the kernel needs, in its dim `of`. */
 static bool channels_fit(xir_node *at, const xir_value *x, const xir_value *kernel, size_t i, size_t of) {
     char where[32];
     const int64_t has = v_dim(x, rows_of(at) == 1 ? 3 : 1), needs = v_dim(kernel, of);
@@ -272,7 +272,7 @@ static bool deformed_sizes(xir_node *at, const xir_value *x, const xir_value *ke
            xir_node_unsupported(at, "a constant of more than 2^22 elements");
 }
 
-/* Whether input i has `per` numbers for each tap, of all parts, in each window. */
+/* Returns true if input i has `per` numbers for each tap, of all parts, in each window. */
 static bool is_of_taps(xir_node *at, size_t i, const xir_value *v, const deformed *d, int64_t per) {
     const int64_t expected[] = { d->n, per * d->parts * d->taps, d->rows, d->columns };
     char where[24];

@@ -82,7 +82,7 @@ static bool keeps_order(const xir_ints *order) {
 
 static bool run(conversion *c, xir_op *op, unsigned depth, xir_node *at);
 
-/* Whether a value may get the name of the result that it becomes: nothing else needs its own. */
+/* Returns true if a value may get the name of the result that it becomes: nothing else needs its own. */
 static bool may_be_renamed(const conversion *c, const xir_value *v) {
     const xir_op *producer = xir_value_op(v);
     const bool is_input = !producer || xir_op_is(producer, xir_input_class());
@@ -144,7 +144,7 @@ static bool attempt(xir_node *at, const convert_class *to, xir_convert_fn *hook,
     return false;
 }
 
-/* Whether the users of b find the same letters in a. */
+/* Returns true if the users of b find the same letters in a. */
 static bool has_letters(const xir_value *a, const xir_value *b) {
     const xir_layout *x = xir_type_layout(xir_value_type(a)), *y = xir_type_layout(xir_value_type(b));
     for (size_t i = 0; x && y && i < xir_layout_rank(y); i++) {

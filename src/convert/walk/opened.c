@@ -335,7 +335,7 @@ static bool copy_op(xir_node *at, size_t round, const xir_op *op) {
            resolve_references(at, copy, op) && set_version(at, copy);
 }
 
-/* Whether the copies stay within the limits. */
+/* Returns true if the copies stay within the limits. */
 static bool has_room(xir_node *at) {
     const xir_limits *most = &at->c->ctx->limits;
     const inlining *in = &at->c->in;

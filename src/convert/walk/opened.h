@@ -65,7 +65,7 @@ bool node_copy_body(xir_node *at, xir_value *const *args, size_t n, size_t round
 /* Makes a value the input `i` of the node, counted after its own ones: replaces it, or adds it as the last. */
 bool node_set_result_of_body(xir_node *at, size_t i, xir_value *v);
 xir_value *node_result_of_body(const xir_node *at, size_t i);
-/* Whether a value was made for the opened node: by an op of its body, or around it. */
+/* Returns true if a value was made for the opened node: by an op of its body, or around it. */
 bool node_has_inside(const xir_node *at, const xir_value *v);
 /* The walk continues at the ops that were made since the node was begun, and comes back. Returns false, since the hook
  * has given no results. */

@@ -33,8 +33,8 @@ static xir_value *quantised_of(const xir_value *v, const xir_class_decl *how) {
 
 /* ---- moves ------------------------------------------------------------------------------------------------------- */
 
-/* Whether signed integers are stored. MaxPool computes with numbers and stores its results again, for which the least
- * signed integer, -128 of 8 bits, is out of range. */
+/* Returns true if signed integers are stored. MaxPool computes with numbers and stores its results again, for which the
+ * least signed integer, -128 of 8 bits, is out of range. */
 static bool may_be_least(const xir_value *view) {
     const xir_op *op = view ? xir_value_op(view) : NULL;
     const xir_value *from = op ? xir_op_input(op, 0) : NULL;
@@ -55,7 +55,7 @@ static bool moves(const xir_op *op) {
     return is_any(op, greatest, COUNT(greatest)) && !may_be_least(xir_op_input(op, 0));
 }
 
-/* Whether all elements that the op moves are views of one kind of the same quantised type. */
+/* Returns true if all elements that the op moves are views of one kind of the same quantised type. */
 static bool moves_views(const xir_op *op, const xir_class_decl *how) {
     const size_t n = moves_all(op) ? xir_op_input_count(op) : 1;
     const xir_value *first = quantised_of(xir_op_input(op, 0), how);
@@ -218,7 +218,7 @@ static void skip_round_trip(conversion *c, xir_op *op) {
 
 /* ---- the end ----------------------------------------------------------------------------------------------------- */
 
-/* Whether the name of a value is free to be that of another one, which is made by an op of its own. */
+/* Returns true if the name of a value is free to be that of another one, which is made by an op of its own. */
 static bool can_be_named(const xir_value *v) {
     const xir_op *op = xir_value_op(v);
     return op && !xir_op_is(op, xir_input_class());

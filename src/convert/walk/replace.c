@@ -48,7 +48,7 @@ static bool name_ops(xir_node *at, xir_str output) {
     return true;
 }
 
-/* Whether a constant that was made for an output only has other letters than it. */
+/* Returns true if a constant that was made for an output only has other letters than it. */
 static bool lacks_letters(xir_node *at, const xir_value *v, const xir_value *old) {
     if (!at->c->back.to || !xir_value_is_params(v) || !node_made(at, v)) return false;
     const xir_type *has = xir_value_type(v), *had = xir_value_type(old);

@@ -42,8 +42,8 @@ void conversion_end(conversion *c) {
 
 /* ---- one node --------------------------------------------------------------------------------------------------- */
 
-/* Whether the inputs are made earlier. Otherwise the op is part of a cycle, or follows one in a file that can't be
- * sorted. */
+/* Returns true if the inputs are made earlier. Otherwise the op is part of a cycle, or follows one in a file that can't
+ * be sorted. */
 static bool inputs_are_ready(const xir_node *at) {
     for (size_t i = 0; at->c->cyclic && i < xir_op_input_count(at->op); i++) {
         const xir_value *v = xir_op_input(at->op, (int64_t)i);
@@ -80,7 +80,7 @@ static void unknown_op(xir_node *at) {
              near ? "; did you mean '" : "", near ? near->name + prefix : "", near ? "'?" : "");
 }
 
-/* Whether the format's own check has found an error about the op. */
+/* Returns true if the format's own check has found an error about the op. */
 static bool is_faulty(const conversion *c, const xir_node *at) {
     const int64_t number = convert_number(at->cls->dialect, at->op);
     return number >= 0 && (uint64_t)number < c->n_faulty && c->faulty[number];

@@ -10,7 +10,7 @@
 
 /* ---- in sentences ------------------------------------------------------------------------------------------ */
 
-/* How many bytes of a text fit into `most` without splitting a UTF-8 character. */
+/* Returns how many bytes of a text fit into `most` without splitting a UTF-8 character. */
 static inline int text_clip(xir_str text, size_t most) {
     size_t n = text.size;
     if (n > most) {

@@ -69,7 +69,7 @@ void op_remove_output(xir_op *op, size_t i) {
 
 /* ---- their types ------------------------------------------------------------------------------------------------ */
 
-/* Whether the network has these very types already: then taking them needs no memory. */
+/* Returns true if the network has these very types already: then taking them needs no memory. */
 static bool are_own(xir_network *net, const xir_type *const *types, size_t n) {
     size_t i = 0;
     while (i < n && net_type(net, types[i]) == types[i]) i++;

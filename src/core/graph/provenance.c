@@ -65,7 +65,7 @@ bool origin_add_parent(xir_provenance *p, size_t from, uint32_t item) {
     return add_u32(p, &p->parents, item);
 }
 
-/* Whether an origin is the other one or made directly of it. */
+/* Returns true if an origin is the other one or made directly of it. */
 static bool has_parent(const xir_provenance *p, uint32_t i, uint32_t parent) {
     enum { LOOKED_AT = 8 };
     const origin *o = &p->origins[i];
@@ -147,7 +147,7 @@ void provenance_scope_op(provenance_scope *s, const xir_op *op) {
     s->ops[s->n++] = op;
 }
 
-/* Whether a new op reads what an op makes. The newest uses are the first of the list. */
+/* Returns true if a new op reads what an op makes. The newest uses are the first of the list. */
 static bool is_read_by_new(const xir_op *op, uint32_t slots) {
     enum { LOOKED_AT = 64 };
     for (uint32_t i = 0; i < op->n_outputs && i < LOOKED_AT; i++) {
@@ -259,7 +259,8 @@ static bool reads(const xir_op *op, const xir_value *v) {
     return false;
 }
 
-/* Whether only ops of the scope use a value. Then a rule that makes it the result may have changed what it holds. */
+/* Returns true if only ops of the scope use a value. Then a rule that makes it the result may have changed what it
+ * holds. */
 static bool is_inside(const provenance_scope *s, const xir_value *v) {
     enum { LOOKED_AT = 16 };
     size_t n = 0;
@@ -354,15 +355,15 @@ void provenance_note_copied(xir_provenance *p, const xir_op *copy, const xir_op 
 
 /* ---- the end of a step ------------------------------------------------------------------------------------------ */
 
-/* Whether a pass has inserted an op without saying what for: then it serves those that use it, which may be others
- * after each step. So does an op that has been reused. */
+/* Returns true if a pass has inserted an op without saying what for: then it serves those that use it, which may be
+ * others after each step. So does an op that has been reused. */
 static bool serves(const xir_provenance *p, const xir_op *op) {
     const uint32_t of = origin_of_op(p, op);
     if (!of) return op->slot >= p->first_slots;
     return of > p->n_sources && (!p->origins[of].n || p->origins[of].step & ORIGIN_SERVES);
 }
 
-/* Whether a sub op without an origin was made since the recorder was attached. */
+/* Returns true if a sub op without an origin was made since the recorder was attached. */
 static bool is_unsettled(const xir_provenance *p, const xir_op *op) {
     return op->slot >= p->first_slots && !origin_of_op(p, op);
 }
@@ -423,7 +424,7 @@ static bool add_makers(xir_provenance *p, size_t from, uint32_t i) {
     return ok;
 }
 
-/* Whether anything but an Output uses the op. */
+/* Returns true if anything but an Output uses the op. */
 static bool has_users(const xir_provenance *p, const xir_op *op) {
     for (uint32_t i = 0; i < op->n_outputs; i++) {
         for (const xir_use *u = op_outputs(op)[i].uses; u; u = u->next) {

@@ -83,7 +83,7 @@ struct xir_infer {
     const xir_type   *few[4];
 };
 
-/* Whether there is an input at position `i`, with or without a type. (infer.c) */
+/* Returns true if there is an input at position `i`, with or without a type. (infer.c) */
 bool infer_has_input(const xir_infer *at, size_t i);
 /* Adds a finding about the op: class and name before the sentence, and the place, with `where` unless it is NULL.
  * (rule.c) */

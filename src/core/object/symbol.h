@@ -36,7 +36,7 @@ static inline int64_t dim_of_expr(expr e) {
 }
 static inline bool dim_is_symbolic(int64_t dim) { return expr_is_symbolic(dim); }
 
-/* Whether a list of dims has a handle. */
+/* Returns true if a list of dims has a handle. */
 static inline bool dims_symbolic(xir_i64s dims) {
     for (size_t i = 0; i < dims.size; i++) {
         if (dims.data[i] < EXPR_LEAST) return true;
@@ -66,9 +66,9 @@ size_t symbol_of(const object_pool *pool, expr e);
  * common with the one that the symbol has, XIR_E_LIMIT if there are too many symbols, XIR_E_MEMORY; `why` says it. */
 xir_status symbol_declare(object_pool *pool, xir_str name, int64_t least, int64_t most, expr *out, xir_diags *why);
 
-/* Whether memory ran out while an expression was made or a list was looked for, since the last question. */
+/* Returns true if memory ran out while an expression was made or a list was looked for, since the last question. */
 bool expr_no_memory(object_pool *pool);
-/* Whether the pool has a polynomial for a handle. */
+/* Returns true if the pool has a polynomial for a handle. */
 bool expr_is_of(const object_pool *pool, expr e);
 
 /* ---- arithmetic -------------------------------------------------------------------------------------------- */
@@ -132,7 +132,7 @@ static inline dim_word word_of_dim(const object_pool *pool, int64_t dim) {
 bool expr_parse(object_pool *pool, xir_str text, expr *out, form_error *why);
 /* The same, but declares nothing: XIR_E_UNKNOWN for a symbol that the pool does not have. */
 bool expr_parse_known(object_pool *pool, xir_str text, expr *out, form_error *why);
-/* Whether the text may be the name of a symbol. */
+/* Returns true if the text may be the name of a symbol. */
 bool symbol_name_ok(xir_str name);
 
 #endif

@@ -215,12 +215,12 @@ static bool poly_at_least(object_pool *pool, const poly *a, const poly *b) {
     return !less.unknown && poly_least(pool, &less) >= 0;
 }
 
-/* Whether a wins over b for all values. */
+/* Returns true if a wins over b for all values. */
 static bool wins(object_pool *pool, bool max, const poly *a, const poly *b) {
     return max ? poly_at_least(pool, a, b) : poly_at_least(pool, b, a);
 }
 
-/* Whether p is one atom of the kind. */
+/* Returns true if p is one atom of the kind. */
 static bool is_extreme(const symbol_table *t, const poly *p, bool max, expr parts[2]) {
     if (p->n != 1 || p->terms[0].n != 1 || p->terms[0].factor != 1) return false;
     const atom *a = &t->atoms[p->terms[0].atoms[0]];

@@ -17,7 +17,7 @@ typedef struct remaking {
 
 static void remake(const remaking *r, expr e, poly *out);
 
-/* Whether a is at least b where `known` is at least 0. */
+/* Returns true if a is at least b where `known` is at least 0. */
 static bool follows(const remaking *r, const poly *a, const poly *b) {
     poly rest;
     if (!r->known) return false;

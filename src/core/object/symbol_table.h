@@ -122,8 +122,8 @@ static inline const object_pool *pool_with(const object_pool *pool, expr e) {
     return pool->base && !record_of(pool->symbols, e) ? pool->base : pool;
 }
 
-/* Whether a polynomial of so many terms, a term of so many atoms is within the limits. Without a table there are no
- * atoms, and every polynomial is a number. */
+/* Returns true if a polynomial of so many terms, a term of so many atoms is within the limits. Without a table every
+ * polynomial is a number. */
 static inline bool terms_fit(const symbol_table *t, uint32_t n) {
     return n <= (t ? t->pool->ctx->limits.max_expr_terms : POLY_TERMS);
 }

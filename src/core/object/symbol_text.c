@@ -21,7 +21,7 @@ static int function_of(xir_str word) {
     return i;
 }
 
-/* Whether a name needs no quotes: "batch", "?0". */
+/* Returns true if a name needs no quotes: "batch", "?0". */
 static bool is_word(xir_str name) {
     bool is_so = name.size && is_letter(name.data[0]) && function_of(name) == FUNCTIONS &&
         !xir_str_equal(name, XIR_STR("?"));

@@ -26,7 +26,7 @@ static bool same_interval(void *user, size_t i) {
     return y && x->least == y->least && x->most == y->most;
 }
 
-/* Whether the symbols of equal types have the same values: types do not say it. */
+/* Returns true if the symbols of equal types have the same values: types do not say it. */
 static bool same_symbols(const xir_type *a, const xir_type *b) {
     if (!xir_type_is_symbolic(a)) return true;
     const xir_tensor_type *x = xir_type_as_tensor(a);
@@ -53,7 +53,7 @@ static bool same_notes(const comparing *c, const xir_map *a, const xir_map *b) {
     return !counts(c, XIR_EQUAL_NO_TAGS) || same_map(c, a, b);
 }
 
-/* Whether the values are the same place of their networks. */
+/* Returns true if the values are the same place of their networks. */
 static bool same_place(const comparing *c, const xir_value *a, const xir_value *b) {
     if (counts(c, XIR_EQUAL_NO_IDS)) return a->id == b->id;
     if (!value_op(a) || !value_op(b)) return value_op(a) == value_op(b);

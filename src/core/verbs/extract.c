@@ -79,7 +79,7 @@ static bool need_inputs(void *user, xir_op *op) {
     return op_each_child(op, need_inputs, user);
 }
 
-/* Whether an op, or a sub op, uses a begin value or what such an op makes: stops then. */
+/* Returns true if an op, or a sub op, uses a begin value or what such an op makes: stops then. */
 static bool is_independent(void *user, xir_op *op) {
     const extracting *x = user;
     for (uint32_t i = 0; i < op->n_inputs; i++) {

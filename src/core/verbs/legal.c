@@ -15,7 +15,7 @@
 
 static bool names_classes(const xir_target_rule *rule) { return rule->cls || rule->key || rule->traits; }
 
-/* Whether a rule that names classes names this one. */
+/* Returns true if a rule that names classes names this one. */
 static bool names_class(const xir_target_rule *rule, const xir_class *cls) {
     if (rule->cls) return rule->cls() == cls->decl;
     if (rule->key) return xir_str_equal(xir_str_of(rule->key), cls->key);

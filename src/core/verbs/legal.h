@@ -7,16 +7,16 @@
 
 #include "graph.h"
 
-/* Whether the target has rules. */
+/* Returns true if the target has rules. */
 static inline bool has_rules(const xir_target *target) {
     return target && xir_target_row_of(target)->n_rules;
 }
-/* Whether ops of the class run a body: then the rules are asked about the ops in it instead. */
+/* Returns true if ops of the class run a body: then the rules are asked about the ops in it instead. */
 static inline bool is_call(const xir_class *cls) {
     const xir_str key = XIR_STR("xir::Call");
     return cls->key.size == key.size && memcmp(cls->key.data, key.data, key.size) == 0;
 }
-/* Whether validation asks them, too. */
+/* Returns true if validation asks them, too. */
 static inline bool has_strict_rules(const xir_target *target) {
     return has_rules(target) && !(xir_target_row_of(target)->flags & XIR_TARGET_ADVISES);
 }
@@ -38,7 +38,7 @@ typedef struct rules_memo { class_rules of[128]; } rules_memo;
  * the types of the outputs; `typed` asks rules about element types, too. *noted becomes true for a note. `memo` may be
  * NULL. */
 xir_status rules_check(xir_infer *at, rules_memo *memo, bool typed, bool *noted);
-/* Whether an input or output of the op has a quantised type. */
+/* Returns true if an input or output of the op has a quantised type. */
 bool       op_is_quantised(const xir_op *op);
 
 /* What a target is asked, and where inference makes types meanwhile. */

@@ -50,7 +50,7 @@ static question *place_of(const asking *a, const xir_op *op, question *q) {
 
 static bool is_end(const xir_op *op) { return op->cls->traits & (XIR_TRAIT_SOURCE | XIR_TRAIT_SINK); }
 
-/* Whether an op is a Cast of an input of the network, or all users of it are Outputs. */
+/* Returns true if an op is a Cast of an input of the network, or all users of it are Outputs. */
 static bool is_border(const xir_op *op) {
     const bool casts = xir_str_equal(op->cls->key, XIR_STR("icraft::xir::Cast"));
     if (!casts || !op->n_inputs || !op->n_outputs) return false;

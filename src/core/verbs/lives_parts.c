@@ -53,8 +53,8 @@ static void begin_sets(xir_liveness *l, const xir_liveness_options *how) {
     }
 }
 
-/* Whether the set of a part is nothing but the part, and may go into a set at an op. Two values of one set that are
- * written over each other need the whole not to be read in between. */
+/* Returns true if the set of a part is nothing but the part, and may go into a set at an op. Two values of one set that
+ * are written over each other need the whole not to be read in between. */
 static bool may_join(xir_liveness *l, uint32_t part, uint64_t bytes, uint32_t whole, uint32_t at, bool joins,
                      uint32_t *set) {
     uint64_t offset;

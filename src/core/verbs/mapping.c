@@ -192,8 +192,8 @@ xir_value *mapping_copy_params(xir_mapping *map, const xir_value *v) {
     return c.failed ? NULL : copy;
 }
 
-/* Whether the copies may be placed, with all memory that placing takes. In an empty network only the first can be asked
- * yet. */
+/* Returns true if the copies may be placed, with all memory that placing takes. In an empty network only the first can
+ * be asked yet. */
 static bool may_place(const xir_mapping *map, xir_op *const *copies, size_t n, const xir_op *before) {
     const size_t most = map->to->n_ops || n == 0 ? n : 1;
     bool parents = false;

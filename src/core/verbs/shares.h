@@ -8,13 +8,13 @@
 
 #include <xir/op.h>
 
-/* Whether the SHARES row of an op's class names an input. */
+/* Returns true if the SHARES row of an op's class names an input. */
 bool shares_names_input(const xir_op *op, size_t input);
 
-/* Whether the first output of an op has the elements of an input, in the same places and of the same type. */
+/* Returns true if the first output of an op has the elements of an input, in the same places and of the same type. */
 bool shares_is_view(const xir_op *op, size_t input);
 
-/* Whether elements of both types are in the same places, if they are in the same order. */
+/* Returns true if elements of both types are in the same places, if they are in the same order. */
 bool shares_same_places(const xir_type *a, const xir_type *b);
 
 /* ---- parts ------------------------------------------------------------------------------------------------------- */

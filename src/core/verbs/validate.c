@@ -88,8 +88,8 @@ static xir_status check_ids(checker *c, const xir_op *op, const trail *at, xir_d
     return first;
 }
 
-/* Whether an op is the Output of a network that returns nothing: a file of definitions, or a foreign program that only
- * prints. What XIR's own ops compute is returned. */
+/* Returns true if an op is the Output of a network that returns nothing: a file of definitions, or a foreign program
+ * that only prints. What XIR's own ops compute is returned. */
 static bool returns_nothing(const xir_op *op) {
     const xir_op *before = op->prev;
     return op->cls->traits & XIR_TRAIT_SINK &&

@@ -16,7 +16,7 @@ static int64_t within(int64_t at, int64_t n) {
     return at > n ? n : at;
 }
 
-/* Whether lists have a number for each of a few dims. */
+/* Returns true if lists have a number for each of a few dims. */
 static bool has_rank(const xir_slice_attrs *a, size_t rank) {
     return rank <= MOST_DIMS && a->begin.size == rank && a->end.size == rank && a->stride.size == rank;
 }
@@ -74,7 +74,7 @@ static xir_verdict to_bounds(xir_rewriter *at, const xir_match *m, const void *u
 
 typedef struct part { xir_op *op; int64_t begin, end; } part;
 
-/* Whether the op takes [begin, end) of one dim, which is *axis unless that is -1, and all of the others. */
+/* Returns true if the op takes [begin, end) of one dim, which is *axis unless that is -1, and all of the others. */
 static bool is_part(xir_op *op, const xir_value *x, int64_t *axis, part *out) {
     const xir_slice_attrs *a = xir_slice_of(op);
     const xir_i64s dims = dims_of(x);

@@ -46,14 +46,14 @@ static inline xir_i64s dims_of(const xir_type *type) {
 static inline size_t rank_of(const xir_value *v) { return dims_of(v->type).size; }
 static inline int64_t dim_at(const xir_value *v, size_t i) { return dims_of(v->type).data[i]; }
 
-/* Whether two dims are equal whatever the symbols stand for. */
+/* Returns true if two dims are equal whatever the symbols stand for. */
 static inline bool dims_agree(int64_t a, int64_t b) { return a == b && (a >= 0 || dim_is_symbolic(a)); }
 
-/* Whether two tensors have the same elements in provably the same dims. */
+/* Returns true if two tensors have the same elements in provably the same dims. */
 bool same_tensors(const xir_type *a, const xir_type *b);
-/* Whether the dims of a value are exactly these. */
+/* Returns true if the dims of a value are exactly these. */
 bool has_dims(const xir_value *v, const int64_t *dims, size_t n);
-/* Whether a Transpose has this order. */
+/* Returns true if a Transpose has this order. */
 bool transposes_by(const xir_op *op, const int64_t *order, size_t n);
 /* The op, if a pass may look through it: on the host, one output, all inputs that its class needs, no attributes that
  * the class does not declare, no feature map in normalised numbers. NULL otherwise. */

@@ -30,7 +30,7 @@ bool fuse_factor(const xir_op *op, double *out);
  * constants would be stored; elements are floats in an untiled layout, and the root has the type of row 0. */
 bool fuse_check_ops(const xir_match *m);
 bool fuse_check_same(const xir_match *m, void *user);
-/* Whether a type is a tensor that is neither quantised nor tiled nor partly valid. */
+/* Returns true if a type is a tensor that is neither quantised nor tiled nor partly valid. */
 bool fuse_is_plain(const xir_type *type);
 
 #endif

@@ -26,7 +26,7 @@ static bool instance_of(const xir_op *op, instance *out) {
     return one || two || three;
 }
 
-/* Whether constants are absent or have one number everywhere. */
+/* Returns true if constants are absent or have one number everywhere. */
 static bool is_all(const xir_value *v, double wanted) {
     int64_t n;
     if (!v) return true;
@@ -67,7 +67,7 @@ static int64_t axis_before(const xir_match *m, int64_t dim) {
     return axis < 0 ? axis + rank : axis;
 }
 
-/* Whether the Transpose after the norm undoes the one before it; both may be absent. */
+/* Returns true if the Transpose after the norm undoes the one before it; both may be absent. */
 static bool is_undone(const xir_match *m) {
     const xir_op *before = xir_match_op(m, G_BEFORE), *after = xir_match_op(m, G_AFTER);
     if (!before || !after) return !before && !after;
@@ -182,7 +182,7 @@ static const xir_pattern_row beta_rows[] = {
                      .where = fuse_plain_sum },
 };
 
-/* Whether the constant has exactly the channels. */
+/* Returns true if the constant has exactly the channels. */
 static bool has_channels(const xir_match *m, void *user) {
     const xir_type *x = xir_match_value(m, X)->type, *c = xir_match_value(m, N_CONSTANT)->type;
     if (!fuse_check_same(m, user) || !element_is_float(element_format_of(c)) || xir_type_rank(c) > xir_type_rank(x))

@@ -35,7 +35,7 @@ static int64_t position(int64_t at, int64_t n) {
     return at < 0 ? 0 : at > n ? n : at;
 }
 
-/* Whether a slice takes [*from, *to) of the axis and all of the other dims. */
+/* Returns true if a slice takes [*from, *to) of the axis and all of the other dims. */
 static bool takes_part(const xir_op *op, xir_i64s dims, size_t axis, int64_t *from, int64_t *to) {
     const xir_slice_attrs *a = xir_slice_of(op);
     if (a->begin.size != dims.size || a->end.size != dims.size || a->stride.size != dims.size) return false;
@@ -264,7 +264,7 @@ static xir_verdict to_channel_shuffle(xir_rewriter *at, const xir_match *m, cons
 
 /* ---- PixelShuffle: [c, r, r] channels become parts of rows and columns ------------------------------------------ */
 
-/* Whether letters say that the channels are last, or second. */
+/* Returns true if letters say that the channels are last, or second. */
 static bool is_image(const xir_type *type, bool *last) {
     const xir_layout *letters = xir_type_layout(type);
     if (xir_type_rank(type) != 4 || !letters) return false;

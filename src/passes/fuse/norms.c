@@ -39,7 +39,7 @@ static const xir_pattern_row layer_norm_rows[] = {
     ROOT_ROWS(L_, L_VARIANCE, L_DATA),
 };
 
-/* Whether a list has a dim; its items may count from the end. An empty list of Mean has all dims. */
+/* Returns true if a list has a dim; its items may count from the end. An empty list of Mean has all dims. */
 static bool lists(xir_i64s dims, size_t rank, size_t dim) {
     for (size_t i = 0; i < dims.size; i++) {
         if (dims.data[i] == (int64_t)dim || dims.data[i] + (int64_t)rank == (int64_t)dim) return true;
@@ -114,7 +114,7 @@ bool fuse_has_dims(const xir_type *c, const xir_type *x, xir_i64s axis) {
     return true;
 }
 
-/* Whether the constant has exactly the normalised dims. */
+/* Returns true if the constant has exactly the normalised dims. */
 static bool has_elements_of_axes(const xir_match *m, void *user) {
     return fuse_check_same(m, user) && fuse_has_dims(xir_match_value(m, N_CONSTANT)->type, xir_match_value(m, X)->type,
                                                      xir_layer_norm_of(xir_match_op(m, N_NORM))->axis);

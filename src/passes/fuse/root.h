@@ -36,7 +36,7 @@ enum { FUSE_DIMS = 32 };
 xir_i64s fuse_mean_dims(const xir_op *mean, const xir_type *type, int64_t *room);
 bool     fuse_keeps_dims(const xir_op *op, void *user);         /* a Mean that keeps its dims         */
 bool     fuse_true_quotient(const xir_op *op, void *user);      /* a Div that does not round          */
-/* Whether a constant has exactly the dims of a type that `axis` lists, and 1 elsewhere. */
+/* Returns true if a constant has exactly the dims of a type that `axis` lists, and 1 elsewhere. */
 bool     fuse_has_dims(const xir_type *constant, const xir_type *type, xir_i64s axis);
 
 #endif

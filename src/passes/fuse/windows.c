@@ -161,7 +161,7 @@ static xir_verdict to_gather(xir_rewriter *at, const xir_match *m, const moved *
     return xir_match_replace(m, y);
 }
 
-/* Whether the parts move whole rows of a known number. */
+/* Returns true if the parts move whole rows of a known number. */
 static bool moves_rows(const xir_match *m, const moved *ops) {
     const xir_value *x = xir_match_value(m, X), *y = xir_op_output(m->root, 0);
     const xir_value *apart = xir_op_input(ops->transpose, 0);

@@ -134,7 +134,7 @@ static root_need *need_of_use(const plan *l, const value_node *root, const root_
     return need_of(l, root, use_needs(l, root, use));
 }
 
-/* Whether a Transpose is new, or makes another order than it did. */
+/* Returns true if a Transpose is new, or makes another order than it did. */
 static bool is_new(const plan *l, const xir_op *op) {
     const node *n = node_of(l, op);
     return !n || l->values[n->first].claimed;
@@ -265,7 +265,7 @@ static xir_status restore_letters(plan *l, const node *n, size_t *changes) {
     return XIR_OK;
 }
 
-/* Whether an op is unchanged and the types of all its operands are, too. */
+/* Returns true if an op is unchanged and the types of all its operands are, too. */
 static bool is_unchanged(const plan *l, const node *n) {
     if (n->in != ORDER_SAME || n->out != ORDER_SAME) return false;
     for (uint32_t i = 0; i < n->n_in; i++) {
@@ -293,7 +293,7 @@ static bool is_quantised(const xir_op *op) {
     return false;
 }
 
-/* Whether the axis of a quantised type that the op computes is another one now. */
+/* Returns true if the axis of a quantised type that the op computes is another one now. */
 static bool moves_quantised(const node *n) {
     for (uint32_t i = 0; i < n->op->n_outputs; i++) {
         const xir_type *type = op_outputs(n->op)[i].type;
@@ -352,7 +352,7 @@ static xir_status retype_arguments(plan *l) {
     return XIR_OK;
 }
 
-/* Whether the root keeps its order and all users take it in that order. */
+/* Returns true if the root keeps its order and all users take it in that order. */
 static bool is_untouched(const plan *l, const value_node *root) {
     if (root->next_view != NONE || root->stored != ORDER_SAME) return false;
     for (uint32_t i = root->needs; i; i = l->needs[i].next) {

@@ -112,7 +112,7 @@ static const xir_type *leading_type(const node *n) {
     return leading->type;
 }
 
-/* Whether the last `rank` of `all` axes stay last. */
+/* Returns true if the last `rank` of `all` axes stay last. */
 static bool keeps_last(axis_order p, size_t all, size_t rank) {
     for (size_t i = all - rank; i < all; i++) {
         if (order_at(p, i) < all - rank) return false;
@@ -133,7 +133,7 @@ static bool inputs_can(plan *l, const node *n, axis_order in) {
     return true;
 }
 
-/* Whether the leading input may have this order, which is an order of axes. */
+/* Returns true if the leading input may have this order, which is an order of axes. */
 static bool can_work_in(plan *l, const node *n, axis_order in) {
     const class_layout *row = n->row;
     bool joins = row->kind == LAYOUT_EACH || row->kind == LAYOUT_JOIN || row->kind == LAYOUT_GAIN;
@@ -158,7 +158,8 @@ static bool can_work_in(plan *l, const node *n, axis_order in) {
     return row->form != BY_ITEMS || ((const xir_i64s *)attr_at(n->op, n->row->attr[0]))->size <= rank;
 }
 
-/* Whether the ranks are what the row expects. A file may have any ranks, and no pass before this one checks them. */
+/* Returns true if the ranks are what the row expects. A file may have any ranks, and no pass before this one checks
+ * them. */
 static bool ranks_fit(const plan *l, const node *n, layout_kind kind) {
     size_t rank = rank_in(l, n), named = (size_t)__builtin_popcount(n->row->attr[0] && n->row->form != BY_NONE &&
                                                                     n->row->form < BY_ITEMS ? axes_named(n) : 0);
@@ -319,14 +320,14 @@ static int64_t merged_size(const plan *l, axis_order as) {
     return xir_type_dim(as & ORDER_SPLIT ? op_inputs(op)[0].value->type : op_outputs(op)->type, -1, false);
 }
 
-/* Whether the elements of a constant along an axis can follow the order of a merged one. */
+/* Returns true if the elements of a constant along an axis can follow the order of a merged one. */
 static bool can_merge(const plan *l, const xir_value *v, int64_t axis, axis_order as) {
     if (!v || !value_is_params(v) || !params_movable(v)) return false;
     return rank_of(v) == 0 || xir_type_dim(v->type, axis, false) == 1 ||
            xir_type_dim(v->type, axis, false) == merged_size(l, as);
 }
 
-/* Whether an op can read its last axis in the order of a merged one and pass that order on. */
+/* Returns true if an op can read its last axis in the order of a merged one and pass that order on. */
 static bool each_can_merge(const plan *l, const node *n, axis_order as) {
     size_t values = 0;
     if (finds_channels(n)) return false;

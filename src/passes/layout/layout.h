@@ -136,16 +136,16 @@ static inline const void *attr_at(const xir_op *op, const xir_field *field) {
 /* ---- label.c ----------------------------------------------------------------------------------------------------- */
 
 const type_facts *facts_of(plan *l, const xir_type *type);
-/* Whether an op with a row is what the row assumes. */
+/* Returns true if an op with a row is what the row assumes. */
 bool  row_fits(plan *l, const node *n);
 /* The order in which an op needs input i if its leading input is in the order `in`. */
 axis_order op_needs_order(const plan *l, const node *n, size_t i, axis_order in);
 /* The orders of an op that needs its input i in the order `as`, or makes its outputs in it. False: it can't. */
 bool  orders_by_input(plan *l, const node *n, size_t i, axis_order as, axis_order *in, axis_order *out);
 bool  orders_by_output(plan *l, const node *n, axis_order as, axis_order *in, axis_order *out);
-/* Whether the letters of input i, as it is now, lead the op to the same axes as before. */
+/* Returns true if the letters of input i, as it is now, lead the op to the same axes as before. */
 bool  finds_same_axes(plan *l, const node *n, uint32_t i);
-/* Whether the op could work in several orders, of which the first was taken. */
+/* Returns true if the op could work in several orders, of which the first was taken. */
 bool  has_choice(const node *n);
 /* Of Shape: the requested axes [*from, *to). */
 void  axes_asked(const node *n, size_t *from, size_t *to);
@@ -165,14 +165,14 @@ bool       plan_make(plan *l);
 void       plan_free(plan *l);
 xir_value *value_at(const plan *l, const value_node *root);
 static inline bool is_sink(const xir_op *op) { return op->cls->traits & XIR_TRAIT_SINK; }
-/* Whether a value is a result of the network. */
+/* Returns true if a value is a result of the network. */
 bool       value_is_result(const xir_value *v);
 
 /* ---- search.c ---------------------------------------------------------------------------------------------------- */
 
 /* Counts the initial needs. False: out of memory. */
 bool       plan_count(plan *l);
-/* Whether the search has found a cheaper plan. */
+/* Returns true if the search has found a cheaper plan. */
 bool       plan_search(plan *l);
 /* Lets the network's inputs and results take the stored order, if that is channels last. */
 void       plan_open_borders(plan *l);
@@ -186,13 +186,14 @@ axis_order use_needs(const plan *l, const value_node *root, const root_use *use)
  * become last, the usual letters are given. */
 const xir_layout *letters_in_order(plan *l, const xir_layout *letters, axis_order by);
 const xir_type   *type_in_order(plan *l, const xir_type *type, axis_order by);
-/* Whether an op that finds axes by letter, or by position if letters are missing, finds the same axes in both types. */
+/* Returns true if an op that finds axes by letter, or by position if letters are missing, finds the same axes in both
+ * types. */
 bool letters_agree(const xir_type *a, const xir_type *b);
 
 /* ---- names.c ----------------------------------------------------------------------------------------------------- */
 
 bool name_exists(const xir_value *v);
-/* Whether the name of `of` says more to a user than the name of `than`. */
+/* Returns true if the name of `of` says more to a user than the name of `than`. */
 bool name_is_better(const xir_value *of, const xir_value *than);
 /* Moves name and tags from a value to another one, whose axes are those of the first in the order `by`; or exchanges
  * them. Tags that describe axes are adjusted, also by tags_follow, for a value whose axes have changed. False: out of
@@ -203,7 +204,7 @@ bool tags_follow(xir_value *v, axis_order by);
 
 /* ---- params.c ---------------------------------------------------------------------------------------------------- */
 
-/* Whether the elements of Params can be moved: they are present, and each takes whole bytes. */
+/* Returns true if the elements of Params can be moved: they are present, and each takes whole bytes. */
 bool       params_movable(const xir_value *value);
 /* Params broadcast to `rank` dims in the order `by`; and Params one axis of which is in the order of a merged one. The
  * same Params are made only once. NULL: out of memory. */

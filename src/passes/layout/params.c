@@ -83,7 +83,7 @@ static void move_bytes(const moved *m, size_t element, const uint8_t *from, uint
     }
 }
 
-/* Whether all elements stay in place: only dims of 1 move. */
+/* Returns true if all elements stay in place: only dims of 1 move. */
 static bool stays(const moved *m, size_t element) {
     int64_t expected = (int64_t)element;
     for (size_t i = m->rank; i-- > 0;) {

@@ -123,7 +123,7 @@ static axis_order order_of_groups(const grouping *g, bool input, const size_t *s
     return out;
 }
 
-/* Whether all readers of the merged axis, maybe through elementwise functions, can take it in another order. */
+/* Returns true if all readers of the merged axis, maybe through elementwise functions, can take it in another order. */
 static bool merged_is_followed(plan *l, const node *n, axis_order as) {
     enum { MOST_READERS = 16 };
     uint32_t open[MOST_READERS];
@@ -155,7 +155,7 @@ static int64_t product(const side *s, const int64_t *dims, size_t from, size_t c
     return all;
 }
 
-/* Whether all dims of a group are known. In an invalid network they may not match the merged dim. */
+/* Returns true if all dims of a group are known. In an invalid network they may not match the merged dim. */
 static bool is_known(const grouping *g, const group *m) {
     int64_t in = product(&g->in, g->in_dims, m->in, m->n_in);
     return in >= 0 && in == product(&g->out, g->out_dims, m->out, m->n_out);

@@ -74,7 +74,7 @@ void plan_free(plan *l) {
 
 static bool is_host(const xir_op *op) { return op_target(op) == op->net->host || target_is_host(op_target(op)); }
 
-/* Whether the op's inputs are present and have earlier producers, and all its types are plain. */
+/* Returns true if the op's inputs are present and have earlier producers, and all its types are plain. */
 static bool is_plain_op(plan *l, const node *n, layout_kind kind) {
     const xir_op *op = n->op;
     if (!is_host(op) || n->child_use || op->n_inputs == 0 || op->n_outputs == 0) return false;

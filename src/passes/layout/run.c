@@ -30,7 +30,7 @@ static xir_status relayout(xir_pass *at, bool open, bool first, bool *again) {
     return status;
 }
 
-/* Whether some op can work in another order, or asks its neighbours to. A plan has a node for every op. */
+/* Returns true if some op can work in another order, or asks its neighbours to. A plan has a node for every op. */
 static bool can_change(const xir_network *net) {
     const xir_op *op = xir_network_first(net);
     while (op && !op->cls->more->layout) op = xir_op_next(op);

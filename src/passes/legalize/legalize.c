@@ -27,7 +27,7 @@ static bool is_plain(const xir_value *v) {
 
 static bool is_float(const xir_value *v) { return !v || xir_type_kind_of(xir_type_element(v->type)) == XIR_TYPE_FLOAT; }
 
-/* Whether a rewrite takes the types of an op. */
+/* Returns true if a rewrite takes the types of an op. */
 static bool takes_types(const xir_op *op, const rewrite *r) {
     bool plain = true, floats = true;
     for (uint32_t i = 0; i < op->n_inputs && plain; i++) {

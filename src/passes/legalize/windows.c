@@ -86,7 +86,7 @@ static bool cut(const legalizer *l, xir_op *op, xir_value **out) {
 
 enum { CELLS = 2048, PARTS = 256 };
 
-/* How many rows or columns of a kernel fit, if `others` cells are spanned along the other axis. */
+/* Returns how many rows or columns of a kernel fit, if `others` cells are spanned along the other axis. */
 static int64_t fitting(int64_t dilation, int64_t size, int64_t others) {
     const int64_t room = CELLS / others;
     const int64_t n = room < 1 ? 0 : (room - 1) / dilation + 1;

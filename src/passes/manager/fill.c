@@ -7,7 +7,7 @@
 #include <string.h>
 #include "graph.h"
 
-/* Whether Params are floating-point numbers of a shape that only weights have: more than one element. */
+/* Returns true if Params are floating-point numbers of a shape that only weights have: more than one element. */
 static bool may_be_weights(const xir_value *weights) {
     const xir_type *type = xir_value_type(weights);
     int64_t n = 0;

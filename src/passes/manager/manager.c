@@ -14,7 +14,7 @@
 
 /* ---- selection ------------------------------------------------------------------------------------------------- */
 
-/* Whether a list contains the pass under any of its names. */
+/* Returns true if a list contains the pass under any of its names. */
 static bool names(xir_context *ctx, const char *const *list, const xir_pass_decl *pass) {
     for (; list && *list; list++)
         if (strcmp(*list, pass->name) == 0 || xir_pass_find(ctx, xir_str_of(*list)) == pass) return true;

@@ -203,7 +203,7 @@ xir_status open_dims_bind(const xir_network *net, const xir_array *const *given,
 
 /* ---- fitting ---------------------------------------------------------------------------------------------------- */
 
-/* Whether dims of the two types mean the same: a pass may have moved the channels of an input. */
+/* Returns true if dims of the two types mean the same: a pass may have moved the channels of an input. */
 static bool is_laid_out_as(const xir_type *a, const xir_type *b) {
     const xir_tensor_type *x = xir_type_as_tensor(a), *y = xir_type_as_tensor(b);
     return x && y && x->shape.size == y->shape.size &&

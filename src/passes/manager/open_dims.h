@@ -28,8 +28,9 @@ typedef struct open_dims {
 xir_status open_dims_bind(const xir_network *net, const xir_array *const *given, bool each, unsigned attempt,
                           arena *room, open_dims *taken, xir_network **out, xir_diags *why);
 
-/* Whether arrays that fitted the inputs of `was` fit those of `net`: false if a dim that was open has got another
- * number or an interval without it. Inputs whose array is given, and those with another layout, count as fitting. */
+/* Returns true if arrays that fitted the inputs of `was` fit those of `net`: false if a dim that was open has got
+ * another number or an interval without it. Inputs whose array is given, and those with another layout, count as
+ * fitting. */
 bool open_dims_fit(const xir_network *was, const xir_network *net, const xir_array *const *given,
                    const xir_array *const *arrays);
 

@@ -57,7 +57,7 @@ xir_status proof_follow_dims(xir_proof *p, const xir_network *net, xir_diags *wh
 xir_status proof_run_samples(xir_proof *p, const xir_network *net, xir_array *const *inputs, size_t n_in,
                              xir_array **outputs, size_t n_out, xir_diags *why);
 
-/* Whether a network is run in the memory of its plan: it has addresses, and only of values of known bytes. */
+/* Returns true if a network is run in the memory of its plan: it has addresses, and only of values of known bytes. */
 bool       proof_is_planned(const xir_network *net);
 
 /* Returns the bytes of these arrays, and of the outputs that the proof expects; 0 without a limit of memory. */

@@ -96,7 +96,7 @@ static bool has_channels_last(const xir_type *type) {
     return rank > 2 && layout && xir_layout_rank(layout) == rank && xir_layout_axis(layout, rank - 1) == 'C';
 }
 
-/* Whether a value accepts the array after its axis 1 is moved to the end. */
+/* Returns true if a value accepts the array after its axis 1 is moved to the end. */
 static bool fits_moved(const xir_type *type, const xir_array *array) {
     const xir_type *was = xir_array_type(array);
     int64_t rank = (int64_t)xir_type_rank(was);

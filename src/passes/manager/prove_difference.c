@@ -58,8 +58,8 @@ void proof_describe_difference(const char *what, xir_str name, int64_t id, const
               d->b, d->a, d->largest);
 }
 
-/* Whether the value differs from the earlier value of its name. A new value, or one with another shape, can't be
- * compared. */
+/* Returns true if the value differs from the earlier value of its name. A new value, or one with another shape, can't
+ * be compared. */
 static bool find_first(void *user, const xir_value *value, const xir_array *array) {
     search *s = user;
     const seen_value key = { xir_value_name(value), xir_value_id(value), NULL };

@@ -9,7 +9,7 @@
 #include "open_dims.h"
 #include "proof.h"
 
-/* Whether an input is meant: by name or by position. */
+/* Returns true if an input is meant: by name or by position. */
 static bool is_called(const xir_value *v, size_t i, const char *name) {
     char position[24];
     snprintf(position, sizeof position, "%zu", i);
@@ -303,7 +303,7 @@ static xir_status run_first(xir_proof *p, first_run *f, unsigned attempt, xir_di
     return status;
 }
 
-/* Whether a failure is one of the proof, not of the network. */
+/* Returns true if a failure is one of the proof, not of the network. */
 static bool is_fatal(xir_status status) {
     return status == XIR_E_UNKNOWN || status == XIR_E_MEMORY || status == XIR_E_CANCELLED;
 }

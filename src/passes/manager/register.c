@@ -67,7 +67,7 @@ static uint64_t flags_of(const xir_pass_decl *decl) {
 
 static bool overrides(const void *item) { return flags_of(item) & XIR_PASS_OVERRIDES; }
 
-/* Whether the declaration or an option uses fields that this library does not know. */
+/* Returns true if the declaration or an option uses fields that this library does not know. */
 static bool asks_for_more(const xir_pass_decl *decl) {
     bool strange = sized_beyond(decl, sizeof *decl, decl->size) < decl->size;
     strange |= (flags_of(decl) & ~(uint64_t)XIR_PASS_OVERRIDES) != 0;

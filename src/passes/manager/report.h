@@ -26,7 +26,7 @@ void report_clear(xir_pass_report *report);
 xir_pass_row *report_row_of(xir_pass_report *report, size_t step, const pipeline_step *s, xir_network *net);
 /* Sets the time of each group to the sum of the deeper rows that follow it. */
 void report_sum_groups(xir_pass_report *report);
-/* Whether the pass has run. */
+/* Returns true if the pass has run. */
 bool report_has_run(const xir_pass_report *report, const xir_pass_decl *pass);
 
 #endif

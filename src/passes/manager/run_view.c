@@ -296,7 +296,7 @@ static xir_status make_own(place *at) {
     return status ? take_findings(at, findings, was, status) : XIR_OK;
 }
 
-/* Whether the passes have changed anything since `epoch`. The bytes of Params change without a new one. */
+/* Returns true if the passes have changed anything since `epoch`. The bytes of Params change without a new one. */
 static bool is_changed(const place *at, uint64_t epoch) {
     for (const xir_value *v = at->own->all_params; v && at->own->epoch == epoch; v = value_params(v)->next) {
         const xir_value *was = v->id >= 0 ? net_find_value(at->net, v->id) : NULL;

@@ -18,8 +18,8 @@ typedef struct pair { const contents *a, *b; } pair;
 
 static bool same_op(const pair *by, const bodies *in, const xir_op *a, const xir_op *b, int depth);
 
-/* Whether an op cannot tell the values apart, if they have the same contents. It may matter which inputs are constants:
- * those of a normalised network contain ratios. */
+/* Returns true if an op cannot tell the values apart, if they have the same contents. It may matter which inputs are
+ * constants: those of a normalised network contain ratios. */
 static bool look_same(const xir_value *a, const xir_value *b) {
     if (!a || !b) return a == b;
     return value_is_params(a) == value_is_params(b) && xir_type_equal(a->type, b->type);

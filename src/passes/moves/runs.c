@@ -36,8 +36,8 @@ typedef struct merger {
 
 static bool has_extra(const xir_op *op) { return xir_op_extra(op); }
 
-/* Whether `op` may read past `inner`: both have exactly the operands and attributes of their classes, the same target
- * and the same memory. */
+/* Returns true if `op` may read past `inner`: both have exactly the operands and attributes of their classes, the same
+ * target and the same memory. */
 static bool may_skip(const xir_op *op, const xir_op *inner) {
     if (!inner || inner->n_outputs != 1 || !inner->n_inputs || !op_inputs(inner)[0].value) return false;
     if (has_extra(op) || has_extra(inner)) return false;

@@ -246,8 +246,8 @@ static bool solve_optional(matcher *mt, const goal *g) {
     return solve(mt, push(mt, mt->p->nodes[g->row].inputs[0], g->value, g->next));
 }
 
-/* Whether the outputs of all inner ops are used only inside the match. The first outside use ends the search, so its
- * cost depends on the pattern. */
+/* Returns true if the outputs of all inner ops are used only inside the match. The first outside use ends the search,
+ * so its cost depends on the pattern. */
 static bool is_closed(const matcher *mt) {
     for (uint64_t rows = mt->p->op_rows & mt->bound; rows; rows &= rows - 1) {
         const xir_op *op = mt->m->ops[__builtin_ctzll(rows)];

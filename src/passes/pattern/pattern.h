@@ -55,7 +55,7 @@ struct xir_pattern {
     uint32_t          numbers[XIR_PATTERN_ROWS];   /* of the parts of its rows, which grow  */
 };
 
-/* Whether an op of the class can be a root. */
+/* Returns true if an op of the class can be a root. */
 static inline bool pattern_may_start(const xir_pattern *p, const xir_class *cls) {
     for (uint32_t i = 0; i < p->n_root_classes; i++) {
         if (p->root_classes[i] == cls) return true;

@@ -14,7 +14,7 @@ xir_at xir_match_at(const xir_match *m) {
     return (xir_at){ .net = root->net, .target = op_target(root), .name = name_text(op_label(root)), .before = root };
 }
 
-/* Whether the match reads the value without making it: its row is not an op. */
+/* Returns true if the match reads the value without making it: its row is not an op. */
 static bool is_leaf(const xir_match *m, const xir_value *v) {
     for (uint64_t rows = m->pattern->leaf_rows; rows; rows &= rows - 1) {
         if (m->values[__builtin_ctzll(rows)] == v) return true;

@@ -121,12 +121,12 @@ static void touch_value(xir_rewriter *at, xir_value *v) {
     list->items[list->n++] = v;
 }
 
-/* Whether an op can be inside a pattern, below its root. */
+/* Returns true if an op can be inside a pattern, below its root. */
 static bool may_be_inside(const xir_rewriter *at, const xir_op *op) {
     return class_row_of(&at->index, op->cls)->inside;
 }
 
-/* Whether a user of a value may match now because the value has fewer uses. */
+/* Returns true if a user of a value may match now because the value has fewer uses. */
 static bool matters_as_read(const xir_rewriter *at, const xir_value *v) {
     return at->index.tests_leaves || (value_op(v) && may_be_inside(at, value_op(v)));
 }

@@ -23,7 +23,7 @@ static void note_pattern(rule_index *x, const xir_pattern *p, uint64_t bit) {
     if (p->depth > x->depth) x->depth = p->depth;
 }
 
-/* Whether only ops, or only Params, can stand for a row. */
+/* Returns true if only ops, or only Params, can stand for a row. */
 static bool is_strict(const node *n) {
     const bool one_kind = n->kind == XIR_PATTERN_OP || n->kind == XIR_PATTERN_PARAMS || n->kind == XIR_PATTERN_NUMBER;
     return one_kind && !n->optional;

@@ -34,13 +34,13 @@ typedef struct parts {
 } parts;
 
 bool parts_is_accelerated(const xir_op *op);
-/* Whether the values of an op are planned: those of the accelerator, or all of a network without one. */
+/* Returns true if the values of an op are planned: those of the accelerator, or all of a network without one. */
 bool parts_plans(const parts *p, const xir_op *op);
-/* Whether a planned op makes or reads a value. */
+/* Returns true if a planned op makes or reads a value. */
 bool parts_takes(const parts *p, const xir_value *v);
 
-/* Whether a value may share bytes with others than its views: it is planned, and the host neither makes nor reads
- * it. */
+/* Returns true if a value may share bytes with others than its views: it is planned, and the host neither makes nor
+ * reads it. */
 bool parts_is_map(const parts *p, const xir_value *v);
 
 /* Makes the parts of p->sets; `views` are the lives without outputs over inputs. False without memory. */

@@ -52,7 +52,7 @@ static xir_status read_natural(xir_pass *at, const char *option, uint64_t *out) 
     return n >= 0 ? XIR_OK : xir_pass_fail(at, XIR_E_BOUNDS, NULL, "%s: %" PRId64 " is negative", option, n);
 }
 
-/* Whether an option has another value than its default. */
+/* Returns true if an option has another value than its default. */
 static bool is_given(const xir_pass *at, const xir_pass_option *o) {
     const xir_str usual = xir_str_of(o->default_text);
     if (o->kind == XIR_PASS_INT) return xir_pass_int(at, o->name) != strtoll(o->default_text, NULL, 10);

@@ -207,7 +207,7 @@ static xir_memory_buffers *buffers_of(const planner *p, bool (*which)(void *user
 /* The status of what failed is in its finding. */
 static xir_status status_of(const xir_diags *said) { return xir_diags_at(said, 0)->code; }
 
-/* Whether a path names a buffer, "/17". */
+/* Returns true if a path names a buffer, "/17". */
 static bool is_buffer(xir_str path, size_t *number) {
     *number = 0;
     for (size_t i = 1; i < path.size; i++) {

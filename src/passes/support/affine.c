@@ -23,7 +23,7 @@ static bool read_constant(const xir_value *v, int64_t channels, channel_numbers 
     return out->bytes && size == need;
 }
 
-/* Whether a constant that broadcasts to a type lies along this dim alone. Dims are aligned on the right. */
+/* Returns true if a constant that broadcasts to a type lies along this dim alone. Dims are aligned on the right. */
 static bool lies_along(const xir_type *constant, const xir_type *type, int64_t dim) {
     int64_t rank = (int64_t)xir_type_rank(type), less = rank - (int64_t)xir_type_rank(constant);
     for (int64_t i = 0; i < rank - less; i++) {

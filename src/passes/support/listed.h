@@ -7,8 +7,8 @@
 
 #include "graph.h"
 
-/* Whether the op is a Reshape, Expand, Tile, Slice, Pad or Resize with such an input. Its attribute is then all -1, and
- * says nothing else. */
+/* Returns true if the op is a Reshape, Expand, Tile, Slice, Pad or Resize with such an input. Its attribute is then all
+ * -1, and says nothing else. */
 bool op_is_listed(const xir_op *op);
 
 /* If the list of such an op is constant, its numbers become the attribute, and the input is removed; *done says so. An

@@ -8,8 +8,8 @@
 #include "budget.h"
 #include "graph.h"
 
-/* Whether the budget refused the op for its work and this run has not reported it yet. Then `out` gets the end of a
- * sentence: "it takes …". */
+/* Returns true if the budget refused the op for its work and this run has not reported it yet. Then `out` gets the end
+ * of a sentence: "it takes …". */
 bool spent_on(xir_op *op, budget *within, char out[200]);
 /* Begins a pass that makes constants: counts the bytes of the Params, unless an earlier pass of the run has. */
 void spent_begin(budget *within, const xir_network *net);

@@ -47,8 +47,8 @@ bool value_take_name(xir_value *now, const xir_value *old) {
 
 static xir_str name_of(const xir_value *v) { return xir_value_name(v); }
 
-/* Whether the old name is better than the value's own: that one is empty, or extends the old name, as "y.Conv2d" does
- * for "y". A conversion gives such names to the steps on the way to a source value. */
+/* Returns true if the old name is better than the value's own: that one is empty, or extends the old name, as
+ * "y.Conv2d" does for "y". A conversion gives such names to the steps on the way to a source value. */
 static bool is_better(xir_str old, xir_str own) {
     if (!old.size || !own.size) return old.size != 0;
     return own.size > old.size && own.data[old.size] == '.' && memcmp(own.data, old.data, old.size) == 0;
@@ -69,8 +69,8 @@ static xir_status move_inner_uses(xir_value *now, xir_value *old, size_t *moved)
     return XIR_OK;
 }
 
-/* Whether no user knows the value by its name. False for a value with many uses, where finding out costs more than a
- * better name is worth. */
+/* Returns true if no user knows the value by its name. False for a value with many uses, where finding out costs more
+ * than a better name is worth. */
 static bool is_inner(const xir_value *v) {
     enum { LOOKED_AT = 64 };
     size_t n = 0;

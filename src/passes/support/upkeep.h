@@ -8,9 +8,9 @@
 
 #include "manager/pass.h"
 
-/* Whether all that an op does is to compute its outputs from its inputs and attributes, with the same result every
- * time: then an unused op can be removed, two equal ones merged, and one of constants computed. Not pure are Input
- * and Output, ops with sub ops, ops whose class says so (XIR_TRAIT_IMPURE), and unknown ops. For a foreign op its
+/* Returns true if all that an op does is to compute its outputs from its inputs and attributes, with the same result
+ * every time: then an unused op can be removed, two equal ones merged, and one of constants computed. Not pure are
+ * Input and Output, ops with sub ops, ops whose class says so (XIR_TRAIT_IMPURE), and unknown ops. For a foreign op its
  * dialect decides. */
 bool op_is_pure(const xir_op *op);
 
@@ -25,17 +25,18 @@ bool value_take_name(xir_value *now, const xir_value *old);
  * uses may have moved. */
 xir_status value_replace(xir_value *now, xir_value *old, bool fresh, size_t *moved);
 
-/* Whether an output is an operand of a product whose other operand is Params: then Params cannot stand for it, because
- * a Matmul does not take two. */
+/* Returns true if an output is an operand of a product whose other operand is Params: then Params cannot stand for it,
+ * because a Matmul does not take two. */
 bool is_product_operand(const xir_op *op);
 
-/* Whether nothing uses an output of the op. */
+/* Returns true if nothing uses an output of the op. */
 bool op_is_unused(const xir_op *op);
 /* Removes a placed op whose outputs are unused. Cannot fail, takes time linear in its inputs, allocates nothing. */
 void op_drop(xir_op *op);
 
 static inline bool is_same_type(const xir_type *a, const xir_type *b) { return a == b || xir_type_equal(a, b); }
-/* Whether one value can stand for the other as far as types go: they have the same type and lie in the same memory. */
+/* Returns true if one value can stand for the other as far as types go: they have the same type and lie in the same
+ * memory. */
 bool same_kind(const xir_value *a, const xir_value *b);
 
 /* Whether inference would give the op its present types for these attributes and inputs. *same is also false if

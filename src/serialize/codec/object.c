@@ -60,7 +60,7 @@ static form_memo *memo_of_form(decoder *d, xir_str text) {
     return &d->forms[(hash >> 48) % FORMS];
 }
 
-/* Whether the text lies in the input itself and so stays valid. */
+/* Returns true if the text lies in the input itself and so stays valid. */
 static bool is_input(const source *s, xir_str text) {
     return (uintptr_t)text.data >= (uintptr_t)s->start && (uintptr_t)text.data < (uintptr_t)s->end;
 }

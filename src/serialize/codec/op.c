@@ -7,7 +7,7 @@
 
 /* ---- ops --------------------------------------------------------------------------------------------------- */
 
-/* Whether ops of the class can be read by stretches. */
+/* Returns true if ops of the class can be read by stretches. */
 static bool has_stretches(const source *s, const codec_plan *plan) {
     return s->ops->skip_members && plan->stretches && plan->cls->plain && plan->cls->n_fields + 8 <= 64;
 }

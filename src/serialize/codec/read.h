@@ -78,7 +78,7 @@ bool decode_map(decoder *d, source *s, xir_map *out, bool with_params);
 bool object_fits(const xir_class *cls, const xir_class *of);
 /* The interned object, or the failure. */
 bool object_made(decoder *d, const xir_object *object, const xir_object **out);
-/* Whether a body has all required references. */
+/* Returns true if a body has all required references. */
 bool object_complete(decoder *d, const xir_class *cls, const void *body, uint64_t byte);
 bool decode_field(decoder *d, source *s, const xir_field *f, void *body);
 /* The same for a row of an op: its maps may contain Params, as its undeclared attributes may. */

@@ -49,7 +49,7 @@ static bool find_types(deepx_reader *r, const deepx_line *line, xir_any *out) {
     return true;
 }
 
-/* Whether a call with these types has the same texts. The same text of types is that of the same slots. */
+/* Returns true if a call with these types has the same texts. The same text of types is that of the same slots. */
 static bool has_texts(const deepx_reader *r, const deepx_line *line, const xir_map *extra) {
     const slot_code *codes = r->codes.data;
     const xir_entry *e = extra->entries;

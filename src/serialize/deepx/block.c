@@ -184,7 +184,7 @@ static bool read_head(block *b, const xir_allocator *alloc) {
 
 /* ---- the body -------------------------------------------------------------------------------------------------- */
 
-/* Whether a "//" begins a comment, and not metadata: its first word is not key=value. */
+/* Returns true if a "//" begins a comment, and not metadata: its first word is not key=value. */
 static bool is_comment(const char *p, const char *end) {
     if (end - p < 2 || p[0] != '/' || p[1] != '/') return false;
     for (p = deepx_skip_blanks(p + 2, end); p < end && *p != '\n' && !deepx_is_blank(*p); p++)

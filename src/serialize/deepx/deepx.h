@@ -121,19 +121,19 @@ void deepx_slots_free(deepx_slots *s);
 
 /* Reads an instruction from `text`, which has no line ends; false after an error. Out of memory sets XIR_E_MEMORY. */
 bool deepx_read_line(deepx_place *w, deepx_slots *slots, xir_str text, deepx_line *out);
-/* Whether a line holds no instruction: blank, "# …", "// …", "``` …". */
+/* Returns true if a line holds no instruction: blank, "# …", "// …", "``` …". */
 bool deepx_is_passed_over(xir_str text);
 
-/* Whether a text is a value by itself: a number, true or false, a list of numbers, a quoted text. */
+/* Returns true if a text is a value by itself: a number, true or false, a list of numbers, a quoted text. */
 bool deepx_is_literal(xir_str value);
-/* Whether a text can be the name of a tensor. */
+/* Returns true if a text can be the name of a tensor. */
 bool deepx_is_tensor_name(xir_str value);
 /* The next item of a list "[a b, c]" or of its inner text; false at its end. */
 bool deepx_next_item(xir_str *list, xir_str *item);
 xir_str deepx_inner(xir_str list);
 /* Without its quotes. */
 xir_str deepx_unquoted(xir_str value);
-/* Whether a text can be the value of one parameter in parentheses. */
+/* Returns true if a text can be the value of one parameter in parentheses. */
 bool deepx_is_value(xir_str text);
 
 /* meta.c */
@@ -158,7 +158,7 @@ bool deepx_walk(deepx_place *w, const xir_allocator *alloc, xir_str text, bool a
                 void *user);
 
 /* block.c */
-/* Whether a text begins with a block: "deepxir name(". */
+/* Returns true if a text begins with a block: "deepxir name(". */
 bool deepx_is_block(xir_str text);
 /* Reads a block at p; *end is after it. `out`: see blocks.h; NULL: the block is only checked. */
 struct deepx_block;
@@ -193,7 +193,8 @@ typedef struct deepx_printer {
 } deepx_printer;
 /* Appends the line of an op as it is written, without a line end; false with the fault. */
 bool deepx_print_op(deepx_printer *p, const xir_op *op);
-/* Whether the op that is read from a line is written as that line stands. False also if that takes more to find out. */
+/* Returns true if the op that is read from a line is written as that line stands. False also if that takes more to find
+ * out. */
 bool deepx_is_printed_so(deepx_spelling spelling, xir_str whole, const deepx_line *line);
 /* Appends a definition. */
 void deepx_print_definition(buffer *out, const deepx_line *line);

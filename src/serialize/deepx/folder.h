@@ -34,7 +34,7 @@ extern const char *const deepx_shape_keys[DEEPX_SHAPE_KEYS];
 
 /* The name of the files of a path: its last part, without quotes. Empty if the path has none ("a/", "..", "."). */
 xir_str deepx_file_name(xir_str path);
-/* Whether an op is a call that reads such files: `load` or `loadtensordata` with a path. Sets *path. */
+/* Returns true if an op is a call that reads such files: `load` or `loadtensordata` with a path. Sets *path. */
 bool deepx_reads_files(const xir_op *op, xir_str *path);
 
 /* shape.c: what a .shape says. */
@@ -55,7 +55,7 @@ xir_status deepx_load_params(xir_network *net, const format_reading *how);
 xir_status deepx_read_params(xir_network *net, const format_reading *how, const void *data, size_t size);
 
 /* folder_write.c */
-/* Whether some call has a tensor of a file; whether a folder's file is one that is written here. */
+/* Returns true if some call has a tensor of a file; whether a folder's file is one that is written here. */
 bool deepx_has_files(const xir_network *net);
 bool deepx_is_own_file(xir_str name);
 /* Writes all of them. The text then refers to them by the last part of how->params_path. */

@@ -201,7 +201,7 @@ bool deepx_print_op(deepx_printer *p, const xir_op *op) {
 
 /* ---- a line that is printed as it stands ------------------------------------------------------------------------ */
 
-/* Whether a text is at p; then p is after it. */
+/* Returns true if a text is at p; then p is after it. */
 static bool take(const char **p, const char *end, const char *text) {
     const size_t n = strlen(text);
     if ((size_t)(end - *p) < n || memcmp(*p, text, n) != 0) return false;

@@ -37,7 +37,7 @@ static bool next_line(shape_reader *r) {
     return false;
 }
 
-/* Whether the next line that is not blank is an item "- 3", and if so, takes it. */
+/* Returns true if the next line that is not blank is an item "- 3", and if so, takes it. */
 static bool next_item(shape_reader *r) {
     const shape_reader before = *r;
     const deepx_place place = *r->w;

@@ -277,7 +277,7 @@ bool dialect_node_attrs_again(dialect *d, xir_str bytes);
 bool dialect_node_capture(dialect *d, xir_str name);
 /* Makes the op, the last in the order so far. NULL with a failure. */
 xir_op *dialect_node_end(dialect *d, xir_str name);
-/* Whether the limit allows one more op; otherwise a failure. */
+/* Returns true if the limit allows one more op; otherwise a failure. */
 bool dialect_node_fits(dialect *d);
 
 /* ---- again.c --------------------------------------------------------------------------------------------------- */

@@ -7,7 +7,7 @@
 
 #include "graph.h"
 
-/* Whether an op is of the dialect with this prefix, or Input or Output, which are in every network. */
+/* Returns true if an op is of the dialect with this prefix, or Input or Output, which are in every network. */
 bool dialect_is_known(const xir_op *op, xir_str prefix);
 
 /* Whether all ops between Input and Output are opaque, with keys that have a prefix, "pnnx::". Otherwise `out` is a

@@ -7,7 +7,7 @@
 #include "flat/wire.h"
 #include "raw/payload.h"
 
-/* Whether two slots that only make sense together are both present or both absent. */
+/* Returns true if two slots that only make sense together are both present or both absent. */
 static bool both(const flat_view *t, uint32_t a, uint32_t b) { return !flat_field(t, a) == !flat_field(t, b); }
 
 /* The format has no magic number. A file looks like a network if its root, close to the beginning, is a table whose

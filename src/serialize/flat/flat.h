@@ -24,8 +24,8 @@ xir_status flat_write(xir_network *net, const format_writing *how);
 bool       flat_read_part(format_part *part, const void *data, size_t size, xir_diags *why);
 xir_status flat_write_part(const format_part *part, const format_writing *how);
 
-/* How many levels a table adds to the depth of its contents: 0 if JSON writes it as one text or number, or as part of
- * one, so that a network read from one format can be written in the other. */
+/* Returns how many levels a table adds to the depth of its contents: 0 if JSON writes it as one text or number, or as
+ * part of one, so that a network read from one format can be written in the other. */
 static inline uint32_t flat_levels(const flat_table *table) {
     if (table->shape == FLAT_AXIS_UNIT || table->shape == FLAT_AXIS_NAME) return 0;
     const xir_class *cls = table->cls;

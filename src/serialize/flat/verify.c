@@ -243,7 +243,7 @@ static uint32_t check_target(verifier *v, uint32_t table, const lead *l, uint32_
     return 1;
 }
 
-/* Whether a lead leads where it led before; the target may have `most` levels. */
+/* Returns true if a lead leads where it led before; the target may have `most` levels. */
 static inline bool leads_again(const verifier *v, uint32_t table, const lead *l, uint32_t most) {
     uint32_t at = table + l->at;
     if ((uint64_t)at + little_u32(v->base + at) != l->to || l->height > most) return false;

@@ -207,7 +207,7 @@ xir_network *xir_json_read(xir_context *ctx, xir_str json, xir_str name, xir_dia
 
 /* ---- the format ---------------------------------------------------------------------------------------------- */
 
-/* Whether a key may be declared for networks. */
+/* Returns true if a key may be declared for networks. */
 static bool is_network_key(xir_str key) {
     for (int i = 0; i < NETWORK_KEYS; i++)
         if (xir_str_equal(key, xir_str_of(network_keys[i]))) return true;

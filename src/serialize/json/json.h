@@ -48,7 +48,7 @@ extern const source_ops json_source;
 /* Moves to the first byte of the item. */
 void json_begin(source *s);
 
-/* Whether only white space follows the item that was read. False with a finding. */
+/* Returns true if only white space follows the item that was read. False with a finding. */
 bool json_at_end(source *s);
 
 /* Reads any JSON text into the arena. `why` may be NULL. */

@@ -33,7 +33,7 @@ void schema_keys_of(schema *s, const xir_class *cls);
 
 /* ---- schema_rows.c --------------------------------------------------------------------------------------------- */
 
-/* Whether objects of a class are written as maps. */
+/* Returns true if objects of a class are written as maps. */
 static inline bool is_map_class(const xir_class *cls) {
     return !cls->is_op && !cls->more->form && !(cls->traits & XIR_TRAIT_ABSTRACT);
 }

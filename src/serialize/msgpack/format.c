@@ -371,8 +371,8 @@ static bool is_network_key(xir_str key) {
     return xir_str_equal(key, xir_str_of(params_key)) || xir_str_equal(key, xir_str_of(table_key));
 }
 
-/* Whether a first key may be an undeclared one: if it sorts before _type_key, or if the class of networks is named soon
- * after it. No binary format begins with what would be such a map and key. */
+/* Returns true if a first key may be an undeclared one: if it sorts before _type_key, or if the class of networks is
+ * named soon after it. No binary format begins with what would be such a map and key. */
 static bool is_undeclared_key(xir_str key, const uint8_t *end) {
     const char *after = key.data + key.size;
     if (memmem(after, (size_t)((const char *)end - after), network_class_key.data, network_class_key.size))

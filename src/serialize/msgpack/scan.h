@@ -55,10 +55,10 @@ static inline const uint8_t *packed_end(const uint8_t *p) {
 /* How deep the item at `p` of a scanned input nests: 0 if it is not a list or map. */
 uint32_t packed_height(const uint8_t *p);
 
-/* Whether an input is exactly one item: every first byte known, no extensions, every length and the sum of all counts
- * within the bytes left, nothing deeper than `deepest` (at most PACKED_DEEPEST). False with a finding. Linear time, no
- * memory; the contents of texts and bytes are not touched. After that, code that walks the input need not check for its
- * end. */
+/* Returns true if an input is exactly one item: every first byte known, no extensions, every length and the sum of all
+ * counts within the bytes left, nothing deeper than `deepest` (at most PACKED_DEEPEST). False with a finding. Linear
+ * time, no memory; the contents of texts and bytes are not touched. After that, code that walks the input need not
+ * check for its end. */
 bool packed_scan(trace *t, const uint8_t *data, size_t size, uint32_t deepest);
 
 #endif

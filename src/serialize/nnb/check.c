@@ -44,7 +44,7 @@ static void check_shape(nnb_checking *c, const nnb_variable *v, const char *plac
         nnb_say(c, XIR_ERROR, XIR_E_LIMIT, place, "the shape has 2^31 elements or more");
 }
 
-/* Whether a variable is input 1 of functions alone that compute with the binary weight instead. */
+/* Returns true if a variable is input 1 of functions alone that compute with the binary weight instead. */
 static bool is_unused_weight(const nnb_model *m, size_t variable) {
     bool any = false;
     for (size_t i = 0; i < m->records.size; i++) {

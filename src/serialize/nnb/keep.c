@@ -120,7 +120,8 @@ static bool list_buffers(nnb_reader *r, xir_list *out) {
     return true;
 }
 
-/* Whether a piece is in the file. The data of a parameter is if it is that very part: its bytes are not touched. */
+/* Returns true if a piece is in the file. The data of a parameter is if it is that very part: its bytes are not
+ * touched. */
 static bool same_piece(void *user, uint64_t at, const void *data, size_t size, const nnb_hole *hole) {
     const nnb_reader *r = user;
     if (at > r->d.whole->size || size > r->d.whole->size - at) return false;

@@ -266,7 +266,7 @@ xir_str nnb_variable_name(uint32_t i, char text[16]);
 /* read_function.c */
 bool nnb_scan_functions(nnb_reader *r);
 bool nnb_read_functions(nnb_reader *r);
-/* How many arguments a record of `room` bytes has at most, and where they end. */
+/* Returns how many arguments a record of `room` bytes has at most, and where they end. */
 size_t nnb_record_arguments(const nnb_signature *s, uint32_t room, uint32_t *end);
 
 /* keep.c: makes the tag. */

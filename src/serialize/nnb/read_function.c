@@ -41,7 +41,7 @@ static bool take_ends(nnb_reader *r, record *f) {
            nnb_take_list(r, little_u32(p + 12), little_u32(p + 16), f->at + 16, "the outputs of a function", &f->out);
 }
 
-/* Whether input 1 is a weight of which one element is stored: the binary one is computed with. */
+/* Returns true if input 1 is a weight of which one element is stored: the binary one is computed with. */
 static bool stores_one(uint16_t id) { return id == 108 || id == 110 || id == 232 || id == 233; }
 
 bool nnb_scan_functions(nnb_reader *r) {
@@ -198,7 +198,7 @@ static xir_str op_name(const record *f, xir_str type, char *text) {
     return (xir_str){ text, type.size + 1 + number_put_u64(text + type.size + 1, f->number) };
 }
 
-/* Whether the arguments of an op say its number. */
+/* Returns true if the arguments of an op say its number. */
 static bool says_number(nnb_reader *r, const record *f, const xir_op *op, bool *says) {
     nnb_signature *sig = r->signatures.by_id[f->id];
     const xir_map *extra = xir_op_extra(op);

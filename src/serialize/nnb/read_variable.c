@@ -112,8 +112,8 @@ bool nnb_declare(nnb_reader *r, uint32_t i, dialect_declared *out) {
 
 /* ---- parameters ------------------------------------------------------------------------------------------------ */
 
-/* How many elements the data has: those of the shape, unless the data ends before, or the next block begins before and
- * a function is known to store one element (trap 5 of docs/nnb.md). */
+/* Returns how many elements the data has: those of the shape, unless the data ends before, or the next block begins
+ * before and a function is known to store one element (trap 5 of docs/nnb.md). */
 static uint64_t stored_elements(const nnb_reader *r, const nnb_read_variable *v, uint32_t at, uint64_t elements,
                                 uint64_t bytes) {
     const uint64_t bits = widths[v->type], left = r->data_size - at;

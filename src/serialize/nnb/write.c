@@ -4,7 +4,7 @@
 /* Writing: an unchanged network as its file was, others as today's exporter of NNabla lays them out (image.c). */
 #include "nnb/nnb.h"
 
-/* Whether the network is what was read: then it has the buffers, and perhaps the layout, of its file. */
+/* Returns true if the network is what was read: then it has the buffers, and perhaps the layout, of its file. */
 static bool make_as_read(nnb_model *m, nnb_image *image) {
     const xir_any *variables = nnb_kept(m->net, "variables", XIR_ANY_LIST);
     const xir_any *buffers = nnb_kept(m->net, "buffers", XIR_ANY_LIST), *sum = nnb_kept(m->net, "for", XIR_ANY_INT);

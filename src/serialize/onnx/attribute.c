@@ -238,7 +238,7 @@ static uint64_t kind_of(const attribute *a) {
     return kind;
 }
 
-/* Whether the form of a value shows its kind: Params may be reals or a text, and an empty list anything. */
+/* Returns true if the form of a value shows its kind: Params may be reals or a text, and an empty list anything. */
 static bool shows_kind(const xir_any *v, uint64_t kind, bool reference) {
     enum { FLOAT = 1, STRING = 3, FLOATS = 6, INTS = 7, STRINGS = 8 };
     if (reference) return !kind;

@@ -29,7 +29,7 @@ static bool keep_constant(proto_reader *r, const proto_constant *c, dialect_list
     return item != NULL;
 }
 
-/* Whether the elements are in another file. */
+/* Returns true if the elements are in another file. */
 static bool is_external(wire_bytes tensor) {
     enum { TENSOR_LOCATION = 14 };
     uint64_t location = 0;

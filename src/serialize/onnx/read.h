@@ -99,10 +99,10 @@ static inline uint64_t proto_byte(const proto_reader *r, const uint8_t *at) {
 /* Records a failure at a byte of the file. Returns false. */
 #define PROTO_FAIL(r, at, code, ...) trace_fail(&(r)->d.trace, (code), proto_byte((r), (at)), __VA_ARGS__)
 
-/* Whether a walk has reached its end without a fault; a fault is recorded. */
+/* Returns true if a walk has reached its end without a fault; a fault is recorded. */
 bool proto_end_slow(proto_reader *r, const wire *w);
 static inline bool proto_end(proto_reader *r, const wire *w) { return w->fault == WIRE_GOOD || proto_end_slow(r, w); }
-/* Whether a field has the required wire type; otherwise a failure under its name. */
+/* Returns true if a field has the required wire type; otherwise a failure under its name. */
 bool proto_kind_fail(proto_reader *r, const wire_field *f, wire_kind kind, xir_str name);
 #define PROTO_WANT(r, f, expected, name) \
     ((f)->kind == (expected) || proto_kind_fail((r), (f), (expected), XIR_STR(name)))
@@ -111,7 +111,7 @@ bool proto_once(proto_reader *r, const wire_field *f, wire_bytes *out, xir_str n
 #define PROTO_ONCE(r, f, out, name) proto_once((r), (f), (out), XIR_STR(name))
 
 static inline xir_str proto_str(wire_bytes b) { return (xir_str){ (const char *)b.at, b.size }; }
-/* Whether the bytes are UTF-8; usually they are ASCII. */
+/* Returns true if the bytes are UTF-8; usually they are ASCII. */
 bool proto_is_utf8(wire_bytes b);
 static inline bool proto_is_ascii(wire_bytes b) {
     const char *at = (const char *)b.at;

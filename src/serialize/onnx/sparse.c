@@ -105,7 +105,7 @@ static bool scatter(proto_reader *r, const dense *d, uint8_t *out) {
     return true;
 }
 
-/* Whether the parts are consistent. */
+/* Returns true if the parts are consistent. */
 static bool check_parts(proto_reader *r, const dense *d) {
     const xir_type *values = d->values->type, *indices = d->indices->type;
     bool good = values && xir_type_rank(values) == 1 && indices &&

@@ -184,7 +184,7 @@ static bool each_number(proto_reader *r, making *m) {
     return true;
 }
 
-/* How many numbers the elements take: two for each complex one, one for as many as fit a byte. */
+/* Returns how many numbers the elements take: two for each complex one, one for as many as fit a byte. */
 static uint64_t numbers_of(const element_code *e, uint64_t elements, uint64_t bytes) {
     return e->bits && e->bits < 8 ? bytes : elements * e->numbers;
 }

@@ -89,7 +89,7 @@ static bool each_dim(proto_reader *r, wire_bytes dims, dim_fn *visit, void *user
     return ok && proto_end(r, &w);
 }
 
-/* Whether a description cannot distinguish the name of a dim from other dims. */
+/* Returns true if a description cannot distinguish the name of a dim from other dims. */
 static bool is_odd(const dim *d) {
     bool odd = d->denotation.size || (d->name.size == 1 && d->name.at[0] == '?'), digits = d->name.size > 0;
     for (size_t i = 0; i < d->name.size; i++) {

@@ -211,7 +211,7 @@ bool proto_take_base64(proto_writer *w, xir_str text, wire_bytes *out);
 
 /* Lists the ends, constants and names; refuses ops of other dialects, names and cycles that ONNX cannot have. */
 bool proto_list(proto_writer *w);
-/* How many of its inputs are an op's own; captures follow. */
+/* Returns how many of its inputs are an op's own; captures follow. */
 uint32_t proto_own_inputs(const xir_op *op);
 
 static inline xir_str proto_name(const proto_writer *w, const xir_value *v) {
@@ -266,7 +266,7 @@ void proto_put_entries(proto_writer *w, uint32_t field, const xir_map *tags, con
 bool proto_list_elements(proto_writer *w);
 /* The code of an element type; 0 if ONNX has none. */
 uint64_t proto_code_of(proto_writer *w, const xir_type *element);
-/* Whether ONNX can say the type of a value: a tensor of its elements. */
+/* Returns true if ONNX can say the type of a value: a tensor of its elements. */
 bool proto_has_type(proto_writer *w, const xir_value *v);
 /* The type of a value, from its type or the tag onnx.type, always in the same field. */
 void proto_put_type(proto_writer *w, uint32_t field, const xir_value *v);
@@ -293,7 +293,7 @@ typedef enum proto_split {
     SPLIT_ALL           /* those in attributes, too                                                                */
 } proto_split;
 
-/* Whether the elements of a tensor go to that file. */
+/* Returns true if the elements of a tensor go to that file. */
 bool proto_is_external(const proto_writer *w, bool attribute, wire_bytes data);
 /* The fields that say where they are; the walk of that file puts them out. */
 void proto_put_external(proto_writer *w, wire_bytes data);

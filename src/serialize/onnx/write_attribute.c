@@ -86,7 +86,7 @@ static void put_real(proto_writer *w, uint32_t field, xir_str key, double real) 
     else proto_put_float(w, field, bits);
 }
 
-/* Whether Params have elements of a type, and their bytes. */
+/* Returns true if Params have elements of a type, and their bytes. */
 static bool has_bytes(proto_writer *w, xir_str key, const xir_value *v, uint64_t element) {
     const xir_tensor_type *type = xir_type_as_tensor(v->type);
     uint64_t size;
@@ -164,7 +164,7 @@ static void put_item(proto_writer *w, uint32_t field, xir_str key, const xir_any
 
 /* ---- one attribute --------------------------------------------------------------------------------------------- */
 
-/* Whether a value may be of a kind that its own form does not say. */
+/* Returns true if a value may be of a kind that its own form does not say. */
 static bool may_be(const xir_any *any, attr_type usual, attr_type said) {
     if (any->kind == XIR_ANY_PARAMS) return said == TYPE_FLOAT || said == TYPE_FLOATS || said == TYPE_STRING;
     if (any->kind != XIR_ANY_LIST) return usual == TYPE_REF;
@@ -206,7 +206,7 @@ static xir_str name_of(xir_str key) {
     return prefixed ? (xir_str){ key.data + PREFIX, key.size - PREFIX } : key;
 }
 
-/* Whether a key is another one with the prefix, so that both would have one name. */
+/* Returns true if a key is another one with the prefix, so that both would have one name. */
 static bool is_taken(const xir_op *op, xir_str key, xir_str name) {
     return name.size != key.size && xir_map_find(op_more_of(op)->extra, name);
 }

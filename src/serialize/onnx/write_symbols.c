@@ -19,7 +19,7 @@ static const xir_any *said_of(const xir_value *v, size_t i) {
     return tag && tag->kind == XIR_ANY_LIST && i < tag->as.list.size ? &tag->as.list.items[i] : NULL;
 }
 
-/* Whether the text of the tag is what the reader would make this dim of. */
+/* Returns true if the text of the tag is what the reader would make this dim of. */
 static bool stands_for(proto_writer *w, xir_str text, int64_t dim) {
     expr e;
     if (dim == XIR_UNKNOWN_DIM) return true;
@@ -67,7 +67,7 @@ proto_dim proto_dim_of(proto_writer *w, const xir_value *v, size_t i) {
 
 /* ---- the entry ------------------------------------------------------------------------------------------------- */
 
-/* Whether the reader would take the name of a symbol for an expression over others. */
+/* Returns true if the reader would take the name of a symbol for an expression over others. */
 static bool is_ambiguous(proto_writer *w, xir_str name, int64_t dim) {
     form_error why = { 0 };
     expr e;

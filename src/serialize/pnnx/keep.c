@@ -9,7 +9,8 @@
 
 /* ---- items ----------------------------------------------------------------------------------------------------- */
 
-/* Whether the words of a line are those that were printed, which one blank precedes each. If not, *out has them. */
+/* Returns true if the words of a line are those that were printed, which one blank precedes each. If not, *out has
+ * them. */
 static bool same_words(pnnx_reader *r, pnnx_text words, const buffer *printed, xir_str *out) {
     const size_t room = (size_t)(words.end - words.p) + 1;
     char *text = arena_take(&r->d.scratch, room), *p = text;

@@ -131,7 +131,7 @@ static const pnnx_params_memo *skip_params(pnnx_reader *r, pnnx_text *rest) {
     return same ? memo : NULL;
 }
 
-/* Whether the items are in the order in which they are written: kinds, and the keys of the first two kinds. */
+/* Returns true if the items are in the order in which they are written: kinds, and the keys of the first two kinds. */
 static bool is_sorted(const pnnx_reader *r) {
     const pnnx_item *items = r->items.data;
     for (size_t i = 1; i < r->items.size; i++) {

@@ -46,7 +46,7 @@ static inline const char *pnnx_skip_blanks(const char *p, const char *end) {
     while (p < end && pnnx_is_blank(*p)) p++;
     return p;
 }
-/* Whether one of 8 bytes is at most a blank. */
+/* Returns true if one of 8 bytes is at most a blank. */
 static inline bool pnnx_may_have_blank(uint64_t bytes) {
     return (bytes - 0x2121212121212121u) & ~bytes & 0x8080808080808080u;
 }
@@ -168,7 +168,7 @@ typedef struct pnnx_printer {
 void pnnx_printer_init(pnnx_printer *p, const xir_allocator *alloc);
 void pnnx_printer_free(pnnx_printer *p);
 bool pnnx_refuse(pnnx_printer *p, xir_status status, const char *sentence, ...) XIR_PRINTF(3, 4);
-/* Whether a text is one word of a line. */
+/* Returns true if a text is one word of a line. */
 bool pnnx_is_word(xir_str text);
 /* Appends the items of an op as they are written, a blank before each. */
 bool pnnx_print_items(pnnx_printer *p, const xir_op *op);

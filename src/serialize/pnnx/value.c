@@ -152,7 +152,7 @@ static xir_status put_item(printing *p, xir_pnnx_kind kind, const xir_any *item,
     }
 }
 
-/* How many entries of the list of items are one item of the value. */
+/* Returns how many entries of the list of items are one item of the value. */
 static size_t width_of(xir_pnnx_kind kind) { return kind == XIR_PNNX_COMPLEX || kind == XIR_PNNX_COMPLEXES ? 2 : 1; }
 
 static bool is_list(xir_pnnx_kind kind) {

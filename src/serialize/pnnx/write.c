@@ -233,7 +233,7 @@ static uint64_t place_of(const xir_op *end, size_t i, size_t n, uint64_t usual) 
     return at && at->kind == XIR_ANY_INT && at->as.integer >= 0 ? (uint64_t)at->as.integer : usual;
 }
 
-/* Whether one of the lines before uses the value. */
+/* Returns true if one of the lines before uses the value. */
 static bool is_used(const order *o, const xir_value *v, size_t next_op, size_t next_out) {
     for (const xir_use *use = v->uses; use; use = use->next) {
         const xir_op *user = use->user;
@@ -244,7 +244,7 @@ static bool is_used(const order *o, const xir_value *v, size_t next_op, size_t n
     return false;
 }
 
-/* Whether a line may stand here: an input before its uses, an output after what makes it. */
+/* Returns true if a line may stand here: an input before its uses, an output after what makes it. */
 static bool may_stand(const order *o, const line *l, size_t next_op, size_t next_in, size_t next_out) {
     if (l->op == o->input) return !is_used(o, &op_outputs(l->op)[l->i], next_op, next_out);
     const xir_value *v = op_inputs(l->op)[l->i].value;

@@ -97,7 +97,7 @@ bool       raw_digest_is(xir_str said, const char *hex);
 xir_status raw_check_magic(raw_listing *l, const uint8_t *head, size_t got);
 /* Checks that the table fits the file; on success *n is the number of entries. */
 xir_status raw_check_count(raw_listing *l, const uint8_t *head, uint64_t size, uint64_t *n);
-/* How many entries decide: one more than the network has Params includes a surplus or a duplicate. */
+/* Returns how many entries decide: one more than the network has Params includes a surplus or a duplicate. */
 uint64_t   raw_entries_to_read(const raw_listing *l, uint64_t n);
 /* The whole check, for a file of `size` bytes whose table, in memory, has raw_entries_to_read entries. On success the
  * items have their offsets, and ranks[0 … n - 1] is the order of the payloads. */

@@ -55,7 +55,8 @@ static bool has_bytes(void *user, xir_value *v) {
     return false;
 }
 
-/* Whether any Params has bytes, even one that nothing uses: this saves the walk for most networks without bytes. */
+/* Returns true if any Params has bytes, even one that nothing uses: this saves the walk for most networks without
+ * bytes. */
 static bool some_have_bytes(const xir_network *net) {
     const xir_value *v = net->all_params;
     while (v && !value_params(v)->data) v = value_params(v)->next;

@@ -209,7 +209,7 @@ static bool read_alias(text_reader *r, source *s, const xir_object **out) {
 
 /* ---- types ----------------------------------------------------------------------------------------------------- */
 
-/* Whether dims come next, after a layout or without one. */
+/* Returns true if dims come next, after a layout or without one. */
 static bool dims_follow(const source *s) {
     const char *p = text_blanks(s, here(s)), *end = end_of(s);
     if (p < end && *p == '"') return end - p > 1 && p[1] == '"';

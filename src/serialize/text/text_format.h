@@ -12,7 +12,7 @@ xir_network *text_read(const format_reading *how, blob *whole);
 bool         text_read_part(format_part *part, const void *data, size_t size, xir_diags *why);
 xir_status   text_write(xir_network *net, const format_writing *how);
 xir_status   text_write_part(const format_part *part, const format_writing *how);
-/* Whether the bytes of the Params are in the text. */
+/* Returns true if the bytes of the Params are in the text. */
 bool         text_is_inline(const xir_network *net, const format_writing *how);
 xir_status   text_find_places(xir_context *ctx, xir_str text, xir_format_place *places, size_t n, void *user);
 

@@ -139,7 +139,7 @@ static void put_absent(text_writer *w, uint64_t bytes, xir_str sum) {
     if (*between == ',') buffer_char(&w->out, ')');
 }
 
-/* Whether size and digest of the raw file follow from the bytes in the text: no raw file has wide ids. */
+/* Returns true if size and digest of the raw file follow from the bytes in the text: no raw file has wide ids. */
 static bool is_computed(const text_writer *w, const payload_plan *plan) {
     bool so = w->is_inline && w->has_bytes;
     for (size_t i = 0; i < plan->n && so; i++) so = payload_at(plan, i)->value->id <= INT32_MAX;

@@ -88,7 +88,7 @@ static bool list_order(tsm_reader *r, const tsm_node *n, xir_any *out) {
     return true;
 }
 
-/* Whether the node has its name alone. Names are not unique in files. */
+/* Returns true if the node has its name alone. Names are not unique in files. */
 static bool is_own_name(tsm_reader *r, uint32_t i, bool *own) {
     const xir_str name = r->nodes[i].name;
     *own = false;

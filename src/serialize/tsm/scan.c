@@ -88,7 +88,7 @@ static bool count_rare(tsm_reader *r, size_t node, const uint8_t *at, uint64_t *
     return false;
 }
 
-/* Whether the node has a parameter of this name before: the first one counts. */
+/* Returns true if the node has a parameter of this name before: the first one counts. */
 static bool same_name(tsm_reader *r, const uint8_t *at, xir_str name, uint32_t i, const xir_str *names, bool *again) {
     enum { FEW = 16 };
     *again = false;

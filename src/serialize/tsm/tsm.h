@@ -101,7 +101,7 @@ static inline xir_str tsm_text(const tsm_tensor *t) {
 }
 /* The integers that a tensor of numbers has at `i`; false if its elements are not numbers. */
 bool tsm_integer(const tsm_tensor *t, size_t i, int64_t *out);
-/* Whether all of a text is UTF-8. */
+/* Returns true if all of a text is UTF-8. */
 bool tsm_is_utf8(xir_str text);
 
 /* ---- scan.c: the whole stream once, before anything is made ---------------------------------------------------- */
@@ -204,7 +204,7 @@ typedef struct tsm_usual {
 /* A tensor by value; its texts and lists are in the arena of the network. False without a failure if it must be
  * Params. */
 bool tsm_read_plain(tsm_reader *r, const tsm_tensor *t, xir_any *out);
-/* Whether the usual writer makes this tensor of a value. */
+/* Returns true if the usual writer makes this tensor of a value. */
 bool tsm_is_usual(xir_str name, const xir_any *value, const tsm_tensor *t);
 /* The code of an element type; false if TSM has none. */
 bool tsm_code_of(const xir_type *element, uint8_t *out);

@@ -180,8 +180,8 @@ static bool put_number(uint8_t *out, element_format f, const xir_any *v) {
            (v->kind != XIR_ANY_INT || v->as.integer >= 0 || f.kind == ELEMENT_SIGNED);
 }
 
-/* Whether all numbers of a value are exactly those of a type; they are appended. `any`: a number of ints among reals
- * is converted. */
+/* Returns true if all numbers of a value are exactly those of a type; they are appended. `any`: a number of ints among
+ * reals is converted. */
 static bool put_numbers(buffer *out, uint8_t dtype, const xir_any *value, bool any) {
     const element_format f = format_of(dtype);
     const size_t n = value->kind == XIR_ANY_LIST ? value->as.list.size : 1, at = out->size;

@@ -102,7 +102,7 @@ static bool read_end64(zip_archive *z, uint64_t locator, ending *end) {
     return is_whole(z, little_u32(p + 16) == 0 && little_u32(p + 20) == 0 && little_u64(p + 24) == end->n, at);
 }
 
-/* Whether a number of the 32-bit record is all ones or that of the 64-bit record. */
+/* Returns true if a number of the 32-bit record is all ones or that of the 64-bit record. */
 static bool agrees(uint64_t narrow, uint64_t ones, uint64_t wide) { return narrow == ones || narrow == wide; }
 
 static bool read_end(zip_archive *z, uint64_t at, ending *end) {

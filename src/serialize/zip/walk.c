@@ -42,7 +42,8 @@ bool zip_read_local(zip_archive *z, uint64_t header, uint64_t end, zip_member *m
     return true;
 }
 
-/* Whether the members end here: at the end of the file, before up to three bytes, or where the directory begins. */
+/* Returns true if the members end here: at the end of the file, before up to three bytes, or where the directory
+ * begins. */
 static bool is_end(const zip_archive *z, uint64_t at) {
     if (z->whole->size - at < 4) return true;
     uint32_t sign = little_u32(z->whole->bytes + at);

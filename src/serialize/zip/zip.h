@@ -108,7 +108,7 @@ enum {
 /* Records the first failure, at a byte of the archive. Returns false. */
 bool zip_fail(zip_archive *z, xir_status code, uint64_t byte, const char *sentence, ...) XIR_PRINTF(4, 5);
 bool zip_no_memory(zip_archive *z);
-/* Whether this range lies before `end`. */
+/* Returns true if this range lies before `end`. */
 static inline bool zip_holds(uint64_t end, uint64_t at, uint64_t size) { return at <= end && size <= end - at; }
 /* Finds the block 1 of `size` bytes of extra blocks; NULL if there is none. *block_size is its size. */
 const uint8_t *zip_block64(const uint8_t *extra, size_t size, size_t *block_size);

@@ -356,7 +356,7 @@ static inline void case_function(om *m, const case_body *b) {
     om_put_message(&m->model, 25, &f);
 }
 
-/* Whether the nodes of a case name the domain. */
+/* Returns true if the nodes of a case name the domain. */
 static inline bool case_uses(const onnx_case *c, const char *domain) {
     char text[90];
     snprintf(text, sizeof text, "%s.", domain);

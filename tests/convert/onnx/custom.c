@@ -105,8 +105,8 @@ static const char *there_and_back(const xir_network *net, const xir_op *op, cons
 
 /* ---- the executor's tables -------------------------------------------------------------------------------------- */
 
-/* Whether a type is one that the ends of a file of ONNX cannot have: open dims get names there, and nothing says tiles
- * and padding. */
+/* Returns true if a type is one that the ends of a file of ONNX cannot have: open dims get names there, and nothing
+ * says tiles and padding. */
 static bool is_special(const xir_value *v) {
     const xir_tensor_type *type = v ? xir_type_as_tensor(xir_value_type(v)) : NULL;
     return v && (!type || type->merged_distrs.size || xir_type_has_unknown_dim(xir_value_type(v)) ||
@@ -128,7 +128,7 @@ static bool has_special_ends(const xir_op *op) {
     return special;
 }
 
-/* Whether a file is refused because of a type at the ends of the network that no tensor of ONNX has. */
+/* Returns true if a file is refused because of a type at the ends of the network that no tensor of ONNX has. */
 static bool is_of_type(const char *message) { return strstr(message, "a type that ONNX does not have") != NULL; }
 
 static void each(const char *text, const char *file, int line, op_counts *counts) {
@@ -215,7 +215,7 @@ static void note_class(const xir_class *cls) {
     if (i == n_seen) seen[n_seen++] = cls;
 }
 
-/* Whether its constants have bytes, as a file must have them. */
+/* Returns true if its constants have bytes, as a file must have them. */
 static bool has_bytes(const xir_network *net) {
     xir_value *constants[64];
     const size_t n = xir_network_params(net, constants, COUNT(constants));

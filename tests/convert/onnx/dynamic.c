@@ -42,7 +42,7 @@ static void convert(xir_network *net, const char *bind, bool all) {
     }
 }
 
-/* How many dims are neither a number nor an expression. */
+/* Returns how many dims are neither a number nor an expression. */
 static size_t unknown_dims(const xir_network *net) {
     size_t n = 0;
     for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {

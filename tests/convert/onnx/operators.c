@@ -88,7 +88,7 @@ static verdict run_set(const xir_network *net, const onnx_files *set) {
     return v;
 }
 
-/* Whether all nodes are converted and have kernels; otherwise the type of the first that is not. */
+/* Returns true if all nodes are converted and have kernels; otherwise the type of the first that is not. */
 static bool all_can_run(const xir_network *net, verdict *v) {
     const xir_op *op = xir_network_first_unrunnable(net);
     if (!op) return true;

@@ -268,7 +268,7 @@ static void f32_are_written_shortest(void **state)
     }
 }
 
-/* Whether digits * 10^exponent is read as v. */
+/* Returns true if digits * 10^exponent is read as v. */
 static bool reads_back(uint32_t digits, int exponent, float v)
 {
     char text[40];

@@ -29,7 +29,7 @@ static int tear_down(void **state) {
 
 static xir_any uint_any(uint64_t v) { return (xir_any){ .kind = XIR_ANY_UINT, .as.uinteger = v }; }
 
-/* Whether two are equal, and if so, whether their hashes are. */
+/* Returns true if two are equal, and if so, whether their hashes are. */
 static bool same(xir_any a, xir_any b) {
     bool equal = xir_any_equal(&a, &b);
     assert_int_equal(equal, xir_any_equal(&b, &a));

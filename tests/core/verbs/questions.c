@@ -132,8 +132,8 @@ static int by_slot(const xir_op *op, void *user) {
     return (int)(xir_op_slot(op) * 7919 / 16 % 3) - 1;
 }
 
-/* Whether values are made before they are used, those of sub ops too, an Input is at the head alone, and an Output at
- * the end. */
+/* Returns true if values are made before they are used, those of sub ops too, an Input is at the head alone, and an
+ * Output at the end. */
 static bool is_sorted(const xir_network *net) {
     xir_groups *groups = xir_groups_new(net, by_slot, NULL, NULL);
     bool sorted = groups != NULL;

@@ -22,7 +22,7 @@ static const char *dims_of(const xir_type *type) {
     return text;
 }
 
-/* Whether a finding has the text; messages are terminated. */
+/* Returns true if a finding has the text; messages are terminated. */
 static bool said(size_t i, const char *part) { return strstr(xir_diags_at(why, i)->message.data, part) != NULL; }
 
 static const xir_type *typed(xir_network *net, const char *layout, size_t rank, const char *const *texts) {
@@ -602,7 +602,7 @@ static int64_t number_for(const xir_network *net, int64_t dim, const int64_t val
     return v;
 }
 
-/* Whether an op, or one that it needs, was refused for these values. */
+/* Returns true if an op, or one that it needs, was refused for these values. */
 static bool is_refused(xir_op *op, xir_op *const *refused, size_t n) {
     for (int64_t i = 0; i < (int64_t)xir_op_input_count(op); i++) {
         const xir_op *from = xir_value_op(xir_op_input(op, i));

@@ -21,7 +21,7 @@ static void run_pipeline(xir_network *net, const char *text) {
     xir_diags_clear(why);
 }
 
-/* Whether a Transpose is at an input or result of the network. */
+/* Returns true if a Transpose is at an input or result of the network. */
 static bool at_border(const xir_op *op) {
     const xir_op *from = xir_value_op(xir_op_input(op, 0));
     bool border = from && xir_op_is(from, xir_input_class());

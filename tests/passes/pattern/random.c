@@ -177,7 +177,7 @@ static bool closed(const trial *t, size_t n, const xir_op *root) {
     return true;
 }
 
-/* Whether the pattern matches; `found`, unless NULL, must be one of the matches. */
+/* Returns true if the pattern matches; `found`, unless NULL, must be one of the matches. */
 static bool try_all(const xir_pattern_row *rows, size_t n, bool is_closed, xir_op *root, const xir_match *found,
                     bool *found_is_one) {
     trial t = { .rows = rows };

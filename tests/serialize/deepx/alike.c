@@ -134,7 +134,7 @@ static bool is_compared(xir_str key) {
     return !xir_str_equal(key, XIR_STR("deepx.line")) && !xir_str_equal(key, XIR_STR("deepx.before"));
 }
 
-/* Whether b has the entries of a. */
+/* Returns true if b has the entries of a. */
 static bool has_entries(const xir_map *a, const xir_map *b) {
     for (size_t i = 0; a && i < a->size; i++) {
         const xir_any *other = b ? xir_map_find(b, a->entries[i].key) : NULL;

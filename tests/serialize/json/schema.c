@@ -282,7 +282,7 @@ static paper with_a_change(const char *text, size_t size) {
     return p;
 }
 
-/* Whether every op validates: a schema does not check graphs. */
+/* Returns true if every op validates: a schema does not check graphs. */
 static bool ops_are_right(const xir_network *net) {
     for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
         if (xir_op_validate(op, NULL)) return false;

@@ -330,7 +330,7 @@ static const xir_any *member_of(const xir_any *map, const char *key) {
     return xir_map_find(&map->as.map, xir_str_of(key));
 }
 
-/* Whether JSON texts are equal except in how whole reals are written. */
+/* Returns true if JSON texts are equal except in how whole reals are written. */
 static bool same_number(const char *a, const xir_any *b) {
     double v = b->kind == XIR_ANY_INT ? (double)b->as.integer : b->kind == XIR_ANY_UINT ? (double)b->as.uinteger
         : b->as.real;

@@ -288,7 +288,7 @@ static void truncation_anywhere_is_noticed(void **state) {
     free(file);
 }
 
-/* Whether byte `at` belongs to the offset of Params without bytes: entries 1 and 4. */
+/* Returns true if byte `at` belongs to the offset of Params without bytes: entries 1 and 4. */
 static bool of_empty_offset(size_t at) {
     return (at >= 16 + 12 * 1 + 4 && at < 16 + 12 * 2) || (at >= 16 + 12 * 4 + 4 && at < 16 + 12 * 5);
 }
