@@ -4,7 +4,7 @@
 
 # alone.sh COMPILER INCLUDE: every header below INCLUDE/xir compiles alone and when it is included twice, without a
 # warning, in C11 (gcc, clang) or C++17 (g++, clang++), where those of C++ are included too. So do init.c and list.c,
-# which use their macros. textual.txt, next to this script, names the headers that are included as text, once per list.
+# which use their macros, and xir.hpp includes at most 1 MB of text. textual.txt, next to this script, names the headers that are included as text, once per list.
 set -u
 
 compiler=$1
@@ -47,6 +47,15 @@ for program in init.c list.c "list.c -DGROWN"; do
         failed=$((failed + 1))
     fi
 done
+
+# Time is not counted, but text: each header of the library of C++ adds to it, <cmath> 300 KB.
+if [ "${compiler%++}" != "$compiler" ]; then
+    bytes=$(echo '#include <xir/xir.hpp>' | "$compiler" $options -E -P -I"$include" - | wc -c)
+    if [ "$bytes" -gt 1000000 ] || [ "$bytes" -eq 0 ]; then
+        echo "xir.hpp is $bytes bytes with what it includes: at most 1000000 were expected"
+        failed=$((failed + 1))
+    fi
+fi
 
 echo "$count headers, $failed failed: $compiler $options"
 [ "$count" -gt 0 ] && [ "$failed" -eq 0 ]
