@@ -4,7 +4,8 @@
 
 # alone.sh COMPILER INCLUDE: every header below INCLUDE/xir compiles alone and when it is included twice, without a
 # warning, in C11 (gcc, clang) or C++17 (g++, clang++), where those of C++ are included too. So do init.c and list.c,
-# which use their macros, and xir.hpp includes at most 1 MB of text. textual.txt, next to this script, names the headers that are included as text, once per list.
+# which use their macros, and xir.hpp includes at most 1 MB of text. textual.txt, next to this script, names the headers
+# that are included as text, once per list.
 set -u
 
 compiler=$1
