@@ -32,7 +32,7 @@ static void check_way(const char *story, const char *way) {
     xir_array *found = run(net);
     assert_int_equal(xir_array_count(found), xir_array_count(expected));
     for (size_t i = 0; i < xir_array_count(found); i++)
-        if (fabs(xir_array_real(found, i) - xir_array_real(expected, i)) > 1e-4)   /* TenniS stops just before the last cell */
+        if (fabs(xir_array_real(found, i) - xir_array_real(expected, i)) > 1e-4)   /* TenniS's cells are so near */
             fail_msg("%s: %s: element %zu is %g, not %g", way, story, i, xir_array_real(found, i),
                      xir_array_real(expected, i));
     xir_array_free(found);
@@ -84,8 +84,8 @@ static void cells_are_added_and_removed(void **state) {
 static void images_have_another_size(void **state) {
     (void)state;
     static const char *const ops[] = {
-        "Resize x [dsize=8,10 interpolation=INTER_NEAREST]",           "Resize x [dsize=3,7]",
-        "Upsample x [height=8 width=10]",                              "Upsample x [height=6 width=9 interpolation=BILINEAR]",
+        "Resize x [dsize=8,10 interpolation=INTER_NEAREST]", "Resize x [dsize=3,7]",
+        "Upsample x [height=8 width=10]", "Upsample x [height=6 width=9 interpolation=BILINEAR]",
         "Upsample x [height=7 width=9 interpolation=BILINEAR align_corners=true]",
         "Upsample x [height=7 width=9 interpolation=BICUBIC]",
     };
