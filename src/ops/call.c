@@ -26,7 +26,7 @@ static xir_status check_names(xir_infer *at, const char *where, xir_texts names)
         const xir_str name = names.data[i];
         const uint32_t *place = name.size ? text_table_add(&seen, name, (uint32_t)i) : NULL;
         if (!name.size) status = xir_infer_fail(at, XIR_E_INVALID, where, "name %zu is empty", i);
-        else if (!place) status = infer_no_memory(at);
+        else if (!place) status = rule_failed(at, XIR_E_MEMORY);
         else if (*place != i)
             status = xir_infer_fail(at, XIR_E_EXISTS, where, "name %zu is '%.*s', as name %" PRIu32 " is", i,
                                     CLIP_TO(name, 100), *place);
@@ -168,7 +168,7 @@ xir_status call_check(xir_infer *at) {
     if (a->places.size % 2)
         return xir_infer_fail(at, XIR_E_INVALID, "places", "there are %zu ids: expected pairs", a->places.size);
     xir_status status = body_open(&b, &at->ctx->alloc, a->body);
-    if (status == XIR_E_MEMORY) infer_no_memory(at);
+    if (status == XIR_E_MEMORY) rule_failed(at, XIR_E_MEMORY);
     else if (status) status = xir_infer_fail(at, status, "body", "an op is in the body twice");
     else status = check_body(at, a, &b);
     body_close(&b);
@@ -180,9 +180,9 @@ xir_status call_check(xir_infer *at) {
 static xir_status infer_body(xir_infer *at, const body_values *b, xir_work *work, bool gives) {
     const xir_op *out = body_output(b);
     const xir_type **types = mem_new(b->alloc, (b->n + 1) * sizeof *types);
-    if (!types) return infer_no_memory(at);
+    if (!types) return rule_failed(at, XIR_E_MEMORY);
     xir_status status = body_infer(b, at, types, work);
-    if (status == XIR_E_MEMORY) infer_no_memory(at);
+    if (status == XIR_E_MEMORY) rule_failed(at, XIR_E_MEMORY);
     else if (status && !at->status) at->status = status;
     for (uint32_t i = 0; i < out->n_inputs && !status && gives; i++) {
         const xir_value *v = op_inputs(out)[i].value;
@@ -203,7 +203,7 @@ xir_status call_infer(xir_infer *at) {
             status = xir_infer_result(at, op_inputs(out)[i].value->type);
         return status;
     }
-    status = body_open(&b, &at->ctx->alloc, a->body) ? infer_no_memory(at) : infer_body(at, &b, NULL, true);
+    status = body_open(&b, &at->ctx->alloc, a->body) ? rule_failed(at, XIR_E_MEMORY) : infer_body(at, &b, NULL, true);
     body_close(&b);
     return status;
 }

@@ -8,6 +8,8 @@
 #include "shape.h"
 #include "types.h"
 
+xir_status infer_no_memory(xir_infer *at) { return xir_infer_fail(at, XIR_E_MEMORY, NULL, "out of memory"); }
+
 int64_t from_start(int64_t axis, size_t rank) {
     int64_t n = (int64_t)rank;
     if (axis < -n || axis >= n) return -1;

@@ -109,4 +109,7 @@ int64_t from_start(int64_t axis, size_t rank);
 xir_status give_tensor(xir_infer *at, const xir_type *like, const xir_type *element, const dim_list *dims,
                        xir_refs distrs);
 
+/* Out of memory, with the class of the op in the finding. */
+xir_status infer_no_memory(xir_infer *at);
+
 #endif

@@ -285,7 +285,6 @@ static void a_search_ends_when_it_is_cancelled(void **state) {
         if (!plan) check_finding(XIR_E_CANCELLED, "cancelled");
     }
     task_each = TASK_EACH;
-    printf("%zu\n", stop);
     assert_true(stop > 5);
     assert_true(plan_peak(plan).least);
     xir_memory_plan_free(plan);

@@ -118,7 +118,7 @@ xir_status infer_run(xir_infer *at) {
     at->n_out = 0;
     xir_status status = alone ? check_target(at) : infer_check(at);
     if (!status) status = rule_run(at, fn);
-    if ((at->pool->symbols || at->pool->forgot) && expr_no_memory(at->pool)) status = infer_no_memory(at);
+    if ((at->pool->symbols || at->pool->forgot) && expr_no_memory(at->pool)) status = rule_failed(at, XIR_E_MEMORY);
     if (!status) status = at->status;
     return status ? status : check_results(at);
 }
@@ -210,7 +210,7 @@ static xir_status give(xir_infer *at, const xir_type *type) {
     if (at->n_out == at->room) {
         size_t room = at->room * 2;
         const xir_type **out = mem_new(&at->ctx->alloc, room * sizeof *out);
-        if (!out) return infer_no_memory(at);
+        if (!out) return rule_failed(at, XIR_E_MEMORY);
         memcpy((void *)out, (const void *)at->out, at->n_out * sizeof *out);
         infer_end(at);
         at->out = out;
@@ -272,14 +272,14 @@ xir_status xir_infer_result(xir_infer *at, const xir_type *type) {
     /* The types of values are in the network's pool. */
     if (type && (type == now_there(at) || type == xir_infer_input(at, 0))) return give(at, type);
     const xir_type *own = type ? (const xir_type *)pool_intern(at->pool, (const xir_object *)type) : NULL;
-    return own || !type ? give(at, own) : infer_no_memory(at);
+    return own || !type ? give(at, own) : rule_failed(at, XIR_E_MEMORY);
 }
 
 xir_status xir_infer_change(xir_infer *at, size_t i, const xir_type *type) {
     if (i >= at->n_out)
         return xir_infer_fail(at, XIR_E_BOUNDS, NULL, "output %zu is changed, but %zu are inferred", i, at->n_out);
     const xir_type *own = type ? (const xir_type *)pool_intern(at->pool, (const xir_object *)type) : NULL;
-    if (type && !own) return infer_no_memory(at);
+    if (type && !own) return rule_failed(at, XIR_E_MEMORY);
     at->out[i] = own;
     return XIR_OK;
 }
@@ -301,9 +301,9 @@ xir_status xir_infer_result_tensor(xir_infer *at, const xir_type *element, const
         .shape = { dims, rank },
         .layout = layout ? layout : layout_default(at->pool, rank),
     };
-    if (!body.layout) return infer_no_memory(at);
+    if (!body.layout) return rule_failed(at, XIR_E_MEMORY);
     const xir_type *own = (const xir_type *)pool_intern(at->pool, &body.head);
-    return own ? give(at, own) : infer_no_memory(at);
+    return own ? give(at, own) : rule_failed(at, XIR_E_MEMORY);
 }
 
 xir_status xir_infer_result_like(xir_infer *at, const xir_type *like, const int64_t *dims, size_t rank) {

@@ -50,12 +50,8 @@ xir_status xir_infer_fail(xir_infer *at, xir_status code, const char *where, con
     return code;
 }
 
-xir_status infer_no_memory(xir_infer *at) {
-    at->status = XIR_E_MEMORY;
-    return diag_memory(at->why);
-}
-
 xir_status rule_failed(xir_infer *at, xir_status status) {
-    if (status == XIR_E_MEMORY) return infer_no_memory(at);
+    at->status = status;
+    if (status == XIR_E_MEMORY) return diag_memory(at->why);
     return xir_infer_fail(at, status, NULL, "its rule fails (%s) and does not say why", xir_status_name(status));
 }

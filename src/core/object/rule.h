@@ -98,8 +98,6 @@ static inline xir_status rule_run(xir_infer *at, xir_infer_fn *rule) {
     xir_status status = rule(at);
     return status && !at->status ? rule_failed(at, status) : status;
 }
-/* Adds "out of memory", and keeps the status. */
-xir_status infer_no_memory(xir_infer *at);
 static inline xir_status rule_check(xir_infer *at) {
     xir_infer_fn *check = at->cls->more->check;
     return check ? rule_run(at, check) : XIR_OK;
