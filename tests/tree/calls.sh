@@ -4,9 +4,9 @@
 
 # calls.sh NM SHARED EXCEPTIONS OBJECTS: which layer may call which, by the symbols of the library's objects.
 #
-#   - a lower layer does not call a higher one: base < object < type < graph < verbs < icraft < ops, memory, serialize,
-#     passes, exec, quant < convert, targets < library < draw, compare, reduce, trial; these four and quant call others
-#     only by the names that the shared library exports;
+#   - a lower layer does not call a higher one: base < common < object < type < graph < verbs < icraft < ops, memory,
+#     serialize, passes, exec, quant < convert, targets < library < draw, compare, reduce, trial; these four and quant
+#     call others than common only by the names that the shared library exports;
 #   - ops, memory, serialize, passes, exec and quant call one another only by the names that the shared library exports;
 #     so does convert call them, but for src/passes/manager and src/passes/support, on which it stands;
 #   - the rooms of src/convert are layers too: node < spec < formula < rows < walk < a dialect < src/convert itself, and
@@ -35,6 +35,7 @@ function floor_of(name) { return name == "" ? 7 : name in floor ? floor[name] : 
 
 # Whether a layer may call a private function of a file of another layer.
 function sees(a, b, to) {
+    if (b == "common") return 1
     if (a == "convert" && b == "passes") return to ~ /^src\/passes\/(manager|support)\//
     if (a == "convert" || a == "targets") return rank[b] < rank["ops"]
     return rank[b] < rank[a] && rank[a] < rank["draw"] && a != "quant"
@@ -70,6 +71,7 @@ function names_of(list, n, file, i, k, text) {
 BEGIN {
     split("base object type graph verbs icraft", names, " ")
     for (i in names) rank[names[i]] = i + 0
+    rank["common"] = 1.5
     rank["ops"] = rank["memory"] = rank["serialize"] = rank["passes"] = rank["exec"] = rank["quant"] = 7
     rank["convert"] = rank["targets"] = 8
     rank["library"] = 9
