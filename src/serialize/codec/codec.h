@@ -205,6 +205,7 @@ typedef struct encoder_alike {
 } encoder_alike;
 
 enum { ENCODER_RUNS = 64, ENCODER_ALIKE = 32 };
+typedef struct encoder_again { encoder_run runs[ENCODER_RUNS]; encoder_alike alike[ENCODER_ALIKE]; } encoder_again;
 
 struct encoder {
     sink              *sink;
@@ -215,9 +216,8 @@ struct encoder {
     const encoder_more *more;
     const xir_network *net;          /* NULL: objects of the context, newest version   */
     bool               single;       /* XIR_FIELD_SINGLE lists are written as one item */
-    bool               repeats;      /* what is next is an op of the network's list, or a value of one           */
-    encoder_run        runs[ENCODER_RUNS];
-    encoder_alike      alike[ENCODER_ALIKE];
+    encoder_again     *again;        /* made for the network's list of ops; NULL: not made                       */
+    bool               repeats;      /* what is next is an op of that list, or a value of one                    */
     bool               plain;        /* in tags, and in undeclared keys of values and networks: Params are refused,
                                         XIR_E_UNSUPPORTED, because readers would make maps of them            */
 };
@@ -236,7 +236,9 @@ xir_status codec_malformed(xir_diags *why, const char *path, xir_str text);
 void encode_field(encoder *e, const xir_field *f, const void *at);   /* `at`: address of the row in its body */
 void encode_network(encoder *e, uint64_t params_bytes, xir_str params_md5);
 
-/* write_again.c: the run or shape of an op or a value if it has one, known or to be learnt; otherwise NULL. */
+/* write_again.c: true if the sink's bytes can be copied, and there is memory for that. */
+bool encoder_may_repeat(encoder *e);
+/* What an op or a value repeats, known or to be learnt; NULL: nothing. Only after encoder_may_repeat. */
 encoder_run   *encoder_run_of(encoder *e, const xir_op *op);
 encoder_alike *encoder_alike_of(encoder *e, const xir_value *v);
 /* Appends what the sink has written from `begun` on, and what was kept. False without memory: then nothing is kept, or

@@ -446,7 +446,7 @@ static void encode_network_key(encoder *e, const codec_key *key, uint64_t params
     case NETWORK_TAGS:         encode_map(e, net->tags); break;
     case NETWORK_OPS:
         s->ops->list(s, net->n_ops);
-        e->repeats = s->ops->out != NULL;
+        e->repeats = encoder_may_repeat(e);
         for (const xir_op *op = net->first; op && !s->status; op = op->next) {
             if (!task_worked(TASK_PER_OBJECT)) s->status = XIR_E_MEMORY;
             encode_op(e, op);

@@ -12,10 +12,16 @@ static size_t slot_of(const void *a, const void *b, size_t n) {
     return (size_t)(mixed >> 32) % n;
 }
 
+bool encoder_may_repeat(encoder *e) {
+    if (!e->sink->ops->out) return false;
+    if (!e->again && (e->again = arena_take(&e->arena, sizeof *e->again))) memset((void *)e->again, 0, sizeof *e->again);
+    return e->again != NULL;
+}
+
 encoder_run *encoder_run_of(encoder *e, const xir_op *op) {
     if (op_more_of(op) || !op->cls->plain) return NULL;
     const xir_target *target = op_target(op);
-    encoder_run *run = &e->runs[slot_of(op->attrs, op->cls, ENCODER_RUNS)];
+    encoder_run *run = &e->again->runs[slot_of(op->attrs, op->cls, ENCODER_RUNS)];
     if (run->what[0] == op->attrs && run->what[1] == op->cls && run->what[2] == target) return run;
     run->what[0] = op->attrs;
     run->what[1] = op->cls;
@@ -27,7 +33,7 @@ encoder_run *encoder_run_of(encoder *e, const xir_op *op) {
 
 encoder_alike *encoder_alike_of(encoder *e, const xir_value *v) {
     if (value_more_of(v)) return NULL;
-    encoder_alike *alike = &e->alike[slot_of(v->type, NULL, ENCODER_ALIKE)];
+    encoder_alike *alike = &e->again->alike[slot_of(v->type, NULL, ENCODER_ALIKE)];
     if (alike->type == v->type) return alike;
     alike->type = v->type;
     alike->is_known = false;
