@@ -165,14 +165,17 @@ xir_status xir_dialect_register(xir_context *ctx, const xir_dialect_decl *d, xir
 
 /* ---- those of every context ------------------------------------------------------------------------------------- */
 
-#define DIALECT(id) extern const xir_dialect_decl dialect_##id;
-#include "dialects.def"
+#define FORMAT(id, page, fuzz)
+#define DIALECT(id, page, fuzz) extern const xir_dialect_decl dialect_##id;
+#include "formats.def"
 #undef DIALECT
 
+/* In registration order. They follow the pass to-xir, because each gives it a name. */
 static const xir_dialect_decl *const built_in[] = {
-#define DIALECT(id) &dialect_##id,
-#include "dialects.def"
+#define DIALECT(id, page, fuzz) &dialect_##id,
+#include "formats.def"
 #undef DIALECT
+#undef FORMAT
 };
 
 /* Without checks, since every context does so. */

@@ -211,8 +211,8 @@ static void check_place(check *c, const addressed *v, const place *it, xir_mtype
     }
 }
 
-/* Adds a value, unless it has no address. */
-static xir_status add_value(check *c, const addressed *v, uint64_t bytes) {
+/* Adds a value with its number of liveness, or Params; unless it has no address. */
+static xir_status add_value(check *c, const addressed *v, uint32_t number, uint64_t bytes) {
     const xir_mtype *mtype = xir_value_mtype(v->value);
     const xir_mtype_kind kind = xir_mtype_kind_of(mtype);
     if (kind == XIR_MTYPE_HOST || !bytes) return XIR_OK;
@@ -223,7 +223,7 @@ static xir_status add_value(check *c, const addressed *v, uint64_t bytes) {
         fail_value(c, XIR_E_LIMIT, v, "%" PRIu64 " bytes at %" PRIu64 " end beyond 2^64 - 1", bytes, it.from);
         return XIR_OK;
     }
-    if (!v->reader) c->numbers[lives_number(c->lives, v->value)] = (uint32_t)c->n;
+    if (!v->reader) c->numbers[number] = (uint32_t)c->n;
     else if (!pointer_table_add(&c->params, v->value, (uint32_t)c->n)) return diag_memory(c->why);
     c->values[c->n] = *v;
     c->all[c->n++] = it;
@@ -241,7 +241,7 @@ static xir_status add_params_of(check *c, const xir_op *op) {
             pointer_table_find(&c->params, v) || params_size(v, &bytes)) continue;
         const addressed it = { .value = v, .in = v, .reader = op, .input = i, .last = (uint32_t)c->n_ops - 1,
                                .kept = true };
-        status = add_value(c, &it, bytes);
+        status = add_value(c, &it, NONE, bytes);
     }
     return status;
 }
@@ -258,13 +258,13 @@ static xir_status find_root(check *c, const xir_value *v, const xir_value **root
     return XIR_OK;
 }
 
-static xir_status add_output(check *c, const xir_value *v) {
-    xir_life its = XIR_INIT(xir_life);
-    if (!xir_liveness_of(c->lives, v, &its)) return XIR_OK;
-    xir_status status = its.of_params ? find_root(c, v, &its.in) : XIR_OK;
-    if (status || !its.known) return status;
-    const addressed it = { .value = v, .in = its.in, .first = (uint32_t)its.first, .last = (uint32_t)its.last };
-    return add_value(c, &it, its.bytes);
+static xir_status add_output(check *c, const xir_value *v, uint32_t number) {
+    const life *its = &c->lives->lives[number];
+    addressed it = { .value = v, .first = its->first, .last = its->last };
+    xir_status status = XIR_OK;
+    if (its->base != NONE) it.in = lives_value(c->lives, its->base);
+    else status = find_root(c, v, &it.in);
+    return !status && its->known ? add_value(c, &it, number, its->bytes) : status;
 }
 
 static void keep_results(check *c) {
@@ -279,10 +279,8 @@ static xir_status add_values(check *c) {
     xir_status status = XIR_OK;
     for (size_t at = 0; at < c->n_ops && !status; at++)
         status = add_params_of(c, xir_liveness_op_at(c->lives, (int64_t)at));
-    for (size_t at = 0; at < c->n_ops && !status; at++) {
-        const xir_op *op = xir_liveness_op_at(c->lives, (int64_t)at);
-        for (uint32_t i = 0; i < op->n_outputs && !status; i++) status = add_output(c, &op_outputs(op)[i]);
-    }
+    for (uint32_t number = 0; number < c->lives->n && !status; number++)
+        status = add_output(c, lives_value(c->lives, number), number);
     if (!status) keep_results(c);
     return status;
 }

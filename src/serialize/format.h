@@ -3,7 +3,7 @@
 
 /* A format: how a whole network is read from bytes and written as bytes, and which files lie next to its file. Files,
  * streams, detection and all options are the business of load.c and save.c, which know no format. A new format is one
- * more folder and one row in formats.c. */
+ * more folder and one row in src/core/object/formats.def. */
 #ifndef SERIALIZE_FORMAT_H
 #define SERIALIZE_FORMAT_H
 
@@ -119,7 +119,10 @@ static inline int place_order(xir_str a, xir_str b) {
     return (a.size > b.size) - (a.size < b.size);
 }
 
-extern const format format_json, format_flat, format_msgpack, format_onnx, format_pnnx, format_python, format_nnb,
-                    format_c, format_tsm, format_deepx, format_text;
+#define FORMAT(id, page, fuzz)  extern const format format_##id;
+#define DIALECT FORMAT
+#include "formats.def"
+#undef DIALECT
+#undef FORMAT
 
 #endif

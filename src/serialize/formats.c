@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* All formats: one row each, and those that programs and plug-ins register with a context. The content decides the
- * format of a file. The name decides only between formats that fit equally well: names are changed more easily. */
+/* All formats: those of formats.def, and those that programs and plug-ins register with a context. The content decides
+ * the format of a file. The name decides only between formats that fit equally well: names are changed more easily. */
 #include "formats.h"
 #include "context.h"
 #include "library.h"
@@ -10,17 +10,11 @@
 #include "sized.h"
 
 static const format *const built_in[] = {
-    &format_json,
-    &format_msgpack,
-    &format_flat,
-    &format_onnx,
-    &format_pnnx,
-    &format_python,
-    &format_nnb,
-    &format_c,
-    &format_tsm,
-    &format_deepx,
-    &format_text,
+#define FORMAT(id, page, fuzz)  &format_##id,
+#define DIALECT FORMAT
+#include "formats.def"
+#undef DIALECT
+#undef FORMAT
 };
 enum { BUILT_IN = sizeof built_in / sizeof built_in[0] };
 

@@ -16,6 +16,7 @@
 #include "support/net.h"
 #include "support/scratch.h"
 #include "support/story.h"
+#include "support/ways.h"
 
 /* ---- texts ------------------------------------------------------------------------------------------------------ */
 
@@ -100,6 +101,7 @@ static const format formats[] = {
     { "nnb", "nnb", true }, { "tsm", "tsm", true }, { "deepx", "ir", true }, { "pnnx", "pnnx.param", true },
     { "onnx", "onnx", false },
 };
+_Static_assert(COUNT(formats) == WAYS, "each format with a dialect is here");
 
 #define DOES_IT(call, what)                                  \
     do {                                                     \

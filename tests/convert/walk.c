@@ -9,6 +9,7 @@
 #include <math.h>
 #include "convert/way_back.h"
 #include "elements.h"
+#include "support/ways.h"
 
 /* ---- formats ---------------------------------------------------------------------------------------------------- */
 
@@ -20,6 +21,7 @@ static const struct { const char *name, *before, *there, *options; } formats[FOR
     { "tsm",   "layout{to=nchw}", "xir-to-tsm",   NULL },
     { "deepx", NULL,              "xir-to-deepx", "windows=true" },
 };
+_Static_assert((int)FORMATS == (int)WAYS, "each format with a dialect is here");
 
 /* ---- element types ---------------------------------------------------------------------------------------------- */
 

@@ -6,8 +6,7 @@
 #include <string.h>
 #include <xir/pass.h>
 #include "support/story.h"
-
-static const char *const passes[] = { "xir-to-onnx", "xir-to-pnnx", "xir-to-nnb", "xir-to-tsm", "xir-to-deepx" };
+#include "support/ways.h"
 
 static bool has_foreign_op(const xir_network *net) {
     for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op))
@@ -46,14 +45,14 @@ static void very_large_windows_stay(void **state) {
         snprintf(text, sizeof text, "x: NHWC 1 4 4 2; w: params HWIO 1 1 2 3; y = %s x%s [%s]; out y", cases[i].op,
                  conv ? " w" : "", cases[i].attributes);
         snprintf(reason, sizeof reason, "%s does not fit into 32 bits", cases[i].large);
-        for (size_t k = 0; k < COUNT(passes); k++) check_stays(passes[k], text, reason);
+        for (size_t k = 0; k < WAYS; k++) check_stays(ways_back[k], text, reason);
     }
 }
 
 static void very_large_maps_stay(void **state) {
     (void)state;
     for (size_t k = 0; k < 3; k++)   /* the others have reasons of their own */
-        check_stays(passes[k], "x: NHWC 1 2147483648 4 2; y = MaxPool2d x [pool_height=2 pool_width=2]; out y",
+        check_stays(ways_back[k], "x: NHWC 1 2147483648 4 2; y = MaxPool2d x [pool_height=2 pool_width=2]; out y",
                     "a dim that does not fit into 32 bits");
 }
 

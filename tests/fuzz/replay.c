@@ -6,7 +6,9 @@
  * target crashes, the last file is named.
  *
  *     replay fuzz_json FILE…
- *     replay                     prints the targets */
+ *     replay                     prints the targets, each with the formats of formats.def that it attacks
+ *
+ * A format whose target nobody has written does not link. */
 #include <dirent.h>
 #include <signal.h>
 #include <stdint.h>
@@ -25,6 +27,13 @@ TARGETS(DECLARED)
 #define ROW(name) { #name, name },
 static const struct { const char *name; target_fn *run; } targets[] = { TARGETS(ROW) };
 enum { N_TARGETS = sizeof targets / sizeof *targets };
+
+#define DIALECT FORMAT
+#define FORMAT(id, page, fuzz) { #id, fuzz_##fuzz },
+static const struct { const char *name; target_fn *run; } formats[] = {
+#include "formats.def"
+};
+enum { N_FORMATS = sizeof formats / sizeof *formats };
 
 static target_fn  *target;
 static const char *current = "(the empty input)";
@@ -100,6 +109,15 @@ static int replay(const char *path)
     return failed;
 }
 
+static void print_target(size_t i)
+{
+    printf("%s", targets[i].name);
+    for (size_t k = 0; k < N_FORMATS; k++)
+        if (formats[k].run == targets[i].run)
+            printf(" %s", formats[k].name);
+    putchar('\n');
+}
+
 int main(int argc, char **argv)
 {
     static const int deadly[] = { SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL };
@@ -107,7 +125,7 @@ int main(int argc, char **argv)
 
     for (size_t i = 0; i < N_TARGETS; i++) {
         if (argc < 2)
-            puts(targets[i].name);
+            print_target(i);
         else if (strcmp(argv[1], targets[i].name) == 0)
             target = targets[i].run;
     }

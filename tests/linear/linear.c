@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <xir/icraft.h>
 #include "linear/shapes.h"
+#include "support/ways.h"
 
 enum { N = 320, STEPS = 3, TRIES = 5 };
 static const double MOST = 2.4;
@@ -175,12 +176,11 @@ static void prove_passes(costs *c, const xir_network *net, const xir_pipeline *a
 
 /* The ways to the formats of other frameworks, from XIR's own ops. */
 static void convert_back(costs *c, const xir_network *net) {
-    static const char *const ways[] = { "xir-to-onnx", "xir-to-pnnx", "xir-to-nnb", "xir-to-tsm", "xir-to-deepx" };
     xir_network *own = xir_network_clone(net);
     (void)!xir_pass_run(own, "to-xir", NULL, NULL, NULL);
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+    for (size_t i = 0; i < WAYS; i++) {
         xir_network *copy = xir_network_clone(own);
-        COST(c, ways[i], (void)!xir_pass_run(copy, ways[i], NULL, NULL, NULL));
+        COST(c, ways_back[i], (void)!xir_pass_run(copy, ways_back[i], NULL, NULL, NULL));
         xir_network_free(copy);
     }
     xir_network_free(own);

@@ -157,7 +157,7 @@ bool deepx_back_erf(xir_node *at) {
 bool deepx_back_softmax(xir_node *at) {
     int64_t axis;
     xir_value *x = real_input(at);
-    if (!x || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -1), v_rank(x), &axis)) return false;
+    if (!x || !node_axis(at, "axis", -1, v_rank(x), &axis)) return false;
     const xir_ints one = { &axis, 1 };
     x = xir_node_sum(at, x, xir_node_reduced(at, "Max", x, &one, true), 1, -1);
     xir_value *exp = unary(at, "Exp", x), *sum = exp ? xir_node_reduced(at, "Sum", exp, &one, true) : NULL;

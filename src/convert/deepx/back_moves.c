@@ -4,6 +4,8 @@
 /* The way back of operations that move elements. Parts of a dim are picked by a constant of positions; what is added
  * comes from a constant that is joined. */
 #include "deepx/deepx.h"
+#include "spec/borders.h"
+#include "spec/slicing.h"
 
 enum { MOST_PLACES = 1 << 22 };
 
@@ -59,8 +61,7 @@ bool deepx_back_concat(xir_node *at) {
     xir_value **in = node_take(at, (at->n_in + 1) * sizeof *in);
     if (!in) return node_no_memory(at);
     for (size_t i = 0; i < at->n_in; i++) in[i] = xir_node_input(at, i);
-    if (xir_node_failed(at) || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -1),
-                                              xir_type_rank(deepx_result(at)), &axis)) return false;
+    if (xir_node_failed(at) || !node_axis(at, "axis", -1, xir_type_rank(deepx_result(at)), &axis)) return false;
     const char *texts[] = { deepx_digits(at, (double)axis) };
     return deepx_gives(at, "Li", (xir_values){ in, at->n_in }, texts);
 }
@@ -70,8 +71,7 @@ bool deepx_back_stack(xir_node *at) {
     int64_t axis;
     xir_value **in = node_take(at, (at->n_in + 1) * sizeof *in);
     if (!in) return node_no_memory(at);
-    if (!xir_node_axis(at, "attribute/dim", xir_node_int(at, "dim", 0), xir_type_rank(deepx_result(at)), &axis))
-        return false;
+    if (!node_axis(at, "dim", 0, xir_type_rank(deepx_result(at)), &axis)) return false;
     const xir_ints one = { &axis, 1 };
     for (size_t i = 0; i < at->n_in; i++) {
         xir_value *x = xir_node_input(at, i);
@@ -94,28 +94,13 @@ static xir_value *taken(xir_node *at, xir_value *x, size_t axis, int64_t first, 
     return make_taken(at, x, axis, &places);
 }
 
-static int64_t within(int64_t v, int64_t n, int64_t least, int64_t most) {
-    if (v < 0 && v >= -n) v += n;
-    else if (v < 0) v = -1;
-    return v < least ? least : v > most ? most : v;
-}
-
 bool deepx_back_slice(xir_node *at) {
-    xir_ints begin, end, step;
+    slicing s;
     xir_value *x = xir_node_input(at, 0), *y = x;
-    if (!x || xir_node_has(at, 1)) return x && xir_node_unsupported(at, "bounds that are computed");
-    if (!xir_node_items(at, "begin", &begin) || !xir_node_items(at, "end", &end) ||
-        !xir_node_items(at, "stride", &step) || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
-    if (begin.n != v_rank(x) || end.n != begin.n || step.n != begin.n) return xir_node_unsupported(at, "its bounds");
-    for (size_t i = 0; i < begin.n && y; i++) {
-        const int64_t n = v_dim(x, i);
-        const bool down = step.v[i] < 0;
-        const int64_t from = within(begin.v[i], n, down ? -1 : 0, down ? n - 1 : n),
-                      to = within(end.v[i], n, down ? -1 : 0, down ? n - 1 : n),
-                      length = down ? from - to : to - from;
-        if (step.v[i] == 0 || step.v[i] == INT64_MIN || length <= 0) return xir_node_unsupported(at, "no elements");
-        const int64_t by = down ? -step.v[i] : step.v[i];
-        y = taken(at, y, i, from, (length - 1) / by + 1, step.v[i]);
+    if (!fixed_slicing_of_op(at, x, &s)) return false;
+    for (size_t i = 0; i < s.step.n && y; i++) {
+        const slice_part p = slicing_picks(&s, i, v_dim(x, i));
+        y = taken(at, y, i, p.first, p.count, s.step.v[i]);
     }
     return y == x ? xir_node_becomes(at, "Copy", INS(x), NO_SETS) : xir_node_result(at, 0, y);
 }
@@ -167,14 +152,13 @@ static xir_value *bordered(xir_node *at, xir_value *x, size_t axis, int64_t befo
 
 /* Mirrored elements are a simpler class's. */
 bool deepx_back_pad(xir_node *at) {
-    xir_ints pads;
+    static const pad_words constant = { { "" } };
+    borders b;
     xir_value *x = xir_node_input(at, 0), *y = x;
-    if (!x || xir_node_has(at, 1)) return x && xir_node_unsupported(at, "padding that is computed");
-    if (!xir_node_is(at, "mode", "CONSTANT") || !xir_node_items(at, "padding", &pads))
-        return xir_node_unsupported(at, "other cells than constants");
+    if (!fixed_borders_of_op(at, x, &b) || !border_word(at, &b, &constant)) return false;
     if (!xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
-    for (size_t i = 0; i < v_rank(x) && 2 * i + 1 < pads.n && y; i++)
-        y = bordered(at, y, i, pads.v[2 * i], pads.v[2 * i + 1], xir_node_real(at, "value", 0));
+    for (size_t i = 0; i < v_rank(x) && y; i++)
+        y = bordered(at, y, i, b.cells.v[2 * i], b.cells.v[2 * i + 1], b.value);
     return y == x ? xir_node_becomes(at, "Copy", INS(x), NO_SETS) : xir_node_result(at, 0, y);
 }
 
@@ -189,8 +173,7 @@ bool deepx_back_gather(xir_node *at) {
     int64_t axis;
     xir_value *x = xir_node_input(at, 0), *places = xir_node_input(at, 1);
     const xir_ints one = { (int64_t[]){ 1 }, 1 }, dims = xir_node_dims(at, xir_op_output(at->op, 0));
-    if (!x || !places || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 0), v_rank(x), &axis))
-        return false;
+    if (!x || !places || !node_axis(at, "axis", 0, v_rank(x), &axis)) return false;
     const bool single = !v_rank(places);
     if (!has_bits(places, 32)) places = xir_node_cast(at, places, xir_type_sint(xir_node_context(at), 64));
     if (single) places = make_reshaped(at, places, &one);
@@ -204,7 +187,7 @@ bool deepx_back_gather(xir_node *at) {
 bool deepx_back_gather_elements(xir_node *at) {
     int64_t axis, step = 1, count;
     xir_value *x = xir_node_input(at, 0), *places = xir_node_input(at, 1);
-    if (!x || !places || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 0), v_rank(x), &axis) ||
+    if (!x || !places || !node_axis(at, "axis", 0, v_rank(x), &axis) ||
         !xir_node_need_dims(at, x, 0, SIZE_MAX) || !xir_node_need_dims(at, places, 0, SIZE_MAX)) return false;
     const xir_type *whole = xir_type_sint(xir_node_context(at), 64);
     const xir_ints of = xir_node_dims(at, x), dims = xir_node_dims(at, places), flat = { (int64_t[]){ -1 }, 1 };

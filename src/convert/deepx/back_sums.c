@@ -52,7 +52,7 @@ bool deepx_back_place(xir_node *at) {
     const xir_type *whole = xir_type_sint(xir_node_context(at), 64);
     const xir_ints result = xir_node_dims(at, xir_op_output(at->op, 0));
     if (!xir_node_attr(at, "dim")) x = make_shaped(at, x, (int64_t[]){ -1 }, 1);
-    else if (!xir_node_axis(at, "attribute/dim", xir_node_int(at, "dim", 0), v_rank(x), &axis)) return false;
+    else if (!node_axis(at, "dim", 0, v_rank(x), &axis)) return false;
     if (xir_node_failed(at) || !x || !v_rank(x)) return xir_node_unsupported(at, "a single number");
     const xir_ints one = { &axis, 1 };
     xir_ints places = xir_node_series(at, 0, (size_t)v_dim(x, (size_t)axis)),
@@ -79,7 +79,7 @@ bool deepx_back_place(xir_node *at) {
 bool deepx_back_cumsum(xir_node *at) {
     int64_t axis;
     xir_value *x = xir_node_input(at, 0);
-    if (!x || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -1), v_rank(x), &axis) ||
+    if (!x || !node_axis(at, "axis", -1, v_rank(x), &axis) ||
         !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
     const size_t n = (size_t)v_dim(x, (size_t)axis);
     const bool own = !xir_node_bool(at, "exclusive", false), reverse = xir_node_bool(at, "reverse", false);

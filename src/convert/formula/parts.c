@@ -4,21 +4,41 @@
 /* Parts of axes, products with constant matrices, angles, curves. */
 #include <math.h>
 #include "formula/parts.h"
+#include "spec/slicing.h"
 
 xir_value *make_part(xir_node *at, xir_value *x, size_t axis, int64_t begin, int64_t end, int64_t step) {
-    if (xir_node_failed(at) || !x) return NULL;
-    const size_t rank = v_rank(x);
-    xir_ints from = xir_node_make_ints(at, rank, 0), to = xir_node_make_ints(at, rank, INT64_MAX),
-             stride = xir_node_make_ints(at, rank, 1);
-    if (xir_node_failed(at)) return NULL;
-    from.v[axis] = begin, to.v[axis] = end, stride.v[axis] = step;
-    return xir_node_make(at, "Slice", INS(x), SETS(LIST("begin", &from), LIST("end", &to), LIST("stride", &stride)));
+    slicing s;
+    if (xir_node_failed(at) || !x || !slicing_begin(at, v_rank(x), &s)) return NULL;
+    s.begin.v[axis] = begin, s.end.v[axis] = end, s.step.v[axis] = step;
+    return op_of_slicing(at, x, &s);
 }
 
 xir_value *make_taken(xir_node *at, xir_value *x, size_t axis, const xir_ints *places) {
     xir_value *index = places->v ? xir_node_integers(at, places) : NULL;
     if (!index || !x) return NULL;
     return xir_node_make(at, "Gather", INS(x, index), SETS(INT("axis", (int64_t)axis)));
+}
+
+xir_value *make_wrapped(xir_node *at, xir_value *x, const xir_ints *cells) {
+    enum { MOST_WRAPPED = 1 << 22 };
+    bool any = false;
+    for (size_t axis = 0; x && axis < v_rank(x) && !xir_node_failed(at); axis++) {
+        const int64_t before = cells->v[2 * axis], after = cells->v[2 * axis + 1];
+        if (before == 0 && after == 0) continue;
+        if (!xir_node_need_dims(at, x, axis, axis + 1)) return NULL;
+        const int64_t dim = v_dim(x, axis);
+        if (!node_at_most(at, dim, MOST_WRAPPED, "dim %zu", axis) ||
+            !node_at_most(at, before, MOST_WRAPPED, "the padding before dim %zu", axis) ||
+            !node_at_most(at, after, MOST_WRAPPED, "the padding after dim %zu", axis)) return NULL;
+        if (dim < 1 || before < -dim || after < -dim || dim + before + after < 0)
+            return xir_node_unsupported(at, "dim %zu is %lld, padded by %lld and %lld", axis, (long long)dim,
+                                        (long long)before, (long long)after), NULL;
+        xir_ints places = xir_node_series(at, 0, (size_t)(dim + before + after));
+        for (size_t i = 0; i < places.n; i++) places.v[i] = ((places.v[i] - before) % dim + dim) % dim;
+        x = make_taken(at, x, axis, &places);
+        any = true;
+    }
+    return any || !x ? x : xir_node_unary(at, "Copy", x);
 }
 
 /* The order of axes with one of them moved to the end, or back from there. */

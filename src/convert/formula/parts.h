@@ -12,6 +12,8 @@
 xir_value *make_part(xir_node *at, xir_value *x, size_t axis, int64_t begin, int64_t end, int64_t step);
 /* Elements of an axis by constant positions. */
 xir_value *make_taken(xir_node *at, xir_value *x, size_t axis, const xir_ints *places);
+/* x with its own elements around it, as often as needed: `cells` has the numbers before and after each dim. */
+xir_value *make_wrapped(xir_node *at, xir_value *x, const xir_ints *cells);
 /* Axis `axis` of x times a matrix [dim of x, n], given by rows. */
 xir_value *make_mixed(xir_node *at, xir_value *x, size_t axis, const double *matrix, size_t n);
 /* lhs times rhs; NULL if one of them is. */

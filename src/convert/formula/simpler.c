@@ -147,8 +147,15 @@ static const formula formulas[] = {
 
 static bool has_few(const xir_dialect_decl *dialect) { return strcmp(dialect->prefix, "tsm::") == 0; }
 
+/* A class of XIR: others may end in the same name. */
+static bool is_own(xir_str key) {
+    return (key.size > 5 && memcmp(key.data, "xir::", 5) == 0) ||
+           (key.size > 13 && memcmp(key.data, "icraft::xir::", 13) == 0);
+}
+
 xir_convert_fn *simpler_of(const xir_op *op, const xir_dialect_decl *to, size_t i) {
     const xir_str name = convert_short_name(xir_op_class(op));
+    if (!is_own(xir_class_key(xir_op_class(op)))) return NULL;
     for (const formula *f = formulas; f < formulas + COUNT(formulas); f++) {
         const bool fits = xir_str_equal(name, xir_str_of(f->cls)) && (!f->few || has_few(to));
         if (fits && i-- == 0) return f->make;

@@ -6,6 +6,9 @@
 #include <string.h>
 #include "formula/parts.h"
 #include "formula/simpler.h"
+#include "spec/borders.h"
+#include "spec/resizing.h"
+#include "spec/slicing.h"
 
 enum { MOST_CELLS = 1 << 22, MOST_WINDOW = 256 };
 
@@ -63,9 +66,10 @@ static xir_value *nearest(xir_node *at, xir_value *x, size_t axis, const sizes *
 /* Resize and Upsample: one axis after the other. */
 bool simpler_resize(xir_node *at) {
     static const char *const letters[] = { "L", "HW", "DHW" };
+    resizing r;
     xir_value *x = xir_node_input(at, 0), *y = xir_op_output(at->op, 0);
-    const bool cubic = xir_node_is(at, "interpolation", "BICUBIC"), corners = xir_node_bool(at, "align_corners", false),
-               near = xir_node_is(at, "interpolation", "NEAREST") || xir_node_is(at, "interpolation", "INTER_NEAREST");
+    if (!resizing_form_of_op(at, &r)) return false;
+    const bool near = r.way == CELL_NEAREST;
     if (!x || !xir_node_need_dims(at, x, 0, SIZE_MAX) || !xir_node_need_dims(at, y, 0, SIZE_MAX)) return false;
     const size_t rank = v_rank(x);
     if (rank < 3 || rank > 5) return xir_node_unsupported(at, "a map of %zu dims", rank);
@@ -74,9 +78,9 @@ bool simpler_resize(xir_node *at) {
     for (const char *letter = letters[rank - 3]; *letter && x; letter++) {
         size_t axis;
         if (!axis_of(at, given, *letter, &axis)) return false;
-        const sizes s = { v_dim(given, axis), v_dim(y, axis), corners };
+        const sizes s = { v_dim(given, axis), v_dim(y, axis), r.corners };
         if (s.in < 1 || s.out < 1 || s.out > MOST_CELLS) return xir_node_unsupported(at, "no elements, or very many");
-        if (s.in != s.out) x = near ? nearest(at, x, axis, &s) : mixed(at, x, axis, &s, cubic);
+        if (s.in != s.out) x = near ? nearest(at, x, axis, &s) : mixed(at, x, axis, &s, r.way == CELL_CUBIC);
     }
     return x == given ? xir_node_becomes(at, "Copy", INS(x), NO_SETS) : x && xir_node_result(at, 0, x);
 }
@@ -93,9 +97,7 @@ static xir_value *windows(xir_node *at, xir_value *x, const int64_t size[2], con
         for (int64_t j = 0; j < size[1]; j++) {
             begin[2] = i * dilation[0], begin[3] = j * dilation[1];
             for (size_t k = 0; k < 2; k++) end[2 + k] = v_dim(x, 2 + k) - (size[k] - 1) * dilation[k] + begin[2 + k];
-            const xir_ints from = { begin, 4 }, to = { end, 4 }, by = { step, 4 };
-            parts[n++] = xir_node_make(at, "Slice", INS(x), SETS(LIST("begin", &from), LIST("end", &to),
-                                                                 LIST("stride", &by)));
+            parts[n++] = op_of_slicing(at, x, &(slicing){ { begin, 4 }, { end, 4 }, { step, 4 }, NULL, false });
         }
     return xir_node_failed(at) ? NULL : xir_node_make(at, "Stack", (xir_values){ parts, n }, SETS(INT("dim", 2)));
 }
@@ -115,12 +117,12 @@ bool simpler_unfold(xir_node *at) {
     if (size[0] > MOST_WINDOW || size[1] > MOST_WINDOW || size[0] * size[1] > MOST_WINDOW)
         return xir_node_unsupported(at, "a window of %lld x %lld cells", (long long)size[0], (long long)size[1]);
     const int64_t second[] = { (int64_t)n, (int64_t)c, (int64_t)h, (int64_t)w };
-    const xir_ints padding = { pads, 8 };
+    const xir_ints cells = { pads, 8 };
     bool padded = false, same = true;
     for (size_t i = 0; i < 4; i++) same &= second[i] == (int64_t)i;
     for (size_t i = 4; i < 8; i++) padded |= pads[i] != 0;
     if (!same) x = xir_node_transposed(at, x, second, 4, NULL);
-    if (padded && x) x = xir_node_make(at, "Pad", INS(x), SETS(LIST("padding", &padding)));
+    if (padded) x = zeros_around(at, x, &cells);
     x = x ? windows(at, x, size, stride, dilation) : NULL;
     if (!x) return false;
     /* the places of N, C * kernel and L in the result */

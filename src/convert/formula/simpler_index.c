@@ -6,6 +6,7 @@
 #include <math.h>
 #include "formula/parts.h"
 #include "formula/simpler.h"
+#include "spec/borders.h"
 
 enum { MOST_PLACES = 1 << 22 };
 
@@ -72,32 +73,22 @@ bool simpler_gather_nd(xir_node *at) {
 
 /* ---- running sums ----------------------------------------------------------------------------------------------- */
 
-/* x along an axis, from `begin` on by steps of 1 or -1, to `end`. */
-static xir_value *part(xir_node *at, xir_value *x, size_t axis, int64_t begin, int64_t end, int64_t step) {
-    if (xir_node_failed(at) || !x) return NULL;
-    xir_ints from = xir_node_make_ints(at, v_rank(x), 0), to = xir_node_make_ints(at, v_rank(x), INT64_MAX),
-             by = xir_node_make_ints(at, v_rank(x), 1);
-    if (xir_node_failed(at)) return NULL;
-    from.v[axis] = begin, to.v[axis] = end, by.v[axis] = step;
-    return xir_node_make(at, "Slice", INS(x), SETS(LIST("begin", &from), LIST("end", &to), LIST("stride", &by)));
-}
-
 /* Sums without the element itself are those of the elements one place later; backward they are those of the reverse. */
 bool simpler_cumsum(xir_node *at) {
     int64_t axis;
     xir_value *x = xir_node_input(at, 0);
     const bool exclusive = xir_node_bool(at, "exclusive", false), reverse = xir_node_bool(at, "reverse", false);
-    if (!x || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 0), v_rank(x), &axis)) return false;
+    if (!x || !node_axis(at, "axis", 0, v_rank(x), &axis)) return false;
     if (!exclusive && !reverse) return xir_node_unsupported(at, "a running sum");
-    if (reverse) x = part(at, x, (size_t)axis, -1, INT64_MIN, -1);
+    if (reverse) x = make_part(at, x, (size_t)axis, -1, INT64_MIN, -1);
     if (exclusive && x) {
         xir_ints pads = xir_node_make_ints(at, 2 * v_rank(x), 0);
         if (!pads.v) return false;
         pads.v[2 * axis] = 1;
-        x = part(at, xir_node_make(at, "Pad", INS(x), SETS(LIST("padding", &pads))), (size_t)axis, 0, -1, 1);
+        x = make_part(at, zeros_around(at, x, &pads), (size_t)axis, 0, -1, 1);
     }
     xir_value *y = x ? xir_node_make(at, "CumSum", INS(x), SETS(INT("axis", axis))) : NULL;
-    return xir_node_result(at, 0, reverse ? part(at, y, (size_t)axis, -1, INT64_MIN, -1) : y);
+    return xir_node_result(at, 0, reverse ? make_part(at, y, (size_t)axis, -1, INT64_MIN, -1) : y);
 }
 
 /* ---- mirrored borders ------------------------------------------------------------------------------------------- */
@@ -131,34 +122,28 @@ static xir_value *joined(xir_node *at, xir_value *x, size_t axis, int64_t before
 /* A Pad that mirrors takes these places of each dim; one of infinite cells, which formats do not hold as a number, is
  * joined with them. */
 bool simpler_pad(xir_node *at) {
-    xir_ints pads;
+    borders b;
     xir_value *x = xir_node_input(at, 0);
-    const bool listed = xir_node_has(at, 1);
-    if (!x || (listed ? !xir_node_is_constant(at, 1) || !xir_node_ints(at, 1, &pads)
-                      : !xir_node_items(at, "padding", &pads)))
-        return xir_node_unsupported(at, "padding is computed");
-    const bool filled = xir_node_is(at, "mode", "CONSTANT");
-    const double value = xir_node_real(at, "value", 0);
-    if (filled && isfinite(value)) return xir_node_unsupported(at, "cells of %g", value);
-    const bool edge = xir_node_is(at, "mode", "REPLICATION"), reflects = xir_node_is(at, "mode", "REFLECTION");
+    if (!fixed_borders_of_op(at, x, &b)) return false;
+    const bool filled = b.mode == XIR_PAD_CONSTANT, edge = b.mode == XIR_PAD_REPLICATION;
+    if (filled && isfinite(b.value)) return xir_node_unsupported(at, "cells of %g", b.value);
     for (size_t axis = 0; axis < v_rank(x); axis++) {
-        const int64_t before = pads.v[2 * axis], after = pads.v[2 * axis + 1], n = v_dim(x, axis);
+        const int64_t before = b.cells.v[2 * axis], after = b.cells.v[2 * axis + 1], n = v_dim(x, axis);
         if (!before && !after) continue;
         if (before < 0 || after < 0) return xir_node_unsupported(at, "removed elements");
         if (n < 1 || before > MOST_PLACES || after > MOST_PLACES || n > MOST_PLACES)
             return xir_node_unsupported(at, "mirrored elements of an open dim");
         if (filled) {
-            x = joined(at, x, axis, before, after, value);
+            x = joined(at, x, axis, before, after, b.value);
             if (!x) return false;
             continue;
         }
         xir_ints places = xir_node_make_ints(at, (size_t)(before + n + after), 0);
         for (size_t i = 0; i < places.n; i++) {
             const int64_t k = (int64_t)i - before;
-            places.v[i] = edge ? (k < 0 ? 0 : k < n ? k : n - 1) : mirrored(k, n, !reflects);
+            places.v[i] = edge ? (k < 0 ? 0 : k < n ? k : n - 1) : mirrored(k, n, b.mode == XIR_PAD_SYMMETRIC);
         }
-        xir_value *index = places.v ? xir_node_integers(at, &places) : NULL;
-        x = index ? xir_node_make(at, "Gather", INS(x, index), SETS(INT("axis", (int64_t)axis))) : NULL;
+        x = make_taken(at, x, axis, &places);
         if (!x) return false;
     }
     return xir_node_result(at, 0, x);
@@ -175,7 +160,7 @@ bool simpler_place(xir_node *at) {
     if (!x || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
     const bool all = !dim || dim->kind == XIR_ANY_NULL;
     if (all) x = make_shaped(at, x, (int64_t[]){ -1 }, 1);
-    else if (!xir_node_axis(at, "attribute/dim", xir_node_int(at, "dim", 0), v_rank(x), &axis)) return false;
+    else if (!node_axis(at, "dim", 0, v_rank(x), &axis)) return false;
     const int64_t n = x ? v_dim(x, (size_t)axis) : 0;
     if (n < 1 || n > MOST_PLACES) return xir_node_unsupported(at, "no elements, or very many");
     const xir_type *real = xir_type_float(at->c->ctx, XIR_FLOAT_FP32);

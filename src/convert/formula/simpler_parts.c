@@ -6,6 +6,7 @@
 #include <math.h>
 #include "formula/parts.h"
 #include "formula/simpler.h"
+#include "spec/borders.h"
 
 enum { MOST_ITEMS_OF_AXIS = 1024, MOST_MATRICES = 64, MOST_ELEMENTS = 1 << 24 };
 
@@ -57,7 +58,7 @@ static xir_value *log_of_both(xir_node *at, xir_value *a, xir_value *b) {
 bool simpler_log_softmax(xir_node *at) {
     int64_t axis;
     xir_value *x = xir_node_input(at, 0);
-    if (!x || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -1), v_rank(x), &axis)) return false;
+    if (!x || !node_axis(at, "axis", -1, v_rank(x), &axis)) return false;
     return xir_node_result(at, 0, xir_node_sum(at, x, combined(at, x, (size_t)axis, log_of_both), 1, -1));
 }
 
@@ -67,7 +68,7 @@ bool simpler_log_softmax(xir_node *at) {
 bool simpler_cumsum_steps(xir_node *at) {
     int64_t axis;
     xir_value *x = xir_node_input(at, 0);
-    if (!x || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -1), v_rank(x), &axis)) return false;
+    if (!x || !node_axis(at, "axis", -1, v_rank(x), &axis)) return false;
     const int64_t n = v_dim(x, (size_t)axis);
     if (n < 1 || n > MOST_ITEMS_OF_AXIS) return xir_node_unsupported(at, "a running sum of %lld items", (long long)n);
     if (xir_node_bool(at, "exclusive", false) || xir_node_bool(at, "reverse", false))
@@ -77,8 +78,7 @@ bool simpler_cumsum_steps(xir_node *at) {
         if (!pads.v) return false;
         pads.v[2 * axis] = by;
         xir_value *before = make_part(at, x, (size_t)axis, 0, n - by, 1);
-        x = before ? xir_node_sum(at, x, xir_node_make(at, "Pad", INS(before), SETS(LIST("padding", &pads))), 1, 1)
-                   : NULL;
+        x = before ? xir_node_sum(at, x, zeros_around(at, before, &pads), 1, 1) : NULL;
     }
     return x == xir_node_input(at, 0) ? xir_node_becomes(at, "Copy", INS(x), NO_SETS) : xir_node_result(at, 0, x);
 }
@@ -87,7 +87,7 @@ bool simpler_cumsum_steps(xir_node *at) {
 bool simpler_unstack(xir_node *at) {
     int64_t axis;
     xir_value *x = xir_node_input(at, 0);
-    if (!x || !xir_node_axis(at, "attribute/dim", xir_node_int(at, "dim", 0), v_rank(x), &axis)) return false;
+    if (!x || !node_axis(at, "dim", 0, v_rank(x), &axis)) return false;
     const size_t n = xir_op_output_count(at->op);
     const xir_ints ones = xir_node_make_ints(at, n, 1);
     xir_op *parts = ones.v ? xir_node_make_op(at, "Split", INS(x), SETS(LIST("sections", &ones), INT("axis", axis)))
@@ -105,8 +105,7 @@ bool simpler_gather_elements(xir_node *at) {
     enum { MOST_PLACES = 1 << 22 };
     int64_t axis;
     xir_value *x = xir_node_input(at, 0), *index = xir_node_input(at, 1);
-    if (xir_node_failed(at) || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 0), v_rank(x), &axis))
-        return false;
+    if (xir_node_failed(at) || !node_axis(at, "axis", 0, v_rank(x), &axis)) return false;
     if (!xir_node_need_dims(at, x, 0, SIZE_MAX) || !xir_node_need_dims(at, index, 0, SIZE_MAX)) return false;
     const xir_ints dims = xir_node_dims(at, x), own = xir_node_dims(at, index), flat = { (int64_t[]){ -1 }, 1 };
     if (xir_node_failed(at)) return false;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include "formula/parts.h"
 #include "formula/simpler.h"
+#include "spec/borders.h"
 #include "spec/maps.h"
 #include "spec/windows.h"
 #include "window_attrs.h"
@@ -137,7 +138,7 @@ bool simpler_volume_conv(xir_node *at) {
         xir_ints pads = xir_node_make_ints(at, 10, 0);
         if (!pads.v) return false;
         pads.v[4] = before, pads.v[5] = after;
-        x = xir_node_make(at, "Pad", INS(x), SETS(LIST("padding", &pads)));
+        x = zeros_around(at, x, &pads);
     }
     x = xir_node_transposed(at, x, (int64_t[]){ 0, 2, 1, 3, 4 }, 5, NULL);
     const int64_t batch = d.v[0] * r.v[2];

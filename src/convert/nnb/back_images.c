@@ -5,6 +5,7 @@
  * runtime does not compute, or NNabla computes in another way, becomes products and slices (simpler_images.c). */
 #include "nnb/nnb.h"
 #include "spec/maps.h"
+#include "spec/resizing.h"
 
 /* The dims of the result in the order of NNabla's maps. */
 static bool known_dims(xir_node *at, xir_ints *out) {
@@ -21,13 +22,13 @@ static bool gives(xir_node *at, const char *key, xir_values inputs, xir_sets set
 /* Upsample and Resize. In NNabla an image of one cell has other linear cells, and one with aligned corners has other
  * nearest cells. */
 bool nnb_back_resize(xir_node *at) {
+    resizing r;
     xir_value *x = map_input(at);
     xir_ints dims;
-    if (!x || !xir_node_need_dims(at, x, 2, SIZE_MAX) || !known_dims(at, &dims)) return false;
+    if (!x || !xir_node_need_dims(at, x, 2, SIZE_MAX) || !known_dims(at, &dims) || !resizing_form_of_op(at, &r))
+        return false;
     const size_t n = v_rank(x) - 2;
-    const bool corners = xir_node_bool(at, "align_corners", false),
-               nearest = xir_node_is(at, "interpolation", "NEAREST") ||
-                         xir_node_is(at, "interpolation", "INTER_NEAREST");
+    const bool corners = r.corners, nearest = r.way == CELL_NEAREST;
     const xir_ints size = { dims.v + 2, n };
     xir_ints kernel = xir_node_make_ints(at, n, 1);
     bool times = nearest && !corners, single = false;
@@ -43,7 +44,7 @@ bool nnb_back_resize(xir_node *at) {
         const xir_set sets[] = { LIST("kernel", &kernel), XIR_SETB("channel_last", false) };
         return gives(at, "nnb::Unpooling", INS(x), (xir_sets){ sets, nnb_level(at) >= 13 ? 2 : 1 }, &dims);
     }
-    if (xir_node_is(at, "interpolation", "BICUBIC")) return xir_node_unsupported(at, "cubic convolutions");
+    if (r.way == CELL_CUBIC) return xir_node_unsupported(at, "cubic convolutions");
     if (nearest ? corners : single && !corners) return xir_node_unsupported(at, "NNabla takes other cells");
     if (nnb_level(at) < 14) return xir_node_unsupported(at, "interpolation, which needs api level 14");
     return gives(at, "nnb::Interpolate", INS(x),

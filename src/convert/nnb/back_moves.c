@@ -5,6 +5,8 @@
  * lists are of all dims, since NNabla's C runtime takes no others. */
 #include <math.h>
 #include "nnb/nnb.h"
+#include "spec/borders.h"
+#include "spec/slicing.h"
 
 /* ---- shapes ----------------------------------------------------------------------------------------------------- */
 
@@ -45,25 +47,23 @@ bool nnb_back_join(xir_node *at) {
 bool nnb_back_unstack(xir_node *at) {
     int64_t axis;
     xir_value *x = xir_node_input(at, 0);
-    if (!x || !xir_node_axis(at, "attribute/dim", xir_node_int(at, "dim", 0), v_rank(x), &axis)) return false;
+    if (!x || !node_axis(at, "dim", 0, v_rank(x), &axis)) return false;
     return nnb_calls(at, "nnb::Split", INS(x), SETS(INT("axis", axis)));
 }
 
 /* ---- parts ------------------------------------------------------------------------------------------------------ */
 
-/* Dims that are taken backward are turned around first. */
-static xir_value *turned(xir_node *at, xir_value *x, xir_ints *begin, xir_ints *step) {
-    xir_ints axes = xir_node_make_ints(at, begin->n, 0);
+/* Dims that are taken backward are turned around first: the elements of each are then in the order of the result. */
+static xir_value *turned(xir_node *at, xir_value *x, const slicing *s, slice_part *of) {
+    xir_ints axes = xir_node_make_ints(at, s->step.n, 0);
     const xir_type *type = xir_value_type(x);
     axes.n = 0;
-    for (size_t i = 0; i < begin->n && axes.v; i++) {
-        if (step->v[i] > 0) continue;
-        const int64_t dim = v_dim(x, i);
-        int64_t first = begin->v[i] < 0 ? begin->v[i] + dim : begin->v[i];
-        if (step->v[i] == INT64_MIN || first < 0) return xir_node_unsupported(at, "no elements"), NULL;
-        first = first > dim - 1 ? dim - 1 : first;
-        begin->v[i] = dim - 1 - first;
-        step->v[i] = -step->v[i];
+    for (size_t i = 0; i < s->step.n && axes.v; i++) {
+        of[i] = slicing_picks(s, i, v_dim(x, i));
+        if (!of[i].count) return xir_node_unsupported(at, "no elements"), NULL;
+        if (s->step.v[i] > 0) continue;
+        of[i].first = v_dim(x, i) - 1 - of[i].first;
+        s->step.v[i] = -s->step.v[i];
         axes.v[axes.n++] = (int64_t)i;
     }
     if (!axes.n || !axes.v) return x;
@@ -75,7 +75,7 @@ static xir_value *turned(xir_node *at, xir_value *x, xir_ints *begin, xir_ints *
 static bool split(xir_node *at) {
     int64_t axis, from = 0;
     xir_value *x = xir_node_input(at, 0);
-    if (!x || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -1), v_rank(x), &axis)) return false;
+    if (!x || !node_axis(at, "axis", -1, v_rank(x), &axis)) return false;
     for (size_t i = 0; i < at->n_out; i++) {
         const xir_value *y = xir_op_output(at->op, (int64_t)i);
         const int64_t n = v_dim(y, (size_t)axis);
@@ -87,31 +87,23 @@ static bool split(xir_node *at) {
 }
 
 bool nnb_back_slice(xir_node *at) {
-    xir_ints begin, end, step;
-    xir_value *x = xir_node_input(at, 0), *y = xir_op_output(at->op, 0);
+    slicing s;
+    xir_value *x = xir_node_input(at, 0);
     if (xir_op_is(at->op, xir_split_class())) return split(at);
-    if (xir_node_has(at, 1)) return xir_node_unsupported(at, "bounds that are computed");
-    if (!x || !xir_node_items(at, "begin", &begin) || !xir_node_items(at, "end", &end) ||
-        !xir_node_items(at, "stride", &step)) return false;
-    if (!xir_node_need_dims(at, x, 0, SIZE_MAX) || !xir_node_need_dims(at, y, 0, SIZE_MAX)) return false;
+    if (!fixed_slicing_of_op(at, x, &s)) return false;
     const size_t rank = v_rank(x);
-    if (begin.n != rank || end.n != rank || step.n != rank) return xir_node_unsupported(at, "lists of some dims");
-    x = turned(at, x, &begin, &step);
+    slice_part *of = node_take(at, (rank + 1) * sizeof *of);
+    if (!of) return node_no_memory(at);
+    x = turned(at, x, &s, of);
     if (!x) return false;
     for (size_t i = 0; i < rank; i++) {
-        const int64_t dim = v_dim(x, i), n = v_dim(y, i);
-        begin.v[i] = begin.v[i] < -dim ? 0 : begin.v[i] < 0 ? begin.v[i] + dim : begin.v[i];
-        if (!n) return xir_node_unsupported(at, "no elements");
-        if (n == 1) step.v[i] = 1;
-        if (!node_at_most(at, step.v[i], NNB_MOST_DIM, "stride[%zu]", i)) return false;
-        end.v[i] = begin.v[i] + (n - 1) * step.v[i] + 1;
+        if (of[i].count == 1) s.step.v[i] = 1;
+        if (!node_at_most(at, s.step.v[i], NNB_MOST_DIM, "stride[%zu]", i)) return false;
+        s.begin.v[i] = of[i].first;
+        s.end.v[i] = of[i].first + (of[i].count - 1) * s.step.v[i] + 1;
     }
-    return nnb_calls(at, "nnb::Slice", INS(x), SETS(LIST("start", &begin), LIST("stop", &end), LIST("step", &step)));
-}
-
-static const char *word_of_mode(xir_node *at) {
-    return xir_node_is(at, "mode", "CONSTANT") ? "constant" : xir_node_is(at, "mode", "REFLECTION") ? "reflect"
-         : xir_node_is(at, "mode", "REPLICATION") ? "repeat" : NULL;
+    return nnb_calls(at, "nnb::Slice", INS(x), SETS(LIST("start", &s.begin), LIST("stop", &s.end),
+                                                    LIST("step", &s.step)));
 }
 
 /* Cuts off what padding below 0 removes, and sets it to 0. */
@@ -128,20 +120,20 @@ static xir_value *without_ends(xir_node *at, xir_value *x, xir_ints *pads) {
 }
 
 bool nnb_back_pad(xir_node *at) {
-    xir_ints pads;
+    static const pad_words words = { { "constant", "reflect", "repeat" } };
+    borders b;
     xir_value *x = xir_node_input(at, 0);
-    const char *word = word_of_mode(at);
-    if (xir_node_has(at, 1)) return xir_node_unsupported(at, "numbers that are computed");
-    if (!x || !xir_node_items(at, "padding", &pads)) return false;
-    if (!word) return xir_node_unsupported(at, "this mode");
-    if (word[2] == 'p' && nnb_for_runtime(at)) return xir_node_unsupported(at, "NNabla's C runtime does not repeat");
+    if (!fixed_borders_of_op(at, x, &b)) return false;
+    const char *word = border_word(at, &b, &words);
+    if (!word) return false;
+    if (b.mode == XIR_PAD_REPLICATION && nnb_for_runtime(at))
+        return xir_node_unsupported(at, "NNabla's C runtime does not repeat");
     bool adds = false;
-    x = without_ends(at, x, &pads);
-    for (size_t i = 0; i < pads.n; i++) adds = adds || pads.v[i];
+    x = without_ends(at, x, &b.cells);
+    for (size_t i = 0; i < b.cells.n; i++) adds = adds || b.cells.v[i];
     if (!adds) return x && xir_node_result(at, 0, x);
-    return nnb_calls(at, "nnb::Pad", INS(x),
-                     SETS(LIST("pad_width", &pads), WORD("mode", xir_str_of(word)),
-                          REAL("constant_value", xir_node_real(at, "value", 0))));
+    return nnb_calls(at, "nnb::Pad", INS(x), SETS(LIST("pad_width", &b.cells), WORD("mode", xir_str_of(word)),
+                                                  REAL("constant_value", b.value)));
 }
 
 /* ---- repetitions ------------------------------------------------------------------------------------------------ */
@@ -257,8 +249,7 @@ bool nnb_back_gather(xir_node *at) {
     int64_t axis;
     xir_ints places;
     xir_value *x = xir_node_input(at, 0), *index = xir_node_input(at, 1), *y = xir_op_output(at->op, 0);
-    if (xir_node_failed(at) || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 0), v_rank(x), &axis))
-        return false;
+    if (xir_node_failed(at) || !node_axis(at, "axis", 0, v_rank(x), &axis)) return false;
     if (!xir_node_need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
     if (!xir_node_is_constant(at, 1)) return embedded(at, x, (size_t)axis, index);
     if (!xir_node_ints(at, 1, &places)) return false;
@@ -298,8 +289,7 @@ static xir_value *coordinates(xir_node *at, size_t i, const xir_value *x) {
 static bool gather_elements(xir_node *at) {
     int64_t axis;
     xir_value *x = xir_node_input(at, 0), *index = xir_node_input(at, 1);
-    if (xir_node_failed(at) || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 0), v_rank(x), &axis))
-        return false;
+    if (xir_node_failed(at) || !node_axis(at, "axis", 0, v_rank(x), &axis)) return false;
     if (!xir_node_need_dims(at, x, (size_t)axis, (size_t)axis + 1) || !xir_node_need_dims(at, index, 0, SIZE_MAX))
         return false;
     const xir_type *real = xir_type_float(xir_node_context(at), XIR_FLOAT_FP32);
@@ -345,7 +335,7 @@ bool nnb_back_topk(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     int64_t axis;
     xir_ints k;
-    if (!x || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -1), v_rank(x), &axis)) return false;
+    if (!x || !node_axis(at, "axis", -1, v_rank(x), &axis)) return false;
     if (!xir_node_is_constant(at, 1) || !xir_node_ints(at, 1, &k) || k.n != 1)
         return xir_node_unsupported(at, "a number of elements that is computed");
     const xir_type *types[] = { xir_value_type(x), xir_value_type(x) };

@@ -110,7 +110,7 @@ bool nnb_back_cumsum(xir_node *at) {
     int64_t axis;
     xir_value *x = xir_node_input(at, 0);
     const bool exclusive = xir_node_bool(at, "exclusive", false), reverse = xir_node_bool(at, "reverse", false);
-    if (!x || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -1), v_rank(x), &axis)) return false;
+    if (!x || !node_axis(at, "axis", -1, v_rank(x), &axis)) return false;
     const int64_t n = v_dim(x, (size_t)axis);
     if (n < 1 || n > MOST) return xir_node_unsupported(at, "running sums of %lld elements", (long long)n);
     if (xir_type_kind_of(v_element(x)) != XIR_TYPE_FLOAT) return xir_node_unsupported(at, "sums of integers");
@@ -194,7 +194,7 @@ bool nnb_back_softmax(xir_node *at) {
     int64_t axis;
     xir_value *x = xir_node_input(at, 0);
     const bool log = xir_op_is(at->op, xir_log_softmax_class());
-    if (!x || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -1), v_rank(x), &axis)) return false;
+    if (!x || !node_axis(at, "axis", -1, v_rank(x), &axis)) return false;
     if (!log || !nnb_for_runtime(at)) return nnb_calls(at, at->to->row->name, INS(x), SETS(INT("axis", axis)));
     const xir_ints axes = { &axis, 1 };
     x = xir_node_sum(at, x, xir_node_reduced(at, "Max", x, &axes, true), 1, -1);

@@ -22,7 +22,7 @@ bool nnb_back_conv(xir_node *at) {
     if (w.mode != XIR_PADDING_ZEROS)
         return xir_node_unsupported(at, "padding with other cells than zeros");
     bool more = false;
-    if (!back && !window_is_even(&w)) x = window_padded(at, x, &w, "CONSTANT", 0);
+    if (!back && !window_is_even(&w)) x = window_padded(at, x, &w, XIR_PAD_CONSTANT, 0);
     for (size_t k = 0; k < w.n && back; k++) {   /* cells less at the end are output padding */
         if (w.after[k] > w.before[k] || w.before[k] < 0)
             return xir_node_unsupported(at, "more padding after than before");
@@ -110,7 +110,7 @@ bool nnb_back_pool(xir_node *at) {
     bool counted = counts && padded;
     if (!whole && !up) {
         if (!max && !counts && !divisor) return xir_node_unsupported(at, "padding of both sides that differs");
-        x = window_padded(at, x, &w, "CONSTANT", max ? least_element(v_element(x)) : 0);
+        x = window_padded(at, x, &w, XIR_PAD_CONSTANT, max ? least_element(v_element(x)) : 0);
         whole = true;
         counted = true;
     }

@@ -5,6 +5,7 @@
 #include <math.h>
 #include "formula/formulas.h"
 #include "nnb/nnb.h"
+#include "spec/resizing.h"
 
 static bool is_last(const xir_node *at) { return xir_node_bool(at, "channel_last", false); }
 
@@ -21,12 +22,11 @@ static xir_value *repeated(xir_node *at, xir_value *x, size_t axis, int64_t k) {
     return make_taken(at, x, axis, &places);
 }
 
-static xir_value *upsampled(xir_node *at, xir_value *x, bool last, int64_t height, int64_t width, const char *word,
+static xir_value *upsampled(xir_node *at, xir_value *x, bool last, int64_t height, int64_t width, cell_way way,
                             bool corners) {
-    xir_value *y = xir_node_make(at, "Upsample", INS(last ? x : xir_node_channels_last(at, x)),
-                                 SETS(INT("height", height), INT("width", width),
-                                      WORD("interpolation", xir_str_of(word)), INT("align_corners", corners)));
-    return y && !last ? xir_node_channels_second(at, y) : y;
+    list_item size[] = { item_number(height), item_number(width) };
+    const resizing r = { .up = true, .last = last, .way = way, .corners = corners, .size = { size, 2 } };
+    return op_of_resizing(at, x, &r);
 }
 
 bool nnb_unpool(xir_node *at) {
@@ -43,7 +43,7 @@ bool nnb_unpool(xir_node *at) {
     int64_t h, w;
     if (n == 2 && rank == 4 && !__builtin_mul_overflow(v_dim(x, first), kernel.v[0], &h) &&
         !__builtin_mul_overflow(v_dim(x, first + 1), kernel.v[1], &w) && h > 0 && w > 0)
-        return xir_node_result(at, 0, upsampled(at, x, last, h, w, "NEAREST", false));
+        return xir_node_result(at, 0, upsampled(at, x, last, h, w, CELL_NEAREST, false));
     for (size_t k = 0; k < n; k++) x = repeated(at, x, first + k, kernel.v[k]);
     return xir_node_result(at, 0, x);
 }
@@ -119,7 +119,7 @@ bool nnb_interpolate(xir_node *at) {
         plain = plain && suits_upsample(&e[k], linear);
     }
     if (plain)
-        return xir_node_result(at, 0, upsampled(at, x, last, size.v[0], size.v[1], linear ? "BILINEAR" : "NEAREST",
+        return xir_node_result(at, 0, upsampled(at, x, last, size.v[0], size.v[1], linear ? CELL_LINEAR : CELL_NEAREST,
                                                 linear && corners));
     for (size_t k = 0; k < n && x; k++)
         x = linear ? interpolated(at, x, first + k, &e[k]) : nearest(at, x, first + k, &e[k]);

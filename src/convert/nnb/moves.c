@@ -4,6 +4,8 @@
 /* Functions that move elements, repeat them, or join tensors; and constants. */
 #include <math.h>
 #include "nnb/nnb.h"
+#include "spec/borders.h"
+#include "spec/slicing.h"
 
 /* A note of the conversion, where NNabla's C runtime computes something else. */
 static void unlike_runtime(const xir_node *at, const char *where, const char *what) {
@@ -92,21 +94,19 @@ bool nnb_slice(xir_node *at) {
                                 rank, n);
     if (!nnb_list(at, "stop", n, INT32_MIN, INT32_MAX, false, &stop) ||
         !nnb_list(at, "step", n, INT32_MIN, 1, false, &step)) return false;
-    xir_ints begin = xir_node_make_ints(at, rank, 0), end = xir_node_make_ints(at, rank, INT64_MAX),
-             stride = xir_node_make_ints(at, rank, 1);
-    if (xir_node_failed(at)) return false;
+    slicing s;
+    if (!slicing_begin(at, rank, &s)) return false;
     bool unlike = false;
     for (size_t i = 0; i < n; i++) {
         if (!step.v[i]) return nnb_out_of_range(at, "step", 0);
-        begin.v[rank - n + i] = start.v[i];
-        end.v[rank - n + i] = stop.v[i] == INT32_MAX ? INT64_MAX : stop.v[i];
-        stride.v[rank - n + i] = step.v[i];
+        s.begin.v[rank - n + i] = start.v[i];
+        s.end.v[rank - n + i] = stop.v[i] == INT32_MAX ? INT64_MAX : stop.v[i];
+        s.step.v[rank - n + i] = step.v[i];
         unlike |= start.v[i] < 0 || step.v[i] < 0;
     }
     if (unlike) unlike_runtime(at, "argument/start", "a negative start or step counts from the end, as in NNabla: its "
                                "C runtime takes 0 and 1");
-    return xir_node_becomes(at, "Slice", INS(x), SETS(LIST("begin", &begin), LIST("end", &end),
-                                                      LIST("stride", &stride)));
+    return xir_node_result(at, 0, op_of_slicing(at, x, &s));
 }
 
 bool nnb_flip(xir_node *at) {
@@ -176,8 +176,10 @@ bool nnb_pad(xir_node *at) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "argument/pad_width", "pad_width: expected an even number of at most "
                                 "%zu items, found %zu", 2 * rank, pads.n);
     const bool reflect = xir_node_is(at, "mode", "reflect"), repeat = xir_node_is(at, "mode", "repeat");
-    xir_ints all = xir_node_make_ints(at, 2 * rank, 0);
-    if (!all.v || (reflect && !xir_node_need_dims(at, x, rank - n, rank))) return false;
+    borders b = { .cells = xir_node_make_ints(at, 2 * rank, 0), .filled = true,
+                  .mode = reflect ? XIR_PAD_REFLECTION : repeat ? XIR_PAD_REPLICATION : XIR_PAD_CONSTANT,
+                  .value = xir_node_real(at, "constant_value", 0) };
+    if (!b.cells.v || (reflect && !xir_node_need_dims(at, x, rank - n, rank))) return false;
     bool far = false, near = false;
     for (size_t i = 0; i < n; i++) {
         const size_t axis = rank - n + i;
@@ -188,16 +190,14 @@ bool nnb_pad(xir_node *at) {
             far = true;
             if (!x) return false;
         } else {
-            all.v[2 * axis] = before, all.v[2 * axis + 1] = after;
+            b.cells.v[2 * axis] = before, b.cells.v[2 * axis + 1] = after;
             near |= before || after;
         }
     }
     if (far && !near) return xir_node_result(at, 0, x);
     if (repeat) unlike_runtime(at, "argument/mode", "the outermost cells are repeated, as in NNabla: its C runtime "
                                "writes nothing");
-    const char *word = reflect ? "REFLECTION" : repeat ? "REPLICATION" : "CONSTANT";
-    return xir_node_becomes(at, "Pad", INS(x), SETS(LIST("padding", &all), WORD("mode", xir_str_of(word)),
-                                                    REAL("value", xir_node_real(at, "constant_value", 0))));
+    return xir_node_result(at, 0, op_of_borders(at, x, &b));
 }
 
 /* ---- matrices --------------------------------------------------------------------------------------------------- */

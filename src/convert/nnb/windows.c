@@ -5,6 +5,7 @@
  * number of dims before base_axis, which become one, and channels first or, with channel_last, last. */
 #include <math.h>
 #include "nnb/nnb.h"
+#include "spec/borders.h"
 #include "spec/windows.h"
 
 /* ---- maps ------------------------------------------------------------------------------------------------------- */
@@ -236,7 +237,7 @@ static xir_value *with_padding(xir_node *at, xir_value *x, pool *p) {
         p->w.after[k] -= after;
         p->w.before[k] = 0;
     }
-    return xir_node_make(at, "Pad", INS(x), SETS(LIST("padding", &pads)));
+    return zeros_around(at, x, &pads);
 }
 
 /* Whether the dims of the declared output are those of the pool. */

@@ -53,6 +53,16 @@ bool xir_node_need_dims(xir_node *at, const xir_value *v, size_t from, size_t to
     return true;
 }
 
+bool node_axis(xir_node *at, const char *name, int64_t otherwise, size_t rank, int64_t *out) {
+    char where[60];
+    const int64_t axis = xir_node_int(at, name, otherwise), n = (int64_t)rank;
+    *out = 0;
+    if (xir_node_failed(at)) return false;
+    if (axis >= -n && axis < n) return *out = axis < 0 ? axis + n : axis, true;
+    snprintf(where, sizeof where, "attribute/%s", name);
+    return xir_node_axis(at, where, axis, rank, out);
+}
+
 bool node_has_rank(xir_node *at, size_t i, const xir_value *v, size_t rank) {
     const input_place here = place_of_input(i);
     if (xir_node_failed(at) || v_rank(v) == rank) return !xir_node_failed(at);

@@ -51,6 +51,8 @@ static inline input_place place_of_input(size_t i) {
     return (input_place){ { 'i', 'n', 'p', 'u', 't', '/', (char)('0' + i), 0 } };
 }
 
+/* The axis in an attribute, counted from the start; false after a failure, with a finding if it is out of bounds. */
+bool node_axis(xir_node *at, const char *name, int64_t otherwise, size_t rank, int64_t *out);
 /* Checks the number of dims of v, input i. */
 bool node_has_rank(xir_node *at, size_t i, const xir_value *v, size_t rank);
 

@@ -17,7 +17,7 @@ static bool elements_of_axis(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     const xir_type *whole = xir_type_sint(at->c->ctx, 64);
     if (!whole) return node_no_memory(at);
-    if (!x || !xir_node_axis(at, "attribute/dim", xir_node_int(at, "dim", 0), v_rank(x), &axis)) return false;
+    if (!x || !node_axis(at, "dim", 0, v_rank(x), &axis)) return false;
     for (size_t i = 0; i < at->n_out; i++) {
         const xir_value *old = xir_op_output(at->op, (int64_t)i);
         const xir_ints dims = node_own_dims(at, old);
@@ -31,8 +31,7 @@ bool onnx_back_gather(xir_node *at) {
     int64_t axis;
     if (node_is_class(at, "Unstack")) return elements_of_axis(at);
     xir_value *x = xir_node_input(at, 0), *index = xir_node_input(at, 1);
-    if (!x || !index || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 0), v_rank(x), &axis))
-        return false;
+    if (!x || !index || !node_axis(at, "axis", 0, v_rank(x), &axis)) return false;
     return onnx_becomes(at, INS(x, index_of(at, index)), SETS(INT("axis", axis)));
 }
 
@@ -69,7 +68,7 @@ static xir_value *in_one_dim(xir_node *at, xir_value *v) {
 bool onnx_back_top_k(xir_node *at) {
     int64_t axis;
     xir_value *x = xir_node_input(at, 0), *k = in_one_dim(at, onnx_long(at, xir_node_input(at, 1)));
-    if (!x || !k || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -1), v_rank(x), &axis)) return false;
+    if (!x || !k || !node_axis(at, "axis", -1, v_rank(x), &axis)) return false;
     const xir_type *own = v_element(x), *whole = xir_type_sint(at->c->ctx, 64),
                    *wide = onnx_element_for(at, "onnx::TopK", own);
     if (!whole) return node_no_memory(at);

@@ -12,6 +12,7 @@
  * is computed at once. */
 #include <math.h>
 #include "onnx/back_quantised.h"
+#include "spec/borders.h"
 #include "walk/walk.h"
 
 /* ---- which ops -------------------------------------------------------------------------------------------------- */
@@ -174,20 +175,13 @@ static bool on_integers(xir_node *at, bool limited) {
 /* The number of new elements of a Pad. If it is stored as 0, they are moved as all others; otherwise the executor
  * stores all elements again. */
 static bool padded(xir_node *at) {
-    xir_ints padding = { NULL, 0 };
+    borders b;
     linear t;
-    double fill;
-    if (!linear_read(at, xir_op_output(at->op, 0), &t)) return false;
-    const double value = xir_node_real(at, "value", 0);
-    if (!t.any_zero && value == 0) return on_integers(at, false);
+    if (!linear_read(at, xir_op_output(at->op, 0), &t) || !borders_of_op(at, xir_op_input(at->op, 0), &b)) return false;
+    if (!t.any_zero && b.value == 0) return on_integers(at, false);
     if (t.n > 1) return xir_node_unsupported(at, "new elements along several scales");
-    if (!stored_number(at, &t, value, &fill)) return false;
-    xir_value *amounts = xir_node_has(at, 1) ? xir_node_input(at, 1) : NULL;
-    if (!amounts && !xir_node_items(at, "padding", &padding)) return xir_node_unsupported(at, "its padding is missing");
-    const xir_set sets[] = { WORD("mode", XIR_STR("CONSTANT")), REAL("value", fill), LIST("padding", &padding) };
-    xir_value *in[] = { linear_stored(at, xir_op_input(at->op, 0), &t), amounts };
-    return give_integers(at, 0, xir_node_make(at, "Pad", (xir_values){ in, amounts ? 2 : 1 },
-                                              (xir_sets){ sets, amounts ? 2 : 3 }), true);
+    if (!stored_number(at, &t, b.value, &b.value)) return false;
+    return give_integers(at, 0, op_of_borders(at, linear_stored(at, xir_op_input(at->op, 0), &t), &b), true);
 }
 
 static bool moved(xir_node *at) {

@@ -5,6 +5,8 @@
  * integers. */
 #include <math.h>
 #include "onnx/back.h"
+#include "spec/borders.h"
+#include "spec/slicing.h"
 
 /* ---- shapes ----------------------------------------------------------------------------------------------------- */
 
@@ -183,7 +185,7 @@ bool onnx_back_split(xir_node *at) {
     xir_ints sections;
     int64_t axis;
     if (!types) return node_no_memory(at);
-    if (!x || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -1), v_rank(x), &axis)) return false;
+    if (!x || !node_axis(at, "axis", -1, v_rank(x), &axis)) return false;
     if (!xir_node_items(at, "sections", &sections)) return xir_node_unsupported(at, "its sections are missing");
     if (xir_node_failed(at) || sections.n != n) return xir_node_unsupported(at, "sections without outputs");
     onnx_form f = { .in = { x }, .n_in = 1, .sets = { INT("axis", axis) }, .n_sets = 1 };
@@ -198,36 +200,35 @@ bool onnx_back_split(xir_node *at) {
 
 /* ONNX moves a start before the first element to it, where XIR's Slice, going backward, picks nothing. */
 bool onnx_back_slice(xir_node *at) {
-    xir_ints begin, end, step;
+    slicing s;
     xir_value *x = xir_node_input(at, 0), *y = xir_op_output(at->op, 0);
-    if (!x || !xir_node_items(at, "stride", &step)) return xir_node_unsupported(at, "its steps are missing");
+    if (!slicing_of_op(at, x, &s)) return false;
     const size_t rank = v_rank(x);
     const xir_ints axes = xir_node_series(at, 0, rank);
     if (xir_node_failed(at)) return false;
     if (!rank) return onnx_calls(at, "onnx::Identity", INS(x), NO_SETS);
-    xir_value *steps = xir_node_integers(at, &step), *of = xir_node_integers(at, &axes);
-    if (xir_node_has(at, 1)) {
-        xir_value *bounds = onnx_long(at, xir_node_input(at, 1));
-        for (size_t i = 0; i < step.n; i++)
-            if (step.v[i] < 0) return xir_node_unsupported(at, "computed bounds, backward");
+    if (s.bounds) {
+        xir_value *steps = xir_node_integers(at, &s.step), *of = xir_node_integers(at, &axes);
+        xir_value *bounds = onnx_long(at, s.bounds);
+        for (size_t i = 0; i < rank; i++)
+            if (s.step.v[i] < 0) return xir_node_unsupported(at, "computed bounds, backward");
         return onnx_becomes(at, INS(x, make_part(at, bounds, 0, 0, (int64_t)rank, 1),
                                     make_part(at, bounds, 0, (int64_t)rank, 2 * (int64_t)rank, 1), of, steps), NO_SETS);
     }
-    if (!xir_node_items(at, "begin", &begin) || !xir_node_items(at, "end", &end))
-        return xir_node_unsupported(at, "its bounds are missing");
+    int64_t *begin = s.begin.v, *end = s.end.v, *step = s.step.v;
     size_t n = 0;
     for (size_t i = 0; i < rank; i++) {
         const int64_t dim = v_dim(x, i);
-        if (step.v[i] < 0 && v_dim(y, i) == 0) begin.v[i] = end.v[i] = 0, step.v[i] = 1;
-        else if (step.v[i] < 0 && dim < 0 && begin.v[i] < -1)
+        if (step[i] < 0 && v_dim(y, i) == 0) begin[i] = end[i] = 0, step[i] = 1;
+        else if (step[i] < 0 && dim < 0 && begin[i] < -1)
             return xir_node_unsupported(at, "an open dim, backward from before its end");
-        const bool to_end = end.v[i] == INT64_MAX || (dim >= 0 && end.v[i] >= dim);
-        const bool whole = step.v[i] == 1 && begin.v[i] == 0 && to_end;
+        const bool to_end = end[i] == INT64_MAX || (dim >= 0 && end[i] >= dim);
+        const bool whole = step[i] == 1 && begin[i] == 0 && to_end;
         if (whole && (n || i + 1 < rank)) continue;   /* one axis at least */
         axes.v[n] = (int64_t)i;
-        begin.v[n] = begin.v[i], end.v[n] = end.v[i], step.v[n] = step.v[i], n++;
+        begin[n] = begin[i], end[n] = end[i], step[n] = step[i], n++;
     }
-    const xir_ints some = { axes.v, n }, from = { begin.v, n }, to = { end.v, n }, by = { step.v, n };
+    const xir_ints some = { axes.v, n }, from = { begin, n }, to = { end, n }, by = { step, n };
     return onnx_becomes(at, INS(x, xir_node_integers(at, &from), xir_node_integers(at, &to),
                                 xir_node_integers(at, &some), xir_node_integers(at, &by)), NO_SETS);
 }
@@ -243,28 +244,19 @@ static xir_value *sides_apart(xir_node *at, xir_value *amounts, size_t rank) {
 }
 
 bool onnx_back_pad(xir_node *at) {
-    xir_ints own;
-    xir_value *x = xir_node_input(at, 0), *pads = NULL, *value = NULL;
-    if (!x) return false;
+    static const pad_words words = { { "constant", "reflect", "edge" } };
+    borders b;
+    xir_value *x = xir_node_input(at, 0), *value = NULL;
+    if (!borders_of_op(at, x, &b)) return false;
     const size_t rank = v_rank(x);
-    const bool constant = xir_node_is(at, "mode", "CONSTANT");
-    if (xir_node_is(at, "mode", "SYMMETRIC"))
-        return xir_node_unsupported(at, "borders that repeat the outermost cells");
+    const char *word = border_word(at, &b, &words);
+    if (!word) return false;
     if (!rank) return onnx_calls(at, "onnx::Identity", INS(x), NO_SETS);
-    if (xir_node_has(at, 1)) {
-        pads = sides_apart(at, onnx_long(at, xir_node_input(at, 1)), rank);
-    } else {
-        if (!xir_node_items(at, "padding", &own) || own.n != 2 * rank)
-            return xir_node_unsupported(at, "its padding is missing");
-        xir_ints all = xir_node_make_ints(at, 2 * rank, 0);
-        if (!all.v) return false;
-        for (size_t i = 0; i < 2 * rank; i++) all.v[i % 2 * rank + i / 2] = own.v[i];
-        pads = xir_node_integers(at, &all);
-    }
-    const double fill = xir_node_real(at, "value", 0);
-    if (constant && fill != 0) value = xir_node_scalar(at, v_element(x), fill);
-    const char *mode = constant ? "constant" : xir_node_is(at, "mode", "REFLECTION") ? "reflect" : "edge";
-    return onnx_becomes(at, INS(x, pads, value), SETS(WORD("mode", xir_str_of(mode))));
+    xir_ints apart = xir_node_make_ints(at, 2 * rank, 0);
+    for (size_t i = 0; i < apart.n; i++) apart.v[i % 2 * rank + i / 2] = b.cells.v[i];
+    xir_value *pads = b.amounts ? sides_apart(at, onnx_long(at, b.amounts), rank) : xir_node_integers(at, &apart);
+    if (b.mode == XIR_PAD_CONSTANT && b.value != 0) value = xir_node_scalar(at, v_element(x), b.value);
+    return onnx_becomes(at, INS(x, pads, value), SETS(WORD("mode", xir_str_of(word))));
 }
 
 /* The channels [c, r, r] become parts of rows and columns: column, row, depth. */

@@ -42,7 +42,7 @@ bool onnx_back_place(xir_node *at) {
 bool onnx_back_cum_sum(xir_node *at) {
     int64_t axis;
     xir_value *x = xir_node_input(at, 0);
-    if (!x || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -1), v_rank(x), &axis)) return false;
+    if (!x || !node_axis(at, "axis", -1, v_rank(x), &axis)) return false;
     xir_value *of = xir_node_scalar(at, xir_type_sint(at->c->ctx, 64), (double)axis);
     return onnx_becomes(at, INS(x, of), SETS(INT("exclusive", xir_node_bool(at, "exclusive", false)),
                                              INT("reverse", xir_node_bool(at, "reverse", false))));
@@ -52,7 +52,7 @@ bool onnx_back_cum_sum(xir_node *at) {
 bool onnx_back_softmax(xir_node *at) {
     int64_t axis;
     xir_value *x = xir_node_input(at, 0);
-    if (!x || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -1), v_rank(x), &axis)) return false;
+    if (!x || !node_axis(at, "axis", -1, v_rank(x), &axis)) return false;
     const int64_t last = (int64_t)v_rank(x) - 1;
     if (onnx_target(at) >= 13 || axis == last) return onnx_becomes(at, INS(x), SETS(INT("axis", axis)));
     xir_ints order = xir_node_series(at, 0, v_rank(x));

@@ -5,6 +5,7 @@
  * kernels with the output channels first. What its padding does not say is a Pad before. */
 #include <math.h>
 #include "onnx/back.h"
+#include "spec/resizing.h"
 #include "spec/windows.h"
 
 /* ---- windows ---------------------------------------------------------------------------------------------------- */
@@ -61,8 +62,8 @@ bool onnx_back_conv(xir_node *at) {
     const bool pads = window_has_pads(&w);
     if (pads && w.mode == XIR_PADDING_CIRCULAR) x = wrapped(at, x, &w);
     else if (pads && w.mode != XIR_PADDING_ZEROS)
-        x = window_padded(at, x, &w, w.mode == XIR_PADDING_REFLECT ? "REFLECTION" : "REPLICATION", 0);
-    else if (window_cuts(&w)) x = window_padded(at, x, &w, "CONSTANT", 0);
+        x = window_padded(at, x, &w, w.mode == XIR_PADDING_REFLECT ? XIR_PAD_REFLECTION : XIR_PAD_REPLICATION, 0);
+    else if (window_cuts(&w)) x = window_padded(at, x, &w, XIR_PAD_CONSTANT, 0);
     return becomes_conv(at, INS(x, kernel, bias), &w);
 }
 
@@ -98,7 +99,7 @@ bool onnx_back_max_pool(xir_node *at) {
     const xir_type *own = v_element(x);
     if (!onnx_takes(at, "onnx::MaxPool", own))
         return xir_node_unsupported(at, "elements that MaxPool does not take");
-    if (!pads_fit(&w)) x = window_padded(at, x, &w, "CONSTANT", lowest(own));
+    if (!pads_fit(&w)) x = window_padded(at, x, &w, XIR_PAD_CONSTANT, lowest(own));
     bool dilated = false;
     for (size_t k = 0; k < w.n; k++) dilated |= w.dilation[k] > 1;
     const xir_ints pads = window_pads(at, &w), size = window_list(&w, w.size), stride = window_list(&w, w.stride),
@@ -130,7 +131,7 @@ bool onnx_back_average_pool(xir_node *at) {
         bool adds = false;
         for (size_t k = 0; k < w.n; k++) adds |= w.before[k] > 0 || w.after[k] > 0;
         if (!w.counts && adds) return xir_node_unsupported(at, "padding beyond the window");
-        x = window_padded(at, x, &w, "CONSTANT", 0);
+        x = window_padded(at, x, &w, XIR_PAD_CONSTANT, 0);
     }
     const xir_ints pads = window_pads(at, &w), size = window_list(&w, w.size), stride = window_list(&w, w.stride);
     const xir_set sets[] = { LIST("kernel_shape", &size), LIST("strides", &stride), LIST("pads", &pads),
@@ -140,15 +141,14 @@ bool onnx_back_average_pool(xir_node *at) {
 
 /* ---- sizes and grids -------------------------------------------------------------------------------------------- */
 
-/* The sizes of all dims. */
-static xir_value *sizes_of(xir_node *at, xir_value *x, const xir_ints *spatial, xir_value *computed) {
-    const size_t rank = v_rank(x);
-    list_items all = make_items(at, rank, 0);
+/* The sizes of all dims; of a computed size, item by item. */
+static xir_value *sizes_of(xir_node *at, xir_value *x, const resizing *r, xir_value *given) {
+    list_items all = make_items(at, r->size.n + 2, 0);
     if (xir_node_failed(at)) return NULL;
     for (size_t i = 0; i < 2; i++) all.v[i] = item_dim(x, i);
-    for (size_t i = 0; i + 2 < rank; i++)
-        all.v[2 + i] = computed ? (list_item){ .v = EXPR_UNKNOWN, .origin = FROM_ITEM, .of = computed,
-                                               .axis = (int64_t)i } : item_number(spatial->v[i]);
+    for (size_t k = 0; k < r->size.n; k++)
+        all.v[2 + k] = given ? (list_item){ .v = EXPR_UNKNOWN, .origin = FROM_ITEM, .of = given, .axis = (int64_t)k }
+                             : r->size.v[k];
     return make_list(at, &all);
 }
 
@@ -159,46 +159,40 @@ static bool resize_wider(xir_node *at, const xir_type *wide) {
     return op && xir_node_result(at, 0, xir_node_cast(at, xir_op_output(op, 0), v_element(x)));
 }
 
-/* Half-pixel centres; the nearest cell is floor(x + 0.5). */
-bool onnx_back_resize(xir_node *at) {
-    const bool up = node_is_class(at, "Upsample");
-    const xir_str word = xir_node_text(at, "interpolation", "");
-    const bool near = xir_str_equal(word, XIR_STR("NEAREST")) || xir_str_equal(word, XIR_STR("INTER_NEAREST"));
-    xir_value *x = xir_node_input(at, 0), *computed;
-    xir_ints spatial = { NULL, 0 };
-    const xir_type *wide = near && x ? onnx_element_for(at, "onnx::Resize", v_element(x)) : NULL;
-    if (wide && !xir_type_equal(wide, v_element(x))) return resize_wider(at, wide);
-    x = map_input(at);
-    computed = up || !x ? NULL : xir_node_optional_input(at, 1);
-    if (xir_node_failed(at) || !x) return false;
+/* Sizes that are given by an input are in the order of the layout's letters. */
+static bool is_in_order(const xir_node *at) {
     const xir_layout *own = xir_type_layout(xir_value_type(xir_op_input(at->op, 0)));
-    if (up) {
-        if (v_rank(x) != 4) return xir_node_unsupported(at, "a map of %zu dims", v_rank(x));
-        spatial = xir_node_make_ints(at, 2, xir_node_int(at, "height", 1));
-        if (!spatial.v) return false;
-        spatial.v[1] = xir_node_int(at, "width", 1);
-    } else if (!computed && !xir_node_items(at, "dsize", &spatial)) {
-        return xir_node_unsupported(at, "its sizes are missing");
-    }
-    /* sizes are in the order of the layout's letters */
     int64_t last = -1;
     for (const char *p = at->order.data + 2; own && p < at->order.data + at->order.size; p++) {
         const int64_t axis = xir_layout_index(own, *p);
         if (axis < 0) continue;
-        if (!up && axis < last) return xir_node_unsupported(at, "axes with other letters");
+        if (axis < last) return false;
         last = axis;
     }
-    if (!computed && spatial.n + 2 != v_rank(x)) return xir_node_unsupported(at, "sizes of other dims");
-    computed = computed ? onnx_long(at, computed) : NULL;
-    xir_value *sizes = sizes_of(at, x, &spatial, computed), *in[4] = { x, NULL, NULL, sizes };
-    if (!sizes) return false;
+    return true;
+}
+
+/* Half-pixel centres; the nearest cell is floor(x + 0.5). */
+bool onnx_back_resize(xir_node *at) {
+    static const char *const modes[] = { "nearest", "linear", "cubic" };
+    resizing r;
+    xir_value *x = xir_node_input(at, 0), *given = NULL;
+    if (!x || !resizing_form_of_op(at, &r)) return false;
+    const bool near = r.way == CELL_NEAREST;
+    const xir_type *wide = near ? onnx_element_for(at, "onnx::Resize", v_element(x)) : NULL;
+    if (wide && !xir_type_equal(wide, v_element(x))) return resize_wider(at, wide);
+    x = map_input(at);
+    if (!x || !resizing_of_op(at, &r)) return false;
+    if (r.given && !is_in_order(at)) return xir_node_unsupported(at, "axes with other letters");
+    if (r.given) given = onnx_long(at, r.given);
+    xir_value *in[4] = { x, NULL, NULL, sizes_of(at, x, &r, given) };
+    if (!in[3]) return false;
     if (onnx_target(at) < 13) {   /* regions and scales are required, and empty */
         const xir_ints none = { &(int64_t){ 0 }, 1 };
         in[1] = in[2] = xir_node_filled(at, xir_type_float(at->c->ctx, XIR_FLOAT_FP32), &none, 0);
     }
-    const bool cubic = xir_str_equal(word, XIR_STR("BICUBIC")), corners = xir_node_bool(at, "align_corners", false);
-    xir_set sets[] = { WORD("mode", xir_str_of(near ? "nearest" : cubic ? "cubic" : "linear")),
-                       WORD("coordinate_transformation_mode", xir_str_of(corners ? "align_corners" : "half_pixel")),
+    xir_set sets[] = { WORD("mode", xir_str_of(modes[r.way])),
+                       WORD("coordinate_transformation_mode", xir_str_of(r.corners ? "align_corners" : "half_pixel")),
                        WORD("nearest_mode", XIR_STR("round_prefer_ceil")) };
     return onnx_becomes_map(at, (xir_values){ in, 4 }, (xir_sets){ sets, near ? 3 : 2 });
 }

@@ -8,6 +8,7 @@
 #include <math.h>
 #include "onnx/rows.h"
 #include "formula/parts.h"
+#include "spec/borders.h"
 
 enum { MOST_HEADS = 1 << 16, MOST_TOKENS = 1 << 30 };
 enum { QUERY, KEY, VALUE, PAST_KEY, PAST_VALUE, LENGTHS, TOTAL, COSINES, SINES, POSITIONS, BIAS, SINK, K_SCALE,
@@ -214,10 +215,10 @@ static xir_value *visible(xir_node *at, const group_query *g, xir_value *q, xir_
 /* A row of zeros in front of dim `axis`. */
 static xir_value *after_zero(xir_node *at, xir_value *x, size_t axis) {
     if (xir_node_failed(at) || !x) return NULL;
-    xir_ints padding = xir_node_make_ints(at, 2 * v_rank(x), 0);
-    if (!padding.v) return NULL;
-    padding.v[2 * axis] = 1;
-    return xir_node_make(at, "Pad", INS(x), SETS(LIST("padding", &padding), WORD("mode", XIR_STR("CONSTANT"))));
+    xir_ints cells = xir_node_make_ints(at, 2 * v_rank(x), 0);
+    if (!cells.v) return NULL;
+    cells.v[2 * axis] = 1;
+    return zeros_around(at, x, &cells);
 }
 
 /* The mask with a key in front, whose weight in the Softmax is the exponent of the sink of the head, or 1. */

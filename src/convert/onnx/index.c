@@ -7,8 +7,7 @@
 bool onnx_gather(xir_node *at) {
     xir_value *data = xir_node_input(at, 0), *indices = xir_node_input(at, 1);
     int64_t axis;
-    if (xir_node_failed(at) || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 0), v_rank(data),
-                                              &axis)) return false;
+    if (xir_node_failed(at) || !node_axis(at, "axis", 0, v_rank(data), &axis)) return false;
     return xir_node_becomes(at, at->cls->row->cls, INS(data, indices), SETS(INT("axis", axis)));
 }
 
@@ -25,8 +24,7 @@ static bool can_count(const xir_type *element, int64_t n) {
 bool onnx_top_k(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *k;
     int64_t axis;
-    if (xir_node_failed(at) || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -1), v_rank(x),
-                                              &axis)) return false;
+    if (xir_node_failed(at) || !node_axis(at, "axis", -1, v_rank(x), &axis)) return false;
     if (at->cls->version < 10) {   /* k is an attribute */
         xir_ints one = xir_node_make_ints(at, 1, xir_node_int(at, "k", 0));
         k = one.v ? xir_node_integers(at, &one) : NULL;

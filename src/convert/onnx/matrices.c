@@ -138,7 +138,7 @@ bool onnx_tensor_scatter(xir_node *at) {
     if (!xir_node_one_of(at, "mode", "linear", "linear|circular") || !xir_node_same_elements(at, 0, cache, 1, update))
         return false;
     const size_t rank = v_rank(cache);
-    if (!xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -2), rank, &axis)) return false;
+    if (!node_axis(at, "axis", -2, rank, &axis)) return false;
     if (axis == 0)
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/axis",
                                 "axis: expected another dim than that of the batch");

@@ -7,6 +7,7 @@
 #include "formula/formulas.h"
 #include "onnx/rows.h"
 #include "formula/parts.h"
+#include "spec/borders.h"
 
 /* The layout of ONNX Runtime's own convolutions on one processor: its width is that of a vector register there. */
 bool onnx_ms_nchwc(xir_node *at) {
@@ -80,7 +81,7 @@ bool onnx_ms_bias_softmax(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *bias = xir_node_input(at, 1);
     int64_t axis;
     if (xir_node_failed(at) ||
-        !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 1), v_rank(x), &axis)) return false;
+        !node_axis(at, "axis", 1, v_rank(x), &axis)) return false;
     if ((size_t)axis + 1 != v_rank(x)) return xir_node_unsupported(at, "a Softmax of several dims");
     if (!onnx_broadcasts_to(at, x, 1, bias)) return false;
     if (!repeats_so(x, bias, xir_node_int(at, "is_inner_broadcast", 0)))
@@ -197,8 +198,8 @@ bool onnx_ms_causal_conv(xir_node *at) {
     if (state) {
         x = xir_node_make(at, "Concat", INS(state, x), SETS(INT("axis", 2)));
     } else {
-        const xir_ints padding = { (int64_t[]){ 0, 0, 0, 0, size - 1, 0 }, 6 };
-        x = xir_node_make(at, "Pad", INS(x), SETS(LIST("padding", &padding), WORD("mode", XIR_STR("CONSTANT"))));
+        const xir_ints cells = { (int64_t[]){ 0, 0, 0, 0, size - 1, 0 }, 6 };
+        x = zeros_around(at, x, &cells);
     }
     xir_value *y = xir_node_make(at, "Conv1d", INS(xir_node_channels_last(at, x),
                                                    xir_node_transposed(at, kernel, order, 3, NULL),

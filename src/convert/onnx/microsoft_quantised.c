@@ -79,7 +79,7 @@ bool onnx_ms_qlinear_softmax(xir_node *at) {
     xir_value *x = real_of(at, 0);
     int64_t axis;
     const bool old = xir_node_int(at, "opset", 13) < 13;
-    if (!x || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -1), v_rank(x), &axis)) return false;
+    if (!x || !node_axis(at, "axis", -1, v_rank(x), &axis)) return false;
     if (old && (size_t)axis + 1 != v_rank(x)) return xir_node_unsupported(at, "a Softmax of several dims");
     return xir_node_result(at, 0, quantized_as(at, xir_node_make(at, "Softmax", INS(x), SETS(INT("axis", axis))), 3,
                                                0));
@@ -96,7 +96,7 @@ bool onnx_ms_qlinear_concat(xir_node *at) {
     for (size_t i = 0; i < n; i++) parts[i] = real_of(at, 2 + 3 * i);
     if (xir_node_failed(at)) return false;
     int64_t axis;
-    if (!xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 0), v_rank(parts[0]), &axis)) return false;
+    if (!node_axis(at, "axis", 0, v_rank(parts[0]), &axis)) return false;
     xir_value *all = xir_node_make(at, "Concat", (xir_values){ parts, n }, SETS(INT("axis", axis)));
     return xir_node_result(at, 0, quantized_as(at, all, 0, 2));
 }

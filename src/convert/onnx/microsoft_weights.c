@@ -151,8 +151,8 @@ bool onnx_ms_gather_block_quantized(xir_node *at) {
     int64_t gathered, axis;
     if (xir_node_failed(at) || !has_bits(at, bits) || !is_block(at, block)) return false;
     const size_t rank = v_rank(x);
-    if (!xir_node_axis(at, "attribute/gather_axis", xir_node_int(at, "gather_axis", 0), rank, &gathered) ||
-        !xir_node_axis(at, "attribute/quantize_axis", xir_node_int(at, "quantize_axis", 1), rank, &axis) ||
+    if (!node_axis(at, "gather_axis", 0, rank, &gathered) ||
+        !node_axis(at, "quantize_axis", 1, rank, &axis) ||
         !xir_node_need_dims(at, x, 0, rank) || !xir_node_need_dims(at, scale, 0, SIZE_MAX)) return false;
     const bool packed = xir_type_equal(v_element(x), xir_type_uint(at->c->ctx, 8));
     if (gathered == axis) return xir_node_unsupported(at, "a scale that depends on the place");

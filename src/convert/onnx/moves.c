@@ -6,6 +6,8 @@
 #include "node/lists.h"
 #include "onnx/rows.h"
 #include "formula/parts.h"
+#include "spec/borders.h"
+#include "spec/slicing.h"
 #include "support/numbers.h"
 
 /* ---- places of lists -------------------------------------------------------------------------------------------- */
@@ -148,20 +150,6 @@ static bool is_whole(xir_node *at, const list_item *end, const list_item *own) {
     return own->v != EXPR_UNKNOWN && end->v != EXPR_UNKNOWN && expr_at_least(&at->c->net->pool, end->v, own->v);
 }
 
-/* Makes the Slice; `bounds` has the starts of all dims, then their ends. */
-static xir_value *make_slice(xir_node *at, xir_value *x, const list_items *bounds, const xir_ints *stride) {
-    size_t rank = stride->n;
-    xir_ints begin = xir_node_make_ints(at, rank, -1), end = xir_node_make_ints(at, rank, -1);
-    if (xir_node_failed(at)) return NULL;
-    for (size_t i = 0; i < rank && items_known(bounds); i++) {
-        begin.v[i] = bounds->v[i].v;
-        end.v[i] = bounds->v[rank + i].v;
-    }
-    const xir_sets sets = SETS(LIST("begin", &begin), LIST("end", &end), LIST("stride", stride));
-    if (items_known(bounds)) return xir_node_make(at, "Slice", INS(x), sets);
-    return make_listed(at, "Slice", x, bounds, sets);
-}
-
 /* The first element that is taken backwards: ONNX moves a start before the dim to its element 0, where XIR's Slice
  * takes nothing. */
 static list_item backward_start(xir_node *at, xir_value *x, const list_item *start, size_t axis) {
@@ -218,15 +206,15 @@ bool onnx_slice(xir_node *at) {
             bounds.v[rank + (size_t)axis] = item_number(INT64_MAX);
         stride.v[axis] = steps.v[i];
     }
-    return xir_node_result(at, 0, make_slice(at, x, &bounds, &stride));
+    slicing s;
+    return slicing_of_items(at, &bounds, &stride, &s) && xir_node_result(at, 0, op_of_slicing(at, x, &s));
 }
 
 bool onnx_split(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     xir_ints sections;
     int64_t axis, sum = 0, n = (int64_t)xir_op_output_count(at->op);
-    if (xir_node_failed(at) || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 0), v_rank(x),
-                                              &axis)) return false;
+    if (xir_node_failed(at) || !node_axis(at, "axis", 0, v_rank(x), &axis)) return false;
     int64_t dim = v_dim(x, (size_t)axis);
     char room[48];
     const char *where = place_of(at, "split", 1, 13, room);
@@ -271,8 +259,7 @@ bool onnx_concat(xir_node *at) {
     xir_value **inputs = node_take(at, (at->n_in + 1) * sizeof *inputs);
     if (!inputs) return node_no_memory(at);
     for (size_t i = 0; i < at->n_in; i++) inputs[i] = xir_node_input(at, i);
-    if (xir_node_failed(at) || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 1), v_rank(inputs[0]),
-                                              &axis)) return false;
+    if (xir_node_failed(at) || !node_axis(at, "axis", 1, v_rank(inputs[0]), &axis)) return false;
     for (size_t i = 1; i < at->n_in; i++) {
         snprintf(where, sizeof where, "input/%zu", i);
         if (!xir_node_same_elements(at, 0, inputs[0], i, inputs[i])) return false;
@@ -290,30 +277,6 @@ bool onnx_concat(xir_node *at) {
         }
     }
     return xir_node_becomes(at, "Concat", (xir_values){ inputs, at->n_in }, SETS(INT("axis", axis)));
-}
-
-/* Around x come its own elements, as often as needed: along each axis elements are taken by their places. */
-static xir_value *wrapped(xir_node *at, xir_value *x, const list_items *padding) {
-    bool any = false;
-    for (size_t axis = 0; axis < v_rank(x) && !xir_node_failed(at); axis++) {
-        const list_item *before = &padding->v[2 * axis], *after = before + 1;
-        if (!expr_is_number(before->v) || !expr_is_number(after->v))
-            return xir_node_unsupported(at, "padding that wraps around, as often as another value says"), NULL;
-        if (before->v == 0 && after->v == 0) continue;
-        if (!xir_node_need_dims(at, x, axis, axis + 1)) return NULL;
-        const int64_t dim = v_dim(x, axis);
-        if (!node_at_most(at, dim, MOST_LISTED, "dim %zu", axis) ||
-            !node_at_most(at, before->v, MOST_LISTED, "pads[%zu]", axis) ||
-            !node_at_most(at, after->v, MOST_LISTED, "pads[%zu]", v_rank(x) + axis)) return NULL;
-        if (dim < 1 || before->v < -dim || after->v < -dim || dim + before->v + after->v < 0)
-            return xir_node_unsupported(at, "dim %zu is %lld, padded by %lld and %lld", axis, (long long)dim,
-                                        (long long)before->v, (long long)after->v), NULL;
-        xir_ints places = xir_node_series(at, 0, (size_t)(dim + before->v + after->v));
-        for (size_t i = 0; i < places.n; i++) places.v[i] = ((places.v[i] - before->v) % dim + dim) % dim;
-        x = make_taken(at, x, axis, &places);
-        any = true;
-    }
-    return any || !x ? x : xir_node_unary(at, "Copy", x);
 }
 
 bool onnx_pad(xir_node *at) {
@@ -339,26 +302,24 @@ bool onnx_pad(xir_node *at) {
                                 "%s: expected %zu items, before and after %zu dims, found %zu",
                                 name, 2 * axes.n, axes.n, pads.n);
     }
-    list_items padding = make_items(at, 2 * rank, 0);
-    xir_ints numbers = xir_node_make_ints(at, 2 * rank, -1);
+    list_items cells = make_items(at, 2 * rank, 0);
     if (xir_node_failed(at)) return false;
     for (size_t i = 0; i < axes.n; i++) {
         int64_t axis;
         if (!xir_node_axis(at, "input/3", axes.v[i], rank, &axis)) return false;
-        padding.v[2 * axis] = pads.v[i];
-        padding.v[2 * axis + 1] = pads.v[axes.n + i];
+        cells.v[2 * axis] = pads.v[i];
+        cells.v[2 * axis + 1] = pads.v[axes.n + i];
     }
-    if (xir_node_is(at, "mode", "wrap")) return xir_node_result(at, 0, wrapped(at, x, &padding));
-    const char *mode = xir_node_is(at, "mode", "reflect") ? "REFLECTION" : xir_node_is(at, "mode", "edge")
-        ? "REPLICATION" : "CONSTANT";
-    if (v_is_integer(x) && !(value >= -0x1p63 && value < 0x1p63))
-        return xir_node_unsupported(at, "integers padded with %g", value);
-    const xir_set fill = v_is_integer(x) ? (xir_set)INT("value", (int64_t)value) : (xir_set)REAL("value", value);
-    bool known = items_known(&padding);
-    for (size_t i = 0; i < padding.n && known; i++) numbers.v[i] = padding.v[i].v;
-    const xir_sets sets = SETS(LIST("padding", &numbers), WORD("mode", xir_str_of(mode)), fill);
-    if (known) return xir_node_becomes(at, "Pad", INS(x), sets);
-    return xir_node_result(at, 0, make_listed(at, "Pad", x, &padding, sets));
+    const bool wraps = xir_node_is(at, "mode", "wrap");
+    if (wraps && !items_known(&cells))
+        return xir_node_unsupported(at, "padding that wraps around, as often as another value says");
+    borders p;
+    if (!borders_of_items(at, &cells, &p)) return false;
+    if (wraps) return xir_node_result(at, 0, make_wrapped(at, x, &p.cells));
+    p.mode = xir_node_is(at, "mode", "reflect") ? XIR_PAD_REFLECTION
+           : xir_node_is(at, "mode", "edge") ? XIR_PAD_REPLICATION : XIR_PAD_CONSTANT;
+    p.filled = true, p.value = value;
+    return xir_node_result(at, 0, op_of_borders(at, x, &p));
 }
 
 /* ---- blocks ----------------------------------------------------------------------------------------------------- */

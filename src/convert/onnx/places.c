@@ -12,7 +12,7 @@ bool onnx_scatter_elements(xir_node *at) {
     int64_t axis;
     if (!xir_node_one_of(at, "reduction", "none", "none|add|mul|max|min") || xir_node_failed(at)) return false;
     const size_t rank = v_rank(data);
-    if (!xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 0), rank, &axis)) return false;
+    if (!node_axis(at, "axis", 0, rank, &axis)) return false;
     return xir_node_result(at, 0, make_scattered(at, data, indices, updates, (size_t)axis,
                                                  xir_node_text(at, "reduction", "none")));
 }

@@ -111,7 +111,7 @@ static xir_value *along(xir_node *at, xir_value *v, const xir_value *x) {
                                 (long long)block), NULL;
     }
     if (!block && (v_rank(v) == 0 || (v_rank(v) == 1 && v_dim(v, 0) == 1))) return v;
-    if (!xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 1), rank, &axis)) return NULL;
+    if (!node_axis(at, "axis", 1, rank, &axis)) return NULL;
     if (block) return of_blocks(at, v, x, (size_t)axis, block);
     if (v_rank(v) != 1) return xir_node_unsupported(at, "a scale for each block"), NULL;
     xir_ints dims = xir_node_make_ints(at, rank - (size_t)axis, 1);

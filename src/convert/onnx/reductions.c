@@ -61,8 +61,7 @@ bool onnx_reduce_log_sum_exp(xir_node *at) {
 static bool arg(xir_node *at, const char *cls) {
     xir_value *x = xir_node_input(at, 0);
     int64_t axis;
-    if (xir_node_failed(at) || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 0), v_rank(x),
-                                              &axis)) return false;
+    if (xir_node_failed(at) || !node_axis(at, "axis", 0, v_rank(x), &axis)) return false;
     bool last = xir_node_int(at, "select_last_index", 0);
     int64_t dim = v_dim(x, (size_t)axis);
     if (last) {
@@ -95,8 +94,7 @@ bool onnx_cum_sum(xir_node *at) {
  * axes after it. */
 static bool soft_axis(xir_node *at, const xir_value *x, int64_t *axis) {
     return !xir_node_failed(at) &&
-           xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", at->cls->version < 13 ? 1 : -1),
-                         v_rank(x), axis);
+           node_axis(at, "axis", at->cls->version < 13 ? 1 : -1, v_rank(x), axis);
 }
 
 /* Before version 13: x as a matrix, whose rows are normalised; otherwise x itself. */
@@ -280,7 +278,7 @@ xir_value *onnx_reciprocal_deviation(xir_node *at, xir_value *x, xir_value *mean
 static bool axes_from(xir_node *at, const xir_value *x, xir_ints *axes) {
     int64_t axis;
     if (xir_node_failed(at) ||
-        !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -1), v_rank(x), &axis)) return false;
+        !node_axis(at, "axis", -1, v_rank(x), &axis)) return false;
     *axes = xir_node_series(at, axis, v_rank(x) - (size_t)axis);
     return axes->v;
 }

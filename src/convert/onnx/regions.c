@@ -8,6 +8,7 @@
 #include "onnx/rows.h"
 #include "formula/parts.h"
 #include "formula/sampled.h"
+#include "spec/borders.h"
 #include "spec/windows.h"
 
 enum { MOST_CELLS = 1 << 22, MOST_SIDE = 1 << 20 };   /* of constants and of a dim */
@@ -196,7 +197,7 @@ bool onnx_center_crop_pad(xir_node *at) {
     if (xir_node_failed(at) || !xir_node_ints(at, 1, &shape)) return false;
     const size_t rank = v_rank(x);
     if (!xir_node_items(at, "axes", &axes)) axes = xir_node_series(at, 0, rank);
-    xir_ints padding = xir_node_make_ints(at, 2 * rank, 0);
+    xir_ints cells = xir_node_make_ints(at, 2 * rank, 0);
     if (xir_node_failed(at)) return false;
     if (shape.n != axes.n) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "expected %zu sizes, one for each axis, found %zu", axes.n,
@@ -213,13 +214,12 @@ bool onnx_center_crop_pad(xir_node *at) {
                                     (long long)to);
         if (to < dim) x = make_part(at, x, (size_t)axis, (dim - to) / 2, (dim - to) / 2 + to, 1);
         if (to <= dim || !x) continue;
-        padding.v[2 * axis] = (to - dim) / 2;
-        padding.v[2 * axis + 1] = to - dim - (to - dim) / 2;
+        cells.v[2 * axis] = (to - dim) / 2;
+        cells.v[2 * axis + 1] = to - dim - (to - dim) / 2;
         pads = true;
     }
     if (!pads) return xir_node_result(at, 0, x == xir_node_input(at, 0) ? xir_node_unary(at, "Copy", x) : x);
-    return xir_node_becomes(at, "Pad", INS(x), SETS(LIST("padding", &padding), WORD("mode", XIR_STR("CONSTANT")),
-                                                    INT("value", 0)));
+    return xir_node_result(at, 0, zeros_around(at, x, &cells));
 }
 
 /* ---- maxima with places ----------------------------------------------------------------------------------------- */
@@ -233,7 +233,7 @@ bool onnx_max_unpool(xir_node *at) {
     if (!onnx_windows(at, x, NULL, &w) || !node_has_rank(at, 1, places, v_rank(x))) return false;
     if (!xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
     const size_t rank = v_rank(x);
-    xir_ints dims = xir_node_dims(at, x), padding = xir_node_make_ints(at, 2 * rank, 0);
+    xir_ints dims = xir_node_dims(at, x), cells = xir_node_make_ints(at, 2 * rank, 0);
     const int64_t count = xir_node_failed(at) ? -1 : product_of(&dims, 0, rank);
     if (xir_node_failed(at)) return false;
     if (!node_elements_at_most(at, &dims, MOST_CELLS, "input 0")) return false;
@@ -255,7 +255,7 @@ bool onnx_max_unpool(xir_node *at) {
         if (!xir_node_ints(at, 2, &shape)) return false;
         for (size_t i = 0; i < rank; i++) {
             if (shape.n == rank && shape.v[i] >= dims.v[i] && shape.v[i] <= MOST_SIDE) {
-                padding.v[2 * i + 1] = shape.v[i] - dims.v[i];
+                cells.v[2 * i + 1] = shape.v[i] - dims.v[i];
                 larger |= shape.v[i] != dims.v[i];
                 continue;
             }
@@ -270,7 +270,6 @@ bool onnx_max_unpool(xir_node *at) {
                                                       make_shaped(at, x, (int64_t[]){ count }, 1)), NO_SETS);
     y = y ? make_reshaped(at, y, &dims) : NULL;
     if (larger && y)
-        y = xir_node_make(at, "Pad", INS(y), SETS(LIST("padding", &padding), WORD("mode", XIR_STR("CONSTANT")),
-                                                  REAL("value", 0)));
+        y = op_of_borders(at, y, &(borders){ .cells = cells, .filled = true });
     return xir_node_result(at, 0, y);
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include "formula/formulas.h"
 #include "onnx/rows.h"
+#include "spec/resizing.h"
 
 enum { MOST_SIZE = 1 << 24 };
 
@@ -221,19 +222,9 @@ bool onnx_resize(xir_node *at) {
     bool any_dims = (way == BY_CENTRES && !cubic) || (nearest && from.n != 4);
     /* For whole factors, centres pick the same cells. */
     if (!plain || (!any_dims && from.n != 4)) return onnx_resample(at, &to, size.scales, size.region);
-    const xir_ints dsize = { to.v + 2, to.n - 2 };
-    if (any_dims) {
-        const char *word = nearest ? "INTER_NEAREST" : "INTER_LINEAR";
-        xir_value *y = xir_node_make(at, "Resize", INS(xir_node_channels_last(at, x)),
-                                     SETS(LIST("dsize", &dsize), WORD("interpolation", xir_str_of(word))));
-        return xir_node_result(at, 0, xir_node_channels_second(at, y));
-    }
-    const char *word = nearest ? "NEAREST" : cubic ? "BICUBIC" : "BILINEAR";
-    xir_value *y = xir_node_make(at, "Upsample", INS(xir_node_channels_last(at, x)),
-                                 SETS(INT("height", to.v[2]), INT("width", to.v[3]),
-                                      WORD("interpolation", xir_str_of(word)),
-                                      INT("align_corners", way == BY_CORNERS)));
-    return xir_node_result(at, 0, xir_node_channels_second(at, y));
+    const resizing r = { .way = nearest ? CELL_NEAREST : cubic ? CELL_CUBIC : CELL_LINEAR, .corners = way == BY_CORNERS,
+                         .up = !any_dims, .size = size_of(at, &to, 2) };
+    return xir_node_result(at, 0, op_of_resizing(at, x, &r));
 }
 
 bool onnx_grid_sample(xir_node *at) {

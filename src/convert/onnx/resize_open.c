@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include "node/lists.h"
 #include "onnx/rows.h"
+#include "spec/resizing.h"
 
 enum { MOST_FACTOR = 1 << 16 };
 
@@ -105,11 +106,6 @@ bool onnx_resize_open(xir_node *at, xir_value *x, bool old, size_t scales_at, si
         return false;
     if (!fits(at, old, nearest, factors, rank))
         return xir_node_unsupported(at, "the coordinates or the rounding of an open image");
-    const list_items spatial = { size.v + 2, rank - 2 };
-    xir_ints dsize = xir_node_make_ints(at, rank - 2, -1);
-    if (xir_node_failed(at)) return false;
-    const xir_sets sets = SETS(LIST("dsize", &dsize),
-                               WORD("interpolation", xir_str_of(nearest ? "INTER_NEAREST" : "INTER_LINEAR")));
-    xir_value *y = make_listed(at, "Resize", xir_node_channels_last(at, x), &spatial, sets);
-    return xir_node_result(at, 0, xir_node_channels_second(at, y));
+    const resizing r = { .way = nearest ? CELL_NEAREST : CELL_LINEAR, .size = { size.v + 2, rank - 2 } };
+    return xir_node_result(at, 0, op_of_resizing(at, x, &r));
 }

@@ -142,7 +142,7 @@ bool onnx_split_to_sequence(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     xir_ints sections = { NULL, 0 };
     int64_t axis, from = 0;
-    if (!x || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 0), v_rank(x), &axis)) return false;
+    if (!x || !node_axis(at, "axis", 0, v_rank(x), &axis)) return false;
     if (!sections_of(at, x, (size_t)axis, &sections)) return false;
     xir_value **v = node_take(at, (sections.n + 1) * sizeof *v);
     if (!v) return node_no_memory(at);

@@ -4,34 +4,33 @@
 /* The way back of what resizes images or exchanges their blocks with channels. */
 #include "pnnx/pnnx.h"
 #include "spec/maps.h"
+#include "spec/resizing.h"
 
 /* Resize and Upsample: sizes are given, so both ends of the cells are at the borders, unless the corners are aligned.
  * */
 bool pnnx_back_resize(xir_node *at) {
+    resizing r;
     xir_value *x = map_input(at);
-    xir_ints dims;
-    if (!x) return false;
-    const size_t n = v_rank(x) - 2;
-    const bool corners = xir_node_bool(at, "align_corners", false);
-    const bool nearest = xir_node_is(at, "interpolation", "INTER_NEAREST") ||
-        xir_node_is(at, "interpolation", "NEAREST");
-    const bool cubic = xir_node_is(at, "interpolation", "BICUBIC");
+    if (!x || !resizing_of_op(at, &r)) return false;
+    const size_t n = r.size.n;
+    const bool nearest = r.way == CELL_NEAREST;
+    const char *between = r.way == CELL_CUBIC ? "bicubic" : BY_RANK(n, "linear", "bilinear", "trilinear");
     if (!nearest && v_is_integer(x)) return xir_node_unsupported(at, "integers between those of the cells");
-    if (xir_node_has(at, 1) && !xir_node_is_constant(at, 1)) {   /* of Resize, which does not align corners */
-        const char *how = nearest ? "nearest-exact" : BY_RANK(n, "linear", "bilinear", "trilinear");
-        return row_becomes(at, INS(x, pnnx_listed(at, xir_node_input(at, 1))), SETS(WORD("mode", xir_str_of(how))));
-    }
-    if (!map_result_dims(at, &dims)) return false;
-    const xir_ints size = { dims.v + 2, n };
-    for (size_t k = 0; k < n; k++) if (size.v[k] < 1) return xir_node_unsupported(at, "an open size");
-    if (nearest && corners) return xir_node_unsupported(at, "nearest cells with aligned corners");
+    if (r.computed)   /* of Resize, which does not align corners */
+        return row_becomes(at, INS(x, pnnx_listed(at, r.given)),
+                           SETS(WORD("mode", xir_str_of(nearest ? "nearest-exact" : between))));
+    xir_ints size = xir_node_make_ints(at, n, 0);
     bool whole = true;
-    for (size_t k = 0; k < n && whole; k++) whole = v_dim(x, 2 + k) > 0 && size.v[k] % v_dim(x, 2 + k) == 0;
-    const char *word = nearest ? whole ? "nearest" : "nearest-exact"
-                     : cubic ? "bicubic" : BY_RANK(n, "linear", "bilinear", "trilinear");
+    for (size_t k = 0; k < size.n; k++) {
+        const int64_t to = size.v[k] = r.size.v[k].v, from = v_dim(x, 2 + k);
+        if (to < 1) return xir_node_unsupported(at, "an open size");
+        whole = whole && from > 0 && to % from == 0;
+    }
+    if (nearest && r.corners) return xir_node_unsupported(at, "nearest cells with aligned corners");
+    const char *word = !nearest ? between : whole ? "nearest" : "nearest-exact";
     const xir_any none = xir_any_null();
     const xir_set aligned = nearest ? (xir_set){ .name = "align_corners", .kind = XIR_SET_ANY, .p = &none }
-                                    : (xir_set)XIR_SETB("align_corners", corners);
+                                    : (xir_set)XIR_SETB("align_corners", r.corners);
     return row_becomes(at, INS(x), SETS(LIST("size", &size), WORD("mode", xir_str_of(word)), aligned));
 }
 

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdio.h>
 #include "pnnx/pnnx.h"
+#include "spec/borders.h"
+#include "spec/slicing.h"
 
 /* Whether a list is an input that is computed. */
 static bool is_computed(xir_node *at) { return xir_node_has(at, 1) && !xir_node_is_constant(at, 1); }
@@ -98,20 +100,18 @@ static void clip(xir_ints *list) {
 }
 
 /* A dim that is taken backward is turned around first. */
-static xir_value *turned(xir_node *at, xir_value *x, xir_ints *begin, xir_ints *end, xir_ints *step) {
+static xir_value *turned(xir_node *at, xir_value *x, slicing *s) {
     xir_ints flipped = xir_node_make_ints(at, v_rank(x), 0);
     size_t n = 0;
     for (size_t i = 0; i < flipped.n; i++) {
-        if (step->v[i] > 0) continue;
+        if (s->step.v[i] > 0) continue;
         const int64_t dim = v_dim(x, i);
-        if (dim < 0 || step->v[i] == INT64_MIN) return xir_node_unsupported(at, "an open dim backward"), NULL;
-        int64_t first = begin->v[i] < 0 ? begin->v[i] + dim : begin->v[i], last = end->v[i];
-        first = first > dim - 1 ? dim - 1 : first;
-        last = last < -dim ? -1 : last < 0 ? last + dim : last;
-        if (first < 0 || last > first) return xir_node_unsupported(at, "no elements"), NULL;
-        begin->v[i] = dim - 1 - first;
-        end->v[i] = dim - 1 - last;
-        step->v[i] = -step->v[i];
+        if (dim < 0) return xir_node_unsupported(at, "an open dim backward"), NULL;
+        const slice_part p = slicing_picks(s, i, dim);
+        if (p.first < 0 || p.end > p.first) return xir_node_unsupported(at, "no elements"), NULL;
+        s->begin.v[i] = dim - 1 - p.first;
+        s->end.v[i] = dim - 1 - p.end;
+        s->step.v[i] = -s->step.v[i];
         flipped.v[n++] = (int64_t)i;
     }
     flipped.n = n;
@@ -121,45 +121,43 @@ static xir_value *turned(xir_node *at, xir_value *x, xir_ints *begin, xir_ints *
     return op ? xir_op_output(op, 0) : NULL;
 }
 
-/* A slice whose bounds are computed: the starts of all dims, then their ends. */
-static bool sliced_by(xir_node *at, xir_value *x, xir_value *bounds) {
-    xir_ints steps;
-    if (xir_node_failed(at) || !x || !xir_node_items(at, "stride", &steps)) return false;
-    for (size_t i = 0; i < steps.n; i++)
-        if (steps.v[i] < 1) return xir_node_unsupported(at, "computed bounds backward");
-    const size_t n = steps.n;
-    xir_value *starts = pnnx_slice_listed(at, bounds, 0, n), *ends = pnnx_slice_listed(at, bounds, n, n);
+/* A slice whose bounds are computed. */
+static bool sliced_by(xir_node *at, xir_value *x, const slicing *s) {
+    const size_t n = s->step.n;
+    for (size_t i = 0; i < n; i++)
+        if (s->step.v[i] < 1) return xir_node_unsupported(at, "computed bounds backward");
+    xir_value *starts = pnnx_slice_listed(at, s->bounds, 0, n), *ends = pnnx_slice_listed(at, s->bounds, n, n);
     const xir_ints dims = xir_node_series(at, 0, n), none = xir_node_make_ints(at, n, PNNX_END);
     if (xir_node_failed(at)) return false;
     return xir_node_becomes_foreign(at, INS(x, NULL, NULL, NULL, starts, ends),
-                                    SETS(LIST("dims", &dims), LIST("steps", &steps), LIST("selects", &none)));
+                                    SETS(LIST("dims", &dims), LIST("steps", &s->step), LIST("selects", &none)));
 }
 
 bool pnnx_back_slice(xir_node *at) {
-    xir_ints begin, end, step;
+    slicing s;
     xir_value *x = xir_node_input(at, 0);
-    if (is_computed(at)) return sliced_by(at, x, xir_node_input(at, 1));
-    if (!x || !fixed_list(at, "begin", &begin) || !xir_node_items(at, "end", &end) ||
-        !xir_node_items(at, "stride", &step)) return false;
-    if (xir_node_has(at, 1) && begin.n == 2 * step.n) end.v = begin.v + step.n, begin.n = end.n = step.n;
-    x = turned(at, x, &begin, &end, &step);
-    if (!x) return false;
-    clip(&begin), clip(&end);
-    xir_ints dims = xir_node_make_ints(at, begin.n, 0);
+    if (!slicing_of_op(at, x, &s)) return false;
+    if (s.computed) return sliced_by(at, x, &s);
+    x = turned(at, x, &s);
+    xir_ints dims = xir_node_make_ints(at, s.step.n, 0);
+    if (!x || xir_node_failed(at)) return false;
+    clip(&s.begin), clip(&s.end);
+    int64_t *begin = s.begin.v, *end = s.end.v, *step = s.step.v;
     size_t n = 0;
     for (size_t i = 0; i < dims.n; i++) {
-        const bool to_end = end.v[i] == PNNX_END || (v_dim(x, i) >= 0 && end.v[i] >= v_dim(x, i));
-        if (begin.v[i] == 0 && step.v[i] == 1 && to_end) continue;
-        begin.v[n] = begin.v[i], end.v[n] = end.v[i], step.v[n] = step.v[i], dims.v[n++] = (int64_t)i;
+        const bool to_end = end[i] == PNNX_END || (v_dim(x, i) >= 0 && end[i] >= v_dim(x, i));
+        if (begin[i] == 0 && step[i] == 1 && to_end) continue;
+        begin[n] = begin[i], end[n] = end[i], step[n] = step[i], dims.v[n++] = (int64_t)i;
     }
-    begin.n = end.n = step.n = dims.n = n;
+    s.begin.n = s.end.n = s.step.n = dims.n = n;
     if (!n) return xir_node_result(at, 0, xir_node_make(at, "Copy", INS(x), NO_SETS));
     if (n == 1)
-        return xir_node_becomes_foreign(at, INS(x), SETS(INT("dim", dims.v[0]), INT("start", begin.v[0]),
-                                                         INT("end", end.v[0]), INT("step", step.v[0])));
+        return xir_node_becomes_foreign(at, INS(x), SETS(INT("dim", dims.v[0]), INT("start", begin[0]),
+                                                         INT("end", end[0]), INT("step", step[0])));
     const xir_ints none = xir_node_make_ints(at, n, PNNX_END);
-    return xir_node_becomes_foreign(at, INS(x), SETS(LIST("dims", &dims), LIST("starts", &begin), LIST("ends", &end),
-                                                     LIST("steps", &step), LIST("selects", &none)));
+    return xir_node_becomes_foreign(at, INS(x), SETS(LIST("dims", &dims), LIST("starts", &s.begin),
+                                                     LIST("ends", &s.end), LIST("steps", &s.step),
+                                                     LIST("selects", &none)));
 }
 
 bool pnnx_back_split(xir_node *at) {
@@ -176,31 +174,28 @@ bool pnnx_back_unbind(xir_node *at) {
 
 /* Pairs from the last dim that is padded. */
 bool pnnx_back_pad(xir_node *at) {
-    static const char *const words[] = { "CONSTANT", "REFLECTION", "REPLICATION" };
-    static const char *const theirs[] = { "constant", "reflect", "replicate" };
-    xir_ints pads;
+    static const pad_words words = { { "constant", "reflect", "replicate" } };
+    borders b;
     xir_value *x = xir_node_input(at, 0);
-    if (!x || !fixed_list(at, "padding", &pads)) return false;
-    size_t mode = 0, first = 0;
-    const size_t rank = pads.n / 2;
-    while (mode < COUNT(words) && !xir_node_is(at, "mode", words[mode])) mode++;
-    if (mode == COUNT(words)) return xir_node_unsupported(at, "mirrored elements with the outermost");
-    while (first < rank && pads.v[2 * first] == 0 && pads.v[2 * first + 1] == 0) first++;
+    if (!fixed_borders_of_op(at, x, &b)) return false;
+    const char *word = border_word(at, &b, &words);
+    const int64_t *cells = b.cells.v;
+    const size_t rank = b.cells.n / 2;
+    size_t first = 0;
+    if (!word) return false;
+    while (first < rank && cells[2 * first] == 0 && cells[2 * first + 1] == 0) first++;
     if (first == rank) return xir_node_result(at, 0, xir_node_make(at, "Copy", INS(x), NO_SETS));
-    if (mode && (rank - first > 3 || rank - first + 2 > rank || (rank != rank - first + 1 && rank != rank - first + 2)))
+    if (b.mode && (rank - first > 3 || rank - first + 2 > rank ||
+                   (rank != rank - first + 1 && rank != rank - first + 2)))
         return xir_node_unsupported(at, "mirrored elements of other dims than the spatial ones");
     xir_ints pairs = xir_node_make_ints(at, 2 * (rank - first), 0);
-    for (size_t i = 0; i < rank - first && pairs.v; i++) {
-        pairs.v[2 * i] = pads.v[2 * (rank - 1 - i)];
-        pairs.v[2 * i + 1] = pads.v[2 * (rank - 1 - i) + 1];
-    }
-    const double value = xir_node_real(at, "value", 0);
+    for (size_t i = 0; i < pairs.n; i++) pairs.v[i] = cells[2 * (rank - 1 - i / 2) + i % 2];
     const bool real = xir_type_kind_of(v_element(x)) == XIR_TYPE_FLOAT;
     const xir_any none = xir_any_null();
     xir_set set = { .name = "value", .kind = XIR_SET_ANY, .p = &none };
-    if (!isfinite(value)) return xir_node_unsupported(at, "cells of %g", value);
-    if (!mode) set = real ? (xir_set)REAL("value", value) : (xir_set)INT("value", (int64_t)value);
-    return xir_node_becomes_foreign(at, INS(x), SETS(WORD("mode", xir_str_of(theirs[mode])), LIST("pad", &pairs), set));
+    if (!isfinite(b.value)) return xir_node_unsupported(at, "cells of %g", b.value);
+    if (!b.mode) set = real ? (xir_set)REAL("value", b.value) : (xir_set)INT("value", (int64_t)b.value);
+    return xir_node_becomes_foreign(at, INS(x), SETS(WORD("mode", xir_str_of(word)), LIST("pad", &pairs), set));
 }
 
 bool pnnx_back_roll(xir_node *at) {
@@ -271,8 +266,7 @@ static xir_value *constant_from_start(xir_node *at, size_t i, const xir_value *x
 bool pnnx_back_gather(xir_node *at) {
     int64_t axis;
     xir_value *x = xir_node_input(at, 0), *index = xir_node_input(at, 1);
-    if (!x || !index || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 0), v_rank(x), &axis))
-        return false;
+    if (!x || !index || !node_axis(at, "axis", 0, v_rank(x), &axis)) return false;
     index = xir_node_is_constant(at, 1) ? constant_from_start(at, 1, x, (size_t)axis)
                                         : from_start(at, index, x, (size_t)axis, false);
     return row_becomes(at, INS(x, index), NO_SETS);
@@ -283,7 +277,7 @@ bool pnnx_back_embedding(xir_node *at) {
     int64_t axis;
     xir_value *x = xir_node_params(at, 0), *index = xir_node_input(at, 1);
     if (xir_node_failed(at) || xir_node_is_constant(at, 1)) return xir_node_unsupported(at, "constant positions");
-    if (!xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 0), v_rank(x), &axis)) return false;
+    if (!node_axis(at, "axis", 0, v_rank(x), &axis)) return false;
     if (v_rank(x) != 2 || axis || v_rank(index) == 0) return xir_node_unsupported(at, "rows of something else");
     return xir_node_becomes_foreign(at, INS(from_start(at, index, x, 0, true), x),
                                     SETS(INT("embedding_dim", v_dim(x, 1)), INT("num_embeddings", v_dim(x, 0)),

@@ -22,7 +22,7 @@ bool pnnx_back_conv(xir_node *at) {
     const xir_ints size = window_list(&w, w.size), zeros = xir_node_make_ints(at, w.n, 0);
     if (padded && w.mode != XIR_PADDING_ZEROS)
         return xir_node_unsupported(at, "different padding of both sides");
-    if (padded) x = window_padded(at, x, &w, "CONSTANT", 0);
+    if (padded) x = window_padded(at, x, &w, XIR_PAD_CONSTANT, 0);
     if (!x) return false;
     if (!is_module(at))
         return row_becomes(at, INS(x, kernel, bias),
@@ -68,7 +68,7 @@ bool pnnx_back_pool(xir_node *at) {
     if (!down && !up) {
         if ((max && !v_is_real(x)) || (!max && !counts))
             return xir_node_unsupported(at, "more padding after than before, or beyond half of a window");
-        x = window_padded(at, x, &w, "CONSTANT", max ? -INFINITY : 0);   // what a maximum or a mean counts
+        x = window_padded(at, x, &w, XIR_PAD_CONSTANT, max ? -INFINITY : 0);   // what a maximum or a mean counts
         if (!x) return false;
     }
     const xir_ints pads = window_list(&w, w.before);

@@ -4,6 +4,7 @@
 /* Operators that exchange blocks of an image with channels: shuffles, windows as columns and back. */
 #include <string.h>
 #include "pnnx/pnnx.h"
+#include "spec/borders.h"
 
 /* ---- blocks ----------------------------------------------------------------------------------------------------- */
 
@@ -112,7 +113,7 @@ bool pnnx_unfold(xir_node *at) {
         if (!node_at_most(at, p.out[i] * p.size[i], PNNX_MOST_LISTED, "the number of rows of all windows along dim %zu",
                           2 + i)) return false;
     const xir_ints pads = { (int64_t[]){ 0, 0, 0, 0, p.pad[0], p.pad[0], p.pad[1], p.pad[1] }, 8 };
-    if (p.pad[0] || p.pad[1]) x = xir_node_make(at, "Pad", INS(x), SETS(LIST("padding", &pads)));
+    if (p.pad[0] || p.pad[1]) x = zeros_around(at, x, &pads);
     for (size_t i = 0; i < 2; i++) {
         xir_ints places = xir_node_make_ints(at, (size_t)(p.out[i] * p.size[i]), 0);
         for (size_t k = 0; k < places.n; k++)

@@ -48,7 +48,7 @@ bool pnnx_gelu(xir_node *at) {
 bool pnnx_glu(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     int64_t axis;
-    if (!x || !pnnx_axis(at, "dim", -1, v_rank(x), &axis)) return false;
+    if (!x || !node_axis(at, "dim", -1, v_rank(x), &axis)) return false;
     if (!xir_node_need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
     const int64_t half = v_dim(x, (size_t)axis) / 2;
     if (2 * half != v_dim(x, (size_t)axis)) {
@@ -71,7 +71,7 @@ bool pnnx_soft(xir_node *at) {
     if (!pnnx_is_none(at, "dtype") && !v_is_real(x)) return xir_node_unsupported(at, "a dtype of integers");
     const size_t rank = v_rank(x);
     const int64_t otherwise = map ? -3 : rank == 0 || rank == 1 || rank == 3 ? 0 : 1;
-    if (!pnnx_axis(at, "dim", otherwise, rank, &axis)) return false;
+    if (!node_axis(at, "dim", otherwise, rank, &axis)) return false;
     const char *cls = least || map ? "Softmax" : at->cls->row->cls;
     return xir_node_result(at, 0, pnnx_softmax(at, cls, x, axis));
 }
@@ -205,7 +205,7 @@ bool pnnx_cross(xir_node *at) {
     size_t first = 0;
     while (first < rank && v_dim(a, first) != 3) first++;
     int64_t axis = (int64_t)first;
-    if (!pnnx_is_none(at, "dim") && !pnnx_axis(at, "dim", -1, rank, &axis)) return false;
+    if (!pnnx_is_none(at, "dim") && !node_axis(at, "dim", -1, rank, &axis)) return false;
     if (axis >= (int64_t)rank || v_dim(a, (size_t)axis) != 3) return xir_node_unsupported(at, "no dim of 3 elements");
     const xir_ints next = { (int64_t[]){ 1, 2, 0 }, 3 }, after = { (int64_t[]){ 2, 0, 1 }, 3 };
     const size_t k = (size_t)axis;

@@ -4,6 +4,7 @@
 /* Elements by index, constants, and what PNNX itself makes of them. */
 #include "node/lists.h"
 #include "pnnx/pnnx.h"
+#include "spec/borders.h"
 
 /* The one weight of the operator. A scalar is stored with one dim. */
 bool pnnx_attribute(xir_node *at) {
@@ -25,7 +26,7 @@ bool pnnx_embedding(xir_node *at) {
 static bool by_index(xir_node *at, const char *cls) {
     int64_t axis;
     xir_value *x = xir_node_input(at, 0), *index = xir_node_input(at, 1);
-    if (!x || !pnnx_is_index(at, 1, index) || !pnnx_axis(at, "dim", 0, v_rank(x), &axis)) return false;
+    if (!x || !pnnx_is_index(at, 1, index) || !node_axis(at, "dim", 0, v_rank(x), &axis)) return false;
     return xir_node_becomes(at, cls, INS(x, index), SETS(INT("axis", axis)));
 }
 bool pnnx_index_select(xir_node *at) { return by_index(at, "Gather"); }
@@ -34,7 +35,7 @@ bool pnnx_index_select(xir_node *at) { return by_index(at, "Gather"); }
 bool pnnx_gather(xir_node *at) {
     int64_t axis;
     xir_value *x = xir_node_input(at, 0), *index = xir_node_input(at, 1);
-    if (!x || !pnnx_is_index(at, 1, index) || !pnnx_axis(at, "dim", 0, v_rank(x), &axis)) return false;
+    if (!x || !pnnx_is_index(at, 1, index) || !node_axis(at, "dim", 0, v_rank(x), &axis)) return false;
     for (size_t i = 0; x && i < v_rank(x) && i < v_rank(index); i++) {
         const int64_t n = v_dim(index, i);
         if ((int64_t)i != axis && n >= 0 && n != v_dim(x, i)) x = make_part(at, x, i, 0, n, 1);
@@ -178,7 +179,7 @@ bool pnnx_scatter(xir_node *at) {
     const xir_str word = xir_node_text(at, "reduce", adds ? "add" : "none");
     if (!x || !pnnx_is_index(at, 1, index)) return false;
     if (src && !xir_node_same_elements(at, 0, x, 2, src)) return false;
-    if (!pnnx_axis(at, "dim", 0, v_rank(x), &axis)) return false;
+    if (!node_axis(at, "dim", 0, v_rank(x), &axis)) return false;
     const bool multiplies = xir_str_equal(word, XIR_STR("multiply"));
     if (!multiplies && !xir_str_equal(word, XIR_STR("add")) && !xir_str_equal(word, XIR_STR("none")))
         return xir_node_unsupported(at, "the reduction %.*s", CLIP(word));
@@ -246,7 +247,7 @@ bool pnnx_repeat_interleave(xir_node *at) {
     int64_t axis = 0, total = 0;
     if (!x) return false;
     if (pnnx_is_none(at, "dim")) x = make_shaped(at, x, (int64_t[]){ -1 }, 1);
-    else if (!pnnx_axis(at, "dim", 0, v_rank(x), &axis)) return false;
+    else if (!node_axis(at, "dim", 0, v_rank(x), &axis)) return false;
     if (!x || !xir_node_need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
     const size_t n = (size_t)v_dim(x, (size_t)axis);
     if (xir_node_has(at, 1)) {
@@ -288,7 +289,7 @@ bool pnnx_diag(xir_node *at) {
         xir_ints places = xir_node_make_ints(at, (size_t)(n * n), rows);
         for (int64_t i = 0; i < rows && places.v; i++)
             places.v[(i + (k < 0 ? off : 0)) * n + i + (k > 0 ? off : 0)] = i;
-        xir_value *longer = xir_node_make(at, "Pad", INS(x), SETS(LIST("padding", &pads)));
+        xir_value *longer = zeros_around(at, x, &pads);
         return xir_node_result(at, 0, make_shaped(at, make_taken(at, longer, 0, &places), (int64_t[]){ n, n }, 2));
     }
     const int64_t r0 = k < 0 ? off : 0, c0 = k > 0 ? off : 0;

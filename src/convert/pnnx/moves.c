@@ -4,6 +4,7 @@
 /* Operators that take tensors apart, join them, or move their elements along axes. */
 #include <string.h>
 #include "pnnx/pnnx.h"
+#include "spec/borders.h"
 
 /* ---- splits ----------------------------------------------------------------------------------------------------- */
 
@@ -22,7 +23,7 @@ static bool split_into(xir_node *at, xir_value *x, int64_t axis, const xir_ints 
 static bool split_axis(xir_node *at, xir_value **x, int64_t *axis, int64_t *n) {
     enum { MOST_PARTS = 1 << 20 };
     *x = xir_node_input(at, 0);
-    if (!*x || !pnnx_axis(at, "dim", 0, v_rank(*x), axis)) return false;
+    if (!*x || !node_axis(at, "dim", 0, v_rank(*x), axis)) return false;
     if (!xir_node_need_dims(at, *x, (size_t)*axis, (size_t)*axis + 1)) return false;
     *n = v_dim(*x, (size_t)*axis);
     return node_at_most(at, *n, MOST_PARTS, "dim %lld", (long long)*axis);
@@ -85,7 +86,7 @@ bool pnnx_tensor_split(xir_node *at) {
 bool pnnx_unbind(xir_node *at) {
     int64_t axis;
     xir_value *x = xir_node_input(at, 0);
-    if (!x || !pnnx_axis(at, "dim", 0, v_rank(x), &axis)) return false;
+    if (!x || !node_axis(at, "dim", 0, v_rank(x), &axis)) return false;
     xir_op *op = xir_node_make_op(at, "Unstack", INS(x), SETS(INT("dim", axis)));
     for (size_t i = 0; op && i < at->n_out; i++) xir_node_result(at, i, xir_op_output(op, (int64_t)i));
     return !xir_node_failed(at);
@@ -98,7 +99,7 @@ static bool joined(xir_node *at, const char *cls, const char *attribute, size_t 
     xir_value **inputs = node_take(at, (at->n_in + 1) * sizeof *inputs);
     if (!inputs) return node_no_memory(at);
     for (size_t i = 0; i < at->n_in; i++) inputs[i] = xir_node_input(at, i);
-    if (xir_node_failed(at) || !pnnx_axis(at, "dim", 0, v_rank(inputs[0]) + more, &axis)) return false;
+    if (xir_node_failed(at) || !node_axis(at, "dim", 0, v_rank(inputs[0]) + more, &axis)) return false;
     for (size_t i = 1; i < at->n_in; i++) if (!xir_node_same_elements(at, 0, inputs[0], i, inputs[i])) return false;
     return xir_node_becomes(at, cls, (xir_values){ inputs, at->n_in }, SETS(INT(attribute, axis)));
 }
@@ -135,21 +136,15 @@ bool pnnx_flip(xir_node *at) {
     return xir_node_result(at, 0, x);
 }
 
-/* Each axis continues with its own elements: those from its end are before the first. */
-static bool wrapped(xir_node *at, xir_value *x, const xir_ints *pads) {
-    for (size_t axis = 0; x && axis < v_rank(x); axis++) {
-        const int64_t before = pads->v[2 * axis], after = pads->v[2 * axis + 1], n = v_dim(x, axis);
-        if (!before && !after) continue;
-        if (!xir_node_need_dims(at, x, axis, axis + 1)) return false;
-        if (before > n || after > n)
+/* Each axis continues with its own elements, once. */
+static bool wrapped(xir_node *at, xir_value *x, const xir_ints *cells) {
+    for (size_t i = 0; i < cells->n; i++) {
+        const int64_t n = v_dim(x, i / 2);
+        if (cells->v[i] < 0) return xir_node_unsupported(at, "removed elements");
+        if (cells->v[i] && n >= 0 && cells->v[i] > n)
             return xir_node_invalid(at, XIR_E_BOUNDS, NULL, "padding that wraps around more than once");
-        if (before < 0 || after < 0) return xir_node_unsupported(at, "removed elements");
-        if (n > PNNX_MOST_LISTED) return xir_node_unsupported(at, "a constant of more than 2^22 elements");
-        xir_ints places = xir_node_make_ints(at, (size_t)(before + n + after), 0);
-        for (size_t i = 0; i < places.n; i++) places.v[i] = ((int64_t)i - before + n) % n;
-        x = make_taken(at, x, axis, &places);
     }
-    return xir_node_result(at, 0, x);
+    return xir_node_result(at, 0, make_wrapped(at, x, cells));
 }
 
 /* Pairs from the last dim on. */
@@ -165,21 +160,15 @@ bool pnnx_pad(xir_node *at) {
     if (pads.n % 2 || pads.n > 2 * rank)
         return xir_node_invalid(at, XIR_E_BOUNDS, module ? "attribute/padding" : "attribute/pad",
                                 "expected an even number of at most %zu items, found %zu", 2 * rank, pads.n);
-    xir_ints all = xir_node_make_ints(at, 2 * rank, 0);
-    for (size_t i = 0; i < pads.n && all.v; i++) {
-        const size_t axis = rank - 1 - i / 2;
-        all.v[2 * axis + i % 2] = pads.v[i];
-    }
+    borders b = { .cells = xir_node_make_ints(at, 2 * rank, 0), .filled = true };
+    b.value = xir_node_real(at, "value", 0);
+    for (size_t i = 0; i < pads.n && b.cells.v; i++) b.cells.v[2 * (rank - 1 - i / 2) + i % 2] = pads.v[i];
     const xir_str mode = xir_node_text(at, "mode", "constant");
     const bool reflect = module ? variant / 4 == PNNX_PAD_REFLECT : xir_str_equal(mode, XIR_STR("reflect"));
     const bool edge = module ? variant / 4 == PNNX_PAD_REPEAT : xir_str_equal(mode, XIR_STR("replicate"));
     const bool circular = !module && xir_str_equal(mode, XIR_STR("circular"));
     if (xir_node_failed(at)) return false;
-    if (circular) return wrapped(at, x, &all);
-    const double value = xir_node_real(at, "value", 0);
-    if (v_is_integer(x) && !(value >= -0x1p63 && value < 0x1p63))
-        return xir_node_unsupported(at, "an integer of %g", value);
-    const xir_set fill = v_is_integer(x) ? (xir_set)INT("value", (int64_t)value) : (xir_set)REAL("value", value);
-    const char *word = reflect ? "REFLECTION" : edge ? "REPLICATION" : "CONSTANT";
-    return xir_node_becomes(at, "Pad", INS(x), SETS(LIST("padding", &all), WORD("mode", xir_str_of(word)), fill));
+    if (circular) return wrapped(at, x, &b.cells);
+    b.mode = reflect ? XIR_PAD_REFLECTION : edge ? XIR_PAD_REPLICATION : XIR_PAD_CONSTANT;
+    return xir_node_result(at, 0, op_of_borders(at, x, &b));
 }

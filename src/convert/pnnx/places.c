@@ -5,6 +5,7 @@
  * the greatest; a constant table has the position in the image of each cell. */
 #include <math.h>
 #include "pnnx/pnnx.h"
+#include "spec/borders.h"
 
 /* The sizes along the spatial axes. */
 typedef struct grid { size_t n; int64_t in[3], cells[3], out[3], all_cells, all_out; } grid;
@@ -35,7 +36,7 @@ static xir_value *side_by_side(xir_node *at, xir_value *x, const grid *g, const 
             if (after > pad[1]) pad[1] = after, any = true;
         }
     }
-    if (any) x = xir_node_make(at, "Pad", INS(x), SETS(LIST("padding", &pads), REAL("value", -INFINITY)));
+    if (any) x = op_of_borders(at, x, &(borders){ .cells = pads, .filled = true, .value = -INFINITY });
     for (size_t k = 0; k < g->n && !xir_node_failed(at); k++) {
         xir_ints shifted = xir_node_make_ints(at, places[k].n, 0);
         for (size_t i = 0; i < shifted.n; i++) shifted.v[i] = places[k].v[i] + pads.v[2 * (first + k)];

@@ -48,8 +48,6 @@ bool pnnx_list(xir_node *at, const char *name, size_t n, xir_ints *out);
 bool pnnx_next_word(xir_str *list, xir_str *word);
 /* A word that is an integer; beyond 32 bits *out is at least PNNX_END, if it is not negative. */
 bool pnnx_word_integer(xir_str word, int64_t *out);
-/* An axis of an attribute, counted from the start. */
-bool pnnx_axis(xir_node *at, const char *name, int64_t otherwise, size_t rank, int64_t *out);
 /* x in the elements that the attribute dtype names: PyTorch casts before it computes. x if it is missing or None; NULL
  * after a failure. */
 xir_value *pnnx_cast_first(xir_node *at, xir_value *x);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include "pnnx/pnnx.h"
 #include "formula/simpler.h"
+#include "spec/borders.h"
 
 bool pnnx_linear(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *weight = xir_node_input(at, 1), *bias = xir_node_optional_input(at, 2);
@@ -90,7 +91,7 @@ static xir_value *longer_mask(xir_node *at, xir_value *mask, int64_t rows) {
     xir_ints pads = xir_node_make_ints(at, 2 * v_rank(mask), 0);
     if (!pads.v) return NULL;
     pads.v[pads.n - 1] = rows;
-    return xir_node_make(at, "Pad", INS(mask), SETS(LIST("padding", &pads)));
+    return zeros_around(at, mask, &pads);
 }
 
 bool pnnx_attention(xir_node *at) {

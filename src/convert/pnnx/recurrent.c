@@ -9,6 +9,7 @@
  * more features of that step, with R for their weights. */
 #include <stdio.h>
 #include "pnnx/pnnx.h"
+#include "spec/borders.h"
 #include "spec/recurrent.h"
 
 typedef struct cell {
@@ -96,7 +97,7 @@ static xir_value *padded(xir_node *at, xir_value *x, size_t axis, int64_t before
     v[2 * axis] = before;
     v[2 * axis + 1] = after;
     const xir_ints pads = { v, 2 * n };
-    return before || after ? xir_node_make(at, "Pad", INS(x), SETS(LIST("padding", &pads))) : x;
+    return before || after ? zeros_around(at, x, &pads) : x;
 }
 
 /* Adds the first state h, [directions, n, P], to the features of x, and their weights to w: those of one direction are

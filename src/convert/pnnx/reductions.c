@@ -68,7 +68,7 @@ static xir_value *places_of(xir_node *at, const char *cls, xir_value *x, bool ke
     if (pnnx_is_none(at, "dim")) {
         const xir_ints flat = { (int64_t[]){ -1 }, 1 };
         x = make_reshaped(at, x, &flat);
-    } else if (!pnnx_axis(at, "dim", 0, v_rank(x), &axis)) {
+    } else if (!node_axis(at, "dim", 0, v_rank(x), &axis)) {
         return NULL;
     }
     xir_value *y = xir_node_make(at, cls, INS(x), SETS(INT("dim", axis), INT("keepdim", keep)));
@@ -135,7 +135,7 @@ static bool ranked(xir_node *at, xir_value *x, int64_t axis, int64_t count, bool
 bool pnnx_topk(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     int64_t axis;
-    if (!x || !pnnx_axis(at, "dim", -1, v_rank(x), &axis)) return false;
+    if (!x || !node_axis(at, "dim", -1, v_rank(x), &axis)) return false;
     return ranked(at, x, axis, xir_node_int(at, "k", 1), xir_node_bool(at, "largest", true),
                   xir_node_bool(at, "sorted", true));
 }
@@ -144,7 +144,7 @@ bool pnnx_topk(xir_node *at) {
 bool pnnx_sort(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     int64_t axis;
-    if (!x || !pnnx_axis(at, "dim", -1, v_rank(x), &axis)) return false;
+    if (!x || !node_axis(at, "dim", -1, v_rank(x), &axis)) return false;
     if (!xir_node_need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
     return ranked(at, x, axis, v_dim(x, (size_t)axis), xir_node_bool(at, "descending", false), true);
 }
@@ -152,7 +152,7 @@ bool pnnx_sort(xir_node *at) {
 bool pnnx_cumsum(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     int64_t axis;
-    if (!x || !pnnx_axis(at, "dim", 0, v_rank(x), &axis)) return false;
+    if (!x || !node_axis(at, "dim", 0, v_rank(x), &axis)) return false;
     return xir_node_becomes(at, "CumSum", INS(grown(at, x)), SETS(INT("axis", axis)));
 }
 
@@ -160,7 +160,7 @@ bool pnnx_cumsum(xir_node *at) {
 bool pnnx_cumprod(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     int64_t axis;
-    if (!x || !pnnx_axis(at, "dim", 0, v_rank(x), &axis)) return false;
+    if (!x || !node_axis(at, "dim", 0, v_rank(x), &axis)) return false;
     x = grown(at, x);
     if (!x || !xir_node_need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
     const size_t k = (size_t)axis;

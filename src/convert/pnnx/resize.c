@@ -7,6 +7,7 @@
 #include "node/lists.h"
 #include "formula/formulas.h"
 #include "pnnx/pnnx.h"
+#include "spec/resizing.h"
 
 typedef enum resize_mode { NEAREST, NEAREST_EXACT, LINEAR, CUBIC, AREA } resize_mode;
 
@@ -127,14 +128,12 @@ static bool resize_open(xir_node *at, xir_value *x, resize_mode mode, bool corne
     const double *factors;
     size_t count;
     item_list known;
-    xir_ints whole = xir_node_make_ints(at, n, 1), sizes = xir_node_make_ints(at, n, -1);
+    xir_ints whole = xir_node_make_ints(at, n, 1);
     list_items to = make_items(at, n, 0);
-    const char *word = mode == LINEAR ? "INTER_LINEAR" : "INTER_NEAREST";
-    const xir_sets sets = SETS(LIST("dsize", &sizes), WORD("interpolation", xir_str_of(word)));
+    const cell_way way = mode == LINEAR ? CELL_LINEAR : CELL_NEAREST;
     if (xir_node_has(at, 1) && (mode == LINEAR || mode == NEAREST_EXACT) && !corners && to.v) {
         if (!read_items_of(at, NULL, 1, &to) || to.n != n) return xir_node_unsupported(at, "an image of unknown size");
-        xir_value *y = make_listed(at, "Resize", xir_node_channels_last(at, x), &to, sets);
-        return xir_node_result(at, 0, y ? xir_node_channels_second(at, y) : NULL);
+        return xir_node_result(at, 0, op_of_resizing(at, x, &(resizing){ .way = way, .size = to }));
     }
     if (!xir_node_real_items(at, factors_name(at), &factors, &count) || count != n || corners || mode == CUBIC ||
         mode == AREA)
@@ -153,8 +152,7 @@ static bool resize_open(xir_node *at, xir_value *x, resize_mode mode, bool corne
         to.v[k] = (list_item){ .origin = FROM_ITEM, .of = size, .axis = (int64_t)k };
         to.v[k].v = found ? known.v[k] : EXPR_UNKNOWN;
     }
-    xir_value *y = make_listed(at, "Resize", xir_node_channels_last(at, x), &to, sets);
-    return xir_node_result(at, 0, y ? xir_node_channels_second(at, y) : NULL);
+    return xir_node_result(at, 0, op_of_resizing(at, x, &(resizing){ .way = way, .size = to }));
 }
 
 /* Whether the size is an input whose numbers are not known. */
@@ -189,11 +187,11 @@ bool pnnx_resize(xir_node *at) {
         plain = plain && (corners || quotient) && (mode != NEAREST || axes[k].out % axes[k].in == 0);
     }
     if (plain && (mode == NEAREST || mode == LINEAR)) {
-        const char *word = mode == NEAREST ? "NEAREST" : "BILINEAR";
-        xir_value *y = xir_node_make(at, "Upsample", INS(xir_node_channels_last(at, x)),
-                                     SETS(INT("height", axes[0].out), INT("width", axes[1].out),
-                                          WORD("interpolation", xir_str_of(word)), INT("align_corners", corners)));
-        return xir_node_result(at, 0, y ? xir_node_channels_second(at, y) : NULL);
+        list_items to = make_items(at, n, 0);
+        for (size_t k = 0; k < to.n; k++) to.v[k] = item_number(axes[k].out);
+        const resizing r = { .up = true, .way = mode == NEAREST ? CELL_NEAREST : CELL_LINEAR, .corners = corners,
+                             .size = to };
+        return xir_node_result(at, 0, op_of_resizing(at, x, &r));
     }
     for (size_t k = 0; k < n && x; k++) {
         if (mode == AREA) x = pnnx_averaged(at, x, 2 + k, axes[k].in, axes[k].out);

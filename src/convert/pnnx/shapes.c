@@ -105,7 +105,7 @@ bool pnnx_transpose(xir_node *at) {
     if (!x) return false;
     const size_t rank = v_rank(x);
     if (xir_str_equal(xir_node_type(at), XIR_STR("torch.t")) && rank < 2) return xir_node_result(at, 0, x);
-    if (!pnnx_axis(at, "dim0", 0, rank, &a) || !pnnx_axis(at, "dim1", 1, rank, &b)) return false;
+    if (!node_axis(at, "dim0", 0, rank, &a) || !node_axis(at, "dim1", 1, rank, &b)) return false;
     xir_ints order = xir_node_series(at, 0, rank);
     if (!order.v) return false;
     order.v[a] = b, order.v[b] = a;
@@ -118,8 +118,8 @@ bool pnnx_flatten(xir_node *at) {
     if (!x) return false;
     const size_t rank = v_rank(x);
     if (rank == 0) return xir_node_result(at, 0, make_shaped(at, x, (int64_t[]){ 1 }, 1));
-    if (!pnnx_axis(at, "start_dim", xir_node_variant(at), rank, &first) ||
-        !pnnx_axis(at, "end_dim", -1, rank, &last)) return false;
+    if (!node_axis(at, "start_dim", xir_node_variant(at), rank, &first) ||
+        !node_axis(at, "end_dim", -1, rank, &last)) return false;
     if (first > last) return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/end_dim", "end_dim is before start_dim");
     const size_t n = rank - (size_t)(last - first);
     list_items dims = make_items(at, n, -1);
@@ -138,7 +138,7 @@ bool pnnx_unflatten(xir_node *at) {
     int64_t axis;
     xir_ints sizes;
     xir_value *x = xir_node_input(at, 0);
-    if (!x || !pnnx_axis(at, "dim", 0, v_rank(x), &axis) || !pnnx_list(at, "sizes", 0, &sizes)) return false;
+    if (!x || !node_axis(at, "dim", 0, v_rank(x), &axis) || !pnnx_list(at, "sizes", 0, &sizes)) return false;
     list_items dims = make_items(at, v_rank(x) - 1 + sizes.n, -1);
     for (size_t i = 0; i < dims.n; i++) {
         const size_t k = (size_t)axis;

@@ -86,13 +86,6 @@ bool pnnx_word_integer(xir_str word, int64_t *out) {
     return word.size > negative;
 }
 
-bool pnnx_axis(xir_node *at, const char *name, int64_t otherwise, size_t rank, int64_t *out) {
-    char where[48];
-    snprintf(where, sizeof where, "attribute/%s", name);
-    *out = 0;
-    return xir_node_axis(at, where, xir_node_int(at, name, otherwise), rank, out);
-}
-
 bool pnnx_is_index(xir_node *at, size_t i, const xir_value *v) {
     char where[32], words[80], found[40];
     if (xir_node_failed(at) || !v) return false;

@@ -4,12 +4,7 @@
 /* Operators that take a part of a tensor, or write one: Tensor.slice, Tensor.slice_copy, torch.select, torch.narrow. */
 #include "node/lists.h"
 #include "pnnx/pnnx.h"
-
-/* What a slice takes: for each dim of x its bounds and step; and the dims that are removed. */
-typedef struct slicing {
-    list_items bounds;     /* the begins of all dims, then the ends */
-    xir_ints   steps, gone;
-} slicing;
+#include "spec/slicing.h"
 
 /* The n items of the parameter `many`, or the only one of the parameter `one`, from an attribute or an input; all
  * `otherwise` if the node has neither. */
@@ -24,8 +19,9 @@ static bool slice_list(xir_node *at, const char *one, const char *many, size_t n
     return true;
 }
 
-/* From the parameters of a Tensor.slice of x. Negative selections count from the end. */
-static bool read_slicing(xir_node *at, xir_value *x, slicing *s) {
+/* From the parameters of a Tensor.slice of x; `gone` has 1 for each dim that is removed. Negative selections count from
+ * the end. */
+static bool read_slicing(xir_node *at, xir_value *x, slicing *s, xir_ints *gone) {
     list_items starts, ends, steps, selects;
     xir_ints dims;
     if (xir_node_failed(at) || !x) return false;
@@ -38,48 +34,42 @@ static bool read_slicing(xir_node *at, xir_value *x, slicing *s) {
         !slice_list(at, "step", "steps", dims.n, 1, &steps) ||
         !slice_list(at, NULL, "selects", dims.n, INT64_MAX, &selects))
         return xir_node_unsupported(at, "lists of different lengths");
-    s->bounds = make_items(at, 2 * rank, 0);
-    s->steps = xir_node_make_ints(at, rank, 1);
-    s->gone = xir_node_make_ints(at, rank, 0);
+    list_items bounds = make_items(at, 2 * rank, 0);
+    xir_ints step = xir_node_make_ints(at, rank, 1);
+    *gone = xir_node_make_ints(at, rank, 0);
     if (xir_node_failed(at)) return false;
-    for (size_t i = 0; i < rank; i++) s->bounds.v[rank + i] = item_number(INT64_MAX);
+    for (size_t i = 0; i < rank; i++) bounds.v[rank + i] = item_number(INT64_MAX);
     for (size_t i = 0; i < dims.n; i++) {
         int64_t axis;
         if (!xir_node_axis(at, "attribute/dims", dims.v[i], rank, &axis)) return false;
         const expr select = selects.v[i].v;
-        list_item *begin = &s->bounds.v[axis], *end = &s->bounds.v[rank + (size_t)axis];
+        list_item *begin = &bounds.v[axis], *end = &bounds.v[rank + (size_t)axis];
         if (!expr_is_number(select)) return xir_node_unsupported(at, "a selection that is computed");
         if (select < PNNX_END) {
             *begin = item_number(select);
             *end = item_number(select == -1 ? INT64_MAX : select + 1);
-            s->gone.v[axis] = 1;
+            gone->v[axis] = 1;
             continue;
         }
         if (!expr_is_number(steps.v[i].v) || steps.v[i].v < 1)
             return xir_node_unsupported(at, "a step that is computed");
         *begin = starts.v[i];
         *end = ends.v[i];
-        s->steps.v[axis] = steps.v[i].v;
+        step.v[axis] = steps.v[i].v;
     }
-    return true;
+    return slicing_of_items(at, &bounds, &step, s);
 }
 
 bool pnnx_slice(xir_node *at) {
     slicing s;
+    xir_ints gone;
     xir_value *x = xir_node_input(at, 0);
-    if (!read_slicing(at, x, &s)) return false;
-    const size_t rank = v_rank(x);
-    const bool known = items_known(&s.bounds);
-    xir_ints begin = xir_node_make_ints(at, rank, -1), end = xir_node_make_ints(at, rank, -1),
-             axes = xir_node_make_ints(at, rank, 0);
-    if (xir_node_failed(at)) return false;
+    if (!read_slicing(at, x, &s, &gone)) return false;
+    xir_ints axes = xir_node_make_ints(at, gone.n, 0);
+    if (!axes.v) return false;
     axes.n = 0;
-    for (size_t i = 0; i < rank; i++) {
-        if (known) begin.v[i] = s.bounds.v[i].v, end.v[i] = s.bounds.v[rank + i].v;
-        if (s.gone.v[i]) axes.v[axes.n++] = (int64_t)i;
-    }
-    const xir_sets sets = SETS(LIST("begin", &begin), LIST("end", &end), LIST("stride", &s.steps));
-    xir_value *y = known ? xir_node_make(at, "Slice", INS(x), sets) : make_listed(at, "Slice", x, &s.bounds, sets);
+    for (size_t i = 0; i < gone.n; i++) if (gone.v[i]) axes.v[axes.n++] = (int64_t)i;
+    xir_value *y = op_of_slicing(at, x, &s);
     if (!y || !axes.n) return xir_node_result(at, 0, y);
     return xir_node_result(at, 0, xir_node_make(at, "Squeeze", INS(y), SETS(LIST("axis", &axes))));
 }
@@ -87,20 +77,16 @@ bool pnnx_slice(xir_node *at) {
 /* Writes a part: the positions of its elements are listed, and one ScatterND over the flattened tensor writes them. */
 bool pnnx_slice_copy(xir_node *at) {
     slicing s;
+    xir_ints gone;
     xir_value *x = xir_node_input(at, 0), *src = xir_node_input(at, 1);
-    if (!read_slicing(at, x, &s) || !src || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
-    if (!items_known(&s.bounds)) return xir_node_unsupported(at, "bounds that are computed");
+    if (!read_slicing(at, x, &s, &gone) || !src || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
+    if (s.computed) return xir_node_unsupported(at, "bounds that are computed");
     const size_t rank = v_rank(x);
-    xir_ints dims = xir_node_dims(at, x), begin = xir_node_make_ints(at, rank, 0),
-             count = xir_node_make_ints(at, rank, 0);
+    xir_ints dims = xir_node_dims(at, x), count = xir_node_make_ints(at, rank, 0);
     if (xir_node_failed(at)) return false;
     for (size_t i = 0; i < rank; i++) {
-        int64_t b = s.bounds.v[i].v, e = s.bounds.v[rank + i].v;
-        const int64_t n = dims.v[i];
-        b = b < 0 ? b + n : b, e = e < 0 ? e + n : e;
-        b = b < 0 ? 0 : b > n ? n : b, e = e < b ? b : e > n ? n : e;
-        begin.v[i] = b;
-        count.v[i] = (e - b) / s.steps.v[i] + ((e - b) % s.steps.v[i] != 0);
+        const slice_part p = slicing_picks(&s, i, dims.v[i]);
+        s.begin.v[i] = p.first, count.v[i] = p.count;
     }
     if (!node_elements_at_most(at, &count, PNNX_MOST_LISTED, "the part")) return false;
     const int64_t total = product_of(&count, 0, rank);
@@ -108,7 +94,7 @@ bool pnnx_slice_copy(xir_node *at) {
     for (int64_t k = 0; places.v && k < total; k++) {
         int64_t rest = k, stride = 1;
         for (size_t i = rank; i-- > 0; stride *= dims.v[i], rest /= count.v[i]) {
-            places.v[k] += (begin.v[i] + rest % count.v[i] * s.steps.v[i]) * stride;
+            places.v[k] += (s.begin.v[i] + rest % count.v[i] * s.step.v[i]) * stride;
         }
     }
     xir_value *flat = make_shaped(at, x, (int64_t[]){ -1 }, 1), *updates = make_shaped(at, src, (int64_t[]){ -1 }, 1);
@@ -121,7 +107,7 @@ bool pnnx_slice_copy(xir_node *at) {
 bool pnnx_select(xir_node *at) {
     int64_t axis;
     xir_value *x = xir_node_input(at, 0);
-    if (!x || !pnnx_axis(at, "dim", 0, v_rank(x), &axis)) return false;
+    if (!x || !node_axis(at, "dim", 0, v_rank(x), &axis)) return false;
     xir_value *index = xir_node_has(at, 1) ? xir_node_input(at, 1)
         : xir_node_scalar(at, xir_type_sint(xir_node_context(at), 64), (double)xir_node_int(at, "index", 0));
     return xir_node_becomes(at, "Gather", INS(x, index), SETS(INT("axis", axis)));
@@ -130,7 +116,7 @@ bool pnnx_select(xir_node *at) {
 bool pnnx_narrow(xir_node *at) {
     int64_t axis;
     xir_value *x = xir_node_input(at, 0);
-    if (!x || !pnnx_axis(at, "dim", 0, v_rank(x), &axis)) return false;
+    if (!x || !node_axis(at, "dim", 0, v_rank(x), &axis)) return false;
     int64_t start = xir_node_int(at, "start", 0), length = xir_node_int(at, "length", 0);
     if (start < 0) {
         if (!xir_node_need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;

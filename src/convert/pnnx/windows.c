@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include "pnnx/pnnx.h"
 #include "formula/sampled.h"
+#include "spec/borders.h"
 
 /* ---- convolutions ----------------------------------------------------------------------------------------------- */
 
@@ -223,7 +224,7 @@ static xir_value *padded(xir_node *at, xir_value *x, windows *w, const windows *
         pads.v[2 * (k + 2)] = by->before[k], pads.v[2 * (k + 2) + 1] = by->after[k];
         w->before[k] -= by->before[k], w->after[k] -= by->after[k];
     }
-    return xir_node_make(at, "Pad", INS(x), SETS(LIST("padding", &pads)));
+    return zeros_around(at, x, &pads);
 }
 
 /* Counted padding is part of the input if cells after it do not count. */

@@ -73,9 +73,11 @@ const row_attribute *row_attribute_named(const convert_class *cls, xir_str name)
 
 enum {
     N_BUILT_IN = 0
-#define DIALECT(id) + 1
-#include "dialects.def"
+#define FORMAT(id, page, fuzz)
+#define DIALECT(id, page, fuzz) + 1
+#include "formats.def"
 #undef DIALECT
+#undef FORMAT
 };
 
 /* The dialects of the library are the first ones of every context. Their checks see attributes and types alone. */

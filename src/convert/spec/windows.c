@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* Windows of foreign convolutions and pools: see windows.h. */
-#include <string.h>
 #include "spec/windows.h"
+#include "spec/borders.h"
 #include "window_attrs.h"
 
 const axis_words *axis_words_of(size_t n, size_t k) {
@@ -99,7 +99,7 @@ bool window_is_even(const windows *w) {
     return even;
 }
 
-xir_value *window_padded(xir_node *at, xir_value *x, windows *w, const char *mode, double value) {
+xir_value *window_padded(xir_node *at, xir_value *x, windows *w, xir_pad_mode mode, double value) {
     const size_t rank = v_rank(x);
     xir_ints all = xir_node_make_ints(at, 2 * rank, 0);
     if (!all.v) return NULL;
@@ -108,8 +108,8 @@ xir_value *window_padded(xir_node *at, xir_value *x, windows *w, const char *mod
         if (w->input[k] >= 0) w->input[k] += w->before[k] + w->after[k];
         w->before[k] = w->after[k] = 0;
     }
-    const xir_set sets[] = { LIST("padding", &all), WORD("mode", xir_str_of(mode)), REAL("value", value) };
-    return xir_node_make(at, "Pad", INS(x), (xir_sets){ sets, strcmp(mode, "CONSTANT") == 0 ? 3 : 2 });
+    return op_of_borders(at, x, &(borders){ .cells = all, .mode = mode, .filled = mode == XIR_PAD_CONSTANT,
+                                            .value = value });
 }
 
 /* ---- to XIR's op ------------------------------------------------------------------------------------------------ */

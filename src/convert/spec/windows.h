@@ -56,9 +56,9 @@ bool window_has_pads(const windows *w);
 bool window_cuts(const windows *w);
 bool window_is_even(const windows *w);
 
-/* x with the padding as cells, by a Pad of this mode; `value` is that of CONSTANT. Then the windows slide over it, and
- * have no padding. */
-xir_value *window_padded(xir_node *at, xir_value *x, windows *w, const char *mode, double value);
+/* x with the padding as cells, by a Pad of this mode; `value` is that of XIR_PAD_CONSTANT. Then the windows slide over
+ * it, and have no padding. */
+xir_value *window_padded(xir_node *at, xir_value *x, windows *w, xir_pad_mode mode, double value);
 
 /* ---- to XIR's op ------------------------------------------------------------------------------------------------ */
 

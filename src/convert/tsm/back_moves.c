@@ -3,7 +3,9 @@
 
 /* The way back of operations over dims, and of those that move elements. */
 #include <math.h>
+#include "spec/borders.h"
 #include "spec/reduction.h"
+#include "spec/slicing.h"
 #include "tsm/tsm.h"
 
 /* ---- sums ------------------------------------------------------------------------------------------------------- */
@@ -59,7 +61,7 @@ bool tsm_back_extreme(xir_node *at) {
     const xir_type *type = tsm_type(at, 0);
     const bool keep = xir_node_bool(at, "keepdim", false), one = xir_node_attr(at, "dim");
     if (tsm_is_class(at, "Min") || tsm_is_class(at, "Argmin")) return least_of(at, x);
-    if (one && !xir_node_axis(at, "attribute/dim", xir_node_int(at, "dim", 0), v_rank(x), &axis)) return false;
+    if (one && !node_axis(at, "dim", 0, v_rank(x), &axis)) return false;
     if (!one) x = make_shaped(at, x, (int64_t[]){ -1 }, 1);
     xir_ints dims = xir_node_dims(at, x);
     if (!dims.v || !x) return false;
@@ -79,7 +81,7 @@ bool tsm_back_extreme(xir_node *at) {
 bool tsm_back_softmax(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     int64_t axis;
-    if (!x || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -1), v_rank(x), &axis)) return false;
+    if (!x || !node_axis(at, "axis", -1, v_rank(x), &axis)) return false;
     return row_becomes(at, INS(x), SETS(INT("dim", axis), XIR_SETB("smooth", true)));
 }
 
@@ -104,7 +106,7 @@ bool tsm_back_top_k(xir_node *at) {
     int64_t axis;
     xir_value *x = xir_node_input(at, 0);
     if (!x || !xir_node_ints(at, 1, &k) || k.n != 1) return false;
-    if (!xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -1), v_rank(x), &axis)) return false;
+    if (!node_axis(at, "axis", -1, v_rank(x), &axis)) return false;
     if (axis + 1 != (int64_t)v_rank(x) || !xir_node_bool(at, "largest", true) || k.v[0] < 1 || k.v[0] > TSM_MOST_DIM)
         return xir_node_unsupported(at, "another dim than the last, or the least");
     xir_value *packed = tsm_part(at, "tsm::topkv2", INS(x), SETS(INT("number", k.v[0]), INT("sorted", 1)),
@@ -177,49 +179,38 @@ bool tsm_back_split(xir_node *at) {
     int64_t axis;
     xir_value *x = xir_node_input(at, 0);
     if (!x || !xir_node_items(at, "sections", &sizes) ||
-        !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -1), v_rank(x), &axis)) return false;
+        !node_axis(at, "axis", -1, v_rank(x), &axis)) return false;
     return tsm_give_fields(at, "tsm::split", INS(x, tsm_list_of(at, &sizes, NULL)), SETS(INT("axis", axis)));
 }
 
 /* Bounds as numbers from 0 on; backward to before the first element by a mask. */
 bool tsm_back_slice(xir_node *at) {
-    xir_ints begin, end, step;
+    slicing s;
     xir_value *x = xir_node_input(at, 0);
-    if (!x || xir_node_has(at, 1)) return xir_node_unsupported(at, "bounds that are computed");
-    if (!xir_node_items(at, "begin", &begin) || !xir_node_items(at, "end", &end) ||
-        !xir_node_items(at, "stride", &step) || !xir_node_need_dims(at, x, 0, SIZE_MAX) || !tsm_short_dims(at, x))
-        return false;
+    if (!fixed_slicing_of_op(at, x, &s) || !tsm_short_dims(at, x)) return false;
     const size_t rank = v_rank(x);
     int64_t mask = 0;
-    if (rank > 31 || begin.n != rank || end.n != rank || step.n != rank)
-        return xir_node_unsupported(at, "%zu dims", rank);
+    if (rank > 31) return xir_node_unsupported(at, "%zu dims", rank);
     for (size_t i = 0; i < rank; i++) {
-        const int64_t n = v_dim(x, i);
-        const bool down = step.v[i] < 0;
-        int64_t b = begin.v[i] < 0 && begin.v[i] > INT64_MIN + n ? begin.v[i] + n : begin.v[i];
-        int64_t e = end.v[i] < 0 && end.v[i] > INT64_MIN + n ? end.v[i] + n : end.v[i];
-        const int64_t least = down ? -1 : 0, most = down ? n - 1 : n;
-        b = b < least ? least : b > most ? most : b;
-        e = e < least ? least : e > most ? most : e;
-        if (down ? b <= e : b >= e) return xir_node_unsupported(at, "no elements");
-        if (step.v[i] > TSM_MOST_DIM || step.v[i] < -TSM_MOST_DIM)
+        const slice_part p = slicing_picks(&s, i, v_dim(x, i));
+        if (!p.count) return xir_node_unsupported(at, "no elements");
+        if (s.step.v[i] > TSM_MOST_DIM || s.step.v[i] < -TSM_MOST_DIM)
             return xir_node_unsupported(at, "a number of more than 32 bits");
-        if (e < 0) mask |= INT64_C(1) << i, e = 0;
-        begin.v[i] = b, end.v[i] = e;
+        if (p.end < 0) mask |= INT64_C(1) << i;
+        s.begin.v[i] = p.first, s.end.v[i] = p.end < 0 ? 0 : p.end;
     }
     return tsm_gives(at, "tsm::strided_slice", INS(x),
-                     SETS(LIST("begin", &begin), LIST("end", &end), LIST("stride", &step), INT("end_mask", mask)));
+                     SETS(LIST("begin", &s.begin), LIST("end", &s.end), LIST("stride", &s.step),
+                          INT("end_mask", mask)));
 }
 
 bool tsm_back_pad(xir_node *at) {
-    xir_ints pairs;
+    static const pad_words constant = { { "" } };
+    borders b;
     xir_value *x = xir_node_input(at, 0);
-    if (!x || xir_node_has(at, 1)) return xir_node_unsupported(at, "padding that is computed");
-    if (!xir_node_is(at, "mode", "CONSTANT") || !xir_node_items(at, "padding", &pairs))
-        return xir_node_unsupported(at, "other cells than constants");
+    if (!fixed_borders_of_op(at, x, &b) || !border_word(at, &b, &constant)) return false;
     const xir_ints dims = { (int64_t[]){ (int64_t)v_rank(x), 2 }, 2 };
-    return tsm_gives(at, "tsm::pad", INS(x, tsm_list_of(at, &pairs, &dims)),
-                     SETS(REAL("padding_value", xir_node_real(at, "value", 0))));
+    return tsm_gives(at, "tsm::pad", INS(x, tsm_list_of(at, &b.cells, &dims)), SETS(REAL("padding_value", b.value)));
 }
 
 bool tsm_back_gather_nd(xir_node *at) {

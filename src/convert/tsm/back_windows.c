@@ -4,6 +4,7 @@
 /* The way back of operations on maps: windows, factors of channels, other sizes. Maps are NCHW, the only order in which
  * TenniS' pools compute. */
 #include "spec/maps.h"
+#include "spec/resizing.h"
 #include "spec/windows.h"
 #include "tsm/tsm.h"
 
@@ -147,12 +148,12 @@ bool tsm_back_batch_norm(xir_node *at) {
 
 /* half cells, linear or nearest. */
 bool tsm_back_upsample(xir_node *at) {
+    resizing r;
     xir_value *x = image_input(at);
     if (!x || !tsm_short_dims(at, xir_op_output(at->op, 0))) return false;
-    const xir_str word = xir_node_text(at, "interpolation", "");
-    const bool linear = xir_str_equal(word, XIR_STR("BILINEAR")) || xir_str_equal(word, XIR_STR("INTER_LINEAR"));
-    const bool nearest = xir_str_equal(word, XIR_STR("NEAREST")) || xir_str_equal(word, XIR_STR("INTER_NEAREST"));
-    if (!(linear || nearest) || xir_node_bool(at, "align_corners", false) || xir_node_has(at, 1))
+    if (!resizing_form_of_op(at, &r)) return false;
+    const bool linear = r.way == CELL_LINEAR, nearest = r.way == CELL_NEAREST;
+    if (r.way == CELL_CUBIC || r.corners || r.computed)
         return xir_node_unsupported(at, "curves, corners, or sizes that are computed");
     if (linear && !v_is_real(x)) return xir_node_unsupported(at, "integers between those of the cells");
     const xir_type *type = nchw_type(at, x, v_dim(x, 1));

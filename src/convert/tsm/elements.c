@@ -119,7 +119,7 @@ bool tsm_relu_max(xir_node *at) {
 bool tsm_prelu(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *slope = xir_node_input(at, 1);
     int64_t axis;
-    if (xir_node_failed(at) || !tsm_axis(at, "dim", 1, v_rank(x), &axis)) return false;
+    if (xir_node_failed(at) || !node_axis(at, "dim", 1, v_rank(x), &axis)) return false;
     if (!xir_node_same_elements(at, 0, x, 1, slope)) return false;
     const xir_ints dims = xir_node_dims(at, slope);
     const int64_t n = product_of(&dims, 0, dims.n), own = v_dim(x, (size_t)axis);

@@ -5,6 +5,7 @@
  * for a matrix, of both axes as one. Where an operation of XIR computes the same, it is used instead. */
 #include <math.h>
 #include <stdio.h>
+#include "spec/resizing.h"
 #include "tsm/tsm.h"
 
 typedef enum way { LINEAR, CUBIC, NEAREST, HARD } way;
@@ -137,11 +138,9 @@ static xir_value *resized(xir_node *at, xir_value *x, size_t axis, int64_t heigh
         return xir_node_unsupported(at, "a curve through less than 4 cells"), NULL;
     if (type != CUBIC && height == rows && width == columns) return x;
     if (is_upsample(x, axis, height, width, type)) {
-        const char *word = type == LINEAR ? "BILINEAR" : "NEAREST";
-        xir_value *y = xir_node_make(at, "Upsample", INS(xir_node_channels_last(at, x)),
-                                     SETS(INT("height", height), INT("width", width),
-                                          WORD("interpolation", xir_str_of(word))));
-        return xir_node_channels_second(at, y);
+        list_item size[] = { item_number(height), item_number(width) };
+        return op_of_resizing(at, x, &(resizing){ .up = true, .size = { size, 2 },
+                                                  .way = type == LINEAR ? CELL_LINEAR : CELL_NEAREST });
     }
     const xir_type *element = v_element(x);
     const bool between = taps_of(type) > 1 && xir_type_kind_of(element) != XIR_TYPE_FLOAT;
@@ -335,7 +334,7 @@ static bool give_sampled(xir_node *at, xir_value *x, size_t axis, const sampling
 static bool two_dims(xir_node *at, const xir_value *x, int64_t otherwise, int64_t *dim) {
     if (xir_node_failed(at) || !x) return false;
     if (v_rank(x) < 2) return xir_node_unsupported(at, "%zu dims", v_rank(x));
-    if (!tsm_axis(at, "dim", otherwise, v_rank(x), dim)) return false;
+    if (!node_axis(at, "dim", otherwise, v_rank(x), dim)) return false;
     return *dim + 1 < (int64_t)v_rank(x) || tsm_out_of_range(at, "dim", *dim);
 }
 

@@ -8,7 +8,7 @@
 bool tsm_gather(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *index = tsm_index(at, xir_node_input(at, 1));
     int64_t axis;
-    if (xir_node_failed(at) || !tsm_axis(at, "axis", 0, v_rank(x), &axis)) return false;
+    if (xir_node_failed(at) || !node_axis(at, "axis", 0, v_rank(x), &axis)) return false;
     return xir_node_becomes(at, at->cls->row->cls, INS(x, index), SETS(INT("axis", axis)));
 }
 bool tsm_gather_elements(xir_node *at) { return tsm_gather(at); }
@@ -27,7 +27,8 @@ bool tsm_dimshuffle(xir_node *at) {
     xir_ints places;
     int64_t axis;
     xir_value *x = xir_node_input(at, 0);
-    if (!x || !tsm_axis(at, "dim", 0, v_rank(x), &axis) || !tsm_list(at, "shuffle", SIZE_MAX, 0, &places)) return false;
+    if (!x || !node_axis(at, "dim", 0, v_rank(x), &axis) || !tsm_list(at, "shuffle", SIZE_MAX, 0, &places))
+        return false;
     const int64_t n = v_dim(x, (size_t)axis);
     for (size_t i = 0; i < places.n && n >= 0; i++)
         if (places.v[i] >= n) return tsm_out_of_range(at, "shuffle", places.v[i]);

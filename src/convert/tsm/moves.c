@@ -221,7 +221,7 @@ static bool joined(xir_node *at, const char *cls, const char *name, const char *
         inputs[i] = xir_node_input(at, i);
         if (xir_node_failed(at) || !xir_node_same_elements(at, 0, inputs[0], i, inputs[i])) return false;
     }
-    if (!tsm_axis(at, name, otherwise, v_rank(inputs[0]) + more, &axis)) return false;
+    if (!node_axis(at, name, otherwise, v_rank(inputs[0]) + more, &axis)) return false;
     return xir_node_becomes(at, cls, (xir_values){ inputs, at->n_in }, SETS(INT(field, axis)));
 }
 bool tsm_concat(xir_node *at) { return joined(at, "Concat", "dim", "axis", 0, 0); }
@@ -242,7 +242,7 @@ static bool give_parts(xir_node *at, xir_value *x, int64_t axis, const xir_ints 
 bool tsm_chunk(xir_node *at) {
     int64_t axis, chunks;
     xir_value *x = xir_node_input(at, 0);
-    if (!x || !tsm_axis(at, "dim", -2, v_rank(x), &axis) || !tsm_int(at, "chunks", 1, 1, 1 << 16, &chunks))
+    if (!x || !node_axis(at, "dim", -2, v_rank(x), &axis) || !tsm_int(at, "chunks", 1, 1, 1 << 16, &chunks))
         return false;
     if (!xir_node_need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
     const int64_t n = v_dim(x, (size_t)axis), size = (n + chunks - 1) / chunks;
@@ -262,7 +262,7 @@ bool tsm_split(xir_node *at) {
     int64_t axis;
     xir_ints sizes;
     xir_value *x = xir_node_input(at, 0);
-    if (!x || !tsm_axis(at, "axis", 0, v_rank(x), &axis)) return false;
+    if (!x || !node_axis(at, "axis", 0, v_rank(x), &axis)) return false;
     if (at->n_in < 2) return xir_node_invalid(at, XIR_E_MISSING, "input/1", "input 1, the sizes, is missing");
     return tsm_constant(at, 1, SIZE_MAX, &sizes) && give_parts(at, x, axis, &sizes);
 }

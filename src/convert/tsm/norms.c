@@ -28,7 +28,7 @@ static bool own_dim(xir_node *at, const xir_value *x, int64_t otherwise, size_t 
     int64_t axis;
     *out = 0;
     if (xir_node_failed(at) || !x || !tsm_int(at, "dim", otherwise, 0, TSM_MOST_DIM, &axis) ||
-        !tsm_axis(at, "dim", axis, v_rank(x), &axis)) return false;
+        !node_axis(at, "dim", axis, v_rank(x), &axis)) return false;
     *out = (size_t)axis;
     return true;
 }
@@ -75,7 +75,7 @@ static xir_value *ones_like(xir_node *at, const xir_value *x) {
 bool tsm_l2_norm(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     int64_t axis;
-    if (!x || !tsm_axis(at, "dim", -1, v_rank(x), &axis)) return false;
+    if (!x || !node_axis(at, "dim", -1, v_rank(x), &axis)) return false;
     if (!xir_node_need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
     if (v_dim(x, (size_t)axis) == 1) return xir_node_result(at, 0, ones_like(at, x));
     const xir_ints axes = { &axis, 1 };
@@ -112,7 +112,7 @@ bool tsm_norm_image(xir_node *at) {
 bool tsm_softmax(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     int64_t axis;
-    if (!x || !tsm_axis(at, "dim", -1, v_rank(x), &axis)) return false;
+    if (!x || !node_axis(at, "dim", -1, v_rank(x), &axis)) return false;
     return xir_node_becomes(at, "Softmax", INS(x), SETS(INT("axis", axis)));
 }
 
@@ -136,14 +136,14 @@ bool tsm_reduce(xir_node *at) {
 bool tsm_max(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     int64_t axis;
-    if (!x || !tsm_axis(at, "dim", 0, v_rank(x), &axis)) return false;
+    if (!x || !node_axis(at, "dim", 0, v_rank(x), &axis)) return false;
     return xir_node_becomes(at, "Max", INS(x), SETS(INT("dim", axis), INT("keepdim", keeps(at))));
 }
 
 bool tsm_argmax(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     int64_t axis;
-    if (!x || !tsm_axis(at, "dim", 0, v_rank(x), &axis)) return false;
+    if (!x || !node_axis(at, "dim", 0, v_rank(x), &axis)) return false;
     return xir_node_result(at, 0, tsm_int32(at, xir_node_make(at, "Argmax", INS(x), SETS(INT("dim", axis)))));
 }
 

@@ -3,35 +3,22 @@
 
 /* Parts of tensors, and tensors with a border. */
 #include <stdio.h>
+#include "spec/slicing.h"
 #include "tsm/tsm.h"
 
 /* ---- slices ----------------------------------------------------------------------------------------------------- */
 
-typedef struct bounds { xir_ints begin, end, stride; } bounds;
-
-static bool whole_bounds(xir_node *at, size_t rank, bounds *b) {
-    b->begin = xir_node_make_ints(at, rank, 0);
-    b->end = xir_node_make_ints(at, rank, INT64_MAX);
-    b->stride = xir_node_make_ints(at, rank, 1);
-    return !xir_node_failed(at);
-}
-
-static xir_value *sliced(xir_node *at, xir_value *x, const bounds *b) {
-    return xir_node_make(at, "Slice", INS(x), SETS(LIST("begin", &b->begin), LIST("end", &b->end),
-                                                   LIST("stride", &b->stride)));
-}
-
 /* From `begin`, `size` elements; a negative size: to the end. slice_v2 has both as inputs. */
 bool tsm_slice(xir_node *at) {
     xir_ints begin, size;
-    bounds b;
+    slicing b;
     xir_value *x = xir_node_input(at, 0);
     if (!x) return false;
     const size_t rank = v_rank(x);
     const bool inputs = at->n_in > 1;
     if (!(inputs ? tsm_constant(at, 1, rank, &begin) : tsm_list(at, "begin", rank, INT32_MIN, &begin)) ||
         !(inputs ? tsm_constant(at, 2, rank, &size) : tsm_list(at, "size", rank, INT32_MIN, &size)) ||
-        !whole_bounds(at, rank, &b)) return false;
+        !slicing_begin(at, rank, &b)) return false;
     for (size_t i = 0; i < rank; i++) {
         const int64_t n = v_dim(x, i), end = begin.v[i] + size.v[i];
         if (begin.v[i] < 0 || (n >= 0 && begin.v[i] >= n)) return tsm_out_of_range(at, "begin", begin.v[i]);
@@ -39,18 +26,18 @@ bool tsm_slice(xir_node *at) {
         b.begin.v[i] = begin.v[i];
         if (size.v[i] >= 0) b.end.v[i] = end;
     }
-    return xir_node_result(at, 0, sliced(at, x, &b));
+    return xir_node_result(at, 0, op_of_slicing(at, x, &b));
 }
 
 /* With a negative step an end of -n or less is before the first element. */
 static bool set_bounds(xir_node *at, const xir_value *x, size_t k, int64_t begin, int64_t end, int64_t step,
-                       bounds *b) {
+                       slicing *b) {
     const int64_t n = v_dim(x, k);
     if (!step) return tsm_out_of_range(at, "step", 0);
     if (n < 0 && step < 0 && end < 0 && end > INT32_MIN + 1) return xir_node_need_dims(at, x, k, k + 1);
     b->begin.v[k] = begin;
     b->end.v[k] = step < 0 && n >= 0 && end <= -n ? INT64_MIN : end;
-    b->stride.v[k] = step;
+    b->step.v[k] = step;
     return true;
 }
 
@@ -139,7 +126,7 @@ static bool computed_slice(xir_node *at, xir_value *x) {
 /* ONNX's Slice: starts, ends, axes, steps. A negative axis counts from the end. */
 bool tsm_slice_v3(xir_node *at) {
     xir_ints starts, ends, axes, steps;
-    bounds b;
+    slicing b;
     bool constant = true;
     xir_value *x = xir_node_input(at, 0);
     if (!x) return false;
@@ -153,13 +140,13 @@ bool tsm_slice_v3(xir_node *at) {
     axes = xir_node_series(at, 0, n), steps = xir_node_make_ints(at, n, 1);
     if (xir_node_has(at, 3) && !tsm_constant(at, 3, n, &axes)) return false;
     if (xir_node_has(at, 4) && !tsm_constant(at, 4, n, &steps)) return false;
-    if (!whole_bounds(at, rank, &b)) return false;
+    if (!slicing_begin(at, rank, &b)) return false;
     for (size_t i = 0; i < n; i++) {
         int64_t k;
         if (!xir_node_axis(at, xir_node_has(at, 3) ? "input/3" : "input/1", axes.v[i], rank, &k)) return false;
         if (!set_bounds(at, x, (size_t)k, starts.v[i], ends.v[i], steps.v[i], &b)) return false;
     }
-    return xir_node_result(at, 0, sliced(at, x, &b));
+    return xir_node_result(at, 0, op_of_slicing(at, x, &b));
 }
 
 /* ---- strided_slice ---------------------------------------------------------------------------------------------- */
@@ -172,7 +159,7 @@ static bool has_bit(int64_t mask, size_t i) { return i < 32 && (mask >> i & 1); 
  * an item of a new dim cuts it too, and a dim that is removed must have one element. */
 bool tsm_strided_slice(xir_node *at) {
     xir_ints begin, end, stride;
-    bounds b;
+    slicing b;
     xir_value *x = xir_node_input(at, 0);
     if (!x || !tsm_list(at, "begin", SIZE_MAX, INT32_MIN, &begin) ||
         !tsm_list(at, "end", begin.n, INT32_MIN, &end)) return false;
@@ -194,7 +181,7 @@ bool tsm_strided_slice(xir_node *at) {
     if (!xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
     const size_t all = rank + added;
     xir_ints dims = xir_node_make_ints(at, all, 1), removed = xir_node_make_ints(at, all, 0);
-    if (!whole_bounds(at, all, &b)) return false;
+    if (!slicing_begin(at, all, &b)) return false;
     size_t from = 0, k = 0;   /* of x and of the result with the new dims */
     for (size_t i = 0; i < n; i++) {
         if (has_bit(m.ellipsis, i)) {
@@ -207,12 +194,12 @@ bool tsm_strided_slice(xir_node *at) {
         b.begin.v[k] = !has_bit(m.begin, i) ? begin.v[i] : down ? INT64_MAX : 0;
         b.end.v[k] = !has_bit(m.end, i) ? end.v[i] : down ? INT64_MIN : INT64_MAX;
         if (down && b.end.v[k] <= -dims.v[k]) b.end.v[k] = INT64_MIN;
-        b.stride.v[k] = stride.v[i];
+        b.step.v[k] = stride.v[i];
         removed.v[k++] = has_bit(m.shrink, i);
     }
     while (from < rank) dims.v[k++] = v_dim(x, from++);
     if (added) x = make_reshaped(at, x, &dims);
-    xir_value *y = sliced(at, x, &b);
+    xir_value *y = op_of_slicing(at, x, &b);
     if (!y) return false;
     xir_ints left = xir_node_make_ints(at, all, 1);
     if (!left.v) return false;
@@ -311,7 +298,7 @@ bool tsm_crop_to(xir_node *at) {
     xir_ints offset;
     int64_t axis;
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
-    if (xir_node_failed(at) || !tsm_has_rank(at, 1, y, v_rank(x)) || !tsm_axis(at, "axis", 2, v_rank(x), &axis))
+    if (xir_node_failed(at) || !tsm_has_rank(at, 1, y, v_rank(x)) || !node_axis(at, "axis", 2, v_rank(x), &axis))
         return false;
     const size_t rank = v_rank(x), from = (size_t)axis;
     const bool given = tsm_list(at, "offset", rank - from, INT32_MIN, &offset);

@@ -4,6 +4,7 @@
 /* Helpers of TensorStack's hooks: parameters, element types, and short sequences of ops. */
 #include <stdio.h>
 #include <string.h>
+#include "spec/borders.h"
 #include "tsm/tsm.h"
 #include "element_codes.h"
 
@@ -13,13 +14,6 @@ bool tsm_out_of_range(xir_node *at, const char *name, int64_t found) {
     char where[60];
     snprintf(where, sizeof where, "attribute/%s", name);
     return xir_node_invalid(at, XIR_E_BOUNDS, where, "%s is out of range: found %lld", name, (long long)found);
-}
-
-bool tsm_axis(xir_node *at, const char *name, int64_t otherwise, size_t rank, int64_t *out) {
-    char where[60];
-    snprintf(where, sizeof where, "attribute/%s", name);
-    *out = 0;
-    return xir_node_axis(at, where, xir_node_int(at, name, otherwise), rank, out);
 }
 
 bool tsm_int(xir_node *at, const char *name, int64_t otherwise, int64_t least, int64_t most, int64_t *out) {
@@ -161,5 +155,5 @@ xir_value *tsm_padded(xir_node *at, xir_value *x, const xir_ints *pairs, double 
     if (xir_node_failed(at) || !x || !pairs->v) return NULL;
     for (size_t i = 0; i < pairs->n; i++) any |= pairs->v[i] != 0;
     if (!any) return x;
-    return xir_node_make(at, "Pad", INS(x), SETS(LIST("padding", pairs), REAL("value", value)));
+    return op_of_borders(at, x, &(borders){ .cells = *pairs, .filled = true, .value = value });
 }

@@ -28,8 +28,6 @@ xir_status tsm_finish(xir_network *net, bool *changed);
 
 /* Adds a finding about a number in a parameter that the operator does not take. Returns false. */
 bool tsm_out_of_range(xir_node *at, const char *name, int64_t found);
-/* The axis in a parameter, counted from the start. */
-bool tsm_axis(xir_node *at, const char *name, int64_t otherwise, size_t rank, int64_t *out);
 /* An integer in a parameter, from `least` to `most`. */
 bool tsm_int(xir_node *at, const char *name, int64_t otherwise, int64_t least, int64_t most, int64_t *out);
 /* A list of n integers, none below `least`; n is SIZE_MAX for a list of any length. One number is a list of one. False

@@ -141,16 +141,22 @@ static const repeat_memo *find(xir_network *net, const xir_op_desc *d) {
 xir_op *op_repeat(xir_network *net, const xir_op_desc *d) {
     const repeat_memo *m = find(net, d);
     const label *text = m ? net_name(net, d->name) : NULL;
-    xir_op *op = text ? op_make(net, m->cls, m->answer.attrs, m->n_inputs) : NULL;
-    if (!op || !op_make_outputs(op, &m->answer.out, 1) || !op_set_own_target(op, m->answer.target)) return NULL;
+    void *end;
+    xir_op *op = text ? op_make_whole(net, m->cls, m->answer.attrs, d->inputs, m->n_inputs, 1, 0, &end) : NULL;
+    if (!op) return NULL;
+    if (!op_set_own_target(op, m->answer.target)) {
+        for (uint32_t i = 0; i < m->n_inputs; i++) use_unlink(&op_inputs(op)[i]);
+        return NULL;
+    }
     op_set_label(op, text);
     op->id = net->next_op_id++;
     for (uint32_t i = 0; i < m->n_inputs; i++) {
         xir_value *v = d->inputs[i];
-        use_link(&op_inputs(op)[i], op, v);
         if (v && v->id < 0 && value_is_params(v)) v->id = net->next_value_id++;
     }
-    op_outputs(op)[0].id = net->next_value_id++;
+    xir_value *output = op_outputs(op);
+    output->type = m->answer.out;
+    output->id = net->next_value_id++;
     op_link(op, d->before);
     return op;
 }

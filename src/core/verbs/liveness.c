@@ -313,12 +313,6 @@ xir_liveness *xir_liveness_new(const xir_network *net, const xir_liveness_option
 
 /* ---- asking ------------------------------------------------------------------------------------------------------ */
 
-/* The value of a number; NULL if its op has fewer outputs now. */
-static const xir_value *value_at(const xir_liveness *l, uint32_t number) {
-    const uint32_t at = l->lives[number].first, i = number - l->values_of[at];
-    return i < l->ops[at]->n_outputs ? &op_outputs(l->ops[at])[i] : NULL;
-}
-
 bool xir_liveness_of(const xir_liveness *l, const xir_value *value, xir_life *out) {
     xir_life made = XIR_INIT(xir_life);
     const uint32_t number = l && value && !value_is_params(value) ? lives_number(l, value) : NONE;
@@ -329,7 +323,7 @@ bool xir_liveness_of(const xir_liveness *l, const xir_value *value, xir_life *ou
         made.first = it->first;
         made.last = it->last;
         made.bytes = it->bytes;
-        made.in = base ? value_at(l, it->base) : NULL;
+        made.in = base ? lives_value(l, it->base) : NULL;
         made.end = base ? base->end : it->last;
         made.begin = base && l->parts ? l->parts[it->base].begin : base ? base->first : it->first;
         made.offset = base && l->parts ? l->parts[number].offset : 0;
@@ -361,7 +355,7 @@ size_t xir_liveness_values_at(const xir_liveness *l, int64_t position, const xir
     size_t n = 0;
     if (!has_position(l, position)) return 0;
     for (uint32_t i = 0; i < l->values_of[position + 1]; i++) {
-        const xir_value *value = l->lives[i].last >= position ? value_at(l, i) : NULL;
+        const xir_value *value = l->lives[i].last >= position ? lives_value(l, i) : NULL;
         if (value && n++ < room) out[n - 1] = value;
     }
     return n;

@@ -59,6 +59,12 @@ struct xir_liveness {
 /* The number of a value, NONE if no op of the order makes it. */
 uint32_t lives_number(const xir_liveness *l, const xir_value *v);
 
+/* The value of a number; NULL if its op has fewer outputs now. */
+static inline const xir_value *lives_value(const xir_liveness *l, uint32_t number) {
+    const uint32_t at = l->lives[number].first, i = number - l->values_of[at];
+    return i < l->ops[at]->n_outputs ? &op_outputs(l->ops[at])[i] : NULL;
+}
+
 /* Fills in the most bytes that values in the body of a call take at the same time. False without memory. */
 bool lives_inside(const xir_liveness *l, const xir_op *call, uint64_t *most);
 

@@ -4,7 +4,7 @@
 /* Moves a convex region into the body of one op. The ops themselves move, so that whatever refers to them stays valid.
  * Everything that can fail comes first, while the order is still the old one; then only links change. */
 #include <inttypes.h>
-#include <stdio.h>
+#include "number.h"
 #include "provenance.h"
 #include "region.h"
 #include "sized.h"
@@ -263,14 +263,17 @@ static bool name_ports(outlining *o, const values *of, const char *word, names *
     uint32_t number = 2;   /* of a name that is taken; it only grows, so that many equal names stay linear */
     for (size_t i = 0; i < of->n && good; i++) {
         if (out->items[i].size) continue;
-        const xir_str name = xir_value_name(of->items[i]);
-        size_t size = name.size;
-        if (size) memcpy(at, name.data, size);
+        const xir_str name = xir_value_name(of->items[i]), first = name.size ? name : xir_str_of(word);
+        memcpy(at, first.data, first.size);
+        char *end = at + first.size;
+        if (!name.size) end += number_put_u64(end, i);
         for (const uint32_t *place = NULL; good && (!place || *place != i);) {
-            const int wrote = name.size ? snprintf(at + size, 31, "_%" PRIu32, number++)
-                                        : snprintf(at, 31, place ? "%s%zu_%" PRIu32 : "%s%zu", word, i, number);
-            if (place && !name.size) number++;
-            out->items[i] = (xir_str){ at, size + (size_t)(wrote < 0 ? 0 : wrote) };
+            char *last = end;
+            if (name.size || place) {
+                *last++ = '_';
+                last += number_put_u64(last, number++);
+            }
+            out->items[i] = (xir_str){ at, (size_t)(last - at) };
             place = text_table_add(&taken, out->items[i], (uint32_t)i);
             good = place;
         }
