@@ -260,7 +260,7 @@ static bool name_ports(outlining *o, const values *of, const char *word, names *
         good = first || !out->items[i].size;
         if (first && *first != i) out->items[i].size = 0;
     }
-    uint32_t number = 2;   /* of a name that is taken; it only grows, so that many equal names stay linear */
+    uint32_t suffix = 2;   /* of a name that is taken; it only grows, so that many equal names stay linear */
     for (size_t i = 0; i < of->n && good; i++) {
         if (out->items[i].size) continue;
         const xir_str name = xir_value_name(of->items[i]), first = name.size ? name : xir_str_of(word);
@@ -271,7 +271,7 @@ static bool name_ports(outlining *o, const values *of, const char *word, names *
             char *last = end;
             if (name.size || place) {
                 *last++ = '_';
-                last += number_put_u64(last, number++);
+                last += number_put_u64(last, suffix++);
             }
             out->items[i] = (xir_str){ at, (size_t)(last - at) };
             place = text_table_add(&taken, out->items[i], (uint32_t)i);

@@ -14,7 +14,8 @@ static size_t slot_of(const void *a, const void *b, size_t n) {
 
 bool encoder_may_repeat(encoder *e) {
     if (!e->sink->ops->out) return false;
-    if (!e->again && (e->again = arena_take(&e->arena, sizeof *e->again))) memset((void *)e->again, 0, sizeof *e->again);
+    if (!e->again) e->again = arena_take(&e->arena, sizeof *e->again);
+    if (e->again) memset((void *)e->again, 0, sizeof *e->again);
     return e->again != NULL;
 }
 
