@@ -3,6 +3,7 @@
 
 /* Single objects, ops and values in every format: what is read prints like what was written. */
 #include "support/net.h"
+#include "support/alike_net.h"
 #include "support/scarce.h"
 #include "support/scratch.h"
 #include "object.h"
@@ -112,6 +113,28 @@ static void ops_and_values_come_back(void **state) {
     xir_network_free(net);
 }
 
+/* In the list of ops, what was written before is copied; an op alone is written from the beginning. */
+static void ops_have_the_bytes_they_have_alone(void **state) {
+    (void)state;
+    xir_network *net = alike_net(1000);
+    for (size_t i = 0; i < 2; i++) {   /* json, imodel */
+        buffer all = fresh(), one = fresh();
+        const xir_save_options how = XIR_INIT(xir_save_options, .format = words[i], .unchecked = true);
+        DOES(xir_network_write(net, take_bytes, &all, &how, why));
+        const char *at = all.data, *end = all.data + all.size;
+        for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
+            one.size = 0;
+            DOES(xir_op_write(op, words[i], take_bytes, &one, why));
+            const char *found = memmem(at, (size_t)(end - at), one.data, one.size);
+            if (!found || found - at > 2000) fail_msg("%s: op %d is written differently", words[i], (int)xir_op_id(op));
+            at = found + one.size;
+        }
+        buffer_free(&all);
+        buffer_free(&one);
+    }
+    xir_network_free(net);
+}
+
 static void ops_of_no_class_come_back(void **state) {
     (void)state;
     static const char text[] =
@@ -194,6 +217,7 @@ GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(objects_come_back),
         cmocka_unit_test(ops_and_values_come_back),
+        cmocka_unit_test(ops_have_the_bytes_they_have_alone),
         cmocka_unit_test(ops_of_no_class_come_back),
         cmocka_unit_test(other_parts_are_refused),
         cmocka_unit_test(memory_may_run_out_anywhere),

@@ -145,6 +145,14 @@ typedef struct sink_ops {
     void   (*learn_value)(sink *s, const xir_value *value, size_t begun);
     /* An op is complete: a good moment to flush. */
     void (*piece)(sink *s);
+    /* For a sink whose bytes of a member depend on nothing but the member and its depth: where it appends them, so that
+     * members that were written before can be copied. NULL: it does not. */
+    buffer *(*out)(sink *s);
+    void (*bare)(sink *s, int64_t v);                      /* an integer without what `after` counts     */
+    size_t after;                                          /* bytes after an item that `end` takes away  */
+    /* An item of so many levels stands here, copied. Returns the levels of what was written since begin_value. NULL:
+     * the sink does not count them. */
+    uint32_t (*nest)(sink *s, uint32_t levels);
 } sink_ops;
 
 #define SINK_DONE SIZE_MAX
@@ -176,6 +184,29 @@ typedef struct encoder_more {
     const struct encoder_more *next;          /* the key after it                                               */
 } encoder_more;
 
+/* Bytes that were written, kept to be copied. */
+typedef struct encoder_kept { char *bytes; size_t size, room; } encoder_kept;
+
+/* The members of an op that follow from its attributes, class and target. Others stand between these pieces. */
+typedef struct encoder_run {
+    const void  *what[3];
+    encoder_kept kept;
+    uint32_t     ends[STRETCHES], next[STRETCHES];   /* of piece i: where it ends in `kept`, the key after it   */
+    bool         is_known;
+} encoder_run;
+
+/* A value in host memory without name, tags and undeclared keys follows from its type, its id apart. */
+typedef struct encoder_alike {
+    const xir_type *type;
+    encoder_kept    kept;
+    size_t          before;          /* bytes before the id            */
+    uint32_t        levels;
+    bool            is_known;
+} encoder_alike;
+
+enum { ENCODER_RUNS = 64, ENCODER_ALIKE = 32 };
+typedef struct encoder_again { encoder_run runs[ENCODER_RUNS]; encoder_alike alike[ENCODER_ALIKE]; } encoder_again;
+
 struct encoder {
     sink              *sink;
     xir_context       *ctx;
@@ -185,6 +216,8 @@ struct encoder {
     const encoder_more *more;
     const xir_network *net;          /* NULL: objects of the context, newest version   */
     bool               single;       /* XIR_FIELD_SINGLE lists are written as one item */
+    encoder_again     *again;        /* made for the network's list of ops; NULL: not made                       */
+    bool               repeats;      /* what is next is an op of that list, or a value of one                    */
     bool               plain;        /* in tags, and in undeclared keys of values and networks: Params are refused,
                                         XIR_E_UNSUPPORTED, because readers would make maps of them            */
 };
@@ -202,6 +235,18 @@ extern const char codec_plain_only[];
 xir_status codec_malformed(xir_diags *why, const char *path, xir_str text);
 void encode_field(encoder *e, const xir_field *f, const void *at);   /* `at`: address of the row in its body */
 void encode_network(encoder *e, uint64_t params_bytes, xir_str params_md5);
+
+/* write_again.c: true if the sink's bytes can be copied, and there is memory for that. */
+bool encoder_may_repeat(encoder *e);
+/* What an op or a value repeats, known or to be learnt; NULL: nothing. Only after encoder_may_repeat. */
+encoder_run   *encoder_run_of(encoder *e, const xir_op *op);
+encoder_alike *encoder_alike_of(encoder *e, const xir_value *v);
+/* Appends what the sink has written from `begun` on, and what was kept. False without memory: then nothing is kept, or
+ * the sink has failed. */
+bool encoder_keep(encoder *e, encoder_kept *kept, size_t begun, size_t end);
+bool encoder_put(encoder *e, const char *bytes, size_t size);
+/* Writes a value of a known shape. */
+void encoder_put_value(encoder *e, const encoder_alike *alike, const xir_value *v);
 
 /* An object, an op or a value, as `kind` says. */
 typedef struct format_part format_part;

@@ -285,8 +285,14 @@ void encode_value(encoder *e, const xir_value *v) {
         s->ops->null(s);
         return;
     }
-    size_t begun = s->ops->begin_value(s, v);
+    size_t begun = s->ops->begin_value(s, v), before = 0, after = 0;
     if (begun == SINK_DONE) return;
+    encoder_alike *alike = e->repeats ? encoder_alike_of(e, v) : NULL;
+    if (alike && alike->is_known) {
+        encoder_put_value(e, alike, v);
+        s->ops->learn_value(s, v, begun);
+        return;
+    }
     const bool was_plain = e->plain;
     e->plain = true;
     int first = value_is_params(v) ? VALUE_ALLOW : VALUE_TYPE;
@@ -295,11 +301,25 @@ void encode_value(encoder *e, const xir_value *v) {
     s->ops->map(s, NULL, (size_t)(VALUE_KEYS - first) + n);
     for (int i = first; i < VALUE_KEYS; i++) {
         if (x < n) x = encode_extra(e, extra, x, &e->value[i].name);
-        encode_value_key(e, v, &e->value[i]);
+        if (alike && i == VALUE_ID) {
+            s->ops->key(s, &e->value[i]);
+            before = s->ops->out(s)->size;
+            s->ops->integer(s, v->id);
+            after = s->ops->out(s)->size - s->ops->after;
+        } else {
+            encode_value_key(e, v, &e->value[i]);
+        }
     }
     if (x < n) encode_extra(e, extra, x, NULL);
     e->plain = was_plain;
     s->ops->end(s);
+    if (alike && !s->status) {
+        alike->kept.size = 0;
+        alike->before = before - begun;
+        alike->levels = s->ops->nest ? s->ops->nest(s, 0) : 0;
+        alike->is_known = encoder_keep(e, &alike->kept, begun, before) &&
+                          encoder_keep(e, &alike->kept, after, s->ops->out(s)->size);
+    }
     s->ops->learn_value(s, v, begun);
 }
 
@@ -338,20 +358,60 @@ static void op_base(encoder *e, const codec_key *key, const void *owner) {
     }
 }
 
+static bool varies(const codec_key *key) {
+    return key->what == KEY_INPUTS || key->what == KEY_NAME || key->what == KEY_ID || key->what == KEY_OUTPUTS;
+}
+
+/* The members of an op, those of its run as bytes if these are known, which they are afterwards. */
+static void encode_repeated(encoder *e, const codec_plan *plan, encoder_run *run, const xir_op *op) {
+    sink *s = e->sink;
+    const bool known = run->is_known;
+    bool kept = true;
+    uint32_t piece = 0, at = 0;
+    for (uint32_t i = 0; i < plan->n_keys && !s->status;) {
+        const codec_key *key = &plan->keys[i];
+        if (varies(key)) {
+            s->ops->key(s, key);
+            op_base(e, key, op);
+            i++;
+        } else if (known) {
+            encoder_put(e, run->kept.bytes + at, run->ends[piece] - at);
+            at = run->ends[piece];
+            i = run->next[piece++];
+        } else {
+            const size_t begun = s->ops->out(s)->size;
+            for (; i < plan->n_keys && !varies(&plan->keys[i]); i++) {
+                s->ops->key(s, &plan->keys[i]);
+                if (plan->keys[i].field) encode_field(e, plan->keys[i].field, body_at(op->attrs, plan->keys[i].field));
+                else op_base(e, &plan->keys[i], op);
+            }
+            kept = kept && encoder_keep(e, &run->kept, begun, s->ops->out(s)->size);
+            run->ends[piece] = (uint32_t)run->kept.size;
+            run->next[piece++] = i;
+        }
+    }
+    run->is_known = kept && !s->status;
+}
+
 void encode_op(encoder *e, const xir_op *op) {
     sink *s = e->sink;
     if (s->status) return;
     const codec_plan *plan = plan_of(e, op->cls);
     if (!plan) return;
+    const bool repeats = e->repeats;
+    encoder_run *run = repeats ? encoder_run_of(e, op) : NULL;
+    e->repeats = run != NULL;
     const xir_map *extra = xir_op_extra(op);
     const uint64_t absent = op_more_of(op) ? op_more_of(op)->absent : 0;
     uint64_t out = absent ? codec_left_out(op->cls, op->attrs, absent) : 0;
     const bool was_plain = e->plain;
     e->plain = false;
     s->ops->map(s, op->cls, plan->n_keys - (size_t)__builtin_popcountll(out) + (extra ? extra->size : 0));
-    encode_members(e, plan, op->attrs, out, extra, op_base, op);
+    if (run) encode_repeated(e, plan, run, op);
+    else encode_members(e, plan, op->attrs, out, extra, op_base, op);
     s->ops->end(s);
     e->plain = was_plain;
+    e->repeats = repeats;
 }
 
 /* ---- networks ---------------------------------------------------------------------------------------------- */
@@ -386,11 +446,13 @@ static void encode_network_key(encoder *e, const codec_key *key, uint64_t params
     case NETWORK_TAGS:         encode_map(e, net->tags); break;
     case NETWORK_OPS:
         s->ops->list(s, net->n_ops);
+        e->repeats = encoder_may_repeat(e);
         for (const xir_op *op = net->first; op && !s->status; op = op->next) {
             if (!task_worked(TASK_PER_OBJECT)) s->status = XIR_E_MEMORY;
             encode_op(e, op);
             s->ops->piece(s);
         }
+        e->repeats = false;
         s->ops->end(s);
         break;
     default: s->ops->text(s, net->text[network_key_text((network_key)key->what)]); break;

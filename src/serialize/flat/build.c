@@ -77,28 +77,6 @@ uint32_t flat_string(flat_builder *b, const void *data, size_t size) {
     return flat_here(b);
 }
 
-uint8_t *flat_vector(flat_builder *b, size_t n, size_t item, uint32_t *at) {
-    *at = 0;
-    if (n > FLAT_MOST_BYTES / item) return fail(b, XIR_E_LIMIT);
-    uint8_t *p = item == 8 ? flat_take(b, 4 + n * item, 8, 4) : flat_take(b, 4 + n * item, 4, 0);
-    if (!p) return NULL;
-    little_put32(p, (uint32_t)n);
-    *at = flat_here(b);
-    return p + 4;
-}
-
-uint32_t flat_offsets(flat_builder *b, const uint32_t *at, size_t n, size_t step) {
-    uint32_t vector;
-    uint8_t *p = flat_vector(b, n, 4, &vector);
-    if (!p) return 0;
-    uint32_t here = vector - 4;
-    for (size_t i = 0; i < n; i++, here -= 4) {
-        uint32_t to = *(const uint32_t *)(const void *)((const char *)at + i * step);
-        little_put32(p + 4 * i, to ? here - to : 0);
-    }
-    return vector;
-}
-
 /* ---- vtables ----------------------------------------------------------------------------------------------- */
 
 /* The position of a vtable with these bytes; a new one goes in front of everything. */

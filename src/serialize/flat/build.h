@@ -47,7 +47,8 @@ static inline uint8_t *flat_take(flat_builder *b, size_t n, size_t align, size_t
     if (n > FLAT_MOST_BYTES || n + pad > (size_t)(b->low - b->floor) || b->status) return flat_take_slow(b, n, pad);
     b->low -= n + pad;
     b->size += n + pad;
-    memset(b->low + n, 0, pad);
+    if (pad && pad < 8 && n + pad >= 8) memset(b->low + n + pad - 8, 0, 8);   // one store; the item is written later
+    else memset(b->low + n, 0, pad);
     return b->low;
 }
 static inline uint32_t flat_here(const flat_builder *b) { return (uint32_t)b->size; }
@@ -58,11 +59,27 @@ uint8_t *flat_at(const flat_builder *b, uint32_t position);
 /* Each returns the position, 0 after a failure. */
 uint32_t flat_string(flat_builder *b, const void *data, size_t size);   /* with a terminating zero */
 /* A vector whose items the caller fills in; `item` is 1, 4 or 8 bytes. */
-uint8_t *flat_vector(flat_builder *b, size_t n, size_t item, uint32_t *at);
+static inline uint8_t *flat_vector(flat_builder *b, size_t n, size_t item, uint32_t *at) {
+    *at = 0;
+    if (n > FLAT_MOST_BYTES / item) return flat_take_slow(b, SIZE_MAX, 0);
+    uint8_t *p = item == 8 ? flat_take(b, 4 + n * item, 8, 4) : flat_take(b, 4 + n * item, 4, 0);
+    if (!p) return NULL;
+    little_put32(p, (uint32_t)n);
+    *at = flat_here(b);
+    return p + 4;
+}
 
 /* A vector of offsets to the positions `at[i]`, where consecutive `i` are `step` bytes apart. Position 0 gives
- * offset 0. */
-uint32_t flat_offsets(flat_builder *b, const uint32_t *at, size_t n, size_t step);
+ * offset 0. Returns its position, 0 after a failure. */
+static inline uint32_t flat_offsets(flat_builder *b, const uint32_t *at, size_t n, size_t step) {
+    uint32_t vector;
+    uint8_t *p = flat_vector(b, n, 4, &vector);
+    for (size_t i = 0; p && i < n; i++) {
+        uint32_t to = *(const uint32_t *)(const void *)((const char *)at + i * step);
+        little_put32(p + 4 * i, to ? vector - 4 - 4 * (uint32_t)i - to : 0);
+    }
+    return vector;
+}
 
 /* ---- tables ------------------------------------------------------------------------------------------------ */
 

@@ -152,7 +152,7 @@ static void put_ops(flat_writer *w, flat_fields *f, const flat_slot *slot) {
         w->list[j] = w->list[i];
         w->list[i++] = last;
     }
-    flat_pop_unions(w, from, f, slot->slot);
+    flat_set_pair(f, slot->slot, flat_pop_pair(w, from));
 }
 
 static void put_network_extra(flat_writer *w, flat_fields *f, const flat_table *t) {

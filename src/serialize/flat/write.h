@@ -56,6 +56,25 @@ enum { FLAT_TEXTS_KEPT = 256, FLAT_TEXT_SHORT = 32, FLAT_TAGS_KEPT = 64, FLAT_TA
  * are written once anyway: so the file does not depend on whether ops share attributes. */
 typedef struct flat_rows { const void *attrs; uint64_t over; flat_fields fields; } flat_rows;
 
+/* A table that was written, and may be copied: the next one with the same contents differs from it in few fields. Its
+ * bytes do not move until the writer is freed. */
+typedef struct flat_pattern {
+    const void    *what[3];      /* what the contents follow from: see write_again.c                  */
+    const uint8_t *bytes;        /* of the last copy; NULL: none                                       */
+    uint32_t       at, size;
+    uint32_t       height;       /* of the items that all copies refer to                              */
+    uint8_t        tag;          /* of an op's table in the union of ops                               */
+    uint8_t        levels;       /* see flat_levels                                                    */
+    uint16_t       own[6];       /* places of the fields that each copy has for itself                 */
+    uint16_t       n_shared;
+    uint16_t       shared[FLAT_SLOTS];   /* places of the other offsets                                */
+} flat_pattern;
+
+enum { FLAT_PATTERNS = 64 };
+
+/* Positions of a vector of tags and of a vector of tables. */
+typedef struct flat_pair { uint32_t tags, tables; } flat_pair;
+
 typedef struct flat_writer {
     flat_builder          b;
     flat_schema           s;
@@ -68,6 +87,7 @@ typedef struct flat_writer {
     json_sink             json;         /* for texts in slots */
     encoder               e;
     flat_last             last[256];    /* by table number                                           */
+    flat_pattern          op_patterns[FLAT_PATTERNS], value_patterns[FLAT_PATTERNS];   /* by what they follow from */
     flat_rows            *rows;         /* of the last op, by table number                           */
     size_t                n_rows;
     pointer_table         ref_of;       /* objects, enum names and values without a producer          */
@@ -103,9 +123,19 @@ void flat_fail(flat_writer *w, xir_status status);
 uint32_t flat_text(flat_writer *w, xir_str text);
 
 /* The items of a vector of tables are pushed on a stack and then popped as one vector. */
-void     flat_push(flat_writer *w, uint32_t at, uint8_t tag);
-uint32_t flat_pop_tables(flat_writer *w, size_t from);
-void     flat_pop_unions(flat_writer *w, size_t from, flat_fields *f, uint32_t slot);
+void      flat_push_slow(flat_writer *w, flat_tagged item);
+uint32_t  flat_pop_tables(flat_writer *w, size_t from);
+flat_pair flat_pop_pair(flat_writer *w, size_t from);
+
+static inline void flat_push(flat_writer *w, uint32_t at, uint8_t tag) {
+    if (w->n_list < w->list_room) w->list[w->n_list++] = (flat_tagged){ at, tag };
+    else flat_push_slow(w, (flat_tagged){ at, tag });
+}
+/* Sets the two slots of a vector of unions. */
+static inline void flat_set_pair(flat_fields *f, uint32_t slot, flat_pair pair) {
+    flat_set_at(f, slot, pair.tags);
+    flat_set_at(f, slot + 1, pair.tables);
+}
 
 /* Fills the slot of a row. False if the slot cannot hold the row. */
 bool flat_row(flat_writer *w, flat_fields *f, const flat_slot *slot, const void *body);
@@ -131,6 +161,26 @@ bool flat_deeper(flat_writer *w);
 uint32_t flat_params(flat_writer *w, const xir_value *v);
 uint32_t flat_value(flat_writer *w, const xir_value *v);   /* not Params */
 uint32_t flat_op(flat_writer *w, const xir_op *op, uint8_t *tag, uint32_t *height);
+
+/* ---- write_again.c: tables that are like an earlier one --------------------------------------------------------- */
+
+/* The pattern with the same contents as the table of this op or value apart from its own fields, or one without bytes
+ * that may be learnt; NULL if its contents follow from more than a pattern knows. */
+flat_pattern *flat_op_pattern(flat_writer *w, const xir_op *op);
+flat_pattern *flat_value_pattern(flat_writer *w, const xir_value *v);
+
+/* Remembers the table at `at`, which has the fields `f`, as a pattern. own[i] are the slots of its own fields. Does
+ * nothing if one of these is absent. */
+void flat_learn(flat_writer *w, flat_pattern *p, const flat_fields *f, const uint16_t *own, uint32_t n, uint32_t at);
+
+/* Writes a copy, whose own fields the caller sets. NULL after a failure; otherwise its position is p->at. */
+uint8_t *flat_copy(flat_writer *w, flat_pattern *p);
+static inline void flat_own64(uint8_t *table, const flat_pattern *p, uint32_t i, uint64_t v) {
+    little_put64(table + p->own[i], v);
+}
+static inline void flat_own_at(uint8_t *table, const flat_pattern *p, uint32_t i, uint32_t at) {
+    little_put32(table + p->own[i], p->at - p->own[i] - at);
+}
 
 /* ---- write_extra.c: JSON in slots ------------------------------------------------------------------------------- */
 

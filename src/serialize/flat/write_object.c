@@ -111,13 +111,12 @@ static bool put_reals(flat_writer *w, const xir_reals *list, uint32_t *at) {
     return true;
 }
 
-void flat_push(flat_writer *w, uint32_t at, uint8_t tag) {
-    if (w->n_list == w->list_room &&
-        !mem_reserve(context_alloc(w->ctx), (void **)&w->list, &w->list_room, w->n_list + 1, sizeof *w->list)) {
+void flat_push_slow(flat_writer *w, flat_tagged item) {
+    if (!mem_reserve(context_alloc(w->ctx), (void **)&w->list, &w->list_room, w->n_list + 1, sizeof *w->list)) {
         flat_fail(w, XIR_E_MEMORY);
         return;
     }
-    w->list[w->n_list++] = (flat_tagged){ at, tag };
+    w->list[w->n_list++] = item;
 }
 
 uint32_t flat_pop_tables(flat_writer *w, size_t from) {
@@ -141,10 +140,11 @@ static uint32_t put_tags(flat_writer *w, const flat_tagged *list, size_t n) {
     return kept->at;
 }
 
-void flat_pop_unions(flat_writer *w, size_t from, flat_fields *f, uint32_t slot) {
+flat_pair flat_pop_pair(flat_writer *w, size_t from) {
     size_t n = w->n_list - from;
-    flat_set_at(f, slot, n && !flat_failed(w) ? put_tags(w, w->list + from, n) : w->no_list);
-    flat_set_at(f, slot + 1, flat_pop_tables(w, from));
+    flat_pair pair = { .tags = n && !flat_failed(w) ? put_tags(w, w->list + from, n) : w->no_list };
+    pair.tables = flat_pop_tables(w, from);
+    return pair;
 }
 
 /* ---- tables whose fields are not rows ----------------------------------------------------------------------- */
@@ -186,7 +186,7 @@ static void put_layout(flat_writer *w, flat_fields *f, const flat_table *t, cons
         else flat_push(w, axis_name(w, a.letter), name);
     }
     f->height = 1;
-    flat_pop_unions(w, from, f, axes->slot);
+    flat_set_pair(f, axes->slot, flat_pop_pair(w, from));
 }
 
 static void put_distr(flat_writer *w, flat_fields *f, const flat_table *t, const xir_distr *distr) {
@@ -368,7 +368,7 @@ static bool put_objects(flat_writer *w, flat_fields *f, const flat_slot *slot, c
     }
     f->height++;
     flat_over(f, others);
-    if (slot->family) flat_pop_unions(w, from, f, slot->slot);
+    if (slot->family) flat_set_pair(f, slot->slot, flat_pop_pair(w, from));
     else flat_set_at(f, slot->slot, flat_pop_tables(w, from));
     return true;
 }

@@ -28,11 +28,29 @@ static void put_common(flat_writer *w, flat_fields *f, const flat_table *t, cons
     if (f->height + 1 > w->value_height) w->value_height = f->height + 1;
 }
 
+/* Its own fields are the id and the name. */
+static uint32_t value_again(flat_writer *w, flat_pattern *p, const xir_value *v) {
+    const value_more *more = value_more_of(v);
+    uint32_t name = more ? flat_text(w, name_text(more->name)) : w->no_text;
+    uint8_t *table = flat_copy(w, p);
+    if (!table) return 0;
+    flat_own64(table, p, 0, (uint64_t)v->id);
+    flat_own_at(table, p, 1, name);
+    return p->at;
+}
+
 uint32_t flat_value(flat_writer *w, const xir_value *v) {
+    flat_pattern *p = flat_value_pattern(w, v);
+    if (p && p->bytes) return value_again(w, p, v);
+    const flat_table *t = w->s.value;
     flat_fields f;
     flat_fields_init(&f);
-    put_common(w, &f, w->s.value, v, VALUE_SLOT_ID, VALUE_SLOT_DTYPE);
-    return flat_put(w, w->s.value, &f);
+    put_common(w, &f, t, v, VALUE_SLOT_ID, VALUE_SLOT_DTYPE);
+    uint32_t at = flat_put(w, t, &f);
+    bool has_extra = f.middle >> t->slots[VALUE_SLOT_EXTRA].slot & 1;
+    if (p && !has_extra)
+        flat_learn(w, p, &f, (const uint16_t[]){ t->slots[VALUE_SLOT_ID].slot, t->slots[VALUE_SLOT_NAME].slot }, 2, at);
+    return at;
 }
 
 /* The offset to the bytes is filled in when the structure is complete: only then is their place known. */
@@ -89,17 +107,18 @@ static void push_value(flat_writer *w, const xir_value *v) {
 /* ---- ops --------------------------------------------------------------------------------------------------- */
 
 /* Absent inputs at the end are left out. */
-static void put_inputs(flat_writer *w, flat_fields *f, const flat_slot *slot, const xir_op *op) {
+static flat_pair put_inputs(flat_writer *w, const xir_op *op) {
+    const xir_use *inputs = op_inputs(op);
     size_t n = op->n_inputs, from = w->n_list;
-    while (n && !op_inputs(op)[n - 1].value) n--;
-    for (size_t i = 0; i < n && !flat_failed(w); i++) push_value(w, op_inputs(op)[i].value);
-    flat_pop_unions(w, from, f, slot->slot);
+    while (n && !inputs[n - 1].value) n--;
+    for (size_t i = 0; i < n && !flat_failed(w); i++) push_value(w, inputs[i].value);
+    return flat_pop_pair(w, from);
 }
 
-static void put_op_outputs(flat_writer *w, flat_fields *f, const flat_slot *slot, const xir_op *op) {
+static flat_pair put_op_outputs(flat_writer *w, const xir_op *op) {
     size_t from = w->n_list;
     for (uint32_t i = 0; i < op->n_outputs && !flat_failed(w); i++) flat_push(w, output_at(w, op, i), w->tag_value);
-    flat_pop_unions(w, from, f, slot->slot);
+    return flat_pop_pair(w, from);
 }
 
 /* Lists the Params that are written in its slots of text. */
@@ -151,7 +170,43 @@ static uint32_t put_rows(flat_writer *w, flat_fields *f, const flat_table *t, co
     return n;
 }
 
+enum { OWN_ID, OWN_NAME, OWN_INPUTS, OWN_OUTPUTS = OWN_INPUTS + 2, OWN_COUNT = OWN_OUTPUTS + 2 };
+
+/* Writes what the own fields refer to in the order of the slots, as flat_op does. */
+static uint32_t op_again(flat_writer *w, flat_pattern *p, const xir_op *op, uint8_t *tag, uint32_t *height) {
+    put_outputs(w, op);
+    uint32_t name = flat_text(w, name_text(op_label(op)));
+    flat_pair in = put_inputs(w, op), out = put_op_outputs(w, op);
+    uint8_t *table = flat_copy(w, p);
+    if (!table) return 0;
+    flat_own64(table, p, OWN_ID, (uint64_t)op->id);
+    flat_own_at(table, p, OWN_NAME, name);
+    flat_own_at(table, p, OWN_INPUTS, in.tags);
+    flat_own_at(table, p, OWN_INPUTS + 1, in.tables);
+    flat_own_at(table, p, OWN_OUTPUTS, out.tags);
+    flat_own_at(table, p, OWN_OUTPUTS + 1, out.tables);
+    *tag = p->tag;
+    *height = (p->height > w->value_height + 1 ? p->height : w->value_height + 1) + p->levels;
+    return p->at;
+}
+
+/* Learns the table that flat_op has written, unless it has texts that list what its slots do not hold. */
+static void learn_op(flat_writer *w, flat_pattern *p, const flat_table *t, const flat_fields *f, uint32_t at) {
+    const flat_slot *extra = &t->slots[t->extra], *base = extra + (FLAT_EXTRA - FLAT_ID);
+    if ((f->middle >> extra->slot | f->middle >> extra[1].slot) & 1) return;
+    const uint16_t in = base[FLAT_ID - FLAT_INPUTS].slot, out = base[FLAT_ID - FLAT_OUTPUTS].slot;
+    const uint16_t own[OWN_COUNT] = {
+        base->slot, base[FLAT_ID - FLAT_NAME].slot, in, (uint16_t)(in + 1), out, (uint16_t)(out + 1),
+    };
+    p->height = f->height;
+    p->levels = (uint8_t)flat_levels(t);
+    p->tag = flat_tag(w->s.ops, t);
+    flat_learn(w, p, f, own, OWN_COUNT, at);
+}
+
 uint32_t flat_op(flat_writer *w, const xir_op *op, uint8_t *tag, uint32_t *height) {
+    flat_pattern *p = w->depth < w->deepest ? flat_op_pattern(w, op) : NULL;
+    if (p && p->bytes) return op_again(w, p, op, tag, height);
     const flat_table *t = flat_table_of(&w->s, op->cls);
     bool known = t != NULL, target = true;
     if (!known) t = w->s.unknown;
@@ -167,8 +222,8 @@ uint32_t flat_op(flat_writer *w, const xir_op *op, uint8_t *tag, uint32_t *heigh
         switch ((flat_base)slot->what) {
         case FLAT_ID:      flat_set64(&f, slot->slot, (uint64_t)op->id); break;
         case FLAT_NAME:    flat_set_at(&f, slot->slot, flat_text(w, name_text(op_label(op)))); break;
-        case FLAT_INPUTS:  put_inputs(w, &f, slot, op); break;
-        case FLAT_OUTPUTS: put_op_outputs(w, &f, slot, op); break;
+        case FLAT_INPUTS:  flat_set_pair(&f, slot->slot, put_inputs(w, op)); break;
+        case FLAT_OUTPUTS: flat_set_pair(&f, slot->slot, put_op_outputs(w, op)); break;
         case FLAT_TARGET:  target = flat_object(w, &f, slot, (const xir_object *)op_target(op)); break;
         case FLAT_TAGS:    flat_set_at(&f, slot->slot, more ? flat_plain_map(w, &f, more->tags) : w->no_map); break;
         case FLAT_EXTRA: {
@@ -184,7 +239,9 @@ uint32_t flat_op(flat_writer *w, const xir_op *op, uint8_t *tag, uint32_t *heigh
         }
     }
     w->depth--;
+    uint32_t at = flat_put(w, t, &f);
+    if (p && known) learn_op(w, p, t, &f, at);
     flat_over(&f, w->value_height + 1);   /* in the lists of inputs, outputs and others */
     *height = f.height + flat_levels(t);
-    return flat_put(w, t, &f);
+    return at;
 }

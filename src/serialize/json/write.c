@@ -333,11 +333,19 @@ static void on_piece(sink *s) {
     memset((void *)j->values, 0, sizeof j->values);
 }
 
+static buffer *on_out(sink *s) { return &self(s)->out; }
+
+static void on_bare(sink *s, int64_t v) {
+    json_sink *j = self(s);
+    char *p = room(j, NUMBER_ROOM);
+    if (p) j->out.size += number_put_i64(p, v);
+}
+
 static const sink_ops json_ops = {
     .bake = json_bake, .key = on_key, .name = on_name, .null = on_null, .boolean = on_boolean, .integer = on_integer,
     .uinteger = on_uinteger, .real = on_real, .text = on_text, .bytes = on_bytes, .list = on_list, .map = on_map,
     .end = on_end, .form = on_form, .begin = on_begin, .learn = on_learn, .begin_value = on_begin_value,
-    .learn_value = on_learn_value, .piece = on_piece,
+    .learn_value = on_learn_value, .piece = on_piece, .out = on_out, .bare = on_bare, .after = 1,   /* a comma */
 };
 
 /* ---- the whole --------------------------------------------------------------------------------------------- */

@@ -224,11 +224,18 @@ static void on_piece(sink *s) {
     if (self(s)->out.size >= PIECE) flush(self(s));
 }
 
+static buffer *on_out(sink *s) { return &self(s)->out; }
+
+static uint32_t on_nest(sink *s, uint32_t levels) {
+    deep_enough(self(s), levels);
+    return self(s)->peak - self(s)->depth;
+}
+
 static const sink_ops packed_ops = {
     .bake = bake, .key = on_key, .name = on_name, .null = on_null, .boolean = on_boolean, .integer = on_integer,
     .uinteger = on_uinteger, .real = on_real, .text = on_text, .bytes = on_bytes, .list = on_list, .map = on_map,
     .end = on_end, .form = on_form, .begin = on_begin, .learn = on_learn, .begin_value = on_begin_value,
-    .learn_value = on_learn_value, .piece = on_piece,
+    .learn_value = on_learn_value, .piece = on_piece, .out = on_out, .bare = on_integer, .nest = on_nest,
 };
 
 /* ---- the whole --------------------------------------------------------------------------------------------- */

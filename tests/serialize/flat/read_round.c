@@ -5,6 +5,7 @@
  * that is truncated or changed anywhere is refused with one finding, or is a network for which the same holds. */
 #include "support/probe.h"
 #include <xir/icraft.h>
+#include "support/alike_net.h"
 #include "support/flat_make.h"
 #include "support/invariants.h"
 #include "support/json_net.h"
@@ -88,6 +89,14 @@ static void random_networks_come_back(void **state) {
         free(p.data);
     }
     assert_true(with_bytes > OFTEN(400) / 20);
+}
+
+/* A table that is like an earlier one is written as a copy of it. */
+static void ops_like_earlier_ones_come_back(void **state) {
+    (void)state;
+    xir_network *net = alike_net(2000);
+    check_again(net);
+    xir_network_free(net);
 }
 
 static void check_survives(const void *data, size_t size) {
@@ -192,6 +201,7 @@ static void files_torn_anywhere_are_survived(void **state) {
 GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_networks_come_back),
+        cmocka_unit_test(ops_like_earlier_ones_come_back),
         cmocka_unit_test(files_cut_anywhere_are_survived),
         cmocka_unit_test(files_changed_in_any_bit_are_survived),
         cmocka_unit_test(files_torn_anywhere_are_survived),
