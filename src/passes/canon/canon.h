@@ -8,7 +8,7 @@
 #include <xir/ops.h>
 #include "fuse/fuse.h"
 
-extern const pass_rule canon_clips[], canon_pairs[], canon_products[], canon_slices[];
+extern const pass_rule canon_clips[], canon_images[], canon_pairs[], canon_products[], canon_slices[];
 
 /* Checks of matches. The first: every op runs on the host, has no undeclared attributes, and does not work on feature
  * maps in normalised numbers. The second: also, the result has the type of row 0, which is neither quantised nor tiled.
