@@ -11,8 +11,8 @@
 #include "support/scarce.h"
 
 static const char *scarce_story;
-static size_t scarce_room;      /* bytes that the network has, see scarce_leave; 0: each allocation is refused in turn */
-static size_t scarce_blocks;    /* that a run asked for, in which none was refused                                      */
+static size_t scarce_room;      /* bytes that the network has, see scarce_leave; 0: each allocation is refused */
+static size_t scarce_blocks;    /* that a run asked for, in which none was refused                              */
 static const xir_network *scarce_before;
 
 static inline xir_status run_and_compare(want *w) {

@@ -13,8 +13,8 @@
  * to a few of them. */
 void products_touch_above(xir_rewriter *at, const xir_value *v);
 
-/* The users of the op's result read `x`, its input, instead; their provenance includes the op, which is removed. Needs no
- * memory. */
+/* The users of the op's result read `x`, its input, instead; their provenance includes the op, which is removed. Needs
+ * no memory. */
 void products_bypass(xir_rewriter *at, xir_op *op, xir_value *x);
 
 /* A value between a folded constant and the product will have other elements: its name says so. The name before, which
