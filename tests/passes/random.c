@@ -65,7 +65,7 @@ static void passes_are_honest_about_any_network(void **state) {
     random_counts *counts = calloc(1, sizeof *counts);
     const xir_load_options structure = XIR_INIT(xir_load_options, .format = "json", .no_params = true);
     size_t refused = 0, done = 0;
-    for (uint64_t seed = 1; seed <= OFTEN(400); seed++) {
+    for (uint64_t seed = 1, n = (uint64_t)often_graphs(400); seed <= n; seed++) {
         random_net *r = random_net_make(ctx, seed, counts);
         size_t size;
         char *text = random_net_text(r, NULL, 0, "d41d8cd98f00b204e9800998ecf8427e", &size);
@@ -373,7 +373,7 @@ static void the_numbers_stay_the_same(void **state) {
     (void)state;
     size_t ops_before = 0, ops_after = 0;
     memset(all_changes, 0, sizeof all_changes);
-    for (uint64_t seed = 0; seed < OFTEN(1000); seed++) {
+    for (uint64_t seed = 0, n = (uint64_t)often_graphs(1000); seed < n; seed++) {
         xir_network *net = any_network();
         assert_int_equal(xir_network_validate(net, why), XIR_OK);
         const xir_array *in[2];
