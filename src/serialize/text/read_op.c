@@ -189,7 +189,8 @@ static bool read_absent(text_reader *r, source *s, op_line *op) {
 }
 
 static bool at_line_end(const source *s) {
-    const char *p = text_blanks(s, here(s));
+    const char *p = here(s);
+    if (p < end_of(s) && *p != '\n') p = text_blanks(s, p);
     return p == end_of(s) || *p == '\n';
 }
 
