@@ -10,7 +10,7 @@
  *     xir_calibration_save(c, "c.json", why);
  *
  * Values are known by their names, so a calibration can be saved, edited, and used for another copy of the network. A
- * value without a name, or whose name an earlier value has, is "#" and its id. docs/quantisation.md has the formulas.
+ * value without a name, or whose name an earlier value has, is "#" and its id. docs/quantize.md has the formulas.
  * One thread may use a calibration at a time. */
 #ifndef XIR_CALIBRATE_H
 #define XIR_CALIBRATE_H

@@ -21,7 +21,7 @@
  * member that it leaves out is zero instead of its default.
  *
  * The words of a list, with their columns in order; min and max may be NO_MIN, NO_MAX (for reals NO_LOW, NO_HIGH):
- *     ENUM_OF(id, PREFIX) MEMBER(PREFIX, WORD) END_ENUM(id)
+ *     ENUM_OF(id, PREFIX) MEMBER(PREFIX, WORD) END_ENUM(id)   before what it is an attribute of
  *     OP  (id, tag, key, traits, doc) … END(id)        OBJ (id, key, base, traits, doc) … END_OBJ(id)
  *     IN OPT VAR OUT OUTS (name, doc)
  *     BOOL(name, default, doc)   I64 U64 (name, default, min, max, doc)
@@ -142,22 +142,10 @@
 
 XIR_BEGIN
 
-/* Enums. */
-#define ENUM_OF(id, prefix)       typedef enum xir_##id {
-#define MEMBER(prefix, name)      XIR_##prefix##_##name,
-#define END_ENUM(id)              } xir_##id; XIR_DECLARED const xir_enum *xir_##id##_enum(void);
-#define OP(id, tag, key, traits, doc)
-#define OBJ(id, key, base, traits, doc)
-#define END(id)
-#define END_OBJ(id)
-#include <xir/decl_none.h>
-#include XIR_DEFS
-#include <xir/decl_off.h>
-
-/* Attribute structs. The last member is XIR_MADE_ in structs from xir_X_init. */
-#define ENUM_OF(id, prefix)
-#define MEMBER(prefix, name)
-#define END_ENUM(id)
+/* Enums, and attribute structs, whose last member is XIR_MADE_ if xir_X_init made them. */
+#define ENUM_OF(id, prefix)             typedef enum xir_##id {
+#define MEMBER(prefix, name)            XIR_##prefix##_##name,
+#define END_ENUM(id)                    } xir_##id; XIR_DECLARED const xir_enum *xir_##id##_enum(void);
 #define OP(id, tag, key, traits, doc)   typedef struct xir_##id##_attrs {
 #define OBJ(id, key, base, traits, doc) typedef struct xir_##id { xir_object head;
 #define END(id)                         uint32_t xir_made_; } xir_##id##_attrs;

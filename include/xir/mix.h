@@ -12,7 +12,7 @@
  *     if (!status) xir_mix_write(m, to_file, file, why);
  *     xir_mix_free(m);
  *
- * One thread at a time may use a mix. docs/quantisation.md has an example. */
+ * One thread at a time may use a mix. docs/quantize.md has an example. */
 #ifndef XIR_MIX_H
 #define XIR_MIX_H
 

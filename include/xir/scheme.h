@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* Schemes of quantisation: which numbers a back end stores where. A scheme is a row, which the pass quantize follows;
- * programs and plug-ins register rows of their own. docs/quantisation.md has the formulas and an example. */
+ * programs and plug-ins register rows of their own. docs/quantize.md has the formulas and an example. */
 #ifndef XIR_SCHEME_H
 #define XIR_SCHEME_H
 

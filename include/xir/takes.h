@@ -10,7 +10,6 @@
 #ifndef XIR_TAKES_H
 #define XIR_TAKES_H
 
-#include <math.h>
 #include <xir/infer.h>
 
 XIR_BEGIN
@@ -30,8 +29,8 @@ static inline xir_numbers xir_numbers_between(double low, double high) {
     range.high = high;
     return range;
 }
-/* All numbers. */
-static inline xir_numbers xir_numbers_any(void) { return xir_numbers_between(-INFINITY, INFINITY); }
+/* All numbers: -INFINITY to INFINITY. */
+XIR_API xir_numbers xir_numbers_any(void);
 
 /* Fills `out`, one range with its size for each of the `n` inputs of a network, in the order of xir_network_inputs. An
  * input of which no op asks anything gets xir_numbers_any(); so do inputs beyond those of the network. If two ops take

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: XIR contributors
 
-"""Calibration and quantisation: docs/quantisation.md."""
+"""Calibration and quantisation: docs/quantize.md."""
 
 import collections
 

@@ -3,6 +3,7 @@
 
 /* Which numbers the inputs of ops take: the functions of TAKES rows. Indices are within their tables, real functions
  * are defined, and ops that move, add to or multiply numbers pass on what later ops take. */
+#include <math.h>
 #include <xir/takes.h>
 #include "rules.h"
 

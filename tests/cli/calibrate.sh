@@ -48,7 +48,7 @@ run 3 calibrate net.xir no/folder/c.json --input both.npy --each; err "no/folder
 sed 's/"x"/"z"/' both.json >other.json
 run 0 calibrate net.xir c.json --merge other.json; err "1 values that the network does not have, 'z' first"
 
-# A trained network becomes that of a device: as docs/quantisation.md shows.
+# A trained network becomes that of a device: as docs/quantize.md shows.
 cp "$SRC/examples/models/digits_inputs.npy" images.npy
 run 0 opt "$SRC/examples/models/digits.onnx" digits.fb
 run 0 opt digits.fb legal.fb --passes "legalize{target=buyi},infer,dce"

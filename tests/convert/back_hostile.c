@@ -5,6 +5,7 @@
  * way back, and come from it again: types of any elements, quantised and distributed ones, open dims, numbers of 64
  * bits. Whatever is converted leaves a valid network valid; what is written can be read, and becomes ops of XIR
  * again. */
+#include <math.h>
 #include <stdio.h>
 #include <xir/pass.h>
 #include <xir/prove.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Two schemes of quantisation, as a vendor would bring them. docs/quantisation.md shows the first. */
+/* Two schemes of quantisation, as a vendor would bring them. docs/quantize.md shows the first. */
 #include <xir/plugin.h>
 
 /* Signed maps of 8 or 12 bits between Quantize and Dequantize, weights of 6 bits, a bias of 24; shifts do what scales

@@ -137,7 +137,7 @@ const command calibrate_command = {
                "The file C.json is for the passes calibrate and quantize, which find values by their names: "
                "calibrate the network that they are given, after other passes. With --merge alone, files of several "
                "runs become one. A network of another framework's operations is converted first (to-xir). See "
-               "docs/quantisation.md.",
+               "docs/quantize.md.",
     .faulty = "the network is invalid or cannot be computed, a number is NaN or infinite, or a calibration is not sound",
     .examples = (const example[]){
         { "xir opt digits.onnx digits.fb", "Make the network that is quantised later." },

@@ -153,7 +153,7 @@ const command mix_command = {
                "worst ops by cosine get 16 bits, then floats, until the results of the network are good enough. Prints "
                "what it chose, and writes a CSV for the option precision of the pass. Take other samples than those "
                "of the calibration. A network of another framework's operations is converted first (to-xir). See "
-               "docs/quantisation.md.",
+               "docs/quantize.md.",
     .faulty = "the network cannot be computed or quantised, or no choice is good enough: then the CSV has the best one",
     .examples = (const example[]){
         { "xir opt digits.onnx digits.fb", "Make the network that is quantised later." },

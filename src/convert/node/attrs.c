@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* Attributes of a node, and the lists of numbers that hooks make. */
+#include <math.h>
 #include "node/helpers.h"
 #include "support/numbers.h"
 

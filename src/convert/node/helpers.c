@@ -3,6 +3,7 @@
 
 /* Building blocks for the hooks of any dialect: queries about values, findings that several op types share, and common
  * sequences of ops. */
+#include <math.h>
 #include <stdio.h>
 #include "node/helpers.h"
 

@@ -13,7 +13,7 @@
 #ifndef XIR_CORE_NUMBER_H
 #define XIR_CORE_NUMBER_H
 
-#include <math.h>
+#include <float.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -75,7 +75,11 @@ static inline double number_to_f32(double v)
 }
 
 /* Returns true if a finite number becomes infinite as a float32. */
-static inline bool number_beyond_f32(double v) { return isfinite(v) && isinf(number_to_f32(v)); }
+static inline bool number_beyond_f32(double v)
+{
+    double rounded = number_to_f32(v);
+    return v >= -DBL_MAX && v <= DBL_MAX && (rounded < -FLT_MAX || rounded > FLT_MAX);
+}
 
 /* ---- Between number_*.c ---- */
 

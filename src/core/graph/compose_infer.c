@@ -4,6 +4,7 @@
 /* The answers that follow from a composition: inference, checks, work, and the numbers that inputs take. The parts are
  * asked one after another, each for the types that those before it gave. A finding of a part is repeated as one of the
  * op; it names the part, and its place is that attribute or input of the op that the part got. */
+#include <math.h>
 #include <stdio.h>
 #include "compose_ask.h"
 #include "sized.h"

@@ -3,6 +3,7 @@
 
 /* Asks classes which numbers the inputs of an op take, and ranges as sets of numbers. The TAKES function sees what
  * inference sees, plus the ranges of the outputs. */
+#include <math.h>
 #include "elements.h"
 #include "graph.h"
 #include "sized.h"
@@ -51,6 +52,8 @@ void xir_takes(xir_infer *at, size_t i, const xir_numbers *range) {
 void xir_takes_index(xir_infer *at, size_t i, int64_t dim) {
     if (dim > 0) xir_takes(at, i, &XIR_INIT(xir_numbers, .whole = true, .high = (double)(dim - 1)));
 }
+
+xir_numbers xir_numbers_any(void) { return xir_numbers_between(-INFINITY, INFINITY); }
 
 void xir_takes_moved(xir_infer *at, size_t i, size_t o) {
     xir_numbers range = any;

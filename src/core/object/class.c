@@ -4,6 +4,7 @@
 /* Registering classes. Sealed classes are on a stage, where only each other's rows find them, until all classes that
  * are registered together are valid. Then they enter the registry together. A sealed class never changes, except for
  * the inference functions and kernels that are added to it. */
+#include <xir/exec.h>
 #include "class_seal.h"
 #include "compose.h"
 #include "sized.h"

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <xir/plugin.h>
 #include "context.h"
 #include "sized.h"
 #include "symbol_table.h"

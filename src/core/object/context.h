@@ -7,9 +7,12 @@
 #ifndef CORE_CONTEXT_H
 #define CORE_CONTEXT_H
 
+#include <pthread.h>
 #include <stdatomic.h>
-#include <xir/exec.h>
-#include <xir/plugin.h>
+#include <xir/array.h>
+#include <xir/class.h>
+#include <xir/place.h>
+#include <xir/type.h>
 #include "budget.h"
 #include "context_base.h"
 #include "hash.h"

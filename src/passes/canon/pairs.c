@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* Two functions of one number of which one says it all: the second undoes the first, or repeats it. */
+#include <xir/sugar.h>
 #include "canon/canon.h"
 
 enum { X, INNER, OUT };

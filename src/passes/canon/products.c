@@ -3,6 +3,7 @@
 
 /* Quotients and powers of floats that are simpler to the last bit: by powers of two, squares, reciprocals and roots. */
 #include <math.h>
+#include <xir/sugar.h>
 #include "canon/canon.h"
 
 enum { X, NUMBER, OUT };

@@ -7,6 +7,7 @@
  * transpositions does not grow. The heads are rules of attention_heads.c. */
 #include "fuse/attention.h"
 #include <math.h>
+#include <xir/sugar.h>
 #include "normalised.h"
 #include "types.h"
 

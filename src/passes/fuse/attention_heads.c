@@ -5,6 +5,7 @@
  * heads are put side by side again, need neither: our Attention takes [batch, length, heads * size], too. Query, key
  * and value may also be parts of one tensor, [batch, length, parts * heads * size]: a Split of its last dim makes them,
  * and no transposition is left. */
+#include <xir/sugar.h>
 #include "fuse/attention.h"
 
 enum { INPUTS = 3, MOST_PARTS = 8, MOST_ASKING = 8 };

@@ -9,6 +9,7 @@
 #include "fuse/attention.h"
 #include <math.h>
 #include <xir/array.h>
+#include <xir/sugar.h>
 
 /* The most elements of a constant, and the most ops between it and its use, that are looked at. */
 enum { MOST_CONDITIONS = 1 << 22, MOST_STEPS = 8 };

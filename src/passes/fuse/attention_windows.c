@@ -5,6 +5,7 @@
  * length, keys]: as long as the batch has no number, no constant has these dims. But windows can be heads: [batch,
  * windows * heads, length, size] has the same elements in the same order, and the mask is [1, windows * heads, length,
  * keys]. */
+#include <xir/sugar.h>
 #include "fuse/attention.h"
 
 enum { MOST_DIM = 1 << 24 };

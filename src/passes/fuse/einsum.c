@@ -7,6 +7,7 @@
  *                                               y = Matmul a t
  *
  * Outer products, diagonals and three or more operands stay. Each rewrite lessens the number of Einsums. */
+#include <xir/sugar.h>
 #include "fuse/fuse.h"
 #include "support/einsum.h"
 #include "support/upkeep.h"

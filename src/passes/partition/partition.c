@@ -11,6 +11,7 @@
  *
  * What is legal is asked of the target's rules (legal.h). Groups that are too small, or keep too few bytes inside, go
  * back to the host. A group is the tag "xir.group" of its ops, or becomes a Call. */
+#include <xir/ops.h>
 #include "context.h"
 #include "partition/partition.h"
 #include "support/target_option.h"

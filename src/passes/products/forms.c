@@ -5,6 +5,7 @@
  * which are rounded once, and a power of one half a root, which differs for -0 and below. Each rewrite lessens the
  * number of Divs, DivideScalars and Pows. */
 #include <math.h>
+#include <xir/sugar.h>
 #include "canon/canon.h"
 #include "products/products.h"
 #include "support/linear.h"

@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* COMPOSED rows that are refused, each with its place and a sentence. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "support/net.h"
