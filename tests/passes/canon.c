@@ -201,6 +201,21 @@ static void a_gather_of_a_run_is_a_slice(void **state) {
           "x = Reshape h [shape=8 layout=@layout(*)]; y = Gather x i; out y");   /* it may be a shape */
 }
 
+/* ---- loops ------------------------------------------------------------------------------------------------------- */
+
+static void an_op_that_reads_itself_stays(void **state) {
+    static const char *const stories[] = { "x: 3 4; y = Floor x; out y", "x: 3 4; y = ReLU x; out y" };
+    (void)state;
+    for (size_t i = 0; i < COUNT(stories); i++) {
+        xir_network *net = story_net(stories[i]);
+        xir_op *op = xir_op_next(xir_network_first(net));
+        DOES(xir_op_set_input(op, 0, xir_op_output(op, 0)));
+        DOES(xir_pass_run(net, TESTED, NULL, &changes, why));
+        assert_int_equal(changes, 0);
+        xir_network_free(net);
+    }
+}
+
 /* ---- images ------------------------------------------------------------------------------------------------------ */
 
 static void a_resize_of_rows_and_columns_is_an_upsample(void **state) {
@@ -231,6 +246,7 @@ GROUP {
         cmocka_unit_test(bounds_of_slices_are_positions),
         cmocka_unit_test(slices_that_are_all_parts_are_a_split),
         cmocka_unit_test(a_gather_of_a_run_is_a_slice),
+        cmocka_unit_test(an_op_that_reads_itself_stays),
         cmocka_unit_test(a_resize_of_rows_and_columns_is_an_upsample),
     };
     return RUN_GROUP(tests);

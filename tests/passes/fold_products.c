@@ -248,7 +248,7 @@ static void failing_allocations_leave_the_numbers(void **state) {
         /* an order of channels */
         IMAGE "v: params HWIO 1 1 4 2; n = SwapOrder x [axis=3 order=2,0,3,1]; r = ReLU n; y = Conv2d r w; z = Conv2d n v; "
               "out y z",
-        /* an operand that is no weight */
+        /* an operand that is not a weight */
         "x: 2 3 4; p: params 4 = 1 2 3 4; q: params 4 5; s: 4; n = Multiply x s; m = Multiply n p; c = Add n p; "
         "e = Matmul c q; out m e",
     };

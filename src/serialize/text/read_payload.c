@@ -173,7 +173,7 @@ static bool read_splat(text_reader *r, source *s, xir_value *v) {
 
 /* ---- digits ---------------------------------------------------------------------------------------------------- */
 
-/* 0 to 15; 255 for a letter that is no digit. */
+/* 0 to 15; 255 for a letter that is not a digit. */
 static uint8_t digit_of(unsigned char c) {
     static const uint8_t values[256] = {
         ['0'] = 1, ['1'] = 2, ['2'] = 3, ['3'] = 4, ['4'] = 5, ['5'] = 6, ['6'] = 7, ['7'] = 8, ['8'] = 9, ['9'] = 10,
@@ -189,7 +189,7 @@ static uint64_t bytes_within(uint64_t x, uint64_t low, uint64_t high) {
     return (x + each * (128 - low)) & ~(x + each * (127 - high)) & each * 128;
 }
 
-/* Eight digits as four bytes, computed side by side; false if one of them is no digit. The first is in the lowest byte. */
+/* Eight digits as four bytes, computed side by side. Returns false if one of them is not a digit. */
 static bool eight_digits(const char *p, uint8_t *out) {
     const uint64_t each = UINT64_C(0x0101010101010101), x = little_u64((const uint8_t *)p), top = each * 128;
     const uint64_t known = bytes_within(x & ~top, '0', '9') | bytes_within((x & ~top) | each * 32, 'a', 'f');
