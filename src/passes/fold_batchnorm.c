@@ -113,33 +113,37 @@ static const xir_pattern_decl before = {
     XIR_PATTERN_HEAD("batchnorm-before", before_rows), .closed = true, .check = may_fold_before,
 };
 
-static xir_status refit(const linear *l, const affine *a, bool is_after, xir_value *input) {
+/* The match that remains has one op less: that, or nothing has changed. */
+static xir_verdict refit(const xir_match *m, const linear *l, const affine *a, bool is_after) {
     const size_t n = (size_t)(is_after ? l->out_channels : l->in_channels);
     channel_line *lines = mem_new(&l->op->net->alloc, n * sizeof *lines);
-    if (!lines) return net_no_memory(l->op->net);
+    if (!lines) {
+        net_no_memory(l->op->net);
+        return XIR_REWRITE_FAILED;
+    }
     for (size_t c = 0; c < n; c++) lines[c] = (channel_line){ affine_factor(a, c), affine_addend(a, c) };
     linear_made made;
     const xir_status status = linear_make(l, lines, is_after, &made);
     mem_free(&l->op->net->alloc, lines, n * sizeof *lines);
-    return status ? status : linear_take(l->op, &made, input);
+    operand_change change = linear_change(l->op, &made, xir_match_value(m, X));
+    if (status || operands_change(&change, 1)) return XIR_REWRITE_FAILED;
+    const xir_verdict verdict = xir_match_replace(m, xir_op_output(l->op, 0));
+    if (verdict != XIR_REWRITE_DONE) operands_restore(&change, 1);
+    return verdict;
 }
 
 static xir_verdict fold_after(xir_rewriter *at, const xir_match *m, const void *user) {
     (void)at, (void)user;
     linear l;
     affine a;
-    if (!read_after(m, &l, &a)) return XIR_REWRITE_LEFT;
-    return refit(&l, &a, true, xir_match_value(m, X)) ? XIR_REWRITE_FAILED
-           : xir_match_replace(m, xir_match_value(m, FIRST));
+    return read_after(m, &l, &a) ? refit(m, &l, &a, true) : XIR_REWRITE_LEFT;
 }
 
 static xir_verdict fold_before(xir_rewriter *at, const xir_match *m, const void *user) {
     (void)at, (void)user;
     linear l;
     affine a;
-    if (!read_before(m, &l, &a)) return XIR_REWRITE_LEFT;
-    return refit(&l, &a, false, xir_match_value(m, X)) ? XIR_REWRITE_FAILED
-           : xir_match_replace(m, xir_match_value(m, LAST));
+    return read_before(m, &l, &a) ? refit(m, &l, &a, false) : XIR_REWRITE_LEFT;
 }
 
 /* ---- the pass --------------------------------------------------------------------------------------------------- */

@@ -29,6 +29,55 @@ run 2 show --text --compact "$small"; err "contradict"
 run 0 convert --no-ids small.xir no.xir; grep -q '#' no.xir && bad "--no-ids writes an id"
 run 0 diff --params --ignore ids no.xir small.xir; silent
 
+# What needs no words: the name of an op that its result has, payloads in the raw file. Older texts have both.
+printf '%s\n' 'xir 1' '.params 8 "33cdeccccebe80329f1fdbee7f5874cb"' '%a_output_0 = Input() "a" : fp32 * [2]' \
+    '%b = Add(%a_output_0, @w : fp32 * [2] = raw) "b" : fp32 * [2]' '%b_output_0.c = ReLU(%b) "b.c" : fp32 * [2]' \
+    '%b_output_1 = ReLU(%b_output_0.c) "b" : fp32 * [2]' 'Output(%b_output_1)' >old.xir
+run 0 convert old.xir new.xir
+printf '%s\n' 'xir 1' '.params 8 "33cdeccccebe80329f1fdbee7f5874cb"' '%a_output_0 = Input() ~ : fp32 * [2]' \
+    '%b = Add(%a_output_0, @w : fp32 * [2]) ~ : fp32 * [2]' '%b_output_0.c = ReLU(%b) ~ : fp32 * [2]' \
+    '%b_output_1 = ReLU(%b_output_0.c) "b" : fp32 * [2]' 'Output(%b_output_1)' >expected.xir
+same new.xir expected.xir
+run 0 convert old.xir old.json; run 0 convert new.xir new.json; same old.json new.json
+
+# Bytes an op, without weights: of a trained network, and of a decoder with caches and named dims.
+few() { [ "$(wc -c <"$1")" -le "$(($2 * $3))" ] || bad "$1 has $(wc -c <"$1") bytes: at most $2 an op, $3 ops"; }
+run 0 opt "$SRC/examples/models/digits.onnx" digits.json
+run 0 convert --inline none digits.json digits.xir; few digits.xir 140 15
+(
+    cat <<'END'
+xir 1
+.name "decoder" .framework ONNX "opset17" .symbols {batch, seq, past}
+%x = Input() : fp32 *** [batch,seq,512]
+%past.k, %past.v = Input() : fp32 **** [batch,8,past,64], fp32 **** [batch,8,past,64]
+END
+    last=x
+    for i in $(seq 80); do
+        sed "s/LAST/$last/;s/N\./layers.$i./g" <<'END'
+%N.norm1 = xir::RMSNorm(%LAST) {axis=[2], gamma=@N.n1 : fp32 * [512]} "N.norm1" : fp32 *** [batch,seq,512]
+%N.q = Matmul(%N.norm1, @N.q.w : fp32 ** [512,512]) "N.q" : fp32 *** [batch,seq,512]
+%N.q.heads = Reshape(%N.q) {shape=[0,0,8,64], layout=****} "N.q.heads" : fp32 **** [batch,seq,8,64]
+%N.q.t = Transpose(%N.q.heads) {dims=[0,2,1,3], layout=****} "N.q.t" : fp32 **** [batch,8,seq,64]
+%N.k = Matmul(%N.norm1, @N.k.w : fp32 ** [512,512]) "N.k" : fp32 *** [batch,seq,512]
+%N.k.heads = Reshape(%N.k) {shape=[0,0,8,64], layout=****} "N.k.heads" : fp32 **** [batch,seq,8,64]
+%N.k.t = Transpose(%N.k.heads) {dims=[0,2,1,3], layout=****} "N.k.t" : fp32 **** [batch,8,seq,64]
+%N.keys = Concat(%past.k, %N.k.t) {axis=2} "N.keys" : fp32 **** [batch,8,past + seq,64]
+%N.kt = Transpose(%N.keys) {dims=[0,1,3,2], layout=****} "N.kt" : fp32 **** [batch,8,64,past + seq]
+%N.scores = Matmul(%N.q.t, %N.kt) "N.scores" : fp32 **** [batch,8,seq,past + seq]
+%N.scaled = DivideScalar(%N.scores) {divisor=8.0} "N.scaled" : fp32 **** [batch,8,seq,past + seq]
+%N.probs = Softmax(%N.scaled) {axis=3} "N.probs" : fp32 **** [batch,8,seq,past + seq]
+%N.values = Concat(%past.v, %N.k.t) {axis=2} "N.values" : fp32 **** [batch,8,past + seq,64]
+%N.mixed = Matmul(%N.probs, %N.values) "N.mixed" : fp32 **** [batch,8,seq,64]
+%N.mixed.t = Transpose(%N.mixed) {dims=[0,2,1,3], layout=****} "N.mixed.t" : fp32 **** [batch,seq,8,64]
+%N.joined = Reshape(%N.mixed.t) {shape=[0,0,512], layout=***} "N.joined" : fp32 *** [batch,seq,512]
+%N.out = Matmul(%N.joined, @N.o.w : fp32 ** [512,512]) "N.out" : fp32 *** [batch,seq,512]
+END
+        last="layers.$i.out"
+    done
+    echo "Output(%$last)"
+) >long.xir
+run 0 convert --inline none long.xir decoder.xir; few decoder.xir 110 1363
+
 run 2 convert --inline some "$small" x.xir; err "expected all or none"
 run 2 convert --inline all "$small" x.fb; err "--inline and --no-ids are for text"
 run 2 convert --no-ids "$small" x.json; err "--inline and --no-ids are for text"

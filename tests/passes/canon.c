@@ -201,6 +201,39 @@ static void a_gather_of_a_run_is_a_slice(void **state) {
           "x = Reshape h [shape=8 layout=@layout(*)]; y = Gather x i; out y");   /* it may be a shape */
 }
 
+/* ---- loops ------------------------------------------------------------------------------------------------------- */
+
+static void an_op_that_reads_itself_stays(void **state) {
+    static const char *const stories[] = { "x: 3 4; y = Floor x; out y", "x: 3 4; y = ReLU x; out y" };
+    (void)state;
+    for (size_t i = 0; i < COUNT(stories); i++) {
+        xir_network *net = story_net(stories[i]);
+        xir_op *op = xir_op_next(xir_network_first(net));
+        DOES(xir_op_set_input(op, 0, xir_op_output(op, 0)));
+        DOES(xir_pass_run(net, TESTED, NULL, &changes, why));
+        assert_int_equal(changes, 0);
+        xir_network_free(net);
+    }
+}
+
+/* ---- images ------------------------------------------------------------------------------------------------------ */
+
+static void a_resize_of_rows_and_columns_is_an_upsample(void **state) {
+    (void)state;
+    BECOMES("x: NHWC 1 2 3 4; y = Resize x [dsize=4,9 interpolation=INTER_NEAREST]; out y",
+            "y = Upsample x [height=4 width=9]; out y");
+    BECOMES("x: NCHW 1 4 5 7; y = Resize x [dsize=3,9]; out y",
+            "y = Upsample x [height=3 width=9 interpolation=BILINEAR]; out y");
+    BECOMES("x: NCWH 1 4 5 7; y = Resize x [dsize=3,9]; out y",
+            "y = Upsample x [height=9 width=3 interpolation=BILINEAR]; out y");
+    BECOMES("x: sint32 NHWC 1 2 3 4; y = Resize x [dsize=3,2 interpolation=INTER_NEAREST]; out y",
+            "y = Upsample x [height=3 width=2]; out y");
+    STAYS("x: NLC 1 2 3; y = Resize x [dsize=4]; out y");
+    STAYS("x: NDHWC 1 2 2 2 3; y = Resize x [dsize=4,4,4]; out y");
+    STAYS("x: NHWC 1 2 3 4; s: sint64 2; y = Resize x s [dsize=-1,-1]; out y");
+    STAYS("x: NHWC 1 2 3 4; y = Upsample x [height=4 width=9 align_corners=true]; out y");
+}
+
 GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bounds_from_zero_are_a_relu),
@@ -213,6 +246,8 @@ GROUP {
         cmocka_unit_test(bounds_of_slices_are_positions),
         cmocka_unit_test(slices_that_are_all_parts_are_a_split),
         cmocka_unit_test(a_gather_of_a_run_is_a_slice),
+        cmocka_unit_test(an_op_that_reads_itself_stays),
+        cmocka_unit_test(a_resize_of_rows_and_columns_is_an_upsample),
     };
     return RUN_GROUP(tests);
 }

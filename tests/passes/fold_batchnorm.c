@@ -3,50 +3,8 @@
 
 /* The pass `fold-batchnorm`: networks before and after it, with the same numbers; and networks that it must not
  * change. */
-#include "support/scarce.h"
-#include "support/story.h"
-#include <xir/pass.h>
-
-static size_t changes;
-
-static xir_network *folded(const char *before) {
-    xir_network *net = story_net(before);
-    xir_diags_clear(why);
-    if (xir_pass_run(net, "fold-batchnorm", NULL, &changes, why) != XIR_OK) {
-        xir_diags_print(why, stderr);
-        fail();
-    }
-    CHECK_SOUND(net);
-    if (xir_network_validate(net, why) != XIR_OK) {
-        xir_diags_print(why, stderr);
-        fail();
-    }
-    return net;
-}
-
-static void becomes(const char *before, const char *after, int line) {
-    xir_network *net = folded(before), *old = story_net(before);
-    check_story(net, after, __FILE__, line);
-    check_same_numbers(old, net, __FILE__, line);
-    if (!changes) fail_msg("line %d: no changes", line);
-    assert_int_equal(xir_pass_run(net, "fold-batchnorm", NULL, &changes, why), XIR_OK);
-    if (changes) fail_msg("line %d: a second run makes %zu changes", line, changes);
-    xir_network_free(net);
-    xir_network_free(old);
-}
-#define BECOMES(before, after) becomes(before, after, __LINE__)
-
-static void stays(const char *before, int line) {
-    xir_network *net = story_net(before);
-    char *text = story_text(net);
-    xir_network_free(net);
-    net = folded(before);
-    check_story(net, text, __FILE__, line);
-    if (changes) fail_msg("line %d: %zu changes", line, changes);
-    free(text);
-    xir_network_free(net);
-}
-#define STAYS(before) stays(before, __LINE__)
+#define TESTED "fold-batchnorm"
+#include "passes/scarce_numbers.h"
 
 /* ---- after ------------------------------------------------------------------------------------------------------ */
 
@@ -198,18 +156,12 @@ static void other_elements(void **state) {
 
 /* ---- memory ----------------------------------------------------------------------------------------------------- */
 
-static void scarcely(want *w) {
-    IN_PLENTY(w, w->net = story_net_in(w->ctx,
-        "x: NHWC 1 5 6 4; w: params HWIO 3 3 4 4; z: params HWIO 1 1 4 2; b: params 2; v: params 4; m: params 4; "
-        "a = BatchNorm2d x [variance=v mean=m]; c = Conv2d a w; n = BatchNorm2d c [variance=m mean=v]; d = Conv2d n z b; e = Add d b; y = ReLU e; out y"));
-    TRY_LOOSELY(w, xir_pass_run(w->net, "fold-batchnorm", NULL, NULL, w->why));
-    IN_PLENTY(w, assert_int_equal(xir_pass_run(w->net, "dce", NULL, NULL, w->why), XIR_OK));   /* ops that failures left unused */
-    w->result = story_text(w->net);
-}
-
-static void failing_allocations_leak_nothing(void **state) {
+static void failing_allocations_leave_the_numbers(void **state) {
+    static const char *const network =
+        "x: NHWC 1 5 6 4; w: params HWIO 3 3 4 4; z: params HWIO 1 1 4 2; b: params 2; v: params 4 = 1 2 3 4; m: params 4; "
+        "a = BatchNorm2d x [variance=v mean=m]; c = Conv2d a w; n = BatchNorm2d c [variance=v mean=m]; d = Conv2d n z b; e = Add d b; y = ReLU e; out y";
     (void)state;
-    run_scarcely("fold-batchnorm", scarcely, false);
+    numbers_survive(&network, 1);
 }
 
 GROUP {
@@ -226,7 +178,7 @@ GROUP {
         cmocka_unit_test(not_where_padding_is_read),
         cmocka_unit_test(between_transposes_of_a_conversion),
         cmocka_unit_test(other_elements),
-        cmocka_unit_test(failing_allocations_leak_nothing),
+        cmocka_unit_test(failing_allocations_leave_the_numbers),
     };
     return RUN_GROUP(tests);
 }

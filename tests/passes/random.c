@@ -31,6 +31,21 @@ static bool has_loop(const xir_network *net) {
     return false;
 }
 
+/* Whether an op uses what it or a later one makes: once that has a type, the op may turn out to be wrong. */
+static bool uses_later(const xir_network *net) {
+    size_t at = 0;
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op), at++) {
+        for (size_t i = 0; i < xir_op_input_count(op); i++) {
+            const xir_value *v = xir_op_input(op, (int64_t)i);
+            const xir_op *maker = v ? xir_value_op(v) : NULL;
+            size_t place = 0;
+            for (const xir_op *o = xir_network_first(net); o && o != maker; o = xir_op_next(o)) place++;
+            if (maker && place >= at) return true;
+        }
+    }
+    return false;
+}
+
 /* Runs a pass; false if it refuses the network. */
 static bool run_honestly(xir_network *net, size_t which, uint64_t seed) {
     const char *pass = passes[which];
@@ -52,8 +67,12 @@ static bool run_honestly(xir_network *net, size_t which, uint64_t seed) {
         xir_diags_print(why, stderr);
         fail_msg("seed %d, %s: not valid any more", (int)seed, pass);
     }
-    if (done) DOES(xir_pass_run(net, pass, NULL, &again, why));
-    if (again && !has_loop(net)) fail_msg("seed %d, %s: %zu changes the second time", (int)seed, pass, again);
+    const bool types_may_change = has_loop(net) || (strcmp(pass, "infer") == 0 && uses_later(net));
+    if (done && xir_pass_run(net, pass, NULL, &again, why) && !types_may_change) {
+        xir_diags_print(why, stderr);
+        fail_msg("seed %d, %s: refuses its own result", (int)seed, pass);
+    }
+    if (again && !types_may_change) fail_msg("seed %d, %s: %zu changes the second time", (int)seed, pass, again);
     xir_diags_clear(why);
     xir_network_free(before);
     return done;
@@ -65,7 +84,7 @@ static void passes_are_honest_about_any_network(void **state) {
     random_counts *counts = calloc(1, sizeof *counts);
     const xir_load_options structure = XIR_INIT(xir_load_options, .format = "json", .no_params = true);
     size_t refused = 0, done = 0;
-    for (uint64_t seed = 1; seed <= OFTEN(400); seed++) {
+    for (uint64_t seed = 1, n = (uint64_t)often_graphs(400); seed <= n; seed++) {
         random_net *r = random_net_make(ctx, seed, counts);
         size_t size;
         char *text = random_net_text(r, NULL, 0, "d41d8cd98f00b204e9800998ecf8427e", &size);
@@ -373,7 +392,7 @@ static void the_numbers_stay_the_same(void **state) {
     (void)state;
     size_t ops_before = 0, ops_after = 0;
     memset(all_changes, 0, sizeof all_changes);
-    for (uint64_t seed = 0; seed < OFTEN(1000); seed++) {
+    for (uint64_t seed = 0, n = (uint64_t)often_graphs(1000); seed < n; seed++) {
         xir_network *net = any_network();
         assert_int_equal(xir_network_validate(net, why), XIR_OK);
         const xir_array *in[2];

@@ -6,6 +6,8 @@
 #ifndef SUPPORT_OFTEN_H
 #define SUPPORT_OFTEN_H
 
+#include <stdlib.h>
+
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define IS_SANITIZED 1
 #elif defined(__has_feature)
@@ -18,5 +20,11 @@
 #endif
 
 #define OFTEN(n) (IS_SANITIZED ? (n) / 5 : (n))
+
+/* The same for random graphs that passes run over; XIR_GRAPHS in the environment sets the number. */
+static inline long often_graphs(long n) {
+    const char *graphs = getenv("XIR_GRAPHS");
+    return graphs ? strtol(graphs, NULL, 10) : OFTEN(n);
+}
 
 #endif

@@ -15,8 +15,8 @@ static void stop(const char *what) {
     abort();
 }
 
-static bool refuses(scarce *m) {
-    if (m->plenty) return false;
+static bool refuses(scarce *m, size_t size) {
+    if (m->plenty || size < m->least) return false;
     size_t n = m->calls++;
     bool refused = n == m->refuse || (m->for_good && n > m->refuse);
     m->refused |= refused;
@@ -34,7 +34,7 @@ static void *resize_alone(void *user, void *block, size_t old_size, size_t size)
         free(raw);
         return NULL;
     }
-    if (refuses(m)) return NULL;
+    if (refuses(m, size)) return NULL;
     /* Always returns another block, so that code that keeps the old one is detected. */
     char *now = malloc(HEAD + size);
     if (!now) stop("no memory at all");
@@ -131,6 +131,34 @@ bool try_again_made(want *w, bool made, const char *call, int line) {
     xir_status status = w->net && xir_network_status(w->net) ? xir_network_status(w->net)
                       : n ? xir_diags_at(w->why, n - 1)->code : XIR_E_MEMORY;
     return tried(w, made, status, call, line);
+}
+
+/* ---- the end of a block ------------------------------------------------------------------------------------------ */
+
+static void name_first(want *w, size_t size) {
+    char *name = malloc(size + 1);
+    memset(name, 'x', size + 1);
+    assert_int_equal(xir_value_set_name(xir_op_output(xir_network_first(w->net), 0), (xir_str){ name, size }), XIR_OK);
+    free(name);
+}
+
+bool scarce_leave(want *w, size_t room) {
+    enum { BLOCK = 4096, ABOUT = 64 };
+    scarce *m = &w->memory;
+    const bool plenty = m->plenty;
+    const size_t blocks = m->blocks;
+    size_t bytes;
+    m->plenty = true;
+    do {
+        bytes = m->bytes;
+        name_first(w, 1);
+    } while (m->blocks == blocks);
+    const size_t block = m->bytes - bytes;
+    if (block >= BLOCK && room + ABOUT < block) name_first(w, block - room - ABOUT);
+    name_first(w, 1);
+    m->plenty = plenty;
+    if (block >= BLOCK) m->least = BLOCK;
+    return block >= BLOCK;
 }
 
 /* ---- running ---------------------------------------------------------------------------------------------------- */

@@ -12,6 +12,7 @@ typedef struct scarce {
     size_t blocks, bytes;    /* that have not been given back                */
     size_t calls;            /* allocations so far, while it is not plenty   */
     size_t refuse;           /* the one that is refused                      */
+    size_t least;            /* smaller ones are neither counted nor refused */
     bool   for_good;         /* and all after it                             */
     bool   plenty;           /* while set, nothing is refused or counted      */
     bool   refused;          /* an allocation was refused                    */
@@ -36,6 +37,11 @@ typedef void scenario_fn(want *w);
 void run_scarcely(const char *name, scenario_fn *scenario, bool own_context);
 /* Returns true if run_scarcely refuses every allocation, not only a sample of them. */
 bool scarce_is_complete(void);
+
+/* A scenario begins with this: afterwards the network takes about `room` bytes until it needs another block of memory,
+ * and only such blocks are counted and refused. So memory ends at a place inside of a call that no refused allocation
+ * of its own finds. Returns false if each piece of memory is a block, and changes nothing. */
+bool scarce_leave(want *w, size_t room);
 xir_allocator scarce_allocator(scarce *memory);
 
 /* A call that returns a status or a pointer, repeated until it succeeds. After each failure the status (for pointers

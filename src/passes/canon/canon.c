@@ -11,8 +11,10 @@
 
 bool canon_check_ops(const xir_match *m) {
     for (uint64_t rows = m->pattern->op_rows; rows; rows &= rows - 1) {
-        const xir_op *op = m->ops[__builtin_ctzll(rows)];
+        const size_t row = (size_t)__builtin_ctzll(rows);
+        const xir_op *op = m->ops[row];
         if (op && xir_op_extra(op)) return false;
+        if (op == m->root && row != (size_t)m->pattern->root) return false;   /* it reads itself */
     }
     return fuse_check_ops(m);
 }
@@ -53,7 +55,9 @@ xir_verdict canon_keep(const xir_match *m, xir_value *kept) {
 }
 
 static xir_status run(xir_pass *at) {
-    static const pass_rule *const families[] = { canon_clips, canon_pairs, canon_products, canon_slices };
+    static const pass_rule *const families[] = {
+        canon_clips, canon_images, canon_pairs, canon_products, canon_slices,
+    };
     return rules_run(at, families, sizeof families / sizeof *families);
 }
 

@@ -8,11 +8,11 @@
 #include <xir/ops.h>
 #include "fuse/fuse.h"
 
-extern const pass_rule canon_clips[], canon_pairs[], canon_products[], canon_slices[];
+extern const pass_rule canon_clips[], canon_images[], canon_pairs[], canon_products[], canon_slices[];
 
-/* Checks of matches. The first: every op runs on the host, has no undeclared attributes, and does not work on feature
- * maps in normalised numbers. The second: also, the result has the type of row 0, which is neither quantised nor tiled.
- * The third: also, elements are floats. */
+/* Checks of matches. The first: every op runs on the host, has no undeclared attributes, does not work on feature maps
+ * in normalised numbers, and does not read its own result, which would replace itself forever. The second: also, the
+ * result has the type of row 0, which is neither quantised nor tiled. The third: also, elements are floats. */
 bool canon_check_ops(const xir_match *m);
 bool canon_check(const xir_match *m, void *user);
 bool canon_check_floats(const xir_match *m, void *user);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include "fuse/fuse.h"
 #include "products/products.h"
+#include "provenance.h"
 #include "support/numbers.h"
 #include "types.h"
 
@@ -171,7 +172,7 @@ static bool write_constant(const absorption *c, const absorb_change *change, con
     return true;
 }
 
-static xir_status make_constant(const absorption *c, absorb_change *change) {
+static xir_status make_constant(const absorption *c, const absorb_change *change, operand_change *made) {
     xir_network *net = c->net;
     const xir_value *constant = xir_op_input(change->op, change->operand);
     int64_t dims[16];
@@ -194,7 +195,7 @@ static xir_status make_constant(const absorption *c, absorb_change *change) {
     void *out = now ? xir_params_edit(now) : NULL;
     if (!out) return net_no_memory(net);
     write_constant(c, change, dims, rank, out);
-    change->made.weights = now;
+    *made = (operand_change){ .op = change->op, .at = change->operand, .now = { now } };
     return XIR_OK;
 }
 
@@ -226,12 +227,14 @@ static bool weights_hold(absorption *c, const absorb_change *change) {
     return holds && !c->no_memory;
 }
 
-static xir_status make_weights(const absorption *c, absorb_change *change) {
+static xir_status make_weights(const absorption *c, const absorb_change *change, operand_change *made) {
     const linear *l = &change->of;
     channel_line *lines = spread(c, &change->from, l->in_channels);
     if (!lines) return net_no_memory(c->net);
-    const xir_status status = linear_make(l, lines, false, &change->made);
+    linear_made constants;
+    const xir_status status = linear_make(l, lines, false, &constants);
     mem_free(&c->net->alloc, lines, (size_t)l->in_channels * sizeof *lines);
+    if (!status) *made = linear_change(l->op, &constants, NULL);
     return status;
 }
 
@@ -268,29 +271,33 @@ bool absorb_plan(absorption *c) {
 xir_status absorb_make(absorption *c) {
     xir_status status = XIR_OK;
     for (size_t i = 0; i < c->n_changes && !status; i++) {
-        absorb_change *change = &c->changes[i];
-        status = change->kind == CHANGE_WEIGHTS ? make_weights(c, change) : make_constant(c, change);
+        const absorb_change *change = &c->changes[i];
+        operand_change *made = &c->operands[i];
+        status = change->kind == CHANGE_WEIGHTS ? make_weights(c, change, made) : make_constant(c, change, made);
     }
     return status;
 }
 
-/* Names come first, and are taken back if memory is out: then nothing has changed, and another run may begin again. */
-static xir_status take_names(const absorption *c) {
+static void restore_names(const absorption *c, size_t n) {
+    for (size_t i = 0; i < n; i++) products_restore(c->steps[i].value, c->names[i]);
+}
+
+/* A network in which only some ops have their new constants would compute something else. */
+xir_status absorb_take(absorption *c) {
     xir_status status = XIR_OK;
     size_t n = 0;
-    while (n < c->n && !status) status = products_changed(c->steps[n++].value);
-    for (size_t i = 0; i + 1 < n && status; i++) products_restore(c->steps[i].value);
+    while (n < c->n && !status) status = products_rename(c->steps[n].value, &c->names[n]), n++;
+    if (!status) status = operands_change(c->operands, c->n_changes);
+    if (status) restore_names(c, n);
     return status;
 }
 
-xir_status absorb_take(const absorption *c, xir_rewriter *at) {
-    xir_status status = take_names(c);
-    for (size_t i = 0; i < c->n_changes && !status; i++) {
-        const absorb_change *change = &c->changes[i];
-        status = change->kind == CHANGE_WEIGHTS
-            ? linear_take(change->op, &change->made, xir_op_input(change->op, 0))
-            : xir_op_set_input(change->op, change->operand, change->made.weights);
-        xir_rewriter_touch(at, change->op);
-    }
-    return status;
+void absorb_give_back(const absorption *c) {
+    operands_restore(c->operands, c->n_changes);
+    restore_names(c, c->n);
+}
+
+void absorb_done(const absorption *c, xir_rewriter *at) {
+    for (size_t i = 0; i < c->n; i++) provenance_changed(c->steps[i].value);
+    for (size_t i = 0; i < c->n_changes; i++) xir_rewriter_touch(at, c->changes[i].op);
 }

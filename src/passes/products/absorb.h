@@ -33,7 +33,6 @@ typedef struct absorb_change {
     uint32_t    operand;
     carried     from;     /* its lines are (factor, addend); of a constant (p, q) */
     linear      of;       /* of weights: the op                                   */
-    linear_made made;     /* the new constants; that of an operand as `weights`   */
 } absorb_change;
 
 typedef struct absorption {
@@ -41,7 +40,9 @@ typedef struct absorption {
     channel_line *lines;
     size_t        n_lines, room, n_uses, n, n_changes;
     carried       steps[ABSORB_STEPS];
+    const label  *names[ABSORB_STEPS];    /* of the values of the steps, before absorb_take */
     absorb_change  changes[ABSORB_STEPS];
+    operand_change operands[ABSORB_STEPS]; /* the new constants of each change               */
     uint64_t      before, after;       /* bytes of the constants that change */
     bool          no_memory;
 } absorption;
@@ -59,8 +60,12 @@ bool absorb_plan(absorption *c);
 
 /* Makes the new constants of a plan; no op has changed. */
 xir_status absorb_make(absorption *c);
-/* Gives them to the ops. The caller then lets x stand for the value. */
-xir_status absorb_take(const absorption *c, xir_rewriter *at);
+/* Gives them to the ops; if that fails, no op has changed. The caller then lets x stand for the value. If it cannot,
+ * absorb_give_back undoes what absorb_take did; otherwise absorb_done lets the rewriter and the record of provenance
+ * know. Both never fail. */
+xir_status absorb_take(absorption *c);
+void       absorb_give_back(const absorption *c);
+void       absorb_done(const absorption *c, xir_rewriter *at);
 
 /* ---- for ops on the way ----------------------------------------------------------------------------------------- */
 

@@ -12,7 +12,6 @@
 #include "canon/canon.h"
 #include "products/absorb.h"
 #include "products/products.h"
-#include "provenance.h"
 #include "support/affine.h"
 
 enum { X, CONSTANT, OUT };
@@ -53,21 +52,6 @@ static bool is_affine(const xir_match *m, void *user) {
 
 static const xir_pattern_decl affine_ = { XIR_PATTERN_HEAD("affine", rows), .check = is_affine };
 
-/* The users of the result read its input instead; their provenance includes the removed op. */
-static xir_status move_uses(xir_rewriter *at, const xir_match *m) {
-    const xir_value *y = xir_op_output(m->root, 0);
-    xir_status status = XIR_OK;
-    while (y->uses && !status) {
-        xir_op *user = y->uses->user;
-        provenance_absorbed(user, m->root);
-        status = xir_op_set_input(user, xir_use_index(y->uses), xir_match_value(m, X));
-        xir_rewriter_touch(at, user);
-    }
-    if (!status) status = xir_op_erase(m->root);
-    if (!status) products_touch_above(at, xir_match_value(m, X));
-    return status;
-}
-
 static xir_verdict fold(xir_rewriter *at, const xir_match *m, const void *user) {
     int64_t dim, size;
     affine a;
@@ -82,7 +66,11 @@ static xir_verdict fold(xir_rewriter *at, const xir_match *m, const void *user) 
         lines[i] = (channel_line){ affine_factor(&a, i), affine_addend(&a, i) };
     absorb_frees(&c, xir_match_value(m, CONSTANT));
     if (lines && absorb_plan(&c)) {
-        verdict = absorb_make(&c) || absorb_take(&c, at) || move_uses(at, m) ? XIR_REWRITE_FAILED : XIR_REWRITE_DONE;
+        verdict = absorb_make(&c) || absorb_take(&c) ? XIR_REWRITE_FAILED : XIR_REWRITE_DONE;
+        if (verdict == XIR_REWRITE_DONE) {
+            absorb_done(&c, at);
+            products_bypass(at, m->root, xir_match_value(m, X));
+        }
     }
     if (c.no_memory) {
         net_no_memory(c.net);

@@ -56,6 +56,12 @@ static xir_status make_bare(xir_op *op) {
     return xir_rms_norm_set(op, &a);
 }
 
+static xir_status make_bare_or_back(xir_op *op, const absorption *c) {
+    const xir_status status = make_bare(op);
+    if (status) absorb_give_back(c);
+    return status;
+}
+
 static xir_verdict fold(xir_rewriter *at, const xir_match *m, const void *user) {
     const xir_value *gamma, *beta;
     xir_i64s axis;
@@ -71,8 +77,9 @@ static xir_verdict fold(xir_rewriter *at, const xir_match *m, const void *user) 
     absorb_frees(&c, gamma);
     absorb_frees(&c, beta);
     if (lines && absorb_plan(&c)) {
-        const bool failed = absorb_make(&c) || make_bare(m->root) || absorb_take(&c, at);
-        verdict = failed ? XIR_REWRITE_FAILED : XIR_REWRITE_DONE;
+        verdict = absorb_make(&c) || absorb_take(&c) || make_bare_or_back(m->root, &c) ? XIR_REWRITE_FAILED
+                                                                                       : XIR_REWRITE_DONE;
+        if (verdict == XIR_REWRITE_DONE) absorb_done(&c, at);
     }
     if (c.no_memory) {
         net_no_memory(c.net);

@@ -83,9 +83,9 @@ static const xir_pattern_decl order_ = { XIR_PATTERN_HEAD("order", rows), .check
 
 /* The products at the ends, and the values on the way. */
 typedef struct ends {
-    xir_op    *ops[MOST_USES];
+    linear     of[MOST_USES];
     xir_value *values[MOST_USES];
-    size_t     n_ops, n_values, n_uses;
+    size_t     n, n_values, n_uses;
 } ends;
 
 /* Functions of each element. */
@@ -118,7 +118,7 @@ static bool follow(ends *e, xir_op *op, size_t at, const xir_value *v, int64_t d
     if (linear_of(op, &l)) {
         const bool fits = l.groups == 1 && dim == linear_dim(&l, v->type) &&
                           l.in_channels == xir_type_dim(v->type, dim, false) && !l.weights->uses->next;
-        if (fits) e->ops[e->n_ops++] = op;
+        if (fits) e->of[e->n++] = l;
         return fits;
     }
     if (!target_is_host(op_target(op)) || op_has_normalised(op) || e->n_values == MOST_USES || !keeps_dim(op, v, dim))
@@ -135,33 +135,32 @@ static bool find_ends(const xir_match *m, ends *e) {
             if (++e->n_uses > MOST_USES || !follow(e, u->user, xir_use_index(u), e->values[i], dim)) return false;
         }
     }
-    return e->n_ops > 0;
+    return e->n > 0;
 }
 
 /* ---- the rule --------------------------------------------------------------------------------------------------- */
 
+/* All that may fail comes before the first use moves, and is undone. */
 static xir_status reorder(xir_rewriter *at, const xir_match *m, const ends *e, const int64_t *order) {
-    xir_value *y = xir_op_output(m->root, 0), *x = xir_match_value(m, X);
     xir_status status = XIR_OK;
-    linear_made made[MOST_USES];
-    linear l;
-    for (size_t i = 0; i < e->n_ops && !status; i++) {
-        if (linear_of(e->ops[i], &l)) status = linear_reorder(&l, order, &made[i]);
+    linear_made made;
+    operand_change changes[MOST_USES];
+    const label *names[MOST_USES];
+    for (size_t i = 0; i < e->n && !status; i++) {
+        status = linear_reorder(&e->of[i], order, &made);
+        if (!status) changes[i] = linear_change(e->of[i].op, &made, NULL);
     }
-    for (size_t i = 0; i < e->n_ops && !status; i++) {
-        status = linear_take(e->ops[i], &made[i], xir_op_input(e->ops[i], 0));
-        xir_rewriter_touch(at, e->ops[i]);
+    size_t n = 1;
+    while (n < e->n_values && !status) status = products_rename(e->values[n], &names[n]), n++;
+    if (!status) status = operands_change(changes, e->n);
+    for (size_t i = 1; i < n; i++) {
+        if (status) products_restore(e->values[i], names[i]);
+        else provenance_changed(e->values[i]);
     }
-    for (size_t i = 1; i < e->n_values && !status; i++) status = products_changed(e->values[i]);
-    while (y->uses && !status) {
-        xir_op *user = y->uses->user;
-        provenance_absorbed(user, m->root);
-        status = xir_op_set_input(user, xir_use_index(y->uses), x);
-        xir_rewriter_touch(at, user);
-    }
-    if (!status) status = xir_op_erase(m->root);
-    if (!status) products_touch_above(at, x);
-    return status;
+    if (status) return status;
+    for (size_t i = 0; i < e->n; i++) xir_rewriter_touch(at, e->of[i].op);
+    products_bypass(at, m->root, xir_match_value(m, X));
+    return XIR_OK;
 }
 
 static xir_verdict fold(xir_rewriter *at, const xir_match *m, const void *user) {

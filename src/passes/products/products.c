@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include "manager/pass.h"
 #include "provenance.h"
+#include "support/upkeep.h"
 
 void products_touch_above(xir_rewriter *at, const xir_value *v) {
     enum { STEPS = 8 };
@@ -19,21 +20,34 @@ void products_touch_above(xir_rewriter *at, const xir_value *v) {
     }
 }
 
-#define FOLDED ".folded"
+void products_bypass(xir_rewriter *at, xir_op *op, xir_value *x) {
+    const xir_value *y = xir_op_output(op, 0);
+    while (y->uses) {
+        xir_use *use = y->uses;
+        xir_op *user = use->user;
+        provenance_absorbed(user, op);
+        use_unlink(use);
+        use_link(use, user, x);
+        xir_rewriter_touch(at, user);
+    }
+    op->net->epoch++;
+    op_drop(op);
+    products_touch_above(at, x);
+}
 
-xir_status products_changed(xir_value *v) {
+xir_status products_rename(xir_value *v, const label **was) {
     char room[256];
     const xir_str name = xir_value_name(v);
-    provenance_changed(v);
-    if (!name.size) return XIR_OK;
-    snprintf(room, sizeof room, "%.*s" FOLDED, CLIP_TO(name, 200));
+    *was = name.size ? value_more_of(v)->name : NULL;
+    if (!*was) return XIR_OK;
+    snprintf(room, sizeof room, "%.*s.folded", CLIP_TO(name, 200));
     return xir_value_set_name(v, xir_str_of(room));
 }
 
-void products_restore(xir_value *v) {
-    const xir_str name = xir_value_name(v);
-    const size_t more = strlen(FOLDED);
-    if (name.size > more) (void)xir_value_set_name(v, (xir_str){ name.data, name.size - more });
+void products_restore(xir_value *v, const label *was) {
+    if (!was) return;
+    value_more_of(v)->name = was;
+    value_named(v);
 }
 
 /* A factor may be further from a constant than the rewriter looks: then the rules are tried again. */

@@ -277,8 +277,6 @@ xir_status linear_reorder(const linear *l, const int64_t *order, linear_made *ou
     return XIR_OK;
 }
 
-xir_status linear_take(xir_op *op, const linear_made *made, xir_value *input) {
-    xir_value *bias = made->bias ? made->bias : xir_op_input(op, 2);
-    xir_value *inputs[3] = { input, made->weights ? made->weights : xir_op_input(op, 1), bias };
-    return xir_op_set_inputs(op, inputs, bias ? 3 : 2);
+operand_change linear_change(xir_op *op, const linear_made *made, xir_value *input) {
+    return (operand_change){ .op = op, .now = { input, made->weights, made->bias } };
 }

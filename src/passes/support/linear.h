@@ -9,6 +9,7 @@
 
 #include "elements.h"
 #include "graph.h"
+#include "support/operands.h"
 
 /* The weights are read as a row-major tensor with an input dim and an output dim. */
 typedef struct linear {
@@ -47,8 +48,8 @@ xir_status linear_make(const linear *l, const channel_line *lines, bool after, l
 /* Makes weights of an op with one group, for an input whose channels are in the order that they had before channel i
  * came from channel order[i]. The op is unchanged. */
 xir_status linear_reorder(const linear *l, const int64_t *order, linear_made *out);
-/* Gives the op the operands and an input. */
-xir_status linear_take(xir_op *op, const linear_made *made, xir_value *input);
+/* The change that gives the op the operands, and an input unless it is NULL. */
+operand_change linear_change(xir_op *op, const linear_made *made, xir_value *input);
 
 /* Returns true if the value is Params with exactly the bytes that its type takes, whose layout is not tiled. */
 bool constant_is_plain(const xir_value *v, int64_t *count);

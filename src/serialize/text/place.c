@@ -58,7 +58,8 @@ static line line_at(const char *p, const char *end) {
         if (*p == '=' && !class_seen) class_seen = true;
         if (class_seen && !l.inputs && *p == '(') l.inputs = p;
         else if (l.inputs && !l.braces && *p == '{') l.braces = p;
-        else if (l.inputs && !l.braces && (*p == ':' || *p == '#' || *p == '"')) l.braces = end;
+        else if (l.inputs && !l.braces && (*p == ':' || *p == '#' || *p == '"' || *p == '~'))
+            l.braces = end;
         const bool word = text_is(*p, TEXT_NAME);
         l.has_ops = word && is_word(p, end, "do");
         const size_t n = word ? text_name_length(p, end) : 0;

@@ -15,7 +15,8 @@ static void text_labels_init(text_labels *l, const xir_allocator *alloc) {
     pointer_table_init(&l->ids, alloc);
 }
 
-static void text_labels_free(text_labels *l) {
+static void text_labels_free(text_labels *l, const xir_allocator *alloc) {
+    mem_free(alloc, l->dense, l->room * sizeof *l->dense);
     text_table_free(&l->names);
     pointer_table_free(&l->ids);
 }
@@ -48,8 +49,8 @@ static void reader_free(text_reader *r) {
     mem_free(alloc, r->payloads, r->payload_room * sizeof *r->payloads);
     buffer_free(&r->bytes);
     text_table_free(&r->aliases);
-    text_labels_free(&r->params);
-    text_labels_free(&r->values);
+    text_labels_free(&r->params, alloc);
+    text_labels_free(&r->values, alloc);
     decoder_free(&r->d);
     xir_diags_free(r->found);
 }

@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* Ops: a line, and the lines of the ops inside. */
+#include <string.h>
 #include "text/reader.h"
 
 typedef struct op_line {
@@ -129,6 +130,27 @@ static bool read_types(text_reader *r, source *s, op_line *op) {
 
 /* ---- what follows ---------------------------------------------------------------------------------------------- */
 
+/* "conv", or ~: as the first result, see text_alike_of. */
+static bool read_name(text_reader *r, source *s, op_line *op) {
+    const char *at = here(s);
+    const char c = at < end_of(s) ? *at : '\0';
+    if (c == '"') return text_word(s, &op->in.name) != WORD_NONE;
+    if (c != '~') return true;
+    const value_in *first = op->in.outputs.data;
+    const xir_str name = op->in.outputs.size ? first->name : (xir_str){ NULL, 0 };
+    if (!name.size) return source_fail(s, at, XIR_E_INVALID, "~ is the name of the first result, which has none");
+    const text_alike a = text_alike_of(name);
+    s->at = at + 1;
+    op->in.name = (xir_str){ name.data, a.cut };
+    if (a.rest == name.size) return true;
+    char *whole = arena_take(&r->d.scratch, name.size);
+    if (!whole) return trace_memory(&r->d.trace);
+    memcpy(whole, name.data, a.cut);
+    memcpy(whole + a.cut, name.data + a.rest, name.size - a.rest);
+    op->in.name = (xir_str){ whole, a.cut + name.size - a.rest };
+    return true;
+}
+
 static bool read_op_id(text_reader *r, source *s, op_line *op) {
     decoder *d = &r->d;
     const char *at = here(s);
@@ -167,7 +189,8 @@ static bool read_absent(text_reader *r, source *s, op_line *op) {
 }
 
 static bool at_line_end(const source *s) {
-    const char *p = text_blanks(s, here(s));
+    const char *p = here(s);
+    if (p < end_of(s) && *p != '\n') p = text_blanks(s, p);
     return p == end_of(s) || *p == '\n';
 }
 
@@ -260,7 +283,7 @@ static bool read_line(text_reader *r, source *s, uint32_t level, op_line *op) {
     text_skip(s);
     if (here(s) < end_of(s) && *here(s) == '{' && !read_attrs(r, s, c, op)) return false;
     text_skip(s);
-    if (here(s) < end_of(s) && *here(s) == '"' && text_word(s, &op->in.name) == WORD_NONE) return false;
+    if (!read_name(r, s, op)) return false;
     if (!read_op_id(r, s, op)) return false;
     if (text_takes_word(s, "on") && !read_target(r, s, op)) return false;
     if (!read_types(r, s, op)) return false;

@@ -5,6 +5,7 @@
  * of which the Params get parts when the text has been read. */
 #include <math.h>
 #include "elements.h"
+#include "little.h"
 #include "number.h"
 #include "task.h"
 #include "text/reader.h"
@@ -172,12 +173,33 @@ static bool read_splat(text_reader *r, source *s, xir_value *v) {
 
 /* ---- digits ---------------------------------------------------------------------------------------------------- */
 
-#define ROW(c, v) [c] = (v) + 1
-static const uint8_t digits[256] = {
-    ROW('0', 0), ROW('1', 1), ROW('2', 2), ROW('3', 3), ROW('4', 4), ROW('5', 5), ROW('6', 6), ROW('7', 7), ROW('8', 8),
-    ROW('9', 9), ROW('a', 10), ROW('b', 11), ROW('c', 12), ROW('d', 13), ROW('e', 14), ROW('f', 15), ROW('A', 10),
-    ROW('B', 11), ROW('C', 12), ROW('D', 13), ROW('E', 14), ROW('F', 15),
-};
+/* 0 to 15; 255 for a letter that is not a digit. */
+static uint8_t digit_of(unsigned char c) {
+    static const uint8_t values[256] = {
+        ['0'] = 1, ['1'] = 2, ['2'] = 3, ['3'] = 4, ['4'] = 5, ['5'] = 6, ['6'] = 7, ['7'] = 8, ['8'] = 9, ['9'] = 10,
+        ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16, ['A'] = 11, ['B'] = 12, ['C'] = 13,
+        ['D'] = 14, ['E'] = 15, ['F'] = 16,
+    };
+    return (uint8_t)(values[c] - 1);
+}
+
+/* Bit 7 of each byte that is from `low` to `high`; the bytes are below 128. */
+static uint64_t bytes_within(uint64_t x, uint64_t low, uint64_t high) {
+    const uint64_t each = UINT64_C(0x0101010101010101);
+    return (x + each * (128 - low)) & ~(x + each * (127 - high)) & each * 128;
+}
+
+/* Eight digits as four bytes, computed side by side. Returns false if one of them is not a digit. */
+static bool eight_digits(const char *p, uint8_t *out) {
+    const uint64_t each = UINT64_C(0x0101010101010101), x = little_u64((const uint8_t *)p), top = each * 128;
+    const uint64_t known = bytes_within(x & ~top, '0', '9') | bytes_within((x & ~top) | each * 32, 'a', 'f');
+    if (known != top || x & top) return false;
+    uint64_t v = (x & each * 15) + 9 * (x >> 6 & each);   /* letters have bit 6 */
+    v = (v << 4 | v >> 8) & UINT64_C(0x00ff00ff00ff00ff);
+    v = (v | v >> 8) & UINT64_C(0x0000ffff0000ffff);
+    little_put32(out, (uint32_t)(v | v >> 16));
+    return true;
+}
 
 static bool read_piece(text_reader *r, source *s, uint64_t *size) {
     const char *p = here(s) + 1, *close = memchr(p, '"', (size_t)(end_of(s) - p));
@@ -185,10 +207,12 @@ static bool read_piece(text_reader *r, source *s, uint64_t *size) {
     if (!close) return source_fail(s, here(s), XIR_E_SYNTAX, "expected the '\"' at the end of hexadecimal digits");
     uint8_t *out = grow(r, *size, n / 2);
     if (!out) return false;
-    for (size_t i = 0; i + 1 < n; i += 2) {
-        const unsigned high = digits[(unsigned char)p[i]], low = digits[(unsigned char)p[i + 1]];
-        if (!high || !low) return text_expected(s, p + i + (high != 0), "a hexadecimal digit");
-        out[i / 2] = (uint8_t)((high - 1) << 4 | (low - 1));
+    size_t i = 0;
+    while (n - i >= 8 && eight_digits(p + i, out + i / 2)) i += 8;
+    for (; i + 1 < n; i += 2) {
+        const unsigned high = digit_of((unsigned char)p[i]), low = digit_of((unsigned char)p[i + 1]);
+        if (high > 15 || low > 15) return text_expected(s, p + i + (high <= 15), "a hexadecimal digit");
+        out[i / 2] = (uint8_t)(high << 4 | low);
     }
     if (n % 2) return text_expected(s, close, "another hexadecimal digit");
     *size += n / 2;

@@ -8,19 +8,46 @@
 
 /* ---- labels ---------------------------------------------------------------------------------------------------- */
 
-static uint32_t new_label(text_reader *r, xir_str word, const char *at) {
+static uint32_t new_label(text_reader *r, const char *at) {
     if (r->n_labels == NO_LABEL - 1 ||
         !mem_reserve(context_alloc(r->d.ctx), (void **)&r->labels, &r->label_room, r->n_labels + 1,
                      sizeof *r->labels)) {
         trace_memory(&r->d.trace);
         return NO_LABEL;
     }
-    r->labels[r->n_labels] = (text_label){ .word = word, .at = at };
+    r->labels[r->n_labels] = (text_label){ .at = at };
     return (uint32_t)r->n_labels++;
+}
+
+/* A label as it is written, without quotes. */
+static xir_str word_of(const text_reader *r, const text_label *l) {
+    const char *p = l->at + 1, *end = end_of(&r->s);
+    if (*p != '"') return (xir_str){ p, text_name_length(p, end) };
+    const char *from = ++p;
+    while (p < end && *p != '"') p += *p == '\\' && end - p > 1 ? 2 : 1;
+    return (xir_str){ from, (size_t)(p - from) };
 }
 
 /* The key of an id in the table of ids: never NULL. */
 static const void *key_of_id(int64_t id) { return (const void *)(uintptr_t)((uint64_t)id << 1 | 1); }
+
+/* Where the label of an id is kept: no hash for ids of which there are at least a few labels. NULL without memory. */
+static uint32_t *slot_of_id(text_reader *r, text_labels *labels, int64_t id) {
+    enum { FIRST = 1024, TIMES = 2 };
+    if ((uint64_t)id < labels->n_dense) return &labels->dense[id];
+    uint32_t *found = pointer_table_find(&labels->ids, key_of_id(id));
+    if (found || id < 0 || (uint64_t)id >= FIRST + TIMES * (uint64_t)labels->n)
+        return found ? found : pointer_table_add(&labels->ids, key_of_id(id), NO_LABEL);
+    const size_t need = FIRST + TIMES * labels->n;
+    if (!mem_reserve(context_alloc(r->d.ctx), (void **)&labels->dense, &labels->room, need, sizeof *labels->dense))
+        return NULL;
+    for (size_t i = labels->n_dense; i < need; i++) {
+        const uint32_t *other = labels->ids.n ? pointer_table_find(&labels->ids, key_of_id((int64_t)i)) : NULL;
+        labels->dense[i] = other ? *other : NO_LABEL;
+    }
+    labels->n_dense = need;
+    return &labels->dense[id];
+}
 
 /* A label of this name or id; a new one if there is none. A name with escapes lives in the reader's arena. */
 static bool find_label(text_reader *r, source *s, text_labels *labels, const char *at, word_kind kind, xir_str word,
@@ -28,16 +55,35 @@ static bool find_label(text_reader *r, source *s, text_labels *labels, const cha
     const bool in_text = word.data >= (const char *)s->start && word.data < end_of(s);
     uint32_t *found;
     if (kind == WORD_INT) {
-        found = pointer_table_add(&labels->ids, key_of_id(id), NO_LABEL);
+        found = slot_of_id(r, labels, id);
     } else {
         found = text_table_find(&labels->names, word);
         if (!found && !in_text && !arena_text(&r->d.keep, word, &word)) return trace_memory(&r->d.trace);
         if (!found) found = text_table_add(&labels->names, word, NO_LABEL);
     }
     if (!found) return trace_memory(&r->d.trace);
-    if (*found == NO_LABEL) *found = new_label(r, word, at);
+    if (*found == NO_LABEL) {
+        *found = new_label(r, at);
+        labels->n++;
+    }
     *out = *found;
     return *out != NO_LABEL;
+}
+
+/* Reads digits that surely fit an id, if nothing that belongs to a name follows. */
+static bool few_digits(source *s, xir_str *word, int64_t *id) {
+    enum { MOST = 18 };
+    const char *from = here(s), *p = from, *end = end_of(s);
+    int64_t v = 0;
+    for (; p < end && text_is(*p, TEXT_DIGIT); p++) {
+        if (p - from == MOST) return false;
+        v = v * 10 + (*p - '0');
+    }
+    if (p < end && text_is(*p, TEXT_NAME)) return false;
+    *word = (xir_str){ from, (size_t)(p - from) };
+    *id = v;
+    s->at = p;
+    return true;
 }
 
 /* "%x", "@w", "%17" after the sign at `at`. */
@@ -45,6 +91,10 @@ static bool read_label(text_reader *r, source *s, const char *at, text_labels *l
                        int64_t *id, uint32_t *out) {
     s->at = at + 1;
     const char c = here(s) < end_of(s) ? *here(s) : '\0';
+    if (text_is(c, TEXT_DIGIT) && few_digits(s, word, id)) {
+        *kind = WORD_INT;
+        return find_label(r, s, labels, at, *kind, *word, *id, out);
+    }
     if (c != '"' && !text_is(c, TEXT_NAME)) return text_expected(s, here(s),
                                                                  "a label: a name, an id or a text in quotes");
     *kind = text_word(s, word);
@@ -101,8 +151,7 @@ static bool read_declared(text_reader *r, source *s, word_kind kind, xir_str wor
 static bool made_twice(text_reader *r, source *s, const char *at, const text_label *l) {
     uint32_t line = 1;
     for (const char *p = s->start; (p = memchr(p, '\n', (size_t)(l->at - p))) != NULL; p++) line++;
-    (void)r;
-    return source_fail(s, at, XIR_E_EXISTS, "%.*s is made in line %u already", CLIP(l->word), line);
+    return source_fail(s, at, XIR_E_EXISTS, "%.*s is made in line %u already", CLIP(word_of(r, l)), line);
 }
 
 bool text_result(text_reader *r, source *s, uint32_t *out, value_in *in) {
@@ -131,11 +180,12 @@ bool text_value_of(text_reader *r, uint32_t which, xir_value **out) {
     *out = NULL;
     if (which == NO_LABEL) return true;
     text_label *l = &r->labels[which];
-    int64_t id;
-    source number_at = r->s;
-    number_at.at = l->word.data;
-    if (!l->value && r->is_part && text_is_int(l->word) && text_int(&number_at, &id))
-        l->made = (l->value = net_find_value(r->d.net, id)) != NULL;
+    if (!l->value && r->is_part && text_is_int((xir_str){ l->at + 1, text_name_length(l->at + 1, end_of(&r->s)) })) {
+        source number_at = r->s;
+        int64_t id;
+        number_at.at = l->at + 1;
+        l->made = text_int(&number_at, &id) && (l->value = net_find_value(r->d.net, id)) != NULL;
+    }
     if (!l->value) l->value = value_make_orphan(r->d.net, NULL);
     *out = l->value;
     return *out || trace_memory(&r->d.trace);
@@ -145,7 +195,9 @@ bool text_value_of(text_reader *r, uint32_t which, xir_value **out) {
 
 /* Whether a label is followed by more than the end of the item. */
 static bool is_declared_here(const source *s) {
-    const char *p = text_blanks(s, here(s));
+    const char *p = here(s);
+    if (p < end_of(s) && (*p == ',' || *p == ')')) return false;   /* nearly always */
+    p = text_blanks(s, p);
     return p < end_of(s) && (*p == ':' || *p == '#');
 }
 
@@ -233,17 +285,18 @@ bool text_input(text_reader *r, source *s, uint32_t *out) {
 /* Names are compared with the other labels only for the first findings: a text may have very many. */
 static void say_missing(text_reader *r, const text_label *l, bool compare) {
     size_t distance = SIZE_MAX;
+    const xir_str word = word_of(r, l);
     xir_str meant = { NULL, 0 };
     for (size_t i = 0; compare && i < r->values.names.n; i++) {
         const text_item *item = &r->values.names.items[i];
         const xir_str name = { item->text, item->size };
-        if (!r->labels[item->value].made || !xir_str_is_nearer(l->word, name, &distance)) continue;
+        if (!r->labels[item->value].made || !xir_str_is_nearer(word, name, &distance)) continue;
         meant = name;
     }
     if (meant.size)
-        source_fail(&r->s, l->at, XIR_E_MISSING, "no op makes %%%.*s: perhaps %%%.*s is meant", CLIP(l->word),
+        source_fail(&r->s, l->at, XIR_E_MISSING, "no op makes %%%.*s: perhaps %%%.*s is meant", CLIP(word),
                     CLIP(meant));
-    else source_fail(&r->s, l->at, XIR_E_MISSING, "no op makes %%%.*s", CLIP(l->word));
+    else source_fail(&r->s, l->at, XIR_E_MISSING, "no op makes %%%.*s", CLIP(word));
 }
 
 void text_labels_end(text_reader *r) {

@@ -40,13 +40,6 @@ const char *text_blanks(const source *s, const char *p) {
     return end;
 }
 
-bool text_take(source *s, char c) {
-    text_skip(s);
-    if (here(s) >= end_of(s) || *here(s) != c) return false;
-    s->at = here(s) + 1;
-    return true;
-}
-
 bool text_need(source *s, char c) { return text_take(s, c) || text_expected(s, here(s), "'%c'", c); }
 
 bool text_open(source *s, char c) {
@@ -77,8 +70,9 @@ word_kind text_word(source *s, xir_str *out) {
 
 bool text_takes_word(source *s, const char *word) {
     text_skip(s);
+    if (here(s) == end_of(s) || *here(s) != *word) return false;
     const size_t n = text_name_length(here(s), end_of(s));
-    if (!n || *here(s) != *word || strlen(word) != n || memcmp(here(s), word, n) != 0) return false;
+    if (strlen(word) != n || memcmp(here(s), word, n) != 0) return false;
     s->at = here(s) + n;
     return true;
 }

@@ -12,16 +12,21 @@
 #include "hash.h"
 #include "text/words.h"
 
-/* A value by its label. */
+/* A value by its label. There are as many as values: they are small. */
 typedef struct text_label {
-    xir_str     word;      /* as it is written, in the text or in the network; for messages                      */
-    const char *at;        /* of the first use, or where it is made                                              */
-    xir_value  *value;     /* NULL: not yet                                                                       */
-    bool        made;      /* an op makes it, or it is declared, even in a line that is wrong                     */
+    const char *at;        /* the sign before it, at the first use or where it is made         */
+    xir_value  *value;     /* NULL: not yet                                                    */
+    bool        made;      /* an op makes it, or it is declared, even in a line that is wrong  */
 } text_label;
 
-/* Labels of one kind: names and ids. */
-typedef struct text_labels { text_table names; pointer_table ids; } text_labels;
+/* Labels of one kind: names and ids. Ids are usually dense: `dense` has the labels of those below n_dense, which grows
+ * with their number; `ids` has others. */
+typedef struct text_labels {
+    text_table    names;
+    pointer_table ids;
+    uint32_t     *dense;
+    size_t        n_dense, room, n;
+} text_labels;
 
 /* A type as it was written last. */
 typedef struct text_memo { const char *at; size_t size; const xir_type *type; } text_memo;
@@ -82,12 +87,19 @@ extern const source_ops text_source;
 const char *text_blanks(const source *s, const char *p);
 static inline void text_skip(source *s) {
     const char *p = here(s);
-    if (p < end_of(s) && (*p == ' ' || *p == '\n' || *p == '/' || *p == '\r' || *p == '\t')) s->at = text_blanks(s, p);
+    if (p == end_of(s) || (unsigned char)*p > '/') return;
+    if (*p == ' ' && end_of(s) - p > 1 && (unsigned char)p[1] > '/') s->at = p + 1;   /* nearly always */
+    else if (*p == ' ' || *p == '\n' || *p == '/' || *p == '\r' || *p == '\t') s->at = text_blanks(s, p);
 }
 /* "expected <what>, found <what is here>". False. */
 bool text_expected(source *s, const char *at, const char *format, ...) XIR_PRINTF(3, 4);
 /* Skips blanks and reads `c` if it is next. */
-bool text_take(source *s, char c);
+static inline bool text_take(source *s, char c) {
+    text_skip(s);
+    if (here(s) >= end_of(s) || *here(s) != c) return false;
+    s->at = here(s) + 1;
+    return true;
+}
 bool text_need(source *s, char c);
 /* Open and close a bracket: inside, line ends are blanks. */
 bool text_open(source *s, char c);

@@ -33,6 +33,27 @@ bool text_is_name(xir_str text) {
     return text.size && text_name_length(text.data, text.data + text.size) == text.size && !text_is_int(text);
 }
 
+text_alike text_alike_of(xir_str result) {
+    static const char ending[] = "_output_0";
+    enum { SIZE = sizeof ending - 1 };
+    for (size_t i = 1; i + SIZE <= result.size; i++) {
+        const char *p = memchr(result.data + i, '_', result.size - SIZE + 1 - i);
+        if (!p) break;
+        i = (size_t)(p - result.data);
+        const bool ends = i + SIZE == result.size || p[SIZE] == '.';
+        if (ends && memcmp(p, ending, SIZE) == 0) return (text_alike){ i, i + SIZE };
+    }
+    return (text_alike){ result.size, result.size };
+}
+
+bool text_is_alike(xir_str op, xir_str result) {
+    if (!op.size || op.size > result.size || memcmp(op.data, result.data, 1) != 0) return false;
+    const text_alike a = text_alike_of(result);
+    const size_t more = result.size - a.rest;
+    return op.size == a.cut + more && memcmp(op.data, result.data, a.cut) == 0 &&
+           memcmp(op.data + a.cut, result.data + a.rest, more) == 0;
+}
+
 size_t text_form_length(const char *p, const char *end) {
     const char *from = p;
     size_t open = 0;

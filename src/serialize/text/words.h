@@ -26,6 +26,12 @@ bool text_is_int(xir_str word);
 /* Whether a text is a NAME, so that it needs no quotes. */
 bool text_is_name(xir_str text);
 
+/* The name of an op that is written as ~: that of its first result, without the first "_output_0" that ends it or comes
+ * before a dot, which exporters of ONNX add to the op's. It is the name up to `cut`, and then from `rest` on. */
+typedef struct text_alike { size_t cut, rest; } text_alike;
+text_alike text_alike_of(xir_str result);
+bool text_is_alike(xir_str op, xir_str result);
+
 /* The length of a one-string form that begins at `p`: "@name" and what is in parentheses, in which brackets of any kind
  * close those of any other: "[0, 32)". */
 size_t text_form_length(const char *p, const char *end);

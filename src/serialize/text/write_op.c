@@ -128,6 +128,15 @@ static void put_absent(text_writer *w, const xir_class *cls, uint64_t absent) {
     if (*between == ',') buffer_char(&w->out, ')');
 }
 
+/* " ~" or " "conv"". */
+static void put_name(text_writer *w, const xir_op *op) {
+    const xir_str name = name_text(op_label(op));
+    if (!name.size) return;
+    buffer_char(&w->out, ' ');
+    if (op->n_outputs && text_is_alike(name, xir_value_name(&op_outputs(op)[0]))) buffer_char(&w->out, '~');
+    else text_put_quoted(w, name);
+}
+
 static void put_op_id(text_writer *w, const xir_op *op) {
     if (!w->no_ids && (w->is_part || op->id != w->next_op)) {
         text_put(w, " #");
@@ -180,11 +189,7 @@ void text_put_op(text_writer *w, const xir_op *op, uint32_t level) {
     text_put_class(w, op->cls);
     put_inputs(w, op);
     put_attrs(w, op, absent);
-    const xir_str name = name_text(op_label(op));
-    if (name.size) {
-        buffer_char(&w->out, ' ');
-        text_put_quoted(w, name);
-    }
+    put_name(w, op);
     put_op_id(w, op);
     if (((const xir_object *)target)->cls != w->ctx->types[CLASS_host_target]) {
         text_put(w, " on ");

@@ -93,8 +93,11 @@ static void put_hex(text_writer *w, const uint8_t *bytes, size_t size) {
 
 void text_put_payload(text_writer *w, const xir_value *v) {
     const blob *b = value_params(v)->data;
-    const bool none = b ? !w->is_inline && !w->has_bytes : value_params(v)->allow_no_data || w->has_bytes;
-    if (!w->is_inline || !w->has_bytes || !b) {
+    const bool optional = value_params(v)->allow_no_data, inside = b && w->is_inline && w->has_bytes && !w->is_part;
+    const bool none = w->is_part || (b ? !w->is_inline && !w->has_bytes : optional || w->has_bytes);
+    if (!inside && !optional && (w->is_part || !none)) return;
+    text_put(w, optional ? " = optional " : " = ");
+    if (!inside) {
         text_put(w, none ? "none" : "raw");
         return;
     }

@@ -92,11 +92,7 @@ void text_put_params(text_writer *w, const xir_value *v) {
         put_declared(w, v);
         text_put(w, " : ");
         text_put_type(w, v->type);
-        if (w->is_part && !value_params(v)->allow_no_data) return;
-        text_put(w, " = ");
-        if (value_params(v)->allow_no_data) text_put(w, "optional ");
-        if (w->is_part) text_put(w, "none");
-        else text_put_payload(w, v);
+        text_put_payload(w, v);
     }
 }
 

@@ -86,7 +86,7 @@ void text_put_result(text_writer *w, const xir_value *v);
 void text_put_input(text_writer *w, const xir_value *v);      /* NULL: _ */
 /* "@label", and its declaration at the first use. */
 void text_put_params(text_writer *w, const xir_value *v);
-/* write_payload.c */
+/* write_payload.c: " = [1,2]"; nothing if the bytes are in the raw file. */
 void text_put_payload(text_writer *w, const xir_value *v);
 
 /* write_op.c */
