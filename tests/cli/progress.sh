@@ -63,19 +63,6 @@ printf 'any bytes' >net.slow
 terminal 0 xterm "net.slow, 50 %" convert --eager net.slow slow.json --plugin "$BUILD/tests/plugin/waiting.so"
 err "${erased}xir: reading net.slow, 50 %, "
 
-# A run names the op, which computes until its input ends, by its position.
-cat >op.xir <<'END'
-xir 1
-.name "op" .framework PYTORCH "1.9"
-%x = Input() : fp32 NC [1,3]
-%a = ReLU(%x) : fp32 NC [1,3]
-%b = waiting::Wait(%a) : fp32 NC [1,3]
-Output(%b)
-END
-terminal 0 xterm "op 3 of 4" run op.xir --plugin "$BUILD/tests/plugin/waiting.so"
-err "xir: running op.xir, op 3 of 4"
-[ "$(tail -c 4 err)" = "$erased" ] || bad "the line is left"
-
 # Findings are printed whole, after the line has disappeared.
 terminal 0 xterm "reading <stdin>" info -; out "ops         7"
 err "<stdin>: warning: there is no parameter file"

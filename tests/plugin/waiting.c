@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* A pass, a reader and an op that take as long as a test wants: they end when standard input does. */
+/* A pass and a reader that take as long as a test wants: they end when standard input does. */
 #include <stdio.h>
-#include <string.h>
 #include <xir/format.h>
 #include <xir/xir.h>
-
-#define XIR_DEFS "waiting.def"
-#include <xir/declare.h>
-#define XIR_DEFS "waiting.def"
-#include <xir/define.h>
 
 static void wait_for_end(void) {
     while (getchar() != EOF) {}
@@ -37,25 +31,10 @@ static const xir_format_decl slow = {
     XIR_FORMAT_HEAD("slow", "file that takes long"), .suffixes = "slow", .read = read_slowly,
 };
 
-xir_status waiting_same(xir_infer *at) { return xir_infer_result(at, xir_infer_input(at, 0)); }
-
-static xir_status compute(xir_kernel *at) {
-    const double *x = xir_kernel_reals(at, 0);
-    double *y = xir_kernel_real_out(at, 0);
-    int64_t n;
-    if (!x || !y || xir_type_elements(xir_kernel_output_type(at, 0), &n)) return XIR_E_MEMORY;
-    wait_for_end();
-    memcpy(y, x, (size_t)n * sizeof *y);
-    return XIR_OK;
-}
-
 const xir_plugin *xir_plugin_entry(void) {
     static const xir_pass_decl *const passes[] = { &waiting };
     static const xir_format_decl *const formats[] = { &slow };
-    static xir_class_fn *const classes[] = { xir_waiting_class };
-    static const xir_plugin_kernel kernels[] = { { xir_waiting_class, compute } };
     static const xir_plugin plugin = { XIR_PLUGIN_HEAD("waiting"), .passes = passes, .n_passes = 1,
-                                       .formats = formats, .n_formats = 1, .classes = classes, .n_classes = 1,
-                                       .kernels = kernels, .n_kernels = 1 };
+                                       .formats = formats, .n_formats = 1 };
     return &plugin;
 }
