@@ -16,7 +16,8 @@
  *   4. attributes get their defaults
  *   5. Params become zeros, or all elements the first one
  *   6. tags, undeclared attributes and names are dropped
- * Networks of a dialect keep their dims and attributes, because nothing is known of their ops.
+ * Networks of a dialect keep their dims and attributes, and Params that are a list or a single number, because nothing
+ * is known of their ops.
  *
  * A network that is tried has no more errors (xir_network_validate) than the first one, and its types are inferred. The
  * order depends on the networks and the answers alone: the same answers give the same result. */

@@ -10,9 +10,9 @@
  *     b = sigmoid(x)         output(d)
  *
  * An op that is in a valid place stays there. An op that comes too early pulls the ops that it waits for in front of
- * itself, in the order of its inputs. Inputs come first, Outputs last. An op also waits for what its sub ops read. A
- * cycle is an error that names its ops, and then nothing is moved. The walk keeps its own stack, so a long chain in the
- * wrong order needs no deep recursion. */
+ * itself, in the order of its inputs. Inputs come first, Outputs that nothing reads last. An op also waits for what its
+ * sub ops read. A cycle is an error that names its ops, and then nothing is moved. The walk keeps its own stack, so a
+ * long chain in the wrong order needs no deep recursion. */
 #include <stdio.h>
 #include "sort_memory.h"
 
@@ -119,7 +119,12 @@ static xir_status put(sorter *s, xir_op *op) {
     return XIR_OK;
 }
 
-static bool stands_last(const xir_op *op)  { return op->cls->traits & XIR_TRAIT_SINK; }
+/* An Output that is read stands like other ops: its readers would pull it in front of themselves again and again. */
+static bool stands_last(const xir_op *op) {
+    bool is_read = false;
+    for (uint32_t i = 0; i < op->n_outputs; i++) is_read |= op_outputs(op)[i].uses != NULL;
+    return op->cls->traits & XIR_TRAIT_SINK && !is_read;
+}
 static bool stands_first(const xir_op *op) { return op->cls->traits & XIR_TRAIT_SOURCE; }
 
 static xir_status sort(sorter *s) {

@@ -66,6 +66,7 @@ static bool flatten(reducing *r, xir_value *params, bool zero) {
     const char *bytes = xir_params_has_data(params) ? xir_params_data(params, &n) : NULL;
     const uint64_t bits = xir_type_storage_bits(xir_type_element(xir_value_type(params)));
     const size_t size = bits % 8 ? 0 : (size_t)(bits / 8);
+    if (r->is_dialect && xir_type_rank(xir_value_type(params)) < 2) return false;   /* perhaps axes, dims, or factors */
     if (!bytes || !n || (!zero && !size) || are_equal(bytes, n, size ? size : 1, zero)) return false;
     char *now = reduce_new(r, (size_t)n, 1);
     if (!now) return false;

@@ -21,6 +21,11 @@ run 0 reduce "a b/it's.json" quoted.fb --check 'sh has_relu {}' --max-runs 3; qu
 run 0 reduce digits.onnx gemm.onnx --check "'$XIR' show {} --compact | grep -q onnx::Gemm" --max-runs 20; quiet
 run 0 info gemm.onnx; out "onnx::Gemm"; run 0 check gemm.onnx
 
+# Nothing is known of an op of a dialect, so a list that it reads stays: ONNX refuses scales of 0.
+run 0 reduce "$SRC/tests/convert/onnx/dynamic/yolo.onnx" resize.onnx \
+    --check "'$XIR' show {} --compact | grep -q onnx::Resize" --max-runs 200
+run 0 convert resize.onnx resize.xir; grep -q 'fp32 \* \[4\] = \[1,1,2,2\]' resize.xir || bad "the scales are gone"
+
 # NET itself must be interesting, and what the command says is printed.
 run 1 reduce small.json no.json --check 'echo so it is {} >&2; exit 7'; gone no.json; clean
 err "small.json: the command does not call the network interesting: exit code 7"; err "so it is"

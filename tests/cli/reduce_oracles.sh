@@ -50,6 +50,7 @@ taken "$models/mlp.onnx" Relu
 taken "$models/vit.onnx" Softmax
 taken "$models/vit.onnx" MatMul
 taken "$models/yolo.onnx" Concat
+taken "$models/yolo.onnx" Resize
 taken "$models/bert.onnx" Gather
 taken "$models/unet.onnx" Conv
 finish

@@ -74,6 +74,21 @@ static void input_comes_first_and_output_last(void **state) {
     xir_network_free(net);
 }
 
+/* A file may have an Output that gives a value. It stands where its reader pulls it, and stays there. */
+static void an_output_that_is_read_stands_like_other_ops(void **state) {
+    (void)state;
+    static const char text[] = "xir 1\n%x = Input() : fp32 NC [1,4]\n%d = Add(%o, %r) ~ : fp32 NC [1,4]\n"
+                               "%o = Output(%x) ~ : fp32 NC [1,4]\n%r = ReLU(%x) ~ : fp32 NC [1,4]\nOutput(%d)\n";
+    xir_network *net = xir_network_read(ctx, text, sizeof text - 1, XIR_STR("text"),
+                                        &XIR_INIT(xir_load_options, .format = "text"), why);
+    size_t changes;
+    DOES(xir_pass_run(net, "sort", NULL, &changes, why));
+    CHECK_OPS(net, "x = Input()", "o = Output(x)", "r = ReLU(x)", "d = Add(o, r)", "Output(d)");
+    DOES(xir_pass_run(net, "sort", NULL, &changes, why));
+    assert_int_equal(changes, 0);
+    xir_network_free(net);
+}
+
 /* The operands of a sub op must be ready when its parent runs. */
 static void sub_ops_wait_too(void **state) {
     (void)state;
@@ -217,6 +232,7 @@ GROUP {
         cmocka_unit_test(sorted_ops_stay),
         cmocka_unit_test(the_rest_keeps_its_order),
         cmocka_unit_test(input_comes_first_and_output_last),
+        cmocka_unit_test(an_output_that_is_read_stands_like_other_ops),
         cmocka_unit_test(sub_ops_wait_too),
         cmocka_unit_test(a_cycle_is_reported_and_nothing_moves),
         cmocka_unit_test(an_op_that_reads_itself_is_a_cycle),

@@ -274,8 +274,10 @@ uint64_t net_converted_most(const xir_network *net);
 uint64_t any_text_bytes(const xir_any *any);   /* of one attribute or tag */
 /* Returns true if the network's version is this one or later; it decides how files are spelled. */
 bool network_since(const xir_network *net, uint32_t major, uint32_t minor);
-/* Returns true if real attributes are doubles. From 3.30 on they are rounded to float32. */
-static inline bool network_keeps_doubles(const xir_network *net) { return !network_since(net, 3, 30); }
+/* Returns true if real attributes are doubles. From 3.30 on, and without a version, they are rounded to float32. */
+static inline bool network_keeps_doubles(const xir_network *net) {
+    return net->text[XIR_TEXT_XIR_VERSION].size && !network_since(net, 3, 30);
+}
 
 /* Adds a finding to the network, and sets its status if it is the first. Returns `code`. */
 xir_status net_fail(xir_network *net, xir_status code, const char *format, ...) XIR_PRINTF(3, 4);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Real attributes that a program sets: doubles in networks of versions before 3.30, rounded to float32 from 3.30 on. */
+/* Real attributes that a program sets: doubles in networks of versions before 3.30, rounded to float32 from 3.30 on
+ * and in those without a version. */
 #include "support/net.h"
 #include "support/scratch.h"
 #include <xir/serialize.h>
@@ -36,6 +37,21 @@ static void older_networks_keep_doubles(void **state) {
     xir_text_free(&text);
     DOES(xir_op_set_real(xir_network_op_at(net, 1), "alpha", 0.1));
     assert_true(alpha_of(net) == 0.1);
+    xir_network_free(net);
+}
+
+/* A reader rounds what it finds in a file without a version, so what is set later is rounded as well. */
+static void networks_without_a_version_round(void **state) {
+    (void)state;
+    static const char text[] = "{\"_type_key\":\"icraft::xir::Network\",\"ops\":[{\"_type_key\":\"icraft::xir::Softplus\","
+                               "\"beta\":0.1,\"inputs\":[],\"outputs\":[]}]}";
+    xir_network *net = xir_network_read(ctx, text, sizeof text - 1, XIR_STR("json"),
+                                        &XIR_INIT(xir_load_options, .format = "json", .no_params = true), why);
+    assert_non_null(net);
+    xir_op *op = xir_network_first(net);
+    assert_true(xir_softplus_of(op)->beta == (double)0.1f);
+    DOES(xir_op_set_real(op, "beta", 4.8));
+    assert_true(xir_softplus_of(op)->beta == (double)4.8f);
     xir_network_free(net);
 }
 
@@ -126,6 +142,7 @@ static int set_up(void **state) {
 GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(older_networks_keep_doubles),
+        cmocka_unit_test(networks_without_a_version_round),
         cmocka_unit_test(newer_networks_round),
         cmocka_unit_test(a_new_version_counts_at_once),
         cmocka_unit_test(attributes_that_remain_are_not_shared_with_new_ones),
