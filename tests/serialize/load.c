@@ -129,7 +129,7 @@ static void streams_of_every_format(void **state) {
             check_loaded(again, false);
             xir_network_free(again);
         }
-        stream s = { .data = bytes, .size = size, .step = 100, .fails_at = 300 };
+        stream s = { .data = bytes, .size = size, .step = 100, .fails_at = size / 2 };
         FAILS_TO_LOAD(xir_network_read_stream(ctx, read_stream, &s, XIR_STR("stream"), NULL, why), XIR_E_IO, "cannot be read");
         free(bytes);
     }

@@ -74,14 +74,16 @@ static bool has_parent(const xir_provenance *p, uint32_t i, uint32_t parent) {
     return has;
 }
 
+/* What has served others stands for itself from now on, even if it is made of nothing new. */
 void origin_absorb(xir_provenance *p, uint32_t target, const uint32_t *list, size_t n) {
     const size_t from = p->parents.n;
     const uint32_t own = origin_of_target(p, target);
+    const bool served = own && p->origins[own].step & ORIGIN_SERVES;
     bool ok = origin_add_parent(p, from, own), news = false;
     for (size_t i = 0; i < n && ok; i++) {
-        if (!list[i] || (own && has_parent(p, own, list[i]))) continue;
-        news = true;
-        ok = origin_add_parent(p, from, list[i]);
+        const bool known = list[i] && own && has_parent(p, own, list[i]);
+        news |= list[i] && (!known || served);
+        if (!known) ok = origin_add_parent(p, from, list[i]);
     }
     if (ok && news) origin_add(p, target, from, p->parents.n - from);
     else p->parents.n = from;

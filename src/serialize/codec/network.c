@@ -30,7 +30,7 @@ static bool keep_text(decoder *d, network_key key, xir_str text) {
 
 static bool set_version(decoder *d, xir_str text) {
     if (!keep_text(d, NETWORK_XIR_VERSION, text)) return false;
-    d->round = !network_keeps_doubles(d->net);
+    d->round = !version_before(d->net->version, 3, 30);
     return true;
 }
 
@@ -243,7 +243,7 @@ void decoder_join(decoder *d, const source *s) {
     xir_network *net = d->net;
     d->existing = true;
     d->root = *s;
-    d->round = !network_keeps_doubles(net);
+    d->round = !version_before(net->version, 3, 30);
     d->old_params = net->all_params;
     d->old_n_params = net->n_params;
     d->old_next_op_id = net->next_op_id;

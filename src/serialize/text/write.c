@@ -21,7 +21,7 @@ static void text_writer_init(text_writer *w, xir_context *ctx, const xir_network
     w->deepest = ctx->limits.max_depth < CODEC_DEEPEST ? ctx->limits.max_depth : CODEC_DEEPEST;
     /* as a reader will: without a version it is the newest one */
     const bool newest = net && net->absent >> NETWORK_XIR_VERSION & 1 && !net->text[XIR_TEXT_XIR_VERSION].size;
-    w->rounds = w->short_reals = !net || newest || !network_keeps_doubles(net);
+    w->rounds = w->short_reals = !net || newest || network_since(net, 3, 30);
     const xir_allocator *alloc = context_alloc(ctx);
     buffer_init(&w->out, alloc);
     buffer_init(&w->line, alloc);

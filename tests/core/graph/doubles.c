@@ -44,7 +44,7 @@ static void older_networks_keep_doubles(void **state) {
 static void networks_without_a_version_round(void **state) {
     (void)state;
     static const char text[] = "{\"_type_key\":\"icraft::xir::Network\",\"ops\":[{\"_type_key\":\"icraft::xir::Softplus\","
-                               "\"beta\":0.1,\"inputs\":[],\"outputs\":[]}]}";
+                               "\"op_id\":1,\"beta\":0.1,\"inputs\":[],\"outputs\":[]}]}";
     xir_network *net = xir_network_read(ctx, text, sizeof text - 1, XIR_STR("json"),
                                         &XIR_INIT(xir_load_options, .format = "json", .no_params = true), why);
     assert_non_null(net);
