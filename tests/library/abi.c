@@ -199,7 +199,7 @@ static const handed structs[] = {
     FILLED(xir_work,         element_ops, get_work),
     GROWN(xir_liveness_options, n_order, is_apart, false, live),
     FILLED(xir_live_peak,    unknown,   get_peak),
-    TAKEN(xir_memory_options, user,     plan),
+    GROWN(xir_memory_options, steps, user, false, plan),
     FILLED(xir_memory_peak,  steps,     get_plan_peak),
     TAKEN(xir_memory_buffers_options, user, make_buffers),
     TAKEN(xir_memory_check_options, align, check_memory_types),

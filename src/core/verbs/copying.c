@@ -230,7 +230,7 @@ static const void *same_attrs_in(copying *c, const xir_op *op) {
 
 /* The attributes with reals as the other network holds them. NULL without memory. */
 static const void *attrs_in(copying *c, const xir_op *op) {
-    if (network_since(op->net, 3, 30) || network_keeps_doubles(c->to)) return same_attrs_in(c, op);
+    if (network_since(op->net, 3, 30) || !network_since(c->to, 3, 30)) return same_attrs_in(c, op);
     void *body = arena_copy(&c->to->arena, op->attrs, op->cls->body_size);
     return body && body_round(&c->to->arena, op->cls, body) ? net_attrs(c->to, op->cls, body) : NULL;
 }
