@@ -59,7 +59,7 @@ typedef struct xir_memory_options {
                             search; 0: there is no limit                                                */
     uint64_t   steps;    /* the most steps of a search; 0: 2^29, which take 1 to 2 s. The orders have a
                             budget of their own, which is linear in the buffers                         */
-    /* Called now and then by a search, from the thread that plans. True ends it: XIR_E_CANCELLED. NULL: never. */
+    /* A search calls it now and then, from the thread that plans. True ends it: XIR_E_CANCELLED. NULL: never. */
     bool     (*cancel)(void *user);
     void      *user;
 } xir_memory_options;

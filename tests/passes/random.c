@@ -31,7 +31,7 @@ static bool has_loop(const xir_network *net) {
     return false;
 }
 
-/* Whether an op uses what it or a later one makes: once that has a type, the op may turn out to be wrong. */
+/* Returns true if an op uses what it or a later op makes: once that has a type, the op may turn out to be wrong. */
 static bool uses_later(const xir_network *net) {
     size_t at = 0;
     for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op), at++) {
