@@ -135,6 +135,82 @@ static void ops_have_the_bytes_they_have_alone(void **state) {
     xir_network_free(net);
 }
 
+/* A tensor of the context, whose elements have so many scales. */
+static const xir_type *scaled(xir_context *with, size_t n) {
+    double scales[4000];
+    assert_true(n <= COUNT(scales));
+    for (size_t i = 0; i < n; i++) scales[i] = 1.0 + (double)i / 1000;
+    const xir_type *element = xir_type_quantized(with, xir_scales_from(with, scales, n, -1), NULL, 0,
+                                                 xir_type_sint(with, 8), xir_type_float(with, XIR_FLOAT_FP32));
+    return XIR_TENSOR(with, element, "NC", 1, (int64_t)n);
+}
+
+/* Three equal casts to a long type, written without allocation `refuse`. Returns false if there are not so many. */
+static bool write_without(const char *format, size_t refuse, buffer *out) {
+    enum { SCALES = 2400 };   /* the bytes of the type are a block of their own */
+    scarce memory = { .plenty = true };
+    const xir_allocator alloc = scarce_allocator(&memory);
+    xir_context *with = xir_context_new(&alloc);
+    xir_network *net = xir_network_new(with, "n", XIR_FRAMEWORK_PYTORCH, "v1.9");
+    const xir_type *fp32 = xir_type_float(with, XIR_FLOAT_FP32);
+    xir_value *x = xir_input(XIR_AT(net), "x", XIR_TENSOR(with, fp32, "NC", 1, SCALES));
+    xir_cast_attrs attrs = xir_cast_init();
+    attrs.target_dtype = xir_type_as_tensor(scaled(with, SCALES));
+    for (int i = 0; i < 3; i++) assert_non_null(XIR_OP(XIR_AT(net), cast, .input = x, .attrs = &attrs));
+    const xir_save_options how = XIR_INIT(xir_save_options, .format = format, .unchecked = true, .no_params = true);
+    memory = (scarce){ .blocks = memory.blocks, .bytes = memory.bytes, .refuse = refuse };
+    out->size = 0;
+    const xir_status status = xir_network_write(net, take_bytes, out, &how, NULL);
+    const bool refused = memory.refused;
+    if (status) assert_int_equal(status, XIR_E_MEMORY);
+    if (status) out->size = 0;
+    memory.plenty = true;
+    xir_network_free(net);
+    xir_context_free(with);
+    return refused;
+}
+
+/* Memory may end while bytes are kept for later ops: then the file is as it would be, or there is none. */
+static void what_is_not_kept_is_written_again(void **state) {
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {   /* json, imodel */
+        buffer whole = fresh(), file = fresh();
+        size_t n = 0, written = 0;
+        assert_false(write_without(words[i], SIZE_MAX, &whole));
+        assert_true(whole.size);
+        for (; write_without(words[i], n, &file); n++) {
+            if (!file.size) continue;
+            if (file.size != whole.size || memcmp(file.data, whole.data, file.size) != 0)
+                fail_msg("%s: without allocation %zu another file is written", words[i], n);
+            written++;
+        }
+        assert_true(n > 5 && written);
+        buffer_free(&whole);
+        buffer_free(&file);
+    }
+}
+
+/* Long members are written anew each time. */
+static void long_types_are_not_kept(void **state) {
+    (void)state;
+    xir_network *net = new_net();
+    xir_value *x = xir_input(XIR_AT(net), "x", scaled(ctx, 4000));
+    for (int i = 0; i < 3; i++) x = XIR_RELU(XIR_AT(net), x);
+    assert_non_null(x);
+    for (size_t i = 0; i < 2; i++) {
+        buffer file = fresh();
+        const xir_save_options how = XIR_INIT(xir_save_options, .format = words[i], .unchecked = true);
+        const xir_load_options structure = XIR_INIT(xir_load_options, .format = words[i], .no_params = true);
+        DOES(xir_network_write(net, take_bytes, &file, &how, why));
+        xir_network *again = xir_network_read(ctx, file.data, file.size, XIR_STR("x"), &structure, why);
+        assert_non_null(again);
+        assert_true(xir_network_equal(net, again, false));
+        xir_network_free(again);
+        buffer_free(&file);
+    }
+    xir_network_free(net);
+}
+
 static void ops_of_no_class_come_back(void **state) {
     (void)state;
     static const char text[] =
@@ -218,6 +294,8 @@ GROUP {
         cmocka_unit_test(objects_come_back),
         cmocka_unit_test(ops_and_values_come_back),
         cmocka_unit_test(ops_have_the_bytes_they_have_alone),
+        cmocka_unit_test(what_is_not_kept_is_written_again),
+        cmocka_unit_test(long_types_are_not_kept),
         cmocka_unit_test(ops_of_no_class_come_back),
         cmocka_unit_test(other_parts_are_refused),
         cmocka_unit_test(memory_may_run_out_anywhere),

@@ -238,11 +238,12 @@ void encode_network(encoder *e, uint64_t params_bytes, xir_str params_md5);
 
 /* write_again.c: true if the sink's bytes can be copied, and there is memory for that. */
 bool encoder_may_repeat(encoder *e);
-/* What an op or a value repeats, known or to be learnt; NULL: nothing. Only after encoder_may_repeat. */
+/* The record of what an op or a value repeats, which is known or is to be learnt; NULL if it repeats nothing. Call
+ * encoder_may_repeat before. */
 encoder_run   *encoder_run_of(encoder *e, const xir_op *op);
 encoder_alike *encoder_alike_of(encoder *e, const xir_value *v);
-/* Appends what the sink has written from `begun` on, and what was kept. False without memory: then nothing is kept, or
- * the sink has failed. */
+/* Appends bytes that the sink has written to those that are kept; and writes bytes. False without memory: then nothing
+ * is kept, or the sink has failed. False also for more bytes than are kept. */
 bool encoder_keep(encoder *e, encoder_kept *kept, size_t begun, size_t end);
 bool encoder_put(encoder *e, const char *bytes, size_t size);
 /* Writes a value of a known shape. */

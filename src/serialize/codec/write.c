@@ -368,6 +368,7 @@ static void encode_repeated(encoder *e, const codec_plan *plan, encoder_run *run
     const bool known = run->is_known;
     bool kept = true;
     uint32_t piece = 0, at = 0;
+    if (!known) run->kept.size = 0;    /* an attempt before may have ended half way */
     for (uint32_t i = 0; i < plan->n_keys && !s->status;) {
         const codec_key *key = &plan->keys[i];
         if (varies(key)) {

@@ -41,9 +41,12 @@ encoder_alike *encoder_alike_of(encoder *e, const xir_value *v) {
     return alike;
 }
 
+/* Long members are written anew: copying them gains little, and all that is kept stays until the file is written. */
+enum { KEPT_MOST = 1 << 14 };
+
 bool encoder_keep(encoder *e, encoder_kept *kept, size_t begun, size_t end) {
-    if (e->sink->status) return false;
     const size_t n = end - begun, need = kept->size + n;
+    if (e->sink->status || need > KEPT_MOST) return false;
     if (need > kept->room) {
         char *bytes = arena_take(&e->arena, 2 * need);
         if (!bytes) return false;
