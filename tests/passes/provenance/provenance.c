@@ -256,6 +256,25 @@ static void edits_outside_of_passes(void **state) {
     xir_network_free(net);
 }
 
+/* An op serves the one that it was inserted for, until it takes its place; then its users are others. */
+static void an_inserted_op_takes_the_place_of_another(void **state) {
+    (void)state;
+    xir_network *net = story_net("x: 2 3; a = Copy x; b = Neg a; out b");
+    xir_provenance *p = record(net);
+    xir_at at = xir_at_end(net);
+    at.before = story_op(net, "a");
+    xir_value *inserted = XIR_OP(at, copy, .input = story_value(net, "x"), .name = "inserted");
+    DOES(xir_op_set_input(story_op(net, "a"), 0, inserted));
+    DOES(xir_provenance_step(p, XIR_STR("insert")));
+    check_answers(p, "inserted: a; a: a; b: b", __LINE__);
+    DOES(xir_value_replace(story_value(net, "a"), inserted));
+    DOES(xir_op_erase(story_op(net, "a")));
+    DOES(xir_provenance_step(p, XIR_STR("replace")));
+    check_answers(p, "inserted: a; b: b", __LINE__);
+    xir_provenance_free(p);
+    xir_network_free(net);
+}
+
 static void a_mapping_gives_copies_what_their_originals_have(void **state) {
     (void)state;
     xir_network *net = story_net("x: 2 3; r = ReLU x; b = Neg r; out b");
@@ -714,6 +733,7 @@ GROUP {
         cmocka_unit_test(an_op_knows_its_history),
         cmocka_unit_test(values_stand_for_values),
         cmocka_unit_test(edits_outside_of_passes),
+        cmocka_unit_test(an_inserted_op_takes_the_place_of_another),
         cmocka_unit_test(a_mapping_gives_copies_what_their_originals_have),
         cmocka_unit_test(a_call_stands_for_its_ops_until_they_come_back),
         cmocka_unit_test(copies_of_a_call_have_bodies_that_stand_for_its_body),
