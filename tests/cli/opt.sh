@@ -153,6 +153,19 @@ gone typo.fb; gone typo.json
 run 2 opt "$digits" typo.fb --input-shape imgae=1,1,8,8; gone typo.fb; lines err 1
 err "$digits: --input-shape imgae=1,1,8,8: the network has no input 'imgae'; did you mean 'image'?"
 
+# ---- canon makes an Upsample of a Resize: the files of other formats are the same
+mkdir -p resize/as_is resize/canon
+for how in NEAREST LINEAR; do
+    printf 'xir 1\n%%x = Input() : fp32 NHWC [1,4,6,8]\n%s\nOutput(%%y)\n' \
+        "%y = Resize(%x) {dsize=[9,13], interpolation=INTER_$how} ~ : fp32 NHWC [1,9,13,8]" >resize/x.xir
+    for format in onnx pnnx nnb tsm deepx; do
+        run 0 opt resize/x.xir resize/as_is/y --to $format --passes xir-to-$format
+        run 0 opt resize/x.xir resize/canon/y --to $format --passes "canon,xir-to-$format"
+        same resize/as_is/y resize/canon/y
+    done
+    run 0 opt resize/x.xir resize/canon/y.xir --passes canon; grep -q "Upsample(" resize/canon/y.xir || bad "no Upsample"
+done
+
 # ---- passes of plug-ins run if they are named
 custompass=$BUILD/plugins/custompass.so
 [ -e "$custompass" ] || finish
