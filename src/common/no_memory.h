@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* The finding that memory ran out, for the folders that use the library as a program does. Inside the library it is
- * diag_memory, which also says what a limit was. */
+ * diag_memory, which also names the limit that was reached. */
 #ifndef COMMON_NO_MEMORY_H
 #define COMMON_NO_MEMORY_H
 

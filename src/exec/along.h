@@ -41,7 +41,7 @@ static inline const number *along_lines(const along *l, int64_t start, int64_t k
     return read_numbers(&l->x, l->real, (size_t)(start + k * l->after), (size_t)n, room);
 }
 
-/* Returns how many lines are computed at once: of short ones so many that they fill a block. */
+/* Returns the number of lines that are computed at once. Short lines fill a block together. */
 static inline size_t along_at_once(const along *l) {
     const size_t size = l->n > 1 ? (size_t)l->n : 1, few = BLOCK / size ? BLOCK / size : 1;
     return l->after > 1 || few > ABREAST ? ABREAST : few;

@@ -29,7 +29,7 @@ run 2 show --text --compact "$small"; err "contradict"
 run 0 convert --no-ids small.xir no.xir; grep -q '#' no.xir && bad "--no-ids writes an id"
 run 0 diff --params --ignore ids no.xir small.xir; silent
 
-# What needs no words: the name of an op that its result has, payloads in the raw file. Older texts have both.
+# A text leaves out the name of an op that its result has, and payloads in the raw file. Older texts have both.
 printf '%s\n' 'xir 1' '.params 8 "33cdeccccebe80329f1fdbee7f5874cb"' '%a_output_0 = Input() "a" : fp32 * [2]' \
     '%b = Add(%a_output_0, @w : fp32 * [2] = raw) "b" : fp32 * [2]' '%b_output_0.c = ReLU(%b) "b.c" : fp32 * [2]' \
     '%b_output_1 = ReLU(%b_output_0.c) "b" : fp32 * [2]' 'Output(%b_output_1)' >old.xir

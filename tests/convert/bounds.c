@@ -96,7 +96,7 @@ static void images_have_another_size(void **state) {
     }
 }
 
-/* What another dialect calls by the name of a class of XIR is another operation. */
+/* An op of another dialect that has the name of a class of XIR is another operation. */
 static void ops_of_another_dialect_stay(void **state) {
     (void)state;
     static const char *const names[] = { "Resize", "Pad", "CumSum", "LSTM", "Expand" };

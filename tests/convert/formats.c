@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What follows from the rows of formats.def: a format reads or writes and says what it is, it has a page and is listed
- * in docs/formats.md, and a dialect has rows and its passes in both directions, which docs/passes.md describes. */
+/* Each row of formats.def is a format that reads or writes and has a name. It has a page and is listed in
+ * docs/formats.md, and a dialect has rows and its passes in both directions, which docs/passes.md describes. */
 #include <xir/convert.h>
 #include <xir/pass.h>
 #include "format.h"

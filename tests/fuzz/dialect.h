@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What a format with a dialect promises of any bytes: they are refused with a finding, or they are a network that can
- * be validated and copied, and that is written as the same bytes, through another format too. It can be checked and
- * converted, and what it becomes goes back: what is written then can be read. */
+/* A format with a dialect refuses bytes with a finding, or they are a network that can be validated and copied, and that
+ * is written as the same bytes, through another format too. It can be checked and converted, and the result goes back:
+ * the file that is written then can be read. */
 #ifndef XIR_TESTS_FUZZ_DIALECT_H
 #define XIR_TESTS_FUZZ_DIALECT_H
 

@@ -34,7 +34,7 @@ bool slicing_of_op(xir_node *at, const xir_value *x, slicing *s);
 /* The same; the node is refused if bounds are computed, or a dim of x is unknown. */
 bool fixed_slicing_of_op(xir_node *at, const xir_value *x, slicing *s);
 
-/* What a slice takes of a dim of n elements: `count` of them, from `first` on. The next one in this direction would be
+/* A slice takes `count` of the n elements of a dim, from `first` on. The next one in this direction would be
  * at `end` or after it. All count from 0; backward, -1 is before the first element. */
 typedef struct slice_part { int64_t first, end, count; } slice_part;
 slice_part slicing_picks(const slicing *s, size_t axis, int64_t n);

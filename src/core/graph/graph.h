@@ -274,7 +274,8 @@ uint64_t net_converted_most(const xir_network *net);
 uint64_t any_text_bytes(const xir_any *any);   /* of one attribute or tag */
 /* Returns true if the network's version is this one or later; it decides how files are spelled. */
 bool network_since(const xir_network *net, uint32_t major, uint32_t minor);
-/* Returns true if real attributes are doubles. From 3.30 on, and without a version, they are rounded to float32. */
+/* Returns true if real attributes that are set stay doubles. From 3.30 on, and without a version, they are rounded to
+ * float32, as readers round those of a file. */
 static inline bool network_keeps_doubles(const xir_network *net) {
     return net->text[XIR_TEXT_XIR_VERSION].size && !network_since(net, 3, 30);
 }

@@ -74,7 +74,7 @@ static bool has_parent(const xir_provenance *p, uint32_t i, uint32_t parent) {
     return has;
 }
 
-/* What has served others stands for itself from now on, even if it is made of nothing new. */
+/* An op that has served others stands for itself from now on, even if it is made of nothing new. */
 void origin_absorb(xir_provenance *p, uint32_t target, const uint32_t *list, size_t n) {
     const size_t from = p->parents.n;
     const uint32_t own = origin_of_target(p, target);

@@ -31,7 +31,8 @@ static xir_str word_of(const text_reader *r, const text_label *l) {
 /* The key of an id in the table of ids: never NULL. */
 static const void *key_of_id(int64_t id) { return (const void *)(uintptr_t)((uint64_t)id << 1 | 1); }
 
-/* Where the label of an id is kept: no hash for ids of which there are at least a few labels. NULL without memory. */
+/* Finds the place of an id's label: in the array for ids that are dense, otherwise in the hash table. NULL without
+ * memory. */
 static uint32_t *slot_of_id(text_reader *r, text_labels *labels, int64_t id) {
     enum { FIRST = 1024, TIMES = 2 };
     if ((uint64_t)id < labels->n_dense) return &labels->dense[id];
