@@ -163,7 +163,8 @@ for how in NEAREST LINEAR; do
         run 0 opt resize/x.xir resize/canon/y --to $format --passes "canon,xir-to-$format"
         same resize/as_is/y resize/canon/y
     done
-    run 0 opt resize/x.xir resize/canon/y.xir --passes canon; grep -q "Upsample(" resize/canon/y.xir || bad "no Upsample"
+    run 0 opt resize/x.xir resize/canon/y.xir --passes canon; grep -q "Upsample(" resize/canon/y.xir ||
+        bad "no Upsample"
 done
 
 # ---- passes of plug-ins run if they are named

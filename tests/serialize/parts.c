@@ -190,7 +190,7 @@ static void what_is_not_kept_is_written_again(void **state) {
     }
 }
 
-/* Long members are written anew each time. */
+/* Long members are written in full each time. */
 static void long_types_are_not_kept(void **state) {
     (void)state;
     xir_network *net = new_net();
