@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* A format with a dialect refuses bytes with a finding, or they are a network that can be validated and copied, and
- * that is written as the same bytes, through another format too. It can be checked and converted, and the result goes back:
- * the file that is written then can be read. */
+ * that is written as the same bytes, through another format too. It can be checked and converted, and the result
+ * goes back: the file that is written then can be read. */
 #ifndef XIR_TESTS_FUZZ_DIALECT_H
 #define XIR_TESTS_FUZZ_DIALECT_H
 

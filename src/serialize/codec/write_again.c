@@ -41,7 +41,8 @@ encoder_alike *encoder_alike_of(encoder *e, const xir_value *v) {
     return alike;
 }
 
-/* Long members are written in full each time: copying them gains little, and all that is kept stays until the file is written. */
+/* Long members are written in full each time: copying them gains little, and all that is kept stays until the file is
+ * written. */
 enum { KEPT_MOST = 1 << 14 };
 
 bool encoder_keep(encoder *e, encoder_kept *kept, size_t begun, size_t end) {
