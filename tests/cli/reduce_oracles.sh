@@ -6,7 +6,7 @@
 . "$SRC/tests/cli/lib.sh"
 
 python=
-for p in python3 /usr/bin/python3; do "$p" -c 'import onnx' 2>/dev/null && python=$p; done
+for p in python3 /usr/bin/python3; do "$p" -c 'import onnx.checker' 2>/dev/null && python=$p; done
 [ -n "$python" ] || without python3-onnx
 runtime=
 [ -d "${XIR_ONNXRUNTIME-}" ] && command -v node >/dev/null && runtime=$XIR_ONNXRUNTIME
