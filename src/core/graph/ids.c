@@ -142,24 +142,28 @@ xir_value *net_find_value(const xir_network *net, int64_t id) {
     return net_build_ids(net) ? find(&net->value_ids, id, value_id) : NULL;
 }
 
+/* Moves an item of the table to another id; one that is there with this id stays. */
+static bool enter(xir_network *net, id_table *t, void *item, int64_t before, int64_t id, id_of *of) {
+    if (!atomic_load_explicit(&net->has_ids, memory_order_relaxed)) return true;
+    if (before == id && find(t, id, of) == item) return true;
+    if (!reserve(t, &net->alloc, 1, of)) return false;
+    cut(t, item, before, of);
+    put(t, item, id);
+    return true;
+}
+
 bool op_set_id(xir_op *op, int64_t id) {
     xir_network *net = op->net;
-    if (!net_reserve_ids(net, 1, 0)) return false;
-    bool known = atomic_load_explicit(&net->has_ids, memory_order_relaxed);
-    if (known) cut(&net->op_ids, op, op->id, op_id);
+    if (!enter(net, &net->op_ids, op, op->id, id, op_id)) return false;
     op->id = id;
-    if (known) put(&net->op_ids, op, id);
     if (id >= net->next_op_id && id < INT64_MAX) net->next_op_id = id + 1;
     return true;
 }
 
 bool value_set_id(xir_value *value, int64_t id) {
     xir_network *net = value_net(value);
-    if (!net_reserve_ids(net, 0, 1)) return false;
-    bool known = atomic_load_explicit(&net->has_ids, memory_order_relaxed);
-    if (known) cut(&net->value_ids, value, value->id, value_id);
+    if (!enter(net, &net->value_ids, value, value->id, id, value_id)) return false;
     value->id = id;
-    if (known) put(&net->value_ids, value, id);
     if (id >= net->next_value_id && id < INT64_MAX) net->next_value_id = id + 1;
     return true;
 }

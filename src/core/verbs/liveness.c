@@ -182,7 +182,7 @@ static void stamp_others(xir_liveness *l, const xir_op *op, uint32_t stamp) {
 /* Writes the first output over the first input that allows it. */
 static void write_over(xir_liveness *l, const xir_op *op, uint32_t at, life *made) {
     if (op_has_children(op)) return;
-    stamp_others(l, op, at);
+    if (op->n_inputs > 1) stamp_others(l, op, at);
     for (size_t i = 0; i < op->n_inputs; i++) {
         const uint32_t number = shares_names_input(op, i) ? lives_number(l, op_inputs(op)[i].value) : NONE;
         const uint32_t base = number != NONE ? l->lives[number].base : NONE;

@@ -58,7 +58,7 @@ static bool visit_uses(void *user, xir_op *op) {
     const visitor *w = user;
     for (uint32_t i = 0; i < op->n_inputs; i++)
         if (op_inputs(op)[i].value && !w->use(w->o, w->placed, &op_inputs(op)[i])) return false;
-    return op_each_child(op, visit_uses, user);
+    return op->cls->plain || op_each_child(op, visit_uses, user);
 }
 
 static bool each_use(outlining *o, xir_op *op, bool (*use)(outlining *o, xir_op *placed, xir_use *use)) {

@@ -64,7 +64,7 @@ static bool read_inputs(void *user, xir_op *op) {
             if (least > me->level) me->level = least;
         }
     }
-    return op_each_child(op, read_inputs, user);
+    return op->cls->plain || op_each_child(op, read_inputs, user);
 }
 
 static bool find_levels(gathering *g, int (*kind)(const xir_op *op, void *user), void *user) {
@@ -111,7 +111,7 @@ static bool read_users(void *user, xir_op *op) {
             }
         }
     }
-    return op_each_child(op, read_users, user);
+    return op->cls->plain || op_each_child(op, read_users, user);
 }
 
 /* The list of the positions of a group's ops begins at `first`. */

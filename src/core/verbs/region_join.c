@@ -78,7 +78,7 @@ static bool list_pairs(void *user, xir_op *op) {
             if (!add_pair(j, l->from, to, bytes_of(v))) return !(j->no_memory = true);
         }
     }
-    return op_each_child(op, list_pairs, user);
+    return op->cls->plain || op_each_child(op, list_pairs, user);
 }
 
 static int compare_u64(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
@@ -179,7 +179,7 @@ static bool look_on(void *user, xir_op *op) {
             if (to != s->to && j->order[to] < j->order[s->to]) meet(s, to, &j->after);
         }
     }
-    return op_each_child(op, look_on, user);
+    return op->cls->plain || op_each_child(op, look_on, user);
 }
 
 static bool look_back(void *user, xir_op *op) {
@@ -192,7 +192,7 @@ static bool look_back(void *user, xir_op *op) {
         const uint32_t from = maker ? root_of(j, maker) : s->at;
         if (from != s->at && from != s->from && j->order[from] > j->order[s->from]) meet(s, from, &j->before);
     }
-    return op_each_child(op, look_back, user);
+    return op->cls->plain || op_each_child(op, look_back, user);
 }
 
 /* Looks at all ops of a node; false: another path was met, or the steps are spent. */
