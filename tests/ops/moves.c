@@ -12,7 +12,7 @@
 #include <xir/xir.h>
 #include <xir/icraft.h>
 
-enum { CASES = OFTEN(40000), CHUNK = 2000 };
+enum { CASES = OFTEN(20000), CHUNK = 2000 };
 
 /* ---- shapes ----------------------------------------------------------------------------------------------------- */
 

@@ -23,7 +23,7 @@
 #include "support/often.h"
 #include "support/random_parts.h"
 
-enum { USUAL = 1000, MOST_FORMATS = 16 };
+enum { USUAL = 500, MOST_FORMATS = 16 };
 
 static xir_context *stranger;   /* without the classes that only the test has */
 

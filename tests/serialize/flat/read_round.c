@@ -169,8 +169,8 @@ static void files_changed_in_any_bit_are_survived(void **state) {
     (void)state;
     for (int which = 0; which < WHOLE; which++) {
         paper p = whole_file(which);
-        /* Under a sanitizer one bit of every fourth or fifth byte, each time another one. */
-        for (size_t bit = 0; bit < 8 * (p.size < 4000 ? p.size : 4000); bit += IS_SANITIZED ? 37 : 1) {
+        /* In turn bits 0, 3, 6, 1, 4 …; under a sanitizer one bit of every fourth or fifth byte. */
+        for (size_t bit = 0; bit < 8 * (p.size < 4000 ? p.size : 4000); bit += IS_SANITIZED ? 37 : 3) {
             p.data[bit / 8] = (char)(p.data[bit / 8] ^ 1 << bit % 8);
             check_survives(p.data, p.size);
             p.data[bit / 8] = (char)(p.data[bit / 8] ^ 1 << bit % 8);
@@ -182,7 +182,7 @@ static void files_changed_in_any_bit_are_survived(void **state) {
 /* Words become sizes, ids and offsets to other places; pieces move elsewhere. */
 static void files_torn_anywhere_are_survived(void **state) {
     (void)state;
-    for (int i = 0; i < OFTEN(8000); i++) {
+    for (int i = 0; i < OFTEN(4000); i++) {
         paper p = whole_file(i % WHOLE);
         for (uint64_t k = chance(3) + 1; k; k--) {
             size_t at = (size_t)chance(p.size / 4) * 4, from = (size_t)chance(p.size);
