@@ -28,12 +28,12 @@ static xir_status whole(const xir_type *type, const char *where, xir_box *box, x
     box->rank = (uint32_t)tensor->shape.size;
     box->exact = 1;
     for (uint32_t k = 0; k < box->rank; k++) {
-        if (tensor->shape.data[k] < 0)
+        const int64_t dim = tensor->shape.data[k];
+        if (dim < 0)
             return diag_fail(why, XIR_E_BOUNDS, xir_str_of(where), "dim %" PRIu32 " is not known: bind it first", k);
-        box->end[k] = tensor->shape.data[k];
+        box->end[k] = dim;
+        if (!dim) box->none = 1;
     }
-    for (uint32_t k = 0; k < box->rank; k++)
-        if (!box->end[k]) box->none = 1;
     if (box->none) box_clear(box);
     return XIR_OK;
 }
@@ -167,9 +167,9 @@ static xir_status begin_whole(const xir_infer *at, xir_box *in, xir_diags *why) 
     for (size_t i = 0; i < at->n_inputs; i++) {
         char where[32];
         const xir_value *v = infer_input(at, i);
-        in[i] = (xir_box){ .size = sizeof *in, .none = 1, .exact = 1 };
+        if (!v) in[i] = (xir_box){ .size = sizeof *in, .none = 1, .exact = 1 };
+        else if (whole(v->type, "", &in[i], NULL) == XIR_OK) continue;
         if (!v) continue;
-        if (whole(v->type, "", &in[i], NULL) == XIR_OK) continue;
         snprintf(where, sizeof where, "inputs/%zu", i);
         return whole(v->type, where, &in[i], why);
     }
@@ -192,8 +192,10 @@ static bool is_plain(const xir_type *type) {
 }
 
 static bool has_plain_values(const xir_infer *at) {
-    for (size_t i = 0; i < at->n_inputs; i++)
-        if (infer_input(at, i) && !is_plain(xir_infer_input(at, i))) return false;
+    for (size_t i = 0; i < at->n_inputs; i++) {
+        const xir_value *v = infer_input(at, i);
+        if (v && !is_plain(v->type)) return false;
+    }
     for (size_t i = 0; i < at->n_out; i++)
         if (!is_plain(at->out[i])) return false;
     return true;
