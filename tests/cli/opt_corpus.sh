@@ -9,6 +9,7 @@ command -v xz >/dev/null || skip "no xz"
 
 for packed in "$XIR_CORPUS"/onnx/*.onnx.xz; do
     name=$(basename "$packed" .onnx.xz)
+    case $name in swin* | resnet* | densenet*) ! sanitized || continue ;; esac
     xz -dc "$packed" >net.onnx
     run 0 opt net.onnx net.fb --verify --time
     run 0 check net.fb; out "no fault found"
