@@ -336,7 +336,8 @@ static PyMethodDef functions[] = {
 };
 
 static PyMethodDef pattern_methods[] = {
-    { "match", pattern_match, METH_O, "match(op): the match with this op as its root, or None." },
+    { "match", pattern_match, METH_O,
+      DOC("match($self, op, /)", "The match with this op as its root, or None.") },
     { NULL, NULL, 0, NULL },
 };
 static PyType_Slot pattern_slots[] = {

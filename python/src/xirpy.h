@@ -278,6 +278,9 @@ void *scratch_take(scratch *s, size_t n, size_t size);   /* NULL with MemoryErro
 bool  scratch_keep(scratch *s, PyObject *object);        /* takes the reference; false with an exception, or for NULL */
 void  scratch_free(scratch *s);
 
+/* The docstring of a function: its signature, as inspect shows it, and a text. */
+#define DOC(signature, text) signature "\n--\n\n" text
+
 /* Appends an item to a list and takes its reference; false with an exception, or for NULL. */
 bool list_add(PyObject *list, PyObject *item);
 /* The arrays of a tuple of Array, in memory of the scratch; NULL with an exception. */
