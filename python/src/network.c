@@ -257,7 +257,7 @@ static Py_ssize_t net_length(PyObject *self) {
     return net ? (Py_ssize_t)xir_network_op_count(net) : -1;
 }
 
-static xir_str near_op(const xir_network *net, xir_str name) {
+xir_str near_op(const xir_network *net, xir_str name) {
     xir_str meant = { 0 };
     size_t distance = SIZE_MAX;
     for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
@@ -320,7 +320,7 @@ static PyObject *net_op(PyObject *self, PyObject *id) {
     return op ? op_wrap((net_object *)self, op) : raise_status(XIR_E_UNKNOWN, "the network has no op %lld", number);
 }
 
-static xir_str near_value(const xir_network *net, xir_str name) {
+xir_str near_value(const xir_network *net, xir_str name) {
     xir_str meant = { 0 };
     size_t distance = SIZE_MAX;
     for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
@@ -596,6 +596,11 @@ static PyMethodDef net_methods[] = {
     { "output", net_output, METH_VARARGS,
       DOC("output($self, /, *values)",
           "Ends the network with these outputs, or adds them to those it has. Returns the Output op.") },
+    { "rename", (PyCFunction)(void (*)(void))net_rename, METH_VARARGS | METH_KEYWORDS,
+      DOC("rename($self, /, names, *, ops=True, values=True)",
+          "Renames ops, and values with Params: `names` is a dict from old to new names, or a function that returns "
+          "the new name for an old one, None to keep it. What has no name is left out. Returns how many have been "
+          "renamed. All new names are made first: an exception, or a key that nothing has, changes nothing.") },
     { "_tags",      net_get_tags,  METH_NOARGS,  NULL },
     { "_set_tag",   net_set_tag,   METH_VARARGS, NULL },
     { "_extra",     net_get_extra, METH_NOARGS,  NULL },

@@ -124,10 +124,31 @@ xir_str near_attribute(const xir_op *op, xir_str word) {
     return meant;
 }
 
+/* Names are read and set more often than anything else, and no class has an attribute or a port of this name that
+ * op.NAME finds (class_names): they need no look-up. */
+static PyObject *name_word;
+
+static PyObject *op_get_name(PyObject *self, void *none) {
+    (void)none;
+    xir_op *op = op_read((op_object *)self);
+    return op ? text_out(xir_op_name(op)) : NULL;
+}
+
+static int op_set_name(PyObject *self, PyObject *value, void *none) {
+    xir_str text;
+    (void)none;
+    xir_op *op = op_write((op_object *)self);
+    if (op && !value) PyErr_SetString(PyExc_AttributeError, "an op always has a name");
+    if (!op || !value || !text_in(value, &text)) return -1;
+    xir_status status = xir_op_set_name(op, text);
+    return status ? (raise_net(((op_object *)self)->owner->net, status), -1) : 0;
+}
+
 /* op.NAME: an attribute or a port of the class, then what every op has. An erased op still has what its type has. */
 static PyObject *op_getattr(PyObject *self, PyObject *name) {
     op_object *o = (op_object *)self;
     xir_str word;
+    if (name == name_word) return op_get_name(self, NULL);
     if (o->owner->net && !net_read(o->owner)) return NULL;
     if (o->owner->net && !is_gone(o)) {
         PyObject *names = class_names(xir_op_class(o->op)), *at = names ? PyDict_GetItemWithError(names, name) : NULL;
@@ -156,6 +177,7 @@ static int set_input_port(op_object *o, xir_op *op, size_t i, PyObject *value) {
 static int op_setattr(PyObject *self, PyObject *name, PyObject *value) {
     op_object *o = (op_object *)self;
     xir_str text;
+    if (name == name_word) return op_set_name(self, value, NULL);
     if (!value) return PyErr_SetString(PyExc_AttributeError, "an attribute of an op cannot be deleted"), -1;
     xir_op *op = op_write(o);
     PyObject *names = op ? class_names(xir_op_class(op)) : NULL;
@@ -263,22 +285,6 @@ static PyObject *op_set_tag_(PyObject *self, PyObject *args) { return set_note(s
 static PyObject *op_set_extra_(PyObject *self, PyObject *args) { return set_note(self, args, xir_op_set_extra); }
 
 /* ---- properties ----------------------------------------------------------------------------------------------- */
-
-static PyObject *op_get_name(PyObject *self, void *none) {
-    (void)none;
-    xir_op *op = op_read((op_object *)self);
-    return op ? text_out(xir_op_name(op)) : NULL;
-}
-
-static int op_set_name(PyObject *self, PyObject *value, void *none) {
-    xir_str text;
-    (void)none;
-    xir_op *op = op_write((op_object *)self);
-    if (op && !value) PyErr_SetString(PyExc_AttributeError, "an op always has a name");
-    if (!op || !value || !text_in(value, &text)) return -1;
-    xir_status status = xir_op_set_name(op, text);
-    return status ? (raise_net(((op_object *)self)->owner->net, status), -1) : 0;
-}
 
 /* "host", "buyi", "zhuge:330": what xir_target_parse reads. */
 static PyObject *op_get_target(PyObject *self, void *none) {
@@ -580,4 +586,6 @@ static PyType_Spec op_spec = {
     op_slots,
 };
 
-bool op_init(PyObject *module) { return (Op_type = add_type(module, &op_spec, "Op")); }
+bool op_init(PyObject *module) {
+    return (name_word = PyUnicode_InternFromString("name")) && (Op_type = add_type(module, &op_spec, "Op"));
+}

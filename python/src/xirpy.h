@@ -157,6 +157,10 @@ static inline Py_hash_t identity_hash(identity id) { return (Py_hash_t)((uintptr
 /* Frees what transactions have left. */
 void transactions_forget(net_object *o);
 PyObject *transaction_begin(PyObject *self, PyObject *none);
+PyObject *net_rename(PyObject *self, PyObject *args, PyObject *kwargs);
+/* The nearest name of an op, or of a value; empty: none is near. */
+xir_str near_op(const xir_network *net, xir_str name);
+xir_str near_value(const xir_network *net, xir_str name);
 PyObject *transaction_undo(PyObject *self, PyObject *capsule);
 
 PyObject *mtype_out(const xir_mtype *mtype);           /* a text, "@hostm" for NULL            */
