@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: XIR contributors
 
-# sample-text.sh SEED [COMMENTS MESSAGES LINES]: prints a random sample of the project's sentences with their places: 100
-# comments, 50 messages and 200 lines of documentation, or the given numbers. A reviewer reads them aloud. One seed
+# sample-text.sh SEED [COMMENTS MESSAGES LINES]: prints a random sample of the project's sentences with their places:
+# 100 comments, 50 messages and 200 lines of documentation, or the given numbers. A reviewer reads them aloud. One seed
 # always gives the same sample of the same tree.
 set -eu
 seed=${1:?usage: sample-text.sh SEED [COMMENTS MESSAGES LINES]}

@@ -12,7 +12,7 @@
 
 XIR_BEGIN
 
-/* What a value is; the numbers are those of PNNX. */
+/* The kind of a value; the numbers are those of PNNX. */
 typedef enum xir_pnnx_kind {
     XIR_PNNX_NONE      = 0,
     XIR_PNNX_BOOL      = 1,

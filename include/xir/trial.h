@@ -26,7 +26,7 @@ XIR_BEGIN
 
 /* ---- a kernel against its composition ---------------------------------------------------------------------------- */
 
-/* How a kernel differs from the parts that the op is composed of. */
+/* The difference between a kernel and the parts of which the op is composed. */
 typedef struct xir_kernel_check {
     uint32_t size;       /* XIR_INIT(xir_kernel_check)                                                        */
     double   within;     /* the tolerance of the row (COMPOSED_WITHIN); 0: the numbers must be equal       */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* How much an op computes: an estimate from its class, attributes and types, without computing anything. It bounds what
- * the library computes implicitly, and it is a cost model for comparing ops or networks.
+/* The work of an op: an estimate from its class, attributes and types, without computing anything. It bounds what the
+ * library computes implicitly, and it is a cost model for comparing ops or networks.
  *
  * There are two figures; no step counts in both:
  *   multiply-adds        products that are added to a sum: in convolutions, matrix products, interpolations

@@ -73,7 +73,7 @@ static const xir_type *type_of_letter(char letter, Py_ssize_t size) {
 
 /* ---- buffers out ---------------------------------------------------------------------------------------------- */
 
-/* What a view points to. */
+/* The memory to which a view points. */
 typedef struct shape_of_view {
     char       letter[2];
     Py_ssize_t numbers[];      /* dims, then strides */

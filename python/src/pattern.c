@@ -9,7 +9,7 @@
 static PyTypeObject *Pattern_type;
 static PyObject     *make_match;      /* xir.patterns.Match */
 
-/* What the predicates of a row call; NULL: none. Borrowed from `kept`. */
+/* The functions that the predicates of a row call; NULL: none. Borrowed from `kept`. */
 typedef struct row_calls {
     PyObject *where, *where_value;
 } row_calls;
@@ -239,8 +239,8 @@ static xir_verdict replace_all(net_object *owner, const xir_match *m, PyObject *
     return verdict;
 }
 
-/* What the result of the function means: a value replaces that of the root, a tuple all its outputs; True: the function
- * has changed the network itself; None: it leaves the match alone. */
+/* Interprets the result of the function: a value replaces that of the root, a tuple all its outputs; True: the
+ * function has changed the network itself; None: it leaves the match alone. */
 static xir_verdict verdict_of(const rewriting *r, const xir_match *m, PyObject *result) {
     net_object *owner = r->w.owner;
     xir_value *now;

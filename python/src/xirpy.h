@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What the files of the extension share. Every wrapper is a small object with a pointer into a network. It holds the
- * network's wrapper, so that the pointer stays valid: records of a network keep their addresses until the network is
- * freed. A function that starts from a wrapper asks net_read or net_write, op_read, value_read and the like for the
+/* Declarations for the files of the extension. Every wrapper is a small object with a pointer into a network. It holds
+ * the network's wrapper, so that the pointer stays valid: records of a network keep their addresses until the network
+ * is freed. A function that starts from a wrapper asks net_read or net_write, op_read, value_read and the like for the
  * pointer; they raise StaleError or BusyError and return NULL if it may not be used.
  *
  * The module is for one interpreter: its state is static. */

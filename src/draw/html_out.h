@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What the files of the page share: JSON, and tables in which equal texts are one. Failures are kept: after the first
+/* Helpers for the files of the page: JSON, and tables in which equal texts are one. Failures are kept: after the first
  * one nothing happens any more, and the status is asked once, in the end. */
 #ifndef DRAW_HTML_OUT_H
 #define DRAW_HTML_OUT_H

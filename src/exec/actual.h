@@ -26,7 +26,7 @@ xir_status agree(xir_context *ctx, const xir_type *declared, const xir_type *act
  * declared types are used. */
 xir_status actual_types(xir_kernel *at);
 
-/* How much work the op does for these types. XIR_E_BOUNDS: only its kernel can know. */
+/* Finds the work of the op for these types. XIR_E_BOUNDS: only its kernel can know. */
 xir_status actual_work(xir_kernel *at, xir_work *out);
 
 /* Runs an op over arrays, NULL for absent ones and for Params that are to be looked up. `outputs` is all NULL. */

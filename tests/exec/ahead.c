@@ -142,7 +142,7 @@ static void limits_hold_op_by_op(void **state) {
     for (uint64_t work = 1; work <= all + 1; work++) check_same(branches, work, NULL);
 }
 
-/* What is known in its turn replaces what was computed ahead, for all ops after it. */
+/* An answer that is given in its turn replaces a result that was computed ahead, for all ops after it. */
 static void answers_in_turn_count(void **state) {
     (void)state;
     static const char *const late[] = { "a", "b", "c", "d", "e", "f", "g", "h", "i" };

@@ -86,7 +86,7 @@ static void inputs_with_a_default_stay(void **state) {
     xir_network_free(net);
 }
 
-/* What a file has mapped is read only if that is asked for. */
+/* Mapped bytes are read only if an option asks for it. */
 static void mapped_params_stay_unread(void **state) {
     (void)state;
     static const struct { const char *options; bool lazy; size_t changes; } rows[] = {

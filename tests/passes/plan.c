@@ -346,7 +346,7 @@ static void a_proof_notices_a_wrong_plan(void **state) {
     xir_network_free(net);
 }
 
-/* What the body of a call makes needs bytes while it runs. */
+/* The values of a call's body need bytes while it runs. */
 static void a_call_needs_the_peak_of_its_body(void **state) {
     (void)state;
     xir_network *net = story_net("x: fp32 4; a = CumSum x; b = CumSum a; c = CumSum b; d = CumSum c; out d");

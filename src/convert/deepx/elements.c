@@ -13,7 +13,7 @@ bool deepx_same(xir_node *at) {
     return copy && xir_node_result(at, 0, xir_op_output(copy, 0));
 }
 
-/* What was saved before, or the tensor of a file. */
+/* Loads what was saved before, or the tensor of a file. */
 bool deepx_load(xir_node *at) {
     if (at->n_in) return xir_convert_copy(at);
     if (!xir_node_attr(at, "data")) return xir_node_unsupported(at, "the file is not known");

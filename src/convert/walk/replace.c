@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What was made for a node takes its place: names, letters and types are compared or moved, then all uses at once. */
+/* Puts the values that were made for a node in its place: names, letters and types are compared or moved, then all
+ * uses at once. */
 #include "number.h"
 #include "walk/opened.h"
 #include "walk/walk.h"

@@ -35,7 +35,7 @@ typedef struct registry_rules {
     /* The items that an item brings into other lists: their number, and with `out` which. NULL: none. It may be called
      * for the number before the item is checked, and returns 0 for one that it cannot read. */
     size_t     (*brings)(const void *item, registry_item *out);
-    /* Whether the item takes the place of one with its name. NULL: none does. */
+    /* Returns true if the item takes the place of one with its name. NULL: none does. */
     bool       (*overrides)(const void *item);
 } registry_rules;
 

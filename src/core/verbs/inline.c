@@ -60,7 +60,7 @@ static void move_uses(xir_value *from, xir_value *to) {
     }
 }
 
-/* What a result of the body is outside: an input of the call, if the body passes it through. */
+/* Returns the value outside for a result of the body: an input of the call, if the body passes it through. */
 static xir_value *outside_of(const xir_op *call, const xir_op *input, xir_value *v) {
     return value_op(v) == input ? op_inputs(call)[v - op_outputs(input)].value : v;
 }
@@ -133,7 +133,7 @@ static void release(const body_values *b, xir_op *call) {
 
 /* ---- places ----------------------------------------------------------------------------------------------------- */
 
-/* Whether everything that an op uses, also through sub ops, is made before it if it comes after `prev`. */
+/* The check that everything that an op uses, also through sub ops, is made before it if it comes after `prev`. */
 typedef struct placing { const xir_op *op, *prev; } placing;
 
 static bool is_made_before(void *user, xir_op *op) {

@@ -10,7 +10,7 @@
 #include "ratios.h"
 #include "scheme.h"
 
-/* How an op takes part. */
+/* The roles of an op. */
 typedef enum op_role {
     ROLE_NONE,      /* it reads floats, or it is new                         */
     ROLE_CARRIES,   /* it moves elements, and gives the type of its input    */

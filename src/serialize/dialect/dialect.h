@@ -37,7 +37,7 @@
 /* A growing list, reused from node to node. */
 typedef struct dialect_list { void *data; size_t size, room; } dialect_list;
 
-/* What a format tells the builder about itself. */
+/* A format's description of itself for the builder. */
 typedef struct dialect_about {
     const char          *prefix;      /* of its classes ("onnx::Conv") and tags ("onnx.doc_string"): "onnx"          */
     xir_framework        framework;   /* of the network                                                               */

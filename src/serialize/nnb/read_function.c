@@ -70,7 +70,7 @@ size_t nnb_record_arguments(const nnb_signature *s, uint32_t room, uint32_t *end
     return n;
 }
 
-/* Which arguments the record has, and their bytes with the lists in place of pointers: equal ones are read once. */
+/* The arguments of the record, and their bytes with the lists in place of pointers: equal ones are read once. */
 static bool gather(nnb_reader *r, record *f, xir_str *out) {
     const uint32_t next = nnb_next_block(r, f->index, f->at);
     const uint32_t room = (next > f->at ? next : r->data_size) - f->at;

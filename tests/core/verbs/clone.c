@@ -437,7 +437,7 @@ static void ops_of_two_networks_are_identical(void **state) {
     xir_network_free(copy);
 }
 
-/* What a pass may merge: names, ids and tags do not matter, everything else does. */
+/* Ops that a pass may merge: names, ids and tags do not matter, everything else does. */
 static void structure_is_class_target_attributes_operands_and_types(void **state) {
     (void)state;
     xir_network *net = small_net();
