@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Values of PNNX's operators. In a file a value is a text without quotes, and the text alone decides what it is:
- * "1" is an integer, "1.0" a float, "zeros" a string, "(1,2)" a list of integers. These two calls read and print values
- * as PNNX's own code does, for programs that make or take them. docs/pnnx.md describes the files. */
+/* Values of PNNX's operators. In a file a value is a text without quotes, and the text alone decides what it is: "1" is
+ * an integer, "1.0" a float, "zeros" a string, "(1,2)" a list of integers. These two calls read and print values as
+ * PNNX's own code does, for programs that write or read them. docs/pnnx.md describes the files. */
 #ifndef XIR_PNNX_H
 #define XIR_PNNX_H
 

@@ -639,7 +639,7 @@ public:
     value       value_by_id(std::int64_t id) const { return xir_network_value_by_id(get(), id); }
     value       value_by_name(std::string_view name) const { return xir_network_value_by_name(get(), str(name)); }
 
-    /* An operation of which only the class is known yet, and a value that no operation makes yet. */
+    /* An operation that has only a class yet, and a value that no operation makes yet. */
     op    create(std::string_view key) { return xir_op_create(get(), str(key)); }
     value make_value(std::string_view name, type t, const xir_mtype *memory = nullptr)
     {

@@ -219,7 +219,7 @@ static size_t first_of_name(const of_name *items, size_t n, const of_name *key) 
     return from;
 }
 
-/* Of several values with one name the first that is free has the first partner. */
+/* If several values have one name, the first free one gets the first partner. */
 static bool join_names(xir_compare *c) {
     size_t n = 0;
     of_name *items = compare_new(c->alloc, c->b.n, sizeof *items);

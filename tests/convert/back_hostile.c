@@ -29,8 +29,8 @@ static size_t n_added, n_valid, n_refused, n_whole, n_written, n_read, n_proven,
 
 static bool is_one_of(const xir_class *cls, const char *const *keys, size_t n);
 
-/* Operations that no format has: those of which it is not public what they compute, those on stored integers, and
- * calls, whose ops must be back in the network first. */
+/* Operations that no format has: those whose computation is not public, those on stored integers, and calls, whose ops
+ * must be back in the network first. */
 static const char *const kept[] = { "icraft::xir::Region",       "icraft::xir::Reorg",     "icraft::xir::Route",
                                     "icraft::xir::Yolo",         "icraft::xir::MultiYolo", "icraft::xir::SSDOutput",
                                     "icraft::xir::InnerProduct", "xir::Quantize",          "xir::BitCast",

@@ -22,7 +22,7 @@ static unsigned below(unsigned *seed, unsigned n) {
     return (*seed >> 8) % n;
 }
 
-/* A chain of n ops, every fourth of which also uses an op from up to 12 before. */
+/* A chain of n ops; every fourth one also uses an op from up to 12 before. */
 static void chain(text *t, unsigned n) {
     unsigned seed = n;
     add(t, "o0");

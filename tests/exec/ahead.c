@@ -21,7 +21,7 @@ static void let_threads_be(const char *n) {
     else unsetenv("XIR_THREADS");
 }
 
-/* Three branches of an input, of which two meet before the end. */
+/* Three branches of an input; two of them meet before the end. */
 static const char branches[] =
     "x: fp32 4; a = Neg x; b = Sigmoid a; c = Tanh b; d = Exp x; e = Neg d; f = Sigmoid x; g = Add c e; h = Neg f; "
     "i = Multiply g h; out i g";

@@ -264,7 +264,7 @@ static void squares_are_those_of_pow(void **state) {
 
 /* ---- lines: norms and sums -------------------------------------------------------------------------------------- */
 
-/* A function of the n numbers of a group, in place; or of which only the first is a result. */
+/* A function of the n numbers of a group, in place; or only the first one is its result. */
 typedef void line_fn(double *x, size_t n);
 
 static void softmax(double *x, size_t n) {

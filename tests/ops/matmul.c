@@ -516,7 +516,7 @@ static void texts_by_chance(void **state) {
 
 enum { MOST_MASKED = 3 };
 
-/* A distribution over some dims with random runs, of which at least one element is valid. */
+/* A distribution over some dims with random runs; at least one element is valid. */
 static const xir_object *some_distr(const shape *s, const int64_t *axes, size_t n) {
     run_list runs;
     int64_t total = 1;

@@ -238,8 +238,8 @@ static void check_partition(const xir_network *net, const xir_target *target) {
     }
 }
 
-/* Two groups of which one reads from the other are kept apart by another path between them: a path through ops, or
- * through groups as if each were one op. */
+/* Two groups, one reading from the other, are kept apart by another path between them: a path through ops, or through
+ * groups as if each were one op. */
 static void check_joined(const xir_network *net) {
     static bool to[REGION_MOST_OPS][REGION_MOST_OPS], reads[REGION_MOST_OPS][REGION_MOST_OPS];
     size_t node[REGION_MOST_OPS];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* plan: addresses in a chunk and in segments of external memory; what stays on the host; how they are taken back. */
+/* plan: addresses in a chunk and in segments of external memory; values that stay on the host; removal of addresses. */
 #include "support/scarce.h"
 #include "support/story.h"
 #include "task.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "deepx/deepx.h"
 
-/* A copy, of a constant too: matmul takes no two constants, so one of them is a copy. */
+/* A copy, also of a constant: matmul does not accept two constants, so one of them is a copy. */
 bool deepx_same(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     const xir_op *copy = x ? xir_node_make_op(at, "Copy", INS(x), NO_SETS) : NULL;

@@ -53,7 +53,7 @@ static bool rounds_up(const xir_value *y, size_t first, const windows *w) {
     return true;
 }
 
-/* A pool of one axis as one of two, the first of which has one cell. */
+/* A pool of one axis as one of two; the first axis has one cell. */
 static xir_value *as_two(xir_node *at, xir_value *x, windows *w) {
     int64_t *const lists[] = { w->input, w->size, w->stride, w->dilation, w->before, w->after, w->more };
     static const int64_t otherwise[] = { 1, 1, 1, 1, 0, 0, 0 };

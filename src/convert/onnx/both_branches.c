@@ -6,7 +6,7 @@
  *   - each branch has at most 64 ops and results, all ops are XIR's, none has an effect;
  *   - each op has a result whatever its inputs are: the branch that is not picked may be guarded by the condition;
  *   - both branches return the same types;
- *   - both together take at most a tenth more multiply-adds than the dearer one.
+ *   - both together take at most a tenth more multiply-adds than the more expensive one.
  * Otherwise the node stays as it was. */
 #include <xir/cost.h>
 #include "onnx/control.h"

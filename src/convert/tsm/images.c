@@ -358,7 +358,7 @@ bool tsm_sample2d(xir_node *at) {
     return give_sampled(at, x, (size_t)dim, &s);
 }
 
-/* Inputs: x, two sizes, a 3 x 3 matrix, of which the last row is not read. */
+/* Inputs: x, two sizes, a 3 x 3 matrix, whose last row is not read. */
 bool tsm_affine_sample2d(xir_node *at) {
     xir_ints size;
     const double *matrix;

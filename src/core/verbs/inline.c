@@ -91,8 +91,8 @@ static bool prepare_results(const body_values *b, const xir_op *call, const xir_
     return true;
 }
 
-/* The results take over what the outputs of the call have. The first output comes last: of several that are the same
- * value it decides. */
+/* The results take the names, types and tags of the call's outputs. The first output comes last: of several that are
+ * the same value it decides. */
 static void describe_results(const body_values *b, const xir_op *call, const xir_map *const *tags) {
     for (uint32_t i = call->n_outputs; i-- > 0;) {
         xir_value *v = result_at(b, i);

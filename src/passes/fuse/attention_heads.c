@@ -38,7 +38,7 @@ static bool takes_singles(const xir_op *op, const xir_split_attrs *a) {
     return a->sections.size == op->n_outputs;
 }
 
-/* The tensor of which an output of Split, or a Slice, is one element of a dim; NULL if it is not. */
+/* The tensor from which an output of Split, or a Slice, is one element of a dim; NULL if it is not. */
 static xir_value *cut_from(const xir_value *v, size_t axis, int64_t *index) {
     const xir_op *op = plain_maker(v);
     const xir_split_attrs *split = op ? xir_split_of(op) : NULL;
@@ -58,7 +58,7 @@ static xir_value *cut_from(const xir_value *v, size_t axis, int64_t *index) {
     return dim_at(v, axis) == 1 && *index >= 0 && *index < dim ? x : NULL;
 }
 
-/* The tensor of which a value is the element `index` of a dim, without that dim; NULL if it is not. */
+/* The tensor whose element `index` of a dim a value is, without that dim; NULL if it is not. */
 static xir_value *picked_from(const xir_value *v, size_t axis, int64_t *index) {
     const xir_op *op = plain_maker(v);
     xir_value *x = op ? op_inputs(op)[0].value : NULL;

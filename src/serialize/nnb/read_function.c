@@ -41,7 +41,7 @@ static bool take_ends(nnb_reader *r, record *f) {
            nnb_take_list(r, little_u32(p + 12), little_u32(p + 16), f->at + 16, "the outputs of a function", &f->out);
 }
 
-/* Returns true if input 1 is a weight of which one element is stored: the binary one is computed with. */
+/* Returns true if input 1 is a weight with one stored element: the binary one is computed with. */
 static bool stores_one(uint16_t id) { return id == 108 || id == 110 || id == 232 || id == 233; }
 
 bool nnb_scan_functions(nnb_reader *r) {

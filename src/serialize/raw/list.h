@@ -93,7 +93,7 @@ bool       raw_digest_is(xir_str said, const char *hex);
 
 /* ---- check.c: the contents of the file against the network ----------------------------------------------------- */
 
-/* Checks the fixed beginning, of which `got` bytes were read. */
+/* Checks the fixed beginning; `got` bytes of it were read. */
 xir_status raw_check_magic(raw_listing *l, const uint8_t *head, size_t got);
 /* Checks that the table fits the file; on success *n is the number of entries. */
 xir_status raw_check_count(raw_listing *l, const uint8_t *head, uint64_t size, uint64_t *n);

@@ -3,7 +3,7 @@
 
 /* Quantised numbers on the way to ONNX: each quantised case of cases/cases.txt becomes ops of XIR with quantised types,
  * operators of ONNX of several versions in a file, and ops of XIR again, which compute exactly the same. Then stories:
- * which operators a version has for what, what stays and why, and networks of which a part stays. */
+ * which operators a version has for what, what stays and why, and networks that stay in part. */
 #include <xir/convert.h>
 #include <xir/quant.h>
 #include "cases.h"
