@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What the networks of the executor's benches have in common. */
+/* The common parts of the networks of the executor's benches. */
 #ifndef XIR_BENCH_EXEC_H
 #define XIR_BENCH_EXEC_H
 

@@ -72,7 +72,7 @@ const char *bytes_make(const bench_input *in, const char *format, size_t *size);
 /* For the checks of peers: whether these bytes of a file are the network of `in`. */
 bool bytes_same(const bench_input *in, const char *format, const void *data, size_t size);
 
-/* How many threads compute, in the benches of the executor and their peers (--threads). */
+/* The number of threads that compute, in the benches of the executor and their peers (--threads). */
 extern size_t bench_threads;
 
 /* The products of exec-product: so many of square matrices of this size, in double. */
@@ -94,8 +94,8 @@ const char *files_zeros(void);
 bool        files_put_sparse(int fd, const void *data, size_t size);
 bool        files_end_sparse(int fd);
 
-/* What rows of BENCH_FOLDER save: this number of parameters of FILES_SAVE_MIB each, with such bytes, in a file of
- * this name in the folder. An earlier file is removed first, so that no row has to do it. */
+/* Rows of BENCH_FOLDER save this number of parameters of FILES_SAVE_MIB each, with such bytes, in a file of this name
+ * in the folder. An earlier file is removed first, so that no row has to do it. */
 enum { FILES_SAVE_MIB = 64 };
 char       *files_random(size_t size);
 const char *files_save_path(const bench_input *in, const char *name);

@@ -46,7 +46,7 @@ static char *make_text(size_t ops, size_t channels, size_t *size)
     return text;
 }
 
-/* 200 operators, of which 100 have 1 MB of weights each. */
+/* 200 operators; 100 of them have 1 MB of weights each. */
 enum { LARGE_OPS = 200, LARGE_CHANNELS = 167 };
 
 static bool fill(xir_network *net)

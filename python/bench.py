@@ -5,6 +5,7 @@
 best of three. With python3-onnx installed, both read one ONNX file. --large adds 4 GiB.
 The size of the extension is that of the build: a Release build, without debug information, is what users have."""
 
+import itertools
 import os
 import pathlib
 import subprocess
@@ -87,6 +88,11 @@ def rename(things, prefix):
         thing.name = f"{prefix}{i}"
 
 
+def next_name():
+    numbers = itertools.count()
+    return lambda name: f"n{next(numbers)}"
+
+
 def weights_of(n):
     """A network of n matrix products, each with parameters of its own."""
     net = xir.Network("weights")
@@ -126,7 +132,11 @@ def onnx_edits(folder):
     for what, a, b in (
             ("load", lambda: xir.load(path), lambda: onnx.load(path)),
             ("rename all ops", lambda: rename(mine, "n"), lambda: rename(model.graph.node, "n")),
-            ("a prefix for all names", lambda: prefix_all(mine, "a/"),
+            ("rename all ops by a function", lambda: mine.rename(next_name(), values=False),
+             lambda: rename(model.graph.node, "n")),
+            ("a prefix for all names, in a loop", lambda: prefix_all(mine, "a/"),
+             lambda: onnx.compose.add_prefix_graph(model.graph, "a/", inplace=True)),
+            ("a prefix for all names", lambda: mine.rename("a/{}".format),
              lambda: onnx.compose.add_prefix_graph(model.graph, "a/", inplace=True)),
             ("replace all weights", lambda: replace_weights(mine, numbers), lambda: replace_tensors(model, numbers))):
         mine_takes, onnx_takes = best(a), best(b)

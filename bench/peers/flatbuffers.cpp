@@ -27,7 +27,7 @@ using flatbuffers::FlatBufferBuilder;
 using flatbuffers::Offset;
 using flatbuffers::Verifier;
 
-/* What is known about an operation before it is written. */
+/* An operation, before it is written. */
 struct Op {
     bool conv;
     int64_t height, width, pad_top, pad_bottom, pad_left, pad_right;

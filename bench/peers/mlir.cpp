@@ -37,9 +37,9 @@ namespace {
 
 using namespace mlir;
 
-/* How the chain is made. `Given` hands every operation its prepared type and attributes, which no program can do
- * faster. `Unique` does the same, but no two convolutions have the same padding. `Inferred` has numbers and asks the
- * operation for its type, as XIR's builder does. `Checked` also verifies each operation at once. */
+/* The ways in which the chain is made. `Given` hands every operation its prepared type and attributes, which no
+ * program can do faster. `Unique` does the same, but no two convolutions have the same padding. `Inferred` has numbers
+ * and asks the operation for its type, as XIR's builder does. `Checked` also verifies each operation at once. */
 enum class Style { Given, Unique, Inferred, Checked };
 
 /* Two chains, as in bench/passes.c. */

@@ -63,12 +63,12 @@ xir_status hardswish_add_infer_npu(xir_infer *at) {
     return xir_infer_result(at, input);
 }
 
-/* How much it computes, for costs and limits: the gated input and the sum, for each element. */
+/* The work of the op, for costs and limits: the gated input and the sum, for each element. */
 xir_status hardswish_add_work(xir_infer *at) {
     return xir_work_elementwise(at, xir_work_times(2, xir_work_outputs(at)));
 }
 
-/* What it computes, in double. The executor rounds the output to its type. */
+/* Computes the op in double. The executor rounds the output to its type. */
 static xir_status run_hardswish_add(xir_kernel *at) {
     const xir_hardswish_add_attrs *attrs = xir_kernel_attrs(at);
     const double *input = xir_kernel_reals(at, 0), *residual = xir_kernel_reals(at, 1);

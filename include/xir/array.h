@@ -63,8 +63,8 @@ XIR_API double     xir_array_real(const xir_array *array, size_t i);
 XIR_API xir_status xir_array_reals(const xir_array *array, size_t from, size_t n, double *out);
 XIR_API xir_status xir_array_i64s(const xir_array *array, size_t from, size_t n, int64_t *out);
 
-/* How two arrays of one shape differ. Two elements differ if |a - b| > absolute + relative * |b|, or if exactly one of
- * them is NaN. */
+/* The difference of two arrays of one shape. Two elements differ if |a - b| > absolute + relative * |b|, or if exactly
+ * one of them is NaN. */
 typedef struct xir_difference {
     bool   same_shape;   /* false: nothing was compared                        */
     size_t count;        /* how many elements differ                           */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What every other header uses: export macros, version, text, status, allocator.
- * Nothing here allocates or fails. */
+/* The base of all other headers: export macros, version, text, status, allocator. Nothing here allocates or fails. */
 #ifndef XIR_BASE_H
 #define XIR_BASE_H
 

@@ -19,8 +19,8 @@ typedef struct xir_target xir_target; /* see place.h  */
 
 /* ---- bodies ------------------------------------------------------------------------------------------ */
 
-/* What the functions xir_X_init leave in a body, in its member xir_made_ or in the head of an object. A body without it
- * comes from an initialiser, where a member that is left out is zero instead of its default: it is refused. */
+/* The functions xir_X_init leave this in a body, in its member xir_made_ or in the head of an object. A body without
+ * it comes from an initialiser, where a member that is left out is zero instead of its default: it is refused. */
 #define XIR_MADE_ UINT32_C(0x1d1e5a77)
 
 /* Every object except an op begins with this head. Objects are immutable and live as long as the context or network
@@ -50,7 +50,7 @@ typedef struct xir_run {
 } xir_run;
 typedef struct xir_runs { const xir_run *data; size_t size; } xir_runs;
 
-/* What a row holds, and its C type. */
+/* The kinds of values of rows, with their C types. */
 typedef enum xir_kind {
     XIR_KIND_BOOL,    /* bool                                                         */
     XIR_KIND_I64,     /* int64_t                                                      */

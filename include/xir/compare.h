@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Which layer is wrong: two networks are run, or one whose values a device has dumped, and each value that both have is
- * compared. The first network is right by definition, and the second is looked into: a
- * conversion of the first, the same after passes, its quantised form.
+/* Finds the layer that is wrong: two networks are run, or one whose values a device has dumped, and each value that
+ * both have is compared. The first network is right by definition, and the second is looked into: a conversion of the
+ * first, the same after passes, its quantised form.
  *
  *     xir_compare *c = xir_compare_new(a, b, NULL, why);
  *     xir_status status = c ? xir_compare_run(c, inputs, n, why) : XIR_E_INVALID;
@@ -33,9 +33,9 @@
 
 XIR_BEGIN
 
-/* How far the elements that were found are from those that were expected, both as reals. Equal infinities, and NaN on
- * both sides, are equal and count for nothing else. If only one side has NaN or an infinity, `largest` and `relative`
- * are infinite, `cosine` is 0 and `snr` is minus infinity. */
+/* The distance between the elements that were found and those that were expected, both as reals. Equal infinities, and
+ * NaN on both sides, are equal and count for nothing else. If only one side has NaN or an infinity, `largest` and
+ * `relative` are infinite, `cosine` is 0 and `snr` is minus infinity. */
 typedef struct xir_compare_figures {
     double largest;      /* the largest |found - expected|                                                          */
     double relative;     /* `largest` as a part of the largest |expected|; infinite if that is 0 and `largest` not  */

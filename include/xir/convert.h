@@ -109,10 +109,10 @@ XIR_API const xir_convert_row *xir_convert_at(xir_context *ctx, size_t i);
 
 /* ---- dialects --------------------------------------------------------------------------------------------------- */
 
-/* What the ops of a foreign format have in common. In a network of the format they are between an Input and an
- * Output op of XIR. Their class keys are the prefix and the format's own name of the op type, "onnx::Conv", and
- * their attributes are in their extra map (xir_op_extra). A declaration must be constant and live as long as the
- * context. It may grow at its end. Any member that has a default may be NULL. */
+/* A dialect: the ops of a foreign format. In a network of the format they are between an Input and an Output op of
+ * XIR. Their class keys are the prefix and the format's own name of the op type, "onnx::Conv", and their attributes
+ * are in their extra map (xir_op_extra). A declaration must be constant and live as long as the context. It may grow
+ * at its end. Any member that has a default may be NULL. */
 typedef struct xir_dialect_decl {
     uint32_t               abi, size;   /* XIR_ABI, sizeof(xir_dialect_decl)                                          */
     /* "onnx::": lower case letters, digits and _, then "::"; not a prefix of XIR's classes. */
@@ -179,8 +179,8 @@ typedef struct xir_dialect_decl {
      * row, an attribute that its row does not have, or more inputs or outputs are notes when checking, and such nodes
      * are kept. 0: rows know all versions. */
     int64_t                newest;
-    /* How a node is converted that calls a function of its own network, asked about nodes outside the format's own set
-     * and those without a row; NULL if it calls none. NULL here: files have no functions. */
+    /* Returns the conversion of a node that calls a function of its own network, asked about nodes outside the
+     * format's own set and those without a row; NULL if it calls none. NULL here: files have no functions. */
     xir_convert_fn      *(*function)(xir_node *at);
     /* On the way back, the i-th way to convert an op that no row and no formula converts, tried in order; NULL: there
      * are no more, and the op stays. NULL here: there are none. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What ops cost: multiply-adds, element operations, bytes that are read and written, and parameters. Everything follows
- * from classes, attributes and types; nothing is computed, and no bytes of Params are read. docs/cost.md defines each
- * figure, class by class.
+/* The costs of ops: multiply-adds, element operations, bytes that are read and written, and parameters. Everything
+ * follows from classes, attributes and types; nothing is computed, and no bytes of Params are read. docs/cost.md
+ * defines each figure, class by class.
  *
  *     xir_cost sum = XIR_INIT(xir_cost), open = XIR_INIT(xir_cost);
  *     xir_network_cost(net, &sum, &open, why);

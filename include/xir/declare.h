@@ -186,7 +186,7 @@ XIR_BEGIN
 #include XIR_DEFS
 #include <xir/decl_off.h>
 
-/* What XIR_OP takes: the inputs, laid out as in the struct of inputs, and the rest. */
+/* The arguments of XIR_OP: the inputs, laid out as in the struct of inputs, and the rest. */
 #define ENUM_OF(id, prefix)
 #define MEMBER(prefix, name)
 #define END_ENUM(id)

@@ -20,7 +20,7 @@ XIR_BEGIN
 
 /* ---- elements -------------------------------------------------------------------------------------------------- */
 
-/* How the elements of two tensors differ. */
+/* The differences of the elements of two tensors. */
 typedef struct xir_elements_diff {
     uint32_t size;              /* XIR_INIT(xir_elements_diff)                                                  */
     bool     by_bytes;          /* the types differ, or their elements are not numbers: all below refers to bytes */
@@ -98,7 +98,7 @@ typedef enum xir_diff_kind {
     XIR_DIFF_CHANGED = 8        /* a field of the op or of the network differs                          */
 } xir_diff_kind;
 
-/* What one network has in a field. */
+/* The content of a field in one network. */
 typedef enum xir_diff_what {
     XIR_DIFF_NOTHING,           /* it does not have the field                                           */
     XIR_DIFF_ATTR,              /* an attribute, or another field as one: a text, a number, an object   */
@@ -142,7 +142,7 @@ XIR_API const xir_diff_item *xir_diff_of(const xir_diff *diff, const xir_op *op,
 /* Returns the kinds of these differences as bits of xir_diff_kind. 0: the op is equal in both networks. */
 XIR_API unsigned xir_diff_kinds(const xir_diff *diff, const xir_op *op);
 
-/* How many ops differ, by kind. An op that moved and changed counts in both. */
+/* The numbers of ops that differ, by kind. An op that moved and changed counts in both. */
 typedef struct xir_diff_counts {
     uint32_t size;              /* XIR_INIT(xir_diff_counts)                                              */
     bool     network;           /* fields of the network itself differ                                    */

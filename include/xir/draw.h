@@ -26,9 +26,9 @@ typedef enum xir_draw_format {
     XIR_DRAW_HTML
 } xir_draw_format;
 
-/* What makes ops a group. Groups are runs of the execution order. A group whose ops are not next to each other there is
- * cut into several, so that no arrow leads back. A call (xir::Call) is always a group, with the ops of its body; it is
- * one op with `select` or `diff`. */
+/* The rules by which ops form a group. Groups are runs of the execution order. A group whose ops are not next to each
+ * other there is cut into several, so that no arrow leads back. A call (xir::Call) is always a group, with the ops of
+ * its body; it is one op with `select` or `diff`. */
 typedef enum xir_draw_group {
     XIR_DRAW_BOTH,     /* scopes, and repeats in them                                                                 */
     XIR_DRAW_SCOPE,    /* the names of ops, split at `/`, or at `.` in a name without one: "layer1/block2/conv"       */

@@ -9,7 +9,7 @@
 
 XIR_BEGIN
 
-/* What does not count. */
+/* Differences that do not count. */
 enum {
     XIR_EQUAL_NO_IDS     = 1,    /* then an operand is the output of the op in the same place of the order */
     XIR_EQUAL_NO_NAMES   = 2,    /* of ops and values                                                      */

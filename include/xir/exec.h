@@ -19,7 +19,7 @@ XIR_BEGIN
 
 /* ---- running ------------------------------------------------------------------------------------------------- */
 
-/* How much memory the values of a run take at one moment; liveness.h computes it without a run (docs/executor.md). The
+/* The memory that the values of a run take at one moment; liveness.h computes it without a run (docs/executor.md). The
  * values inside of sub ops, such as the body of an xir::Call, are not counted, although they exist while it runs. */
 typedef struct xir_run_memory {
     uint32_t size;      /* XIR_INIT(xir_run_memory) */
@@ -44,11 +44,11 @@ typedef struct xir_run_options {
     /* Called after each op of the execution order, unless NULL, when its outputs exist and its inputs still do: so the
      * greatest numbers are those of the peak. After the Input op all inputs of the network exist. */
     void (*memory)(void *user, const xir_op *op, const xir_run_memory *now);
-    /* How many threads compute, at most, the calling one included; 0 and 1: no others. The results have the same bits
-     * for any number. Threads are made when they are needed and have ended when the run returns; if one cannot be made,
-     * the run goes on with fewer. They share loops, and compute short ops before their turn, with memory of the
-     * context's allocator; the result of such an op counts in its turn, or is dropped if it exceeds the limit then or
-     * is known. They call none of the functions above, and only kernels of the library. */
+    /* The greatest number of threads that compute, the calling one included; 0 and 1: no others. The results have the
+     * same bits for any number. Threads are made when they are needed and have ended when the run returns; if one
+     * cannot be made, the run goes on with fewer. They share loops, and compute short ops before their turn, with
+     * memory of the context's allocator; the result of such an op counts in its turn, or is dropped if it exceeds the
+     * limit then or is known. They call none of the functions above, and only kernels of the library. */
     size_t threads;
     /* Values that are known already, unless NULL: called with the values that ops make, those of the Input op excepted,
      * on the thread that runs: with all of them before anything is computed, then with those of an op when its turn to

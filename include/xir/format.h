@@ -16,8 +16,8 @@ typedef struct xir_format_decl xir_format_decl;
 
 /* ---- detection ------------------------------------------------------------------------------------------------- */
 
-/* How well the first bytes of a file fit a format. The best grade wins. Between equal grades the suffix of the name
- * decides, then the order of registration. If no format grades above NO, only the suffix decides. */
+/* The grades by which the first bytes of a file fit a format. The best grade wins. Between equal grades the suffix of
+ * the name decides, then the order of registration. If no format grades above NO, only the suffix decides. */
 typedef enum xir_probe_grade {
     XIR_PROBE_NO,       /* the bytes are of another format                                                     */
     XIR_PROBE_MAYBE,    /* nothing contradicts the format, as in "begins with a bracket"                       */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What is here because the API of Icraft's XIR has it, member by member, for those who port a back end from it: each
- * call does in one step what others of this library do in one or two. docs/icraft.md says which member of the original
- * is which call. A new program needs none of it, and <xir/xir.h> does not include it.
+/* The members of the API of Icraft's XIR that XIR does not have elsewhere, for ports of back ends: each call does in
+ * one step what others of this library do in one or two. docs/icraft.md says which member of the original is which
+ * call. A new program needs none of it, and <xir/xir.h> does not include it.
  *
  * Where it is not said otherwise, a call that makes something returns NULL with a finding, one that writes a list
  * writes up to `room` items and returns their whole number, and errors are those of the call that it stands for. */

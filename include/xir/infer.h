@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What an inference or check function sees of an op: its class, attributes, input types and target, and nothing else.
- * So it is a pure function, and its answers can be cached. Unknown dims are negative; a result that depends on one is
+/* An op as an inference or check function sees it: its class, attributes, input types and target, and nothing else. So
+ * it is a pure function, and its answers can be cached. Unknown dims are negative; a result that depends on one is
  * XIR_UNKNOWN_DIM. */
 #ifndef XIR_INFER_H
 #define XIR_INFER_H

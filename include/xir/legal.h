@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Whether a target runs ops, before anything is changed: for the partition of a network, for a check, or to choose a
- * rewrite. Nothing changes by asking, not even the network's status. Several threads may ask about one network. */
+/* Answers whether a target runs ops, before anything is changed: for the partition of a network, for a check, or to
+ * choose a rewrite. Nothing changes by asking, not even the network's status. Several threads may ask about one
+ * network. */
 #ifndef XIR_LEGAL_H
 #define XIR_LEGAL_H
 
@@ -24,14 +25,15 @@ typedef struct xir_try_options {
     uint32_t size;         /* XIR_INIT(xir_try_options) */
     bool     typed;        /* rules about element types are asked of networks without quantised types, too           */
     bool     all;          /* every op is asked about; otherwise, if ops have the target (its kind), only these      */
-    /* Whether to ask about an op; NULL: about each. Called in execution order, also for ops that are left out. */
+    /* Returns true for an op that is asked about; NULL: about each. Called in execution order, also for ops that are
+     * left out. */
     bool   (*asks)(void *user, const xir_op *op);
     /* Gets the answer on each op that was asked about; NULL: nobody needs it. */
     void   (*answer)(void *user, const xir_op *op, xir_status status);
     void    *user;
 } xir_try_options;
 
-/* How many placed ops a target runs. Input and Output are in none of the figures. */
+/* The numbers of placed ops that a target runs. Input and Output are in none of the figures. */
 typedef struct xir_tried {
     uint32_t size;         /* XIR_INIT(xir_tried) */
     size_t   legal;        /* it runs them                                                                           */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Which values exist while an op runs, and how many bytes they take. A value is alive from the op that makes it to the
- * last op that reads it, both included. Results of the network (what its Output op reads) stay alive to the end of the
- * order. What a sub op reads, its parent reads. Params do not count: they exist all the time (xir_liveness_params).
- * While an xir::Call runs, the values of its body that are alive together count, too, each with bytes of its own; they
- * have no lives here. What other sub ops make does not count.
+/* The values that exist while an op runs, and their bytes. A value is alive from the op that makes it to the last op
+ * that reads it, both included. Results of the network (what its Output op reads) stay alive to the end of the order.
+ * What a sub op reads, its parent reads. Params do not count: they exist all the time (xir_liveness_params). While an
+ * xir::Call runs, the values of its body that are alive together count, too, each with bytes of its own; they have no
+ * lives here. What other sub ops make does not count.
  *
  *     xir_liveness *l = xir_liveness_new(net, NULL, why);
  *     xir_live_peak peak = XIR_INIT(xir_live_peak);

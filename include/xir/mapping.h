@@ -24,8 +24,8 @@ XIR_API void         xir_mapping_free(xir_mapping *map);
  * it must be said again. */
 XIR_API xir_status xir_mapping_set(xir_mapping *map, const xir_value *from, xir_value *to);
 
-/* What a value is in `to`; NULL if nothing is known or the copy is erased. Without another answer, the outputs of a
- * copied op are those of its newest copy, and a value of the same network is itself. */
+/* Returns the value that stands for one in `to`; NULL if nothing is known or the copy is erased. Without another
+ * answer, the outputs of a copied op are those of its newest copy, and a value of the same network is itself. */
 XIR_API xir_value *xir_mapping_value(const xir_mapping *map, const xir_value *from);
 
 /* Copies an op into `to`, before an op of its order (NULL: at the end): class, attributes with their sub ops, target,

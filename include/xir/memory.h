@@ -41,7 +41,7 @@ typedef struct xir_buffer {
 
 /* ---- plans ------------------------------------------------------------------------------------------------------- */
 
-/* How hard to try. A plan needs at most as many bytes as a plan of less effort. */
+/* The effort of a plan. It needs at most as many bytes as a plan of less effort. */
 typedef enum xir_effort {
     XIR_EFFORT_DEFAULT,  /* XIR_EFFORT_ORDERS                                                           */
     XIR_EFFORT_SWEEP,    /* 0: moment by moment into the smallest gap; O(n log n). If buffers are fixed,

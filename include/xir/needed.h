@@ -49,7 +49,7 @@ typedef enum xir_needs {
 XIR_API xir_needs xir_class_needs(const xir_class *cls);
 
 /* Fills the first `n` boxes of `needed`, one for each input, with the parts of the inputs that a part of an output
- * needs. An input that is absent, or of which nothing is needed, gets none; so do boxes beyond the inputs. `part` lies
+ * needs. An absent input, or one that the op does not need, gets none; so do boxes beyond the inputs. `part` lies
  * within the output. An op that is not valid is accepted, but the answer means little. Reads only; time depends on the
  * number of inputs, and not on dims (an exact answer about a dilated window, or about mirrored padding, may take up to
  * 65536 steps; beyond these the answer is not exact).
@@ -61,7 +61,7 @@ XIR_API xir_needs xir_class_needs(const xir_class *cls);
 XIR_API xir_status xir_op_needed(const xir_op *op, size_t output, const xir_box *part, xir_box *needed, size_t n,
                                  xir_diags *why);
 
-/* Called for a value of which a part is needed. */
+/* Called for each value that is needed in part. */
 typedef void xir_needed_fn(void *user, const xir_value *value, const xir_box *part);
 
 /* Asks what parts of values need through several ops: the parts of `values` that are in `parts` (an array of n_values

@@ -74,9 +74,9 @@ XIR_API xir_op *xir_network_add(xir_network *net, const xir_op_desc *desc);
 XIR_API xir_op    *xir_op_new(xir_network *net, const xir_op_desc *desc);
 XIR_API xir_status xir_op_place(xir_op *op, xir_op *before);
 
-/* Makes an op of which only the class is known yet, by its key, "icraft::xir::Conv2d": a draft. It has the defaults of
- * its attributes, no inputs and no outputs, and is changed like any unplaced op; an attribute is checked by itself when
- * it is set. xir_op_infer, xir_op_place and whatever else places an op complete a draft first: they check what
+/* Makes an op that has only a class yet, by its key, "icraft::xir::Conv2d": a draft. It has the defaults of its
+ * attributes, no inputs and no outputs, and is changed like any unplaced op; an attribute is checked by itself when it
+ * is set. xir_op_infer, xir_op_place and whatever else places an op complete a draft first: they check what
  * xir_network_add checks (an attribute that has no default and is not set is XIR_E_MISSING), and infer the outputs
  * unless it has some. If this fails, it is still a draft. Until then xir_op_validate lists what is missing, and
  * xir_op_try, xir_op_work and xir_op_run return XIR_E_MISSING.

@@ -202,7 +202,7 @@ XIR_API const xir_pass_row *xir_pass_report_at(const xir_pass_report *report, si
 
 /* ---- running -------------------------------------------------------------------------------------------------- */
 
-/* What a watch gets: a pass that is about to run, or has run. */
+/* The argument of a watch: a pass that is about to run, or has run. */
 typedef struct xir_pass_event {
     const xir_pass_decl *pass;
     xir_str              text;       /* the step, "fold{limit=1M}"              */
@@ -251,9 +251,9 @@ typedef struct xir_pass_settings {
      * XIR_E_CANCELLED. NULL: never. */
     bool                (*cancel)(void *user);
     void                 *cancel_user;
-    /* How many threads compute a constant, at most, the calling one included; 0 and 1: no others. They are made for
-     * operations that take long, and have ended when the constant exists. The constants have the same bits for any
-     * number. */
+    /* The greatest number of threads that compute a constant, the calling one included; 0 and 1: no others. They are
+     * made for operations that take long, and have ended when the constant exists. The constants have the same bits
+     * for any number. */
     size_t                threads;
 } xir_pass_settings;
 

@@ -45,7 +45,7 @@ typedef enum xir_pattern_kind {
     XIR_PATTERN_REST     /* only as the last input: all further inputs, or none                   */
 } xir_pattern_kind;
 
-/* How an attribute is tested. */
+/* The tests of an attribute. */
 typedef enum xir_pattern_test {
     XIR_TEST_PRESENT,    /* the op declares or carries it, and it is not null                     */
     XIR_TEST_BOOL,       /* it equals `i64` != 0                                                  */
@@ -155,8 +155,8 @@ XIR_API const char  *xir_pattern_name(const xir_pattern *pattern);
 
 /* ---- matching: none of these fails or allocates ---------------------------------------------------------------- */
 
-/* What the rows of a pattern matched in a network. The caller zeroes it; the functions below read it. Valid until
- * one of its ops is erased. */
+/* A match: the parts of a network that the rows of a pattern matched. The caller zeroes it; the functions below read
+ * it. Valid until one of its ops is erased. */
 struct xir_match {
     const xir_pattern *pattern;
     xir_op            *root;

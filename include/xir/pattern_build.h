@@ -88,8 +88,8 @@ XIR_API xir_pattern *xir_parts_pattern(xir_parts *of, const xir_part *root, cons
 #define XIR_PATTERN_HEAD_OF(name_)                                                                                  \
     .abi = XIR_ABI, .size = sizeof(xir_pattern_decl), .row_size = sizeof(xir_pattern_row), .name = (name_)
 
-/* What a part matched, as xir_match_op and xir_match_value tell it of rows. NULL too if the pattern does not have the
- * part. Logarithmic in the pattern; also after xir_parts_free, while the pattern exists. */
+/* The op or value that a part matched, as xir_match_op and xir_match_value tell it of rows. NULL too if the pattern
+ * does not have the part. Logarithmic in the pattern; also after xir_parts_free, while the pattern exists. */
 XIR_API xir_op    *xir_match_part_op(const xir_match *m, const xir_part *part);
 XIR_API xir_value *xir_match_part_value(const xir_match *m, const xir_part *part);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Where things are placed: compile targets of operations and memory types of values. Both are immutable objects of the
- * context, and files write each as one string. */
+/* Places: compile targets of operations and memory types of values. Both are immutable objects of the context, and
+ * files write each as one string. */
 #ifndef XIR_PLACE_H
 #define XIR_PLACE_H
 
@@ -37,10 +37,10 @@ XIR_API xir_str           xir_target_core(const xir_target *target);
  * ops that have the target; building and inference ask none. Members that are zero say nothing. */
 typedef struct xir_target_rule {
     xir_class_fn *cls;                   /* the class that it is about; NULL: see `key` and `traits`             */
-    /* Whether an op keeps the rule. It sees attributes and types of inputs, and the types of the outputs, and asks with
-     * the functions of infer.h. It is asked after check and inference have accepted the op: inputs that the class needs
-     * have types, and dims may be unknown. If the op breaks the rule, it may say what it found (xir_rule_found), and
-     * reports nothing else. NULL: every op keeps it. */
+    /* Returns true if an op keeps the rule. It sees attributes and types of inputs, and the types of the outputs, and
+     * asks with the functions of infer.h. It is asked after check and inference have accepted the op: inputs that the
+     * class needs have types, and dims may be unknown. If the op breaks the rule, it may say what it found
+     * (xir_rule_found), and reports nothing else. NULL: every op keeps it. */
     bool        (*holds)(xir_infer *at);
     const char   *needs;                 /* what must hold: "kernels of at most 7 x 7"; with `holds`             */
     const char   *mend;                  /* what would mend it: "split the kernel"; may be NULL. If its first word

@@ -34,7 +34,8 @@ typedef struct xir_plugin_infer {
     const char   *target_key;   /* "acme::NpuTarget"; NULL: see `target` */
 } xir_plugin_infer;
 
-/* How the executor computes a class (see exec.h). The class may be the plug-in's own or the library's. */
+/* A kernel, which computes a class in the executor (see exec.h). The class may be the plug-in's own or the
+ * library's. */
 typedef struct xir_plugin_kernel {
     xir_class_fn  *cls;
     xir_kernel_fn *run;

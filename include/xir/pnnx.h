@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Values of PNNX's operators. In a file a value is a text without quotes, and the text alone decides what it is:
- * "1" is an integer, "1.0" a float, "zeros" a string, "(1,2)" a list of integers. These two calls read and print values
- * as PNNX's own code does, for programs that make or take them. docs/pnnx.md describes the files. */
+/* Values of PNNX's operators. In a file a value is a text without quotes, and the text alone decides what it is: "1" is
+ * an integer, "1.0" a float, "zeros" a string, "(1,2)" a list of integers. These two calls read and print values as
+ * PNNX's own code does, for programs that write or read them. docs/pnnx.md describes the files. */
 #ifndef XIR_PNNX_H
 #define XIR_PNNX_H
 
@@ -12,7 +12,7 @@
 
 XIR_BEGIN
 
-/* What a value is; the numbers are those of PNNX. */
+/* The kind of a value; the numbers are those of PNNX. */
 typedef enum xir_pnnx_kind {
     XIR_PNNX_NONE      = 0,
     XIR_PNNX_BOOL      = 1,

@@ -63,9 +63,9 @@ XIR_API xir_status   xir_provenance_status(const xir_provenance *p);
 
 /* ---- steps ----------------------------------------------------------------------------------------------------- */
 
-/* What happens from here on belongs to a new step of this name (copied). A pipeline begins one before every pass. It
- * ends the step before: ops that were inserted without saying what for get their sources now. A program that changes
- * the network itself calls it before and after. Returns the status of the recorder. */
+/* Begins a new step of this name (copied), to which all later changes belong. A pipeline begins one before every pass.
+ * It ends the step before: ops that were inserted without saying what for get their sources now. A program that
+ * changes the network itself calls it before and after. Returns the status of the recorder. */
 XIR_API xir_status xir_provenance_step(xir_provenance *p, xir_str name);
 /* The number of steps so far, and their names: step 0 is the network that the recorder was attached to. Empty past the
  * end. */
@@ -104,14 +104,14 @@ XIR_API xir_status xir_provenance_of_value(const xir_provenance *p, const xir_va
 XIR_API xir_status xir_provenance_values_of(const xir_provenance *p, const xir_value *value, int64_t *ids, size_t room,
                                             size_t *n);
 
-/* What became of a source: the placed ops and their sub ops that stand for it now, in execution order, and the
- * Params. No ops and no Params: it was removed. Linear in the network and the notes. */
+/* The outcome of a source: the placed ops and their sub ops that stand for it now, in execution order, and the Params.
+ * No ops and no Params: it was removed. Linear in the network and the notes. */
 XIR_API xir_status xir_provenance_became(const xir_provenance *p, int64_t source, xir_op **ops, size_t room,
                                          size_t *n);
 XIR_API xir_status xir_provenance_became_params(const xir_provenance *p, int64_t source, xir_value **params,
                                                 size_t room, size_t *n);
 
-/* What an op was made of, step by step: for each step that made it or merged something into it or into what it was made
+/* The history of an op, step by step: for each step that made it or merged something into it or into what it was made
  * of, the last one first, the ops and Params that stood there before the step. */
 typedef struct xir_provenance_item {
     size_t           step;      /* the items of one step follow each other                                  */

@@ -99,7 +99,7 @@ XIR_API xir_status xir_raw_load(xir_network *net, const char *path, unsigned fla
 /* Formats are named by words: "json" (with a raw file next to it), "imodel" (MessagePack), "fb" (FlatBuffers), "onnx"
  * (reading only: docs/onnx.md). */
 
-/* How thoroughly the bytes of parameters are checked. The structure is always checked completely. */
+/* The ways to check the bytes of parameters. The structure is always checked completely. */
 typedef enum xir_verify {
     XIR_VERIFY_DEFAULT,   /* FULL when loading eagerly, HEADER when lazily                                          */
     XIR_VERIFY_NEVER,     /* only sizes, ids and places, which assign the bytes: each parameter's lie in the file,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Which numbers the inputs of operations take. An index must be within its table, the argument of a logarithm must be
+/* The numbers that inputs of operations may be. An index must be within its table, the argument of a logarithm must be
  * positive: a class says so in its TAKES row. Walking a network from its results to its inputs, the rows say which
  * numbers the inputs of the network take. Random inputs are drawn there, so that a network that can be run is run, and
  * its results are numbers (xir_array_random_in, prove.h).

@@ -15,7 +15,7 @@
  *     one of a composed class computes what its parts do (xir_op_check_kernel)
  *   - SHARES, NEEDS and LAYOUT (EACH): what the rows promise, against changes of single elements
  *   - refused memory: the answer is XIR_E_MEMORY, or the right one
- * A class of which no legal op is found by chance is named; then only part of this was tried. */
+ * A class without a legal op among the random ones is named; then only part of this was tried. */
 #ifndef XIR_TRIAL_H
 #define XIR_TRIAL_H
 
@@ -26,7 +26,7 @@ XIR_BEGIN
 
 /* ---- a kernel against its composition ---------------------------------------------------------------------------- */
 
-/* How a kernel differs from the parts that the op is composed of. */
+/* The difference between a kernel and the parts of which the op is composed. */
 typedef struct xir_kernel_check {
     uint32_t size;       /* XIR_INIT(xir_kernel_check)                                                        */
     double   within;     /* the tolerance of the row (COMPOSED_WITHIN); 0: the numbers must be equal       */

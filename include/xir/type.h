@@ -64,8 +64,8 @@ XIR_API bool          xir_type_is_quantized(const xir_type *type);
 /* The storage bits of one element: 8 for @bool, 32 for @tf(32), those of the storage type for quantised types, those of
  * the element type for tensors, 0 for a type of an unknown class. */
 XIR_API uint64_t      xir_type_storage_bits(const xir_type *type);
-/* What is stored, and what it stands for: the storage and expressed types of a quantised type or of a tensor of one.
- * For other types, both are the (element) type itself. */
+/* The stored and the expressed type: the storage and expressed types of a quantised type or of a tensor of one. For
+ * other types, both are the (element) type itself. */
 XIR_API const xir_type *xir_type_storage(const xir_type *type);
 XIR_API const xir_type *xir_type_expressed(const xir_type *type);
 

@@ -10,7 +10,7 @@
 
 XIR_BEGIN
 
-/* What a call of a walk answers. */
+/* The answers of a call of a walk. */
 typedef enum xir_walk_answer {
     XIR_WALK_ON,      /* go on                                                                                   */
     XIR_WALK_PAST,    /* for an op: go on without its values, its Params and its sub ops. Otherwise as ON        */

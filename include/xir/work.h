@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* How much an op computes: an estimate from its class, attributes and types, without computing anything. It bounds what
- * the library computes implicitly, and it is a cost model for comparing ops or networks.
+/* The work of an op: an estimate from its class, attributes and types, without computing anything. It bounds what the
+ * library computes implicitly, and it is a cost model for comparing ops or networks.
  *
  * There are two figures; no step counts in both:
  *   multiply-adds        products that are added to a sum: in convolutions, matrix products, interpolations
@@ -63,8 +63,8 @@ XIR_API uint64_t xir_work_outputs(xir_infer *at);
 XIR_API xir_status xir_work_result(xir_infer *at, uint64_t multiply_adds, uint64_t element_ops);
 /* Ends a WORK function of an op without multiply-adds: that there are none is known even if a dim is not. */
 XIR_API xir_status xir_work_elementwise(xir_infer *at, uint64_t element_ops);
-/* Ends a WORK function of an op of which nobody can say how much it computes; before xir_work_result, whose figures are
- * then an estimate for limits alone. */
+/* Ends a WORK function of an op whose work is unknown; before xir_work_result, whose figures are then an estimate for
+ * limits alone. */
 XIR_API xir_status xir_work_unknown(xir_infer *at);
 
 /* Says how many elements of input `i` the op reads, for xir/cost.h: without this, it reads each of them once. At most

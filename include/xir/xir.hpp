@@ -207,7 +207,7 @@ inline xir_op *add(xir_at at, const xir_class_decl *decl, const ports &of, xir_v
 
 /* ---- operations by name ----------------------------------------------------------------------------------------- */
 
-/* What xir::builder and xir::op know of a class of operations. */
+/* A class of operations, for xir::builder and xir::op. */
 template <class Attrs, const xir_class_decl *(*Decl)(), Attrs (*Init)()> struct operation {
     using attrs = Attrs;
     static const xir_class_decl *decl() { return Decl(); }
@@ -639,7 +639,7 @@ public:
     value       value_by_id(std::int64_t id) const { return xir_network_value_by_id(get(), id); }
     value       value_by_name(std::string_view name) const { return xir_network_value_by_name(get(), str(name)); }
 
-    /* An operation of which only the class is known yet, and a value that no operation makes yet. */
+    /* An operation that has only a class yet, and a value that no operation makes yet. */
     op    create(std::string_view key) { return xir_op_create(get(), str(key)); }
     value make_value(std::string_view name, type t, const xir_mtype *memory = nullptr)
     {
@@ -731,7 +731,7 @@ inline network outline(xir_network *net, members ops)
     return network(xir_outline_network(net, raw.data(), raw.size()));
 }
 
-/* When values live and how many bytes they take (see liveness.h). The network must outlive it. */
+/* The lives of values and the bytes that they take (see liveness.h). The network must outlive it. */
 class liveness : public handle<xir_liveness, xir_liveness_free> {
 public:
     /* `shares`: values may have the bytes of others, by the rows of the classes. */
@@ -763,7 +763,7 @@ private:
 
 /* ---- patterns ---------------------------------------------------------------------------------------------------- */
 
-/* What to look for in networks (see pattern.h). xir::parts composes it. */
+/* A pattern to look for in networks (see pattern.h). xir::parts composes it. */
 class pattern : public handle<xir_pattern, xir_pattern_free> {
 public:
     using handle::handle;

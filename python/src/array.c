@@ -73,7 +73,7 @@ static const xir_type *type_of_letter(char letter, Py_ssize_t size) {
 
 /* ---- buffers out ---------------------------------------------------------------------------------------------- */
 
-/* What a view points to. */
+/* The memory to which a view points. */
 typedef struct shape_of_view {
     char       letter[2];
     Py_ssize_t numbers[];      /* dims, then strides */
@@ -359,20 +359,35 @@ static PyObject *get_bytes(PyObject *self, void *none) {
 }
 
 static PyMethodDef array_methods[] = {
-    { "raw",     raw,    METH_NOARGS, "raw(): the bytes, as files have them." },
+    { "raw", raw, METH_NOARGS, DOC("raw($self, /)", "The bytes, as files have them.") },
     { "_floats", floats, METH_NOARGS, NULL },
     { "_integers", integers, METH_NOARGS, NULL },
-    { "permute", array_permute, METH_VARARGS, "permute(*axes): a copy with its axes in another order." },
-    { "pad",     (PyCFunction)(void (*)(void))array_pad, METH_VARARGS | METH_KEYWORDS,
-      "pad(before, after, number=0): a copy with elements before and after along each axis; a negative number removes." },
-    { "tile",    (PyCFunction)(void (*)(void))array_tile, METH_VARARGS | METH_KEYWORDS,
-      "tile(layout, axes=''): a copy in a layout such as 'NCHWc32' or 'OIHW16o'; axes are the letters of its own." },
-    { "untile",  (PyCFunction)(void (*)(void))array_untile, METH_VARARGS | METH_KEYWORDS,
-      "untile(axes, shape=None, layout=''): a tiled array with plain axes; shape cuts the filling off." },
-    { "cast",    array_cast, METH_O, "cast(element): the same numbers as elements of another type, 'fp16'." },
+    { "permute", array_permute, METH_VARARGS,
+      DOC("permute($self, /, *axes)",
+          "Axis i of the result is the axis axes[i] of the array, from the end if negative, as numpy.transpose has "
+          "it; the letters of an untiled layout move along. Returns a copy.") },
+    { "pad", (PyCFunction)(void (*)(void))array_pad, METH_VARARGS | METH_KEYWORDS,
+      DOC("pad($self, before, after, number=0)",
+          "Adds so many elements before and after along each axis; a negative number removes as many. New elements "
+          "are `number`. Returns a copy.") },
+    { "tile", (PyCFunction)(void (*)(void))array_tile, METH_VARARGS | METH_KEYWORDS,
+      DOC("tile($self, layout, axes='')",
+          "Puts an array whose axes are the letters `axes` (empty: those of its layout) into the layout `layout`, "
+          "such as \"NCHWc32\" or \"OIHWi4o16\"; a unit may also stand before its letter, \"OIHW16o\". Returns a "
+          "copy.") },
+    { "untile", (PyCFunction)(void (*)(void))array_untile, METH_VARARGS | METH_KEYWORDS,
+      DOC("untile($self, axes, shape=None, layout='')",
+          "The way back: an array in the layout `layout` (empty: its own) becomes one whose axes are the letters "
+          "`axes`, with the dims `shape`, which cut the filling off. Returns a copy.") },
+    { "cast", array_cast, METH_O,
+      DOC("cast($self, element, /)",
+          "Converts the elements as the operation Cast does (docs/ops.md): to the nearest number of the type, for "
+          "integers towards 0. Returns a copy.") },
     { "__dlpack__", (PyCFunction)(void (*)(void))array_dlpack, METH_VARARGS | METH_KEYWORDS,
-      "__dlpack__(*, stream=None, max_version=None, dl_device=None, copy=None): the array for other libraries." },
-    { "__dlpack_device__", array_dlpack_device, METH_NOARGS, "__dlpack_device__(): the memory of the host." },
+      DOC("__dlpack__($self, /, *, stream=None, max_version=None, dl_device=None, copy=None)",
+          "The array for other libraries.") },
+    { "__dlpack_device__", array_dlpack_device, METH_NOARGS,
+      DOC("__dlpack_device__($self, /)", "The memory of the host.") },
     { NULL, NULL, 0, NULL },
 };
 static PyGetSetDef array_getset[] = {

@@ -282,10 +282,10 @@ static PyObject *class_text(PyObject *self) { return get_key(self, NULL); }
 
 static PyGetSetDef class_getset[] = {
     { "key",         get_key,         NULL, "The key, \"icraft::xir::Conv2d\".",                NULL },
-    { "doc",         get_doc,         NULL, "What it is, in one line.",                         NULL },
+    { "doc",         get_doc,         NULL, "A description in one line.",                       NULL },
     { "base",        get_base,        NULL, "The class that it is derived from, or None.",      NULL },
-    { "is_op",       get_is_op,       NULL, "Whether it is a class of operations.",             NULL },
-    { "is_abstract", get_is_abstract, NULL, "Whether it has no instances.",                     NULL },
+    { "is_op",       get_is_op,       NULL, "True for a class of operations.",                  NULL },
+    { "is_abstract", get_is_abstract, NULL, "True for a class without instances.",              NULL },
     { "fields",      get_fields,      NULL, "The attributes, a list of dicts.",                 NULL },
     { "inputs",      get_inputs,      NULL, "The inputs, a list of dicts.",                     NULL },
     { "outputs",     get_outputs,     NULL, "The outputs, a list of dicts.",                    NULL },

@@ -37,7 +37,7 @@ enum { DL_CPU = 1 };
 enum { DL_INT = 0, DL_UINT = 1, DL_FLOAT = 2, DL_BFLOAT = 4, DL_BOOL = 6 };
 enum { DL_READ_ONLY = 1, DL_IS_COPIED = 2 };
 
-/* What a capsule holds. The consumer frees it in any thread, with or without the GIL. */
+/* The content of a capsule. The consumer frees it in any thread, with or without the GIL. */
 typedef struct shared {
     union { dl_managed old; dl_versioned now; } as;
     xir_array *array;

@@ -14,7 +14,7 @@ static PyObject *version(PyObject *module, PyObject *none) {
 }
 
 static PyMethodDef functions[] = {
-    { "version", version, METH_NOARGS, "Returns the version of the library." },
+    { "version", version, METH_NOARGS, DOC("version($module, /)", "Returns the version of the library.") },
     { NULL, NULL, 0, NULL },
 };
 

@@ -257,7 +257,7 @@ static Py_ssize_t net_length(PyObject *self) {
     return net ? (Py_ssize_t)xir_network_op_count(net) : -1;
 }
 
-static xir_str near_op(const xir_network *net, xir_str name) {
+xir_str near_op(const xir_network *net, xir_str name) {
     xir_str meant = { 0 };
     size_t distance = SIZE_MAX;
     for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
@@ -320,7 +320,7 @@ static PyObject *net_op(PyObject *self, PyObject *id) {
     return op ? op_wrap((net_object *)self, op) : raise_status(XIR_E_UNKNOWN, "the network has no op %lld", number);
 }
 
-static xir_str near_value(const xir_network *net, xir_str name) {
+xir_str near_value(const xir_network *net, xir_str name) {
     xir_str meant = { 0 };
     size_t distance = SIZE_MAX;
     for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
@@ -567,17 +567,40 @@ static int set_kept(PyObject *self, PyObject *value, void *none) {
 /* ---- the type ------------------------------------------------------------------------------------------------- */
 
 static PyMethodDef net_methods[] = {
-    { "ops",        net_ops,       METH_VARARGS, "ops(cls=None): the ops, or those of a class, in execution order. A class is also named by what its key ends with." },
-    { "op",         net_op,        METH_O,       "op(id): the op with this id." },
-    { "value",      net_value,     METH_O,       "value(x): the value with this id or name." },
-    { "remove",     net_remove,    METH_O,       "remove(op): removes it; inputs that used it become absent." },
-    { "bypass",     net_bypass,    METH_O,       "bypass(op): removes it and connects its neighbours." },
-    { "resolve",    net_resolve,   METH_NOARGS,
-      "resolve(): ops whose classes have been registered since, as by a plug-in, become ops of these classes." },
-    { "clone",      net_clone,     METH_NOARGS,  "clone(): an equal network, which shares the bytes of parameters." },
-    { "equal",      net_equal,     METH_VARARGS, "equal(other, params=True): whether two networks are equal." },
-    { "input",      net_input,     METH_VARARGS, "input(name, type): adds an input, and returns its value." },
-    { "output",     net_output,    METH_VARARGS, "output(*values): ends the network with these outputs, or adds them to those it has." },
+    { "ops", net_ops, METH_VARARGS,
+      DOC("ops($self, cls=None, /)",
+          "The ops, or those of a class, in execution order. A class is also named by what its key ends with.") },
+    { "op", net_op, METH_O, DOC("op($self, id, /)", "The op with this id.") },
+    { "value", net_value, METH_O, DOC("value($self, x, /)", "The value with this id or name.") },
+    { "remove", net_remove, METH_O,
+      DOC("remove($self, op, /)",
+          "Removes the op even if it has users: those get an absent input in that position, which net.check() "
+          "reports.") },
+    { "bypass", net_bypass, METH_O,
+      DOC("bypass($self, op, /)",
+          "Removes the op and connects its neighbours: a use of output i of the op becomes a use of the op's "
+          "non-Params input i, or of its only one. InvalidError if there is no such input.") },
+    { "resolve", net_resolve, METH_NOARGS,
+      DOC("resolve($self, /)",
+          "Turns every op (and sub op) of an unknown class into a real one, in place, if its class has been "
+          "registered since, by a class of Python or a plug-in.") },
+    { "clone", net_clone, METH_NOARGS,
+      DOC("clone($self, /)",
+          "Returns a network of the same content: ids, names, order, versions. Parameter bytes are shared until "
+          "written.") },
+    { "equal", net_equal, METH_VARARGS,
+      DOC("equal($self, other, params=True, /)",
+          "Returns true if two networks are equal, with or without their parameter bytes.") },
+    { "input", net_input, METH_VARARGS,
+      DOC("input($self, name, type, /)", "Adds an input, and returns its value.") },
+    { "output", net_output, METH_VARARGS,
+      DOC("output($self, /, *values)",
+          "Ends the network with these outputs, or adds them to those it has. Returns the Output op.") },
+    { "rename", (PyCFunction)(void (*)(void))net_rename, METH_VARARGS | METH_KEYWORDS,
+      DOC("rename($self, /, names, *, ops=True, values=True)",
+          "Renames ops, and values with Params: `names` is a dict from old to new names, or a function that returns "
+          "the new name for an old one, None to keep it. What has no name is left out. Returns how many have been "
+          "renamed. All new names are made first: an exception, or a key that nothing has, changes nothing.") },
     { "_tags",      net_get_tags,  METH_NOARGS,  NULL },
     { "_set_tag",   net_set_tag,   METH_VARARGS, NULL },
     { "_extra",     net_get_extra, METH_NOARGS,  NULL },
@@ -596,7 +619,8 @@ static PyGetSetDef net_getset[] = {
     TEXT("xir_version",       XIR_VERSION,       "The version that decides how files are spelled."),
     { "inputs",  net_inputs,  NULL, "The inputs, a tuple of values.", NULL },
     { "outputs", net_outputs, NULL, "The outputs, a tuple of values.", NULL },
-    { "params",  net_params,  NULL, "All parameters, a tuple of values.", NULL },
+    { "params",  net_params,  NULL,
+      "All Params: inputs of ops in execution order, then attributes, each once. A tuple.", NULL },
     { "_cursor", get_cursor,  set_cursor, NULL, NULL },
     { "_edits",  get_edits,   NULL, NULL, NULL },
     { "_kept",   get_kept,    set_kept, NULL, NULL },

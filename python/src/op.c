@@ -124,10 +124,31 @@ xir_str near_attribute(const xir_op *op, xir_str word) {
     return meant;
 }
 
+/* Names are read and set more often than anything else, and no class has an attribute or a port of this name that
+ * op.NAME finds (class_names): they need no look-up. */
+static PyObject *name_word;
+
+static PyObject *op_get_name(PyObject *self, void *none) {
+    (void)none;
+    xir_op *op = op_read((op_object *)self);
+    return op ? text_out(xir_op_name(op)) : NULL;
+}
+
+static int op_set_name(PyObject *self, PyObject *value, void *none) {
+    xir_str text;
+    (void)none;
+    xir_op *op = op_write((op_object *)self);
+    if (op && !value) PyErr_SetString(PyExc_AttributeError, "an op always has a name");
+    if (!op || !value || !text_in(value, &text)) return -1;
+    xir_status status = xir_op_set_name(op, text);
+    return status ? (raise_net(((op_object *)self)->owner->net, status), -1) : 0;
+}
+
 /* op.NAME: an attribute or a port of the class, then what every op has. An erased op still has what its type has. */
 static PyObject *op_getattr(PyObject *self, PyObject *name) {
     op_object *o = (op_object *)self;
     xir_str word;
+    if (name == name_word) return op_get_name(self, NULL);
     if (o->owner->net && !net_read(o->owner)) return NULL;
     if (o->owner->net && !is_gone(o)) {
         PyObject *names = class_names(xir_op_class(o->op)), *at = names ? PyDict_GetItemWithError(names, name) : NULL;
@@ -156,6 +177,7 @@ static int set_input_port(op_object *o, xir_op *op, size_t i, PyObject *value) {
 static int op_setattr(PyObject *self, PyObject *name, PyObject *value) {
     op_object *o = (op_object *)self;
     xir_str text;
+    if (name == name_word) return op_set_name(self, value, NULL);
     if (!value) return PyErr_SetString(PyExc_AttributeError, "an attribute of an op cannot be deleted"), -1;
     xir_op *op = op_write(o);
     PyObject *names = op ? class_names(xir_op_class(op)) : NULL;
@@ -263,22 +285,6 @@ static PyObject *op_set_tag_(PyObject *self, PyObject *args) { return set_note(s
 static PyObject *op_set_extra_(PyObject *self, PyObject *args) { return set_note(self, args, xir_op_set_extra); }
 
 /* ---- properties ----------------------------------------------------------------------------------------------- */
-
-static PyObject *op_get_name(PyObject *self, void *none) {
-    (void)none;
-    xir_op *op = op_read((op_object *)self);
-    return op ? text_out(xir_op_name(op)) : NULL;
-}
-
-static int op_set_name(PyObject *self, PyObject *value, void *none) {
-    xir_str text;
-    (void)none;
-    xir_op *op = op_write((op_object *)self);
-    if (op && !value) PyErr_SetString(PyExc_AttributeError, "an op always has a name");
-    if (!op || !value || !text_in(value, &text)) return -1;
-    xir_status status = xir_op_set_name(op, text);
-    return status ? (raise_net(((op_object *)self)->owner->net, status), -1) : 0;
-}
 
 /* "host", "buyi", "zhuge:330": what xir_target_parse reads. */
 static PyObject *op_get_target(PyObject *self, void *none) {
@@ -519,13 +525,21 @@ static PyObject *op_repr(PyObject *self) {
 /* ---- the type ------------------------------------------------------------------------------------------------- */
 
 static PyMethodDef op_methods[] = {
-    { "get",        op_get,        METH_VARARGS, "get(name, default=None): an attribute, declared or not." },
-    { "erase",      op_erase_,     METH_NOARGS,  "erase(): removes the op, unless an output is used." },
-    { "infer",      op_infer_,     METH_NOARGS,  "infer(): infers the types of the outputs again." },
-    { "check",      op_check,      METH_NOARGS,  "check(): a list of findings." },
-    { "set_input",  op_set_input_, METH_VARARGS, "set_input(i, value): None makes the input absent." },
-    { "move",       op_move_,      METH_O,       "move(before): moves the op before another one; None: to the end." },
-    { "json",       op_json,       METH_NOARGS,  "json(): the op as a JSON file has it." },
+    { "get", op_get, METH_VARARGS,
+      DOC("get($self, name, default=None, /)",
+          "An attribute, declared or not; the default if the op does not have it.") },
+    { "erase", op_erase_, METH_NOARGS,
+      DOC("erase($self, /)", "Removes the op and forgets it. InUseError, naming a user, if an output is used.") },
+    { "infer", op_infer_, METH_NOARGS, DOC("infer($self, /)", "Infers the types of the outputs. Types that differ are replaced.") },
+    { "check", op_check, METH_NOARGS,
+      DOC("check($self, /)",
+          "Checks the op: rows, ports, then the class's own rule. Returns a list of findings.") },
+    { "set_input", op_set_input_, METH_VARARGS,
+      DOC("set_input($self, i, value, /)",
+          "Connects another value, or an op with one output; None makes the input absent.") },
+    { "move", op_move_, METH_O,
+      DOC("move($self, before, /)", "Moves the op before another one; None: to the end.") },
+    { "json", op_json, METH_NOARGS, DOC("json($self, /)", "The op as a JSON file has it.") },
     { "_tags",      op_get_tags,   METH_NOARGS,  NULL },
     { "_set_tag",   op_set_tag_,   METH_VARARGS, NULL },
     { "_extra",     op_get_extra,  METH_NOARGS,  NULL },
@@ -536,16 +550,18 @@ static PyMethodDef op_methods[] = {
 static PyGetSetDef op_getset[] = {
     { "name",    op_get_name,    op_set_name,    "The name.",                                           NULL },
     { "id",      op_get_id,      op_set_id_,     "The id; negative: the op is not in the order.",       NULL },
-    { "target",  op_get_target,  op_set_target_, "What the op is compiled for: \"host\", \"zhuge:330\".", NULL },
+    { "target",  op_get_target,  op_set_target_, "The target, for which it is compiled: \"host\", \"zhuge:330\".", NULL },
     { "cls",     op_get_cls,     NULL,           "The class.",                                          NULL },
     { "network", op_get_network, NULL,           "The network.",                                        NULL },
-    { "erased",  op_get_erased,  NULL,           "Whether the op has been erased.",                     NULL },
-    { "inputs",  op_get_inputs,  op_set_inputs_, "The inputs, a tuple, also by the names of ports; None: absent.",                  NULL },
-    { "outputs", op_get_outputs, NULL,           "The outputs, a tuple of values, also by name.",                     NULL },
+    { "erased",  op_get_erased,  NULL,
+      "True if the op has been erased: by op.erase(), with its parent, or because a failed call undid it.", NULL },
+    { "inputs",  op_get_inputs,  op_set_inputs_, "The inputs, a tuple, also by the names of ports; None: absent.", NULL },
+    { "outputs", op_get_outputs, NULL,           "The outputs, a tuple of values, also by name.",       NULL },
     { "output",  op_get_output,  NULL,           "The only output.",                                    NULL },
     { "next",    op_get_next,    NULL,           "The next op of the execution order, or None.",        NULL },
     { "prev",    op_get_prev,    NULL,           "The op before it, or None.",                          NULL },
-    { "parent",  op_get_parent,  NULL,           "The op that has this one among its sub ops, or None.", NULL },
+    { "parent",  op_get_parent,  NULL,
+      "The op that has this one among its sub ops; None for other ops.", NULL },
     { NULL, NULL, NULL, NULL, NULL },
 };
 
@@ -570,4 +586,6 @@ static PyType_Spec op_spec = {
     op_slots,
 };
 
-bool op_init(PyObject *module) { return (Op_type = add_type(module, &op_spec, "Op")); }
+bool op_init(PyObject *module) {
+    return (name_word = PyUnicode_InternFromString("name")) && (Op_type = add_type(module, &op_spec, "Op"));
+}

@@ -9,7 +9,7 @@
 static PyTypeObject *Pattern_type;
 static PyObject     *make_match;      /* xir.patterns.Match */
 
-/* What the predicates of a row call; NULL: none. Borrowed from `kept`. */
+/* The functions that the predicates of a row call; NULL: none. Borrowed from `kept`. */
 typedef struct row_calls {
     PyObject *where, *where_value;
 } row_calls;
@@ -239,8 +239,8 @@ static xir_verdict replace_all(net_object *owner, const xir_match *m, PyObject *
     return verdict;
 }
 
-/* What the result of the function means: a value replaces that of the root, a tuple all its outputs; True: the function
- * has changed the network itself; None: it leaves the match alone. */
+/* Interprets the result of the function: a value replaces that of the root, a tuple all its outputs; True: the
+ * function has changed the network itself; None: it leaves the match alone. */
 static xir_verdict verdict_of(const rewriting *r, const xir_match *m, PyObject *result) {
     net_object *owner = r->w.owner;
     xir_value *now;
@@ -336,7 +336,8 @@ static PyMethodDef functions[] = {
 };
 
 static PyMethodDef pattern_methods[] = {
-    { "match", pattern_match, METH_O, "match(op): the match with this op as its root, or None." },
+    { "match", pattern_match, METH_O,
+      DOC("match($self, op, /)", "The match with this op as its root, or None.") },
     { NULL, NULL, 0, NULL },
 };
 static PyType_Slot pattern_slots[] = {

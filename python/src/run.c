@@ -298,10 +298,13 @@ static PyObject *run_close_(PyObject *self, PyObject *none) {
 }
 
 static PyMethodDef run_methods[] = {
-    { "step",  run_step,   METH_NOARGS,  "step(): computes the next op and returns it; None after the last one." },
-    { "value", run_value,  METH_O,       "value(value): its Array." },
-    { "set",   run_set,    METH_VARARGS, "set(value, array): puts another Array in its place." },
-    { "close", run_close_, METH_NOARGS,  "close(): ends the run; the network may be changed again." },
+    { "step", run_step, METH_NOARGS,
+      DOC("step($self, /)", "Computes the next op and returns it; None after the last one.") },
+    { "value", run_value, METH_O, DOC("value($self, value, /)", "Its Array.") },
+    { "set", run_set, METH_VARARGS,
+      DOC("set($self, value, array, /)", "Puts another Array in the place of a value.") },
+    { "close", run_close_, METH_NOARGS,
+      DOC("close($self, /)", "Ends the run; the network may be changed again.") },
     { NULL, NULL, 0, NULL },
 };
 static PyType_Slot run_slots[] = {

@@ -129,8 +129,10 @@ static PyObject *tensor(PyObject *module, PyObject *args) {
 }
 
 PyMethodDef type_functions[] = {
-    { "parse_object", parse_object, METH_O,       "parse_object(json): an object from its JSON text." },
-    { "tensor",       tensor,       METH_VARARGS, "tensor(element, layout, dims): a tensor type." },
+    { "parse_object", parse_object, METH_O,
+      DOC("parse_object($module, json, /)", "An object from its JSON text.") },
+    { "tensor", tensor, METH_VARARGS,
+      DOC("tensor($module, element, layout, dims, /)", "A tensor type.") },
     { NULL, NULL, 0, NULL },
 };
 
@@ -205,8 +207,8 @@ static PyObject *type_compare(PyObject *a, PyObject *b, int how) {
 static Py_hash_t type_hash(PyObject *self) { return (Py_hash_t)xir_object_hash(((type_object *)self)->object); }
 
 static PyMethodDef type_methods[] = {
-    { "json", json, METH_NOARGS, "json(): the object as a JSON file has it." },
-    { "get",  get,  METH_O,      "get(name): an attribute of the object." },
+    { "json", json, METH_NOARGS, DOC("json($self, /)", "The object as a JSON file has it.") },
+    { "get", get, METH_O, DOC("get($self, name, /)", "An attribute of the object.") },
     { NULL, NULL, 0, NULL },
 };
 static PyGetSetDef type_getset[] = {
@@ -214,7 +216,7 @@ static PyGetSetDef type_getset[] = {
     { "shape",   get_shape,   NULL, "The dims: a tuple of ints, and of texts for unknown ones; None for a scalar.",
         NULL },
     { "element", get_element, NULL, "The type of an element; None for a scalar.", NULL },
-    { "layout",  get_layout,  NULL, "What the dims mean, \"NHWC\"; None for a scalar.", NULL },
+    { "layout",  get_layout,  NULL, "The meaning of the dims, \"NHWC\"; None for a scalar.", NULL },
     { NULL, NULL, NULL, NULL, NULL },
 };
 static PyType_Slot type_slots[] = {

@@ -363,32 +363,44 @@ static PyObject *value_repr(PyObject *self) {
 /* ---- the type ------------------------------------------------------------------------------------------------- */
 
 static PyMethodDef value_methods[] = {
-    { "replace",   replace,   METH_O,       "replace(now): turns every use of the value into a use of another one." },
-    { "connect",   connect,   METH_O,       "connect(users): makes it the input of these (op, position)." },
-    { "array",     get_array, METH_VARARGS,
-          "array(copy=False): the bytes of Params, shared; or a copy to be written." },
+    { "replace", replace, METH_O,
+      DOC("replace($self, now, /)",
+          "Turns every use of the value into a use of another one, in time linear in the uses. Both must be of one "
+          "network.") },
+    { "connect", connect, METH_O,
+      DOC("connect($self, users, /)",
+          "Makes the value the input of all these users, whatever their inputs are now, or changes nothing: "
+          "InvalidError if the value's op or a user is erased, or a user is of another network; BoundsError for a "
+          "position past the inputs of a user; MissingError for a user without an op; MemoryError. A user is an "
+          "(op, position).") },
+    { "array", get_array, METH_VARARGS,
+      DOC("array($self, copy=False, /)", "The bytes of Params, shared; or a copy to be written.") },
     { "_set_array", set_array, METH_O,      NULL },
     { "_set_same",  params_set_same, METH_O, NULL },
-    { "fix_default", fix_default, METH_NOARGS, "fix_default(): Params that are the default of an input become constant." },
+    { "fix_default", fix_default, METH_NOARGS,
+      DOC("fix_default($self, /)",
+          "Makes the Params a constant like all others: MemoryError is the only failure.") },
     { "make_input", make_input, METH_NOARGS,
-          "make_input(): an input of the network, the last one, takes the place of its default. Returns it." },
+      DOC("make_input($self, /)",
+          "Makes an input of the network of Params that are its default: a new output of the Input op takes their "
+          "place, the last one. Returns the input.") },
     { "_tags",     get_tags,  METH_NOARGS,  NULL },
     { "_set_tag",  set_tag,   METH_VARARGS, NULL },
     { NULL, NULL, 0, NULL },
 };
 
 static PyGetSetDef value_getset[] = {
-    { "name",      get_name,      set_name, "The name.",                                                       NULL },
-    { "type",      get_type,      set_type, "The type; None if a file does not give one.",                     NULL },
-    { "id",        get_id,        NULL,     "The id; negative: the value is not in the network yet.",          NULL },
-    { "op",        get_op,        NULL,     "The op whose output it is; None for Params.",                     NULL },
-    { "memory",    get_memory,    set_memory, "Where it is, as files say it: \"@hostm\", \"@etm(4096)\".",         NULL },
-    { "index",     get_index,     NULL,     "Which output of its op it is.",                                   NULL },
-    { "network",   get_network,   NULL,     "The network.",                                                    NULL },
-    { "users",     get_users,     NULL,     "The uses: a list of (op, position), in no particular order.",     NULL },
-    { "is_params", get_is_params, NULL,     "Whether it is Params, a constant of the network.",                NULL },
-    { "has_data",  get_has_data,  NULL,     "Whether it is Params with bytes.",                                NULL },
-    { "is_default", get_is_default, NULL,   "Whether it is Params that are only the default of an input.",     NULL },
+    { "name",      get_name,      set_name, "The name.", NULL },
+    { "type",      get_type,      set_type, "The type; None if a foreign file does not give one.", NULL },
+    { "id",        get_id,        NULL,     "The id; negative: the value is not in the network yet.", NULL },
+    { "op",        get_op,        NULL,     "The op whose output it is; None for Params.", NULL },
+    { "memory",    get_memory,    set_memory, "The memory type, as files have it: \"@hostm\", \"@etm(4096)\".", NULL },
+    { "index",     get_index,     NULL,     "The position among the outputs of its op.", NULL },
+    { "network",   get_network,   NULL,     "The network.", NULL },
+    { "users",     get_users,     NULL,     "The uses: a list of (op, position), in no particular order.", NULL },
+    { "is_params", get_is_params, NULL,     "True for Params, constants of the network.", NULL },
+    { "has_data",  get_has_data,  NULL,     "True if the Params have bytes (always true if the type needs none).", NULL },
+    { "is_default", get_is_default, NULL,   "True for Params that are only the default of an input.", NULL },
     { NULL, NULL, NULL, NULL, NULL },
 };
 

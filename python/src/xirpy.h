@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What the files of the extension share. Every wrapper is a small object with a pointer into a network. It holds the
- * network's wrapper, so that the pointer stays valid: records of a network keep their addresses until the network is
- * freed. A function that starts from a wrapper asks net_read or net_write, op_read, value_read and the like for the
+/* Declarations for the files of the extension. Every wrapper is a small object with a pointer into a network. It holds
+ * the network's wrapper, so that the pointer stays valid: records of a network keep their addresses until the network
+ * is freed. A function that starts from a wrapper asks net_read or net_write, op_read, value_read and the like for the
  * pointer; they raise StaleError or BusyError and return NULL if it may not be used.
  *
  * The module is for one interpreter: its state is static. */
@@ -157,6 +157,10 @@ static inline Py_hash_t identity_hash(identity id) { return (Py_hash_t)((uintptr
 /* Frees what transactions have left. */
 void transactions_forget(net_object *o);
 PyObject *transaction_begin(PyObject *self, PyObject *none);
+PyObject *net_rename(PyObject *self, PyObject *args, PyObject *kwargs);
+/* The nearest name of an op, or of a value; empty: none is near. */
+xir_str near_op(const xir_network *net, xir_str name);
+xir_str near_value(const xir_network *net, xir_str name);
 PyObject *transaction_undo(PyObject *self, PyObject *capsule);
 
 PyObject *mtype_out(const xir_mtype *mtype);           /* a text, "@hostm" for NULL            */
@@ -277,6 +281,9 @@ typedef struct scratch { void *last; } scratch;
 void *scratch_take(scratch *s, size_t n, size_t size);   /* NULL with MemoryError                             */
 bool  scratch_keep(scratch *s, PyObject *object);        /* takes the reference; false with an exception, or for NULL */
 void  scratch_free(scratch *s);
+
+/* The docstring of a function: its signature, as inspect shows it, and a text. */
+#define DOC(signature, text) signature "\n--\n\n" text
 
 /* Appends an item to a list and takes its reference; false with an exception, or for NULL. */
 bool list_add(PyObject *list, PyObject *item);

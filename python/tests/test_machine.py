@@ -110,6 +110,17 @@ class Edits(RuleBasedStateMachine):
             self.names[self.names.index(name)] = now
             self.alphas[now], self.inputs[now] = self.alphas[name], self.inputs[name]
 
+    @rule(place=PLACE)
+    def rename_all(self, place):
+        now = {name: f"op{self.count + i}" for i, name in enumerate(self.names) if (place + i) % 3}
+        self.count += len(self.names)
+        assert self.net.rename(now, values=False) == len(now)
+        moved = {now.get(name, name): (self.alphas[name], now.get(self.inputs[name], self.inputs[name]))
+                 for name in self.names}
+        self.names = list(moved)
+        for name, (alpha, source) in moved.items():
+            self.alphas[name], self.inputs[name] = alpha, source
+
     @rule()
     def run_a_pass(self):
         xir.Pipeline("infer,identity").run(self.net)
@@ -134,7 +145,7 @@ class Edits(RuleBasedStateMachine):
             for edit in (self.add, self.set, self.insert):
                 edit(place, alpha)
             made = [self.net[name] for name in self.names if name not in model[0]]
-            for edit in (self.bypass, self.rename, self.erase):
+            for edit in (self.bypass, self.rename, self.rename_all, self.erase):
                 edit(place)
             if fails:
                 raise Stop

@@ -189,3 +189,57 @@ def test_scopes_and_cursors():
     assert [op.name for op in net] == ["x", "t", "a/b/r", "a/s"] and y.name == "a/s" and z.op.next == x.op
     with pytest.raises(TypeError):
         net.at()
+
+
+def all_names(net):
+    return [item.name for item in net.walk(values=True, params=True)]
+
+
+def test_names_are_changed_all_at_once(tiny):
+    values = [value.name for value in [*tiny.inputs, *tiny.params]]
+    assert tiny.rename({"conv": "stem/conv", "relu": "act"}, values=False) == 2
+    assert [op.name for op in tiny][1:4] == ["stem/conv", "act", "pool"] and "conv" not in tiny
+    assert tiny["stem/conv"].next == tiny["act"] and [v.name for v in [*tiny.inputs, *tiny.params]] == values
+    named = [name for name in all_names(tiny) if name]
+    assert tiny.rename(lambda name: "a/" + name) == len(named) > len(tiny)
+    assert [name for name in all_names(tiny) if name] == ["a/" + name for name in named]
+    assert tiny.value("a/image") == tiny.inputs[0] and tiny["a/pool"].name == "a/pool"
+    assert tiny.rename(lambda name: None) == 0 == tiny.rename({}) == tiny.rename({"": "x"})
+    assert tiny.rename(lambda name: "ä", ops=False) == len(named) - len(tiny) + sum(not op.name for op in tiny)
+    assert tiny["a/pool"].name == "a/pool" and tiny.inputs[0].name == "ä"
+
+
+def test_a_failed_rename_changes_nothing(tiny):
+    before, calls = all_names(tiny), []
+
+    def third(name):
+        calls.append(name)
+        if len(calls) == 3:
+            raise ZeroDivisionError
+        return "x"
+
+    with pytest.raises(ZeroDivisionError):
+        tiny.rename(third)
+    with pytest.raises(xir.UnknownError, match="named 'cnv'; did you mean 'conv'"):
+        tiny.rename({"pool": "p", "cnv": "c"})
+    with pytest.raises(xir.UnknownError, match="named 'imag'; did you mean 'image'"):
+        tiny.rename({"pool": "p", "imag": "c"})
+    for names in (lambda name: 3, {"pool": b"p"}, {"pool": "\udc80"}, 3, None, ["pool"], {3: "p"}):
+        with pytest.raises((TypeError, ValueError)):
+            tiny.rename(names)
+    with pytest.raises(xir.BusyError):
+        tiny.rename(lambda name: tiny.remove(tiny["pool"]) or name)
+    with pytest.raises(xir.BusyError):
+        tiny.rename(lambda name: tiny.rename(lambda name: "y") and name)
+
+    class Key(str):
+        def __hash__(self):
+            return hash("pool")
+
+        def __eq__(self, other):
+            tiny.remove(tiny["pool"])
+
+    with pytest.raises(xir.BusyError):
+        tiny.rename({Key("p"): "q"})
+    assert all_names(tiny) == before
+    assert tiny.rename({"pool": "p"}) >= 1      # the network is free again

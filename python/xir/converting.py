@@ -167,11 +167,11 @@ def _for_file(net, word, convert_it, options):
 
 
 def _save(self, path, *, format=None, convert=True, check=True, progress=None, **options):
-    """Saves the network; the suffix decides the format unless it is given. A format with operators of its own gets
-    these: a copy is converted, unless `convert` is False. Options are those of the file: `indent`, `align`, `plain`,
-    `params` (a path for the parameters, or False for none), `md5`, `external`, `inline` ("all", "none") and `ids`; and
-    those of the conversion (`xir.convert`). `progress` is as in xir.load. If it fails, or Ctrl-C ends it, an old file
-    remains."""
+    """Saves the network to a file. The new file is flushed, then replaces the old one atomically; if anything
+    fails, the old file is unchanged. The suffix decides the format unless it is given. A format with operators of
+    its own gets these: a copy is converted, unless `convert` is False. Options are those of the file: `indent`,
+    `align`, `plain`, `params` (a path for the parameters, or False for none), `md5`, `external`, `inline` ("all",
+    "none") and `ids`; and those of the conversion (`xir.convert`). `progress` is as in xir.load. Ctrl-C ends it."""
     how, rest = _file_options(options)
     word = format or _xir.detect(os.fsdecode(path))
     net = _for_file(self, word, convert, rest)

@@ -124,10 +124,11 @@ class Reduction(collections.namedtuple("Reduction", "net runs kept stopped")):
 
 
 def reduce(net, interesting, *, max_runs=0, parts=False, progress=None):
-    """Searches the smallest network that is still interesting: `interesting(net)` returns true for networks that show
-    the fault, None if that cannot be said. The network that it gets must not be changed, and is of no use after the
-    call. `parts` tries parts of the network alone, whose names are kept. `progress` is a function of (networks so far,
-    `max_runs`, "network"), or True (xir.load). An exception or Ctrl-C ends the search. Returns a Reduction."""
+    """Returns the smallest network that was found; `net` is not changed, and Params share its bytes. The result is
+    still interesting, in a Reduction: `interesting(net)` returns true for networks that show the fault, None if
+    that cannot be said. The network that it gets must not be changed, and is of no use after the call. `parts`
+    tries parts of the network alone, whose names are kept. `progress` is a function of (networks so far,
+    `max_runs`, "network"), or True (xir.load). An exception or Ctrl-C ends the search."""
     with watched(progress, "reducing", "network") as told:
         asked = itertools.count(1)
 

@@ -62,7 +62,8 @@ def symbols(net):
 
 
 def _bind(self, **dims):
-    """Gives symbols of dims, which `xir.symbols` lists, one value each, or an interval (least, most)."""
+    """Gives symbols fewer values: one, or an interval. All types of the network follow; an expression whose symbols all
+    have one value becomes a number. Symbols are keywords; an interval is a tuple (least, most)."""
     names = _xir.dim_names(self)
     for name in dims:
         if name not in names:
@@ -73,7 +74,7 @@ def _bind(self, **dims):
 
 
 def _declare(self, name, least=0, most=2**31 - 1):
-    """Declares a symbol of dims, or narrows the interval of the one that has the name."""
+    """Declares a symbol, or narrows the interval of the one that has the name."""
     _xir.declare(self, name, least, most)
 
 
@@ -107,7 +108,7 @@ class Cost(collections.namedtuple("Cost", "multiply_adds element_ops bytes_read 
 
 
 def _op_cost(self):
-    """Returns the Cost of the op for the types that it has now."""
+    """The Cost of the op, for the current types of its inputs and outputs."""
     return Cost(*_xir.op_cost(self))
 
 

@@ -17,14 +17,14 @@ _VERIFY = (None, "never", "header", "touch", "full", "meanwhile")      # ORDER V
 
 
 def load(path, *, lazy=False, params=True, format=None, verify=None, progress=None):
-    """Returns the network of a file, by its path, or of the bytes that a file has: bytes, a bytearray, a memoryview, or
-    an object with `read`. `lazy` maps parameters instead of reading them. `params` is False for the
-    structure alone, or the path of the file that has them. The format is detected unless it is given. `verify` says
-    how parameters are checked: "never", "header", "full" by their MD5, or "touch", which is the default if `lazy`: once
-    a mapped file has changed, every use of a parameter is an OSError. A view from before cannot be protected.
+    """Loads a network from a file. `path` may also be the bytes that a file has: bytes, a bytearray, a memoryview,
+    or an object with `read`. `lazy` maps parameters instead of reading them. `params` is False for the structure
+    alone, or the path of the file that has them. The format is detected unless it is given. `verify` says how
+    parameters are checked: "never", "header", "full" by their MD5, or "touch", which is the default if `lazy`:
+    once a mapped file has changed, every use of a parameter is an OSError. A view from before cannot be protected.
     "meanwhile" compares the MD5 by a thread: a save waits for it, and fails if it differs or the file has changed.
-    `progress` is a function of (done, total, "bytes"), whose exception ends the call, or True: then a notebook shows a
-    bar, and a terminal a line. Ctrl-C ends it, too."""
+    `progress` is a function of (done, total, "bytes"), whose exception ends the call, or True: then a notebook
+    shows a bar, and a terminal a line. Ctrl-C ends it, too."""
     if verify not in _VERIFY:
         raise errors.make("unknown", [], f"verify is one of {', '.join(map(repr, _VERIFY))}, not {verify!r}", 0)
     if isinstance(path, (bytes, bytearray, memoryview)):
@@ -69,9 +69,9 @@ def _pointed(finding, text):
 
 
 def finish_save(path, *, params=None):
-    """Finishes a save of a structure and its parameters that was interrupted while it replaced the two files: until
-    then loading the structure fails. `params` names the parameter file if the save gave it a name of its own. Returns
-    True if there was something to do."""
+    """Puts in place what an unfinished save of this structure has saved. A save is unfinished if it was interrupted
+    while it replaced the structure and its parameters: until then loading the structure fails. `params` names the
+    parameter file if the save gave it a name of its own. Returns True if there was something to do."""
     return _xir.finish_save(path, params)
 
 
@@ -149,14 +149,14 @@ def _scope(self, name):
 # ---- work -------------------------------------------------------------------------------------------------------
 
 def _infer(self):
-    """Infers the types of all outputs again, in execution order."""
+    """Infers the outputs of all ops again, in execution order. Types that differ are replaced."""
     _xir.infer(self)
 
 
 def _check(self, target=None, *, typed=False):
-    """Checks everything that a saved network must keep, and, if a target is named ("buyi", "zhuge:330"), whether it runs
-    the ops; `typed` also asks its rules about element types of networks without quantised values. Returns a list of
-    Finding, empty if all is well."""
+    """Runs the check of docs/errors.md: every op, value, type, id, the order, and the rules of a network. If a target
+    is named ("buyi", "zhuge:330"), also reports ops that it does not run; `typed` also asks its rules about element
+    types of networks without quantised values. Returns a list of Finding, empty if all is well."""
     return _xir.check(self, target, typed)
 
 
@@ -167,7 +167,9 @@ def _cleanup(self):
 
 
 def _fix(self, name, value):
-    """Makes an input a constant: a number, for each of its elements, or anything with the buffer protocol."""
+    """Makes an input of the network, or an input with a default, a constant: in all uses Params with its name and its
+    layout, which share the bytes of the array, take its place. `value` is a number, for each of its elements, or
+    anything with the buffer protocol."""
     _xir.fix(self, name, value if isinstance(value, (bool, int, float)) else _array(value))
     return self
 
@@ -520,8 +522,8 @@ class Difference(collections.namedtuple("Difference", "kind a b field elements")
 
 
 def diff(a, b, *, params=False):
-    """Returns the differences between two networks, or files of networks: a list of Difference. `params` compares
-    parameters by their bytes."""
+    """Compares two networks, or files of networks. Returns a list of Difference. `params` compares parameters by their
+    bytes."""
     a, b = (net if isinstance(net, Network) else load(net, lazy=True) for net in (a, b))
     return [Difference(*row) for row in _xir.diff(a, b, params)]
 
@@ -551,8 +553,9 @@ _DRAWN = ("dot", "svg", "html")      # ORDER DRAW: xir_draw_format
 
 
 def _draw(self, path=None, *, format=None, depth=0, left_to_right=False):
-    """Draws the network as "svg", "dot" or "html", a page that opens and closes groups, as `xir view` does. Writes it
-    to a file, whose suffix says the format, or returns the text. `depth`: how many levels of groups are open."""
+    """Draws the network. The format is "svg", "dot" or "html", a page that opens and closes groups, as `xir view`
+    does. Writes it to a file, whose suffix says the format, or returns the text. `depth`: how many levels of
+    groups are open."""
     word = format or (str(path).rsplit(".", 1)[-1] if path is not None else "svg")
     if word not in _DRAWN:
         raise errors.make("unknown", [], f"'{word}' is not a picture; they are {', '.join(_DRAWN)}", 0)

@@ -29,19 +29,20 @@ def region_path(ops):
 
 
 def groups(net, kind):
-    """Gathers ops into convex groups, which can all be outlined. `kind(op)` returns an integer, equal for ops that may
-    be in one group, or True; None, False or a negative one keeps the op out. Returns a list of lists of ops."""
+    """Gathers the ops of each kind into groups, greedily along data edges. The groups are convex, so that all can
+    be outlined. `kind(op)` returns an integer, equal for ops that may be in one group, or True; None, False or a
+    negative one keeps the op out. Returns a list of lists of ops."""
     return _xir.groups(net, kind)
 
 
 def outline(ops, *, name="", target=None):
-    """Moves a convex set of ops into the body of one new op of the class Call, and returns it."""
+    """Moves a convex set of ops into the body of one new op of the class xir::Call and returns it."""
     net, made = _ops(ops)
     return _xir.outline(net, made, name, target)
 
 
 def inline(call):
-    """Puts the ops of a call's body in its place: the inverse of outline."""
+    """Puts the ops of a call's body in its place and erases the call: the exact inverse of outline."""
     _xir.inline(call)
 
 
@@ -51,9 +52,10 @@ def _values(net, values):
 
 
 def extract(net, begin=(), end=(), *, ops=None):
-    """Returns a network of its own: the part that computes the values `end` from the values `begin`, or a convex set of
-    `ops`. Values are given as such or by name (`xir.names.value_named`). Without `begin` it starts at the inputs of the
-    network, without `end` it ends at the outputs that depend on `begin`."""
+    """Returns a network of its own that computes the `end` values from the `begin` values: the ops that the end
+    values need, back to the begin values, and the Params that these ops use, with shared bytes. With `ops` it
+    computes a convex set of ops. Values are given as such or by name (`xir.names.value_named`). Without `begin` it
+    starts at the inputs of the network, without `end` it ends at the outputs that depend on `begin`."""
     if ops is not None:
         owner, made = _ops(ops)
         if owner is not net:

@@ -172,8 +172,8 @@ def _joined(outs):
 
 def _run(self, *arrays, each=False, values=None, threads=1, max_work=0, max_memory=0, arena=False, progress=None,
          **named):
-    """Computes the network with the reference executor, in up to `threads` threads, whose number does not change the
-    results. Inputs are given by position or by name, as anything that NumPy makes an array of. A network with the
+    """Runs the network. The reference executor computes it, in up to `threads` threads, whose number does not change
+    the results. Inputs are given by position or by name, as anything that NumPy makes an array of. A network with the
     operators of another format is converted first, in a copy that is kept until the network is changed.
 
     Returns a dict from the names of outputs, or their positions, to arrays. `values` names values in between that it

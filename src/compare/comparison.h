@@ -95,7 +95,7 @@ xir_status compare_read_file(const xir_compare *c, size_t i, xir_array **out, xi
 
 /* ---- follow.c ---------------------------------------------------------------------------------------------------- */
 
-/* Where the elements of one type are in another one. */
+/* The positions of the elements of one type in another one. */
 typedef enum compare_places {
     PLACES_SAME,      /* in the same order, row-major         */
     PLACES_MOVED,     /* the axes are in another order        */

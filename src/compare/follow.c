@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Where the elements of an array are in another type: a network may keep a value with its axes in another order, with
- * axes of length 1 more or less, or as other elements. Arrays are brought there by the executor, in a network of one
- * op: so scales follow their axis, and numbers are rounded as everywhere. */
+/* The positions of an array's elements in another type: a network may keep a value with its axes in another order,
+ * with axes of length 1 more or less, or as other elements. Arrays are brought there by the executor, in a network of
+ * one op: so scales follow their axis, and numbers are rounded as everywhere. */
 #include "comparison.h"
 
 /* ---- places ------------------------------------------------------------------------------------------------------ */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Which value of one network stands for which of the other: by provenance, by name, by the ops that xir_diff matches.
- * What is found first stays, and a value has one partner at most. */
+/* Pairs the values of two networks: by provenance, by name, by the ops that xir_diff matches. What is found first
+ * stays, and a value has one partner at most. */
 #include "comparison.h"
 #include <stdlib.h>
 
@@ -72,7 +72,7 @@ static bool fit(const xir_compare *c, uint32_t i, uint32_t k) {
 
 /* ---- by provenance ----------------------------------------------------------------------------------------------- */
 
-/* Where the sources of a network are recorded. */
+/* The places that record the sources of a network. */
 typedef enum saying { SAYS_NOTHING, SAYS_BY_RECORDER, SAYS_BY_TAGS } saying;
 
 static saying saying_of(const xir_network *net) {
@@ -219,7 +219,7 @@ static size_t first_of_name(const of_name *items, size_t n, const of_name *key) 
     return from;
 }
 
-/* Of several values with one name the first that is free has the first partner. */
+/* If several values have one name, the first free one gets the first partner. */
 static bool join_names(xir_compare *c) {
     size_t n = 0;
     of_name *items = compare_new(c->alloc, c->b.n, sizeof *items);

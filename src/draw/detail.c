@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What is known of an op, line by line. */
+/* The details of an op, line by line. */
 #include <stdio.h>
 #include "out.h"
 

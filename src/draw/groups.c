@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* The tree of groups. A single op is not a group. Of several groups with the same ops one is left, which has what
- * is worth reading of each: "layer1/0", the name of scopes in a row; "layers", of which there are 12 copies. */
+/* The tree of groups. A single op is not a group. Of several groups with the same ops one is left, which has what is
+ * worth reading of each: "layer1/0", the name of scopes in a row; "layers", with 12 copies. */
 #include <string.h>
 #include "make.h"
 

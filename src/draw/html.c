@@ -413,7 +413,7 @@ static void put_sets(page *g) {
     html_close(&g->j, '}');
 }
 
-/* What each document has of its own picture. */
+/* The parts of a document that depend on its picture. */
 static void put_picture(page *g) {
     put_ops(g);
     put_classes(g);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What differs between two networks, for the page: how each op differs, and rows of a field and what it has on both
- * sides. The rows of an op are next to each other, sub ops included; those of the network itself come last. */
+/* The differences of two networks, for the page: the kinds of each op's differences, and rows of a field with its
+ * content on both sides. The rows of an op are next to each other, sub ops included; those of the network itself come
+ * last. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -81,7 +82,7 @@ static void put_attr(differing *d, words *w, const xir_op *op, const xir_diff_it
     }
 }
 
-/* What is at an input: the op that makes it, or its name. */
+/* Writes the source of an input: the op that makes it, or its name. */
 static void put_source(words *w, const xir_value *v) {
     const xir_op *maker = v ? xir_value_op(v) : NULL;
     if (!v) put_word(w, "absent");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What the files of the page share: JSON, and tables in which equal texts are one. Failures are kept: after the first
+/* Helpers for the files of the page: JSON, and tables in which equal texts are one. Failures are kept: after the first
  * one nothing happens any more, and the status is asked once, in the end. */
 #ifndef DRAW_HTML_OUT_H
 #define DRAW_HTML_OUT_H
@@ -39,7 +39,7 @@ void html_string(html_json *j, const char *name, xir_str s);
 void html_verbatim(html_json *j, const char *name, xir_str s);
 void html_integer(html_json *j, const char *name, int64_t v);
 void html_real(html_json *j, const char *name, double v);     /* null if it is not finite */
-/* A column of integers, of which each is written as its difference to the one before. */
+/* A column of integers, each written as its difference to the one before. */
 void html_column(html_json *j, const char *name);
 void html_cell(html_json *j, int64_t v);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What each group shows. An edge from one group to another is an arrow between two children of the innermost group
+/* The content of each group. An edge from one group to another is an arrow between two children of the innermost group
  * that has both, and leaves and enters all groups on the way: there it is a link from a child to an EXIT, or from an
  * ENTRY to a child. Links of one value that would be the same are one.
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What the steps of making a picture share: memory, and the list of groups before they are a tree. */
+/* Helpers for the steps of making a picture: memory, and the list of groups before they are a tree. */
 #ifndef DRAW_MAKE_H
 #define DRAW_MAKE_H
 
@@ -38,7 +38,8 @@ typedef struct draw_spans {
 /* Returns the position of the new span. */
 size_t draw_span_add(draw_spans *spans, draw_span span);
 
-/* Where the edges to each node begin, and one more for the last one's end; NULL without memory. */
+/* Returns the positions at which the edges to each node begin, and one more for the last one's end; NULL without
+ * memory. */
 uint32_t *draw_edges_to(const picture *p);
 
 /* The steps. They return false without memory. */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "make.h"
 
-/* What is before the items. Its size keeps the alignment of the allocator. */
+/* The head before the items. Its size keeps the alignment of the allocator. */
 typedef union head {
     size_t  size;   /* bytes of the items */
     alignas(16) char align[16];

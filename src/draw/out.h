@@ -39,8 +39,8 @@ void draw_value_detail(draw_out *o, const xir_value *value, draw_escape_fn *esca
 /* The value of a number; NULL if the picture has none. `node` gets its maker. */
 const xir_value *draw_value_of(const picture *p, uint32_t value, uint32_t *node);
 
-/* What is before the number of an op in its id: two networks may have the same numbers, so that of an op that only the
- * first one has begins with another letter. */
+/* The prefix before the number of an op in its id: two networks may have the same numbers, so that of an op that only
+ * the first one has begins with another letter. */
 const char *draw_id_prefix(const picture *p, size_t node);
 
 /* "conv1", or "Conv2d #17" for an op without a name. */

@@ -212,7 +212,7 @@ typedef struct picture {
 
 /* NULL: the node is not a pair. */
 static inline const xir_op *draw_was(const picture *p, size_t node) { return p->was ? p->was[node] : NULL; }
-/* How a node differs: bits of xir_diff_kind; 0: it does not, or there is no diff. */
+/* Returns the differences of a node: bits of xir_diff_kind; 0: it does not, or there is no diff. */
 static inline unsigned draw_changes(const picture *p, size_t node) { return p->changes ? p->changes[node] : 0; }
 
 /* ---- picture.c: making ------------------------------------------------------------------------------------------- */

@@ -24,7 +24,7 @@ typedef struct draw_places {
     int64_t       *from, *to;   /* across, where each segment of picture.segments begins and ends   */
 } draw_places;
 
-/* Which groups are open follows from the options. False without memory; draw_unplace frees it anyway. */
+/* Places everything; the options say which groups are open. False without memory; draw_unplace frees it anyway. */
 bool draw_place(draw_places *at, const picture *p);
 void draw_unplace(draw_places *at);
 

@@ -160,7 +160,7 @@ static bool find_codes(repeats *r) {
         r->code[i] = r->work ? *slot - 1 : i;
     }
     draw_free(p->alloc, t.slots);
-    /* What is around a node: a block often has ops that are alike, but their makers are not. */
+    /* The surroundings of a node: a block often has ops that are alike, but their makers are not. */
     for (uint32_t i = 0; i < p->n_nodes; i++) r->hash[i] = mix(1, r->code[i]);
     for (uint32_t i = (uint32_t)p->n_nodes; i-- > 0;) {
         for (uint32_t e = r->edges[i]; e < r->edges[i + 1]; e++) {

@@ -41,7 +41,7 @@ static void point(svg *s, const draw_box *b, int64_t across, int64_t along) {
 
 typedef struct stretch { int64_t begin, leave, arrive, end; } stretch;   /* along */
 
-/* Where a segment begins and ends: at its boxes, at the far edge of the rank of a LINE, at the edge of the group. */
+/* Measures the ends of a segment: at its boxes, at the far edge of the rank of a LINE, at the edge of the group. */
 static stretch measure(const svg *s, const draw_group *g, const draw_box *b, const draw_vertex *from,
                        const draw_vertex *to) {
     const int64_t *top = s->at.top + g->ranks, *thick = s->at.thick + g->ranks;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What is written in boxes. Texts of files are made harmless: what does not show as a letter, or changes the direction
- * of text, becomes \xNN, as findings print it. */
+/* The texts in boxes. Texts of files are made harmless: what does not show as a letter, or changes the direction of
+ * text, becomes \xNN, as findings print it. */
 #include <stdio.h>
 #include <string.h>
 #include "make.h"
@@ -132,7 +132,7 @@ static size_t type_line(const picture *p, uint32_t node, char *out) {
     return append(out, 0, (xir_str){ text, n }, DRAW_LETTERS);
 }
 
-/* How a node differs. */
+/* Returns the sign for the differences of a node. */
 static const char *sign_of(unsigned changes) {
     if (changes & XIR_DIFF_REMOVED) return "−";
     if (changes & XIR_DIFF_ADDED) return "+";

@@ -62,9 +62,9 @@ typedef struct stand_in {
     params     params;
 } stand_in;
 
-/* What inference sees in addition to the types. SEEN_BYTES: the bytes of arrays, for outputs that depend on them.
- * SEEN_AS_REALS: quantised elements as floating-point numbers, for ops that cannot infer a quantised type. The network
- * decides which inputs are constants, whatever the run provides. */
+/* Flags of what inference sees in addition to the types. SEEN_BYTES: the bytes of arrays, for outputs that depend on
+ * them. SEEN_AS_REALS: quantised elements as floating-point numbers, for ops that cannot infer a quantised type. The
+ * network decides which inputs are constants, whatever the run provides. */
 enum { SEEN_BYTES = 1, SEEN_AS_REALS = 2 };
 
 static xir_status stand_ins(xir_kernel *at, int seen, stand_in *in, xir_value **values) {

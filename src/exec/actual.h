@@ -26,7 +26,7 @@ xir_status agree(xir_context *ctx, const xir_type *declared, const xir_type *act
  * declared types are used. */
 xir_status actual_types(xir_kernel *at);
 
-/* How much work the op does for these types. XIR_E_BOUNDS: only its kernel can know. */
+/* Finds the work of the op for these types. XIR_E_BOUNDS: only its kernel can know. */
 xir_status actual_work(xir_kernel *at, xir_work *out);
 
 /* Runs an op over arrays, NULL for absent ones and for Params that are to be looked up. `outputs` is all NULL. */
@@ -37,13 +37,13 @@ xir_status exec_op(const xir_op *op, const xir_array *const *inputs, xir_array *
  * its own, but not the call. (kernel_call.c) */
 xir_status kernel_call(xir_kernel *at);
 
-/* Runs ops, of which the first is an Input and the last an Output, over arrays for the outputs of the Input, and makes
- * what the Output reads the outputs of the kernel. The ops have been checked as a body (body_values.h). */
+/* Runs ops, from an Input to an Output, over arrays for the outputs of the Input, and makes what the Output reads the
+ * outputs of the kernel. The ops have been checked as a body (body_values.h). */
 xir_status kernel_run_ops(xir_kernel *at, xir_ops ops, const xir_array *const *given);
 
 /* The kernel of composed classes that have no other: runs their parts. (kernel_composed.c) */
 xir_status kernel_composed(xir_kernel *at);
-/* Returns true if the class, of which this is the kernel, can run: all parts can. True for other classes. */
+/* Returns true if the class of this kernel can run: all parts can. True for other classes. */
 bool composed_can_run(const xir_class *cls);
 /* Returns true if an op runs others through exec_op, which are charged and have numbers of their own. */
 static inline bool op_runs_others(const xir_op *op) {

@@ -33,7 +33,7 @@ static inline int64_t along_abreast(const along *l, int64_t i, int64_t n) {
     return n < rest ? n : rest;
 }
 
-/* Elements [k, k + n) of the line that begins at `start`; or element k of n lines of which the first begins there. */
+/* Elements [k, k + n) of the line that begins at `start`; or element k of n lines, the first of which begins there. */
 static inline const number *along_line(const along *l, int64_t start, int64_t k, int64_t n, number *room) {
     return read_numbers(&l->x, l->real, (size_t)(start + k), (size_t)n, room);
 }

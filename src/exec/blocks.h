@@ -32,7 +32,7 @@ typedef struct reader {
     const int64_t *i64s;
 } reader;
 
-/* The elements of an output, of which the kernel writes all. */
+/* The elements of an output. The kernel writes all. */
 typedef struct writer {
     const tensor_elements *elements;
     uint8_t          *bytes;

@@ -79,7 +79,7 @@ static void put_row(const reader *r, bool real, size_t from, bool repeated, size
     for (size_t i = 1; repeated && i < n; i++) out[i] = one;
 }
 
-/* Where element `o` of the output is in an input. */
+/* Returns the position in an input of element `o` of the output. */
 static size_t place_of(const broadcast *b, size_t input, size_t o) {
     size_t at = 0;
     for (size_t k = b->rank; k-- > 0; o /= b->dims[k]) at += o % b->dims[k] * b->strides[input][k];

@@ -12,7 +12,7 @@
 
 enum { NEW = -1 };   /* a place of an element that is not in the input */
 
-/* What an element that is copied as bytes takes. A run of elements takes as long as STEPS_A_RUN of them more. */
+/* The steps of an element that is copied as bytes. A run of elements takes as long as STEPS_A_RUN of them more. */
 enum { STEPS_A_COPY = 2, STEPS_A_RUN = 16 };
 
 typedef struct carrier {

@@ -50,7 +50,7 @@ static size_t find_lines(const int64_t *cell, size_t n, line *out) {
     return lines;
 }
 
-/* Where channels are not neighbours, items read lines of pixels, channel by channel. */
+/* Channels need not be neighbours: then items read lines of pixels, channel by channel. */
 static void copy_pixels(const sliding *s, const int64_t *cell, const gemm_panel *p) {
     const int64_t channel_step = s->c->x.step[C];
     line lines[GEMM_MOST_BROAD];

@@ -49,7 +49,7 @@ static size_t padded(size_t n, size_t unit)   { return (n + unit - 1) / unit * u
 static size_t parts(size_t n, size_t most)    { return n ? (n + most - 1) / most : 1; }
 static range part_of(size_t first, size_t n, size_t most) { return (range){ first, least(n - first, most) }; }
 
-/* Where the sums of [row, column] wait; NULL if they do not. */
+/* Returns the room in which the sums of [row, column] wait; NULL if they do not. */
 static double *place_of(const run *r, size_t row, size_t column) {
     return r->sums ? r->sums + (row - r->rows.first) * r->step + (column - r->columns.first) : NULL;
 }
@@ -244,7 +244,7 @@ static void give_back(xir_kernel *at, const memory *m) {
     if (m->block) rooms_give(at->rooms, &at->ctx->alloc, m->block, m->size);
 }
 
-/* Whether threads take columns, or whole products. */
+/* The way in which threads divide work: by columns, or by whole products. */
 typedef struct way { bool few, each; } way;
 
 static way way_of(const gemm *g, size_t threads) {
@@ -298,7 +298,7 @@ xir_status gemm_run(xir_kernel *at, const gemm *g) {
         columns = least(columns, AREA / padded(rows, r.tall) / (GROUP * r.broad) * GROUP * r.broad);
         r.step = padded(columns, r.broad);
     }
-    /* Where sums need no room, chunks are as deep as a panel, and equal. So are the parts of the columns. */
+    /* Chunks are as deep as a panel, and equal, if sums need no room. So are the parts of the columns. */
     const size_t chunks = parts(g->depth, DEPTH);
     r.chunk = g->sums && !w.few && !w.each ? (g->depth + chunks - 1) / chunks : CHUNK;
     const size_t deep = least(r.chunk, g->depth), part = least(DEPTH, deep), tall = padded(rows, r.tall),

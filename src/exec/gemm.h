@@ -41,7 +41,7 @@ typedef struct gemm {
     const void      *left_of, *right_of;
     gemm_take       *take;             /* called with all sums, unless `sums` is set             */
     void            *out;
-    /* Where the sums are the result, in doubles: sums[batch * sums_batch + row * sums_step + column]; else NULL. */
+    /* The sums, if they are the result, in doubles: sums[batch * sums_batch + row * sums_step + column]; else NULL. */
     double          *sums;
     size_t           sums_batch, sums_step;
 } gemm;
@@ -89,8 +89,8 @@ void gemm_copy_lines(const gemm_path *path, const gemm_input *in, const int64_t 
 void gemm_pack_matrix(const gemm_path *path, const gemm_input *in, int64_t start, int64_t step, int64_t k_step,
                       const gemm_panel *panel);
 
-/* Where results go: they are stored at once, as one of these. Elements that do not take whole bytes are doubles, which
- * the executor stores when the kernel is done. */
+/* The destination of results: they are stored at once, as one of these. Elements that do not take whole bytes are
+ * doubles, which the executor stores when the kernel is done. */
 typedef struct gemm_output {
     float   *singles;                  /* need not be aligned                                    */
     double  *doubles;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What products read and write. */
+/* The operands and results of products. */
 #include "gemm.h"
 #include "elements.h"
 

@@ -67,7 +67,8 @@ void    *kernel_all_bytes(xir_kernel *at, size_t output);
  * output has an array then. NULL after a failure, which has a finding. */
 const kernel_input *kernel_open_input(xir_kernel *at, size_t i);
 kernel_output      *kernel_open_output(xir_kernel *at, size_t i);
-/* How many constant factors an output has, and how many elements in order each is for. False after a failure. */
+/* Finds the number of constant factors of an output, and of elements in order that each is for. False after a
+ * failure. */
 bool                kernel_cut(xir_kernel *at, size_t output, size_t *count, size_t *inner);
 
 /* Runs the kernel of the op's class: creates arrays of all outputs, or fails with a finding. The other members of `at`

@@ -52,7 +52,7 @@ typedef struct attention {
     double          *score, *sum;      /* [head][query][key], [head][query] */
 } attention;
 
-/* Where a head of an operand begins; `shared`: so many heads of the queries have the same one. */
+/* Returns the offset of a head of an operand; `shared`: so many heads of the queries have the same one. */
 static int64_t head_at(const attention *a, const heads *h, size_t batch, int64_t shared) {
     const int64_t i = (int64_t)(a->head + batch), count = a->q.dim[1];
     return i / count * h->step[0] + i % count / shared * h->step[1];

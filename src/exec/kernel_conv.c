@@ -36,7 +36,7 @@ static bool conv_make(xir_kernel *at, conv *c) {
 
 /* ---- by definition ---------------------------------------------------------------------------------------------- */
 
-/* What one tap of the input adds to output channel o of a group. */
+/* Returns the addend of one tap of the input for output channel o of a group. */
 static uint64_t sum_channels(const conv *c, const int64_t *x, const int64_t *k) {
     uint64_t sum = 0;
     for (int64_t i = 0; i < c->in; i++) sum += (uint64_t)x[i * c->x.step[C]] * (uint64_t)k[i * c->in_step];

@@ -200,7 +200,7 @@ typedef struct matrices {
     offsets          batches, rows, columns, depths;
 } matrices;
 
-/* Which operands have an index: 0 in both operands, 1 in the first alone, 2 in the second alone, 3 in neither. */
+/* The operands that have an index: 0 in both operands, 1 in the first alone, 2 in the second alone, 3 in neither. */
 static unsigned operands_of(const einsum *e, size_t k) {
     return (e->step[k * 2] == 0) * 2u + (e->step[k * 2 + 1] == 0);
 }

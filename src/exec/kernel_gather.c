@@ -121,7 +121,7 @@ typedef struct gathering_elements {
     int64_t         row;    /* elements of the last dim of indices */
 } gathering_elements;
 
-/* Where row r of the indices is in data, without its index along the axis. */
+/* Returns the position in data of row r of the indices, without its index along the axis. */
 static int64_t row_place(const gathering_elements *g, int64_t r) {
     int64_t place = 0;
     for (size_t k = xir_type_rank(g->type) - 1; k-- > 0;) {

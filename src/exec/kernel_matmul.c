@@ -75,7 +75,7 @@ static bool next_batch(matmul *m) {
     return false;
 }
 
-/* Where each batch begins in the operands. False on out of memory. */
+/* Finds the offset of each batch in the operands. False on out of memory. */
 static bool find_batches(xir_kernel *at, matmul *m, size_t batches, int64_t *begin[OPERANDS]) {
     for (size_t i = 0; i < OPERANDS; i++) {
         if (!(begin[i] = xir_kernel_alloc(at, batches, sizeof *begin[i]))) return false;

@@ -45,7 +45,7 @@ static const int64_t *list_of(xir_kernel *at, const int64_t *attribute) {
     return xir_kernel_input_count(at) > 1 ? xir_kernel_i64s(at, 1) : attribute;
 }
 
-/* Where a dim of the input is known, inference does not need the computed size. */
+/* Inference does not need the computed size of a dim that the input knows. */
 static xir_status expand(xir_kernel *at) {
     const int64_t *sizes = list_of(at, NULL);
     const xir_type *to = xir_kernel_output_type(at, 0);

@@ -94,7 +94,7 @@ static int64_t cell_of(const pool *p, const int64_t place[SPATIAL], const int64_
     return from;
 }
 
-/* The divisor for the sum of a window, of which `inside` cells are in the input. */
+/* The divisor for the sum of a window with `inside` cells in the input. */
 static int64_t divisor_of(const pool *p, int64_t inside) {
     if (p->divisor) return p->divisor;
     return p->padding_counts ? p->w.cells : inside ? inside : 1;

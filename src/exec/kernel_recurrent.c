@@ -67,7 +67,7 @@ static double apply(const function *f, double x) {
 /* ---- attributes ------------------------------------------------------------------------------------------------- */
 
 typedef struct cell cell;
-/* What one sequence has at one step. */
+/* The state of one sequence at one step. */
 typedef struct sequence {
     double *sum;        /* gates: the product of x and W plus the first half of the bias */
     double *carried;    /* the product of h and R plus the second half                   */
@@ -164,7 +164,8 @@ static void rnn_step(const cell *c, size_t direction, const sequence *s) {
 
 /* ---- products --------------------------------------------------------------------------------------------------- */
 
-/* Where element t of sequence b begins in X. At step i it is t = i, or counted from the end of the sequence. */
+/* Returns the offset of element t of sequence b in X. At step i it is t = i, or counted from the end of the
+ * sequence. */
 static size_t time_of(const cell *c, size_t direction, size_t b, size_t i) {
     const size_t length = c->lengths ? (size_t)c->lengths[b] : c->length;
     if (i >= length) return 0;     // what is computed for it is not used

@@ -42,8 +42,8 @@ FOLD (least_u64,    int64_t, (uint64_t)sofar <= (uint64_t)x ? sofar : x)
 
 typedef struct i64_fold { i64_strip *strip; i64_rows *rows; } i64_fold;
 
-/* How a reduction combines elements, and its start value. One that starts with its first element, because an element
- * that is combined with itself gives the same element, starts with an extreme of the type if there is none. */
+/* A reduction: the function that combines elements, and its start value. A reduction for which an element combined with
+ * itself gives the same element begins with its first element, or without one with an extreme of the type. */
 typedef struct fold {
     real_strip *strip;
     real_rows  *rows;

@@ -77,7 +77,7 @@ xir_array *xir_array_load_npy(xir_context *ctx, const char *path, xir_diags *why
 
 /* ---- writing ---------------------------------------------------------------------------------------------------- */
 
-/* How the elements of a type are written: unchanged, or converted to another type. */
+/* The form in which elements of a type are written: unchanged, or converted to another type. */
 typedef struct npy_written {
     char     descr[8];
     unsigned bytes;

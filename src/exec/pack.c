@@ -316,7 +316,7 @@ static bool walk_tiles(walk *w, const xir_layout *plain, const xir_layout *tiled
     return true;
 }
 
-/* Where the axes of a plain array are in a tiled one, and the other way round. */
+/* Finds the positions of the axes of a plain array in a tiled one, and the other way round. */
 static void find_moved(const walk *w, int64_t *to_outer) {
     int count[AXES] = { 0 };
     for (size_t i = 0; i < w->n_outer; i++) count[w->outer[i].inner]++;

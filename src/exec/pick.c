@@ -57,7 +57,7 @@ static void put_row(const picking *k, size_t to, int64_t at) {
     else carry_at(k->m, (int64_t)to, at, k->last, (int64_t)k->row, k->new_element);
 }
 
-/* Where row r is in the input, without its elements; NEW if it is not in it. */
+/* Returns the position of row r in the input, without its elements; NEW if it is not in it. */
 static int64_t row_at(const picking *k, size_t r) {
     int64_t at = k->p->base;
     for (size_t d = k->outer; d-- > 0; r /= k->p->dims[d]) {

@@ -16,7 +16,7 @@
 #include "array.h"
 #include "hash.h"
 
-/* How many reads of a value are still to come, by its index. */
+/* Returns the number of reads of a value that are still to come, by its index. */
 typedef size_t planned_uses_fn(const void *user, size_t index);
 
 typedef struct planned {

@@ -40,8 +40,8 @@ typedef void pool_fn(pool_share *share, size_t from, size_t to, void *user);
 size_t pool_width(const xir_kernel *at);
 size_t pool_thread(const pool_share *share);
 
-/* Computes items [0, n), of which each takes `steps` element operations or multiply-adds. Loops that are short stay on
- * the calling thread, and so does a loop within a loop. False if the run is cancelled; then not all are computed. */
+/* Computes items [0, n). Each takes `steps` element operations or multiply-adds. Loops that are short stay on the
+ * calling thread, and so does a loop within a loop. False if the run is cancelled; then not all are computed. */
 bool pool_for(xir_kernel *at, size_t n, uint64_t steps, pool_fn *fn, void *user);
 /* For items that take long, within one: counts its steps as xir_kernel_stops does. If true, return at once. */
 bool pool_stops(pool_share *share, uint64_t steps);

@@ -33,7 +33,7 @@ const xir_op *xir_network_first_unrunnable(const xir_network *net) {
     return lacks;
 }
 
-/* What becomes of an op: decided before the run, if values are known. */
+/* The fate of an op: decided before the run, if values are known. */
 enum { COMPUTED, KNOWN, IDLE };   /* IDLE: only ops that are KNOWN or IDLE use it */
 
 running *running_of(const runner *r, const xir_value *value) {

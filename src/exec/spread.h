@@ -12,7 +12,7 @@
 typedef void block_fn(size_t from, size_t n, void *user);
 /* XIR_E_CANCELLED if the run is cancelled. */
 xir_status spread_blocks(xir_kernel *at, size_t count, block_fn *fn, void *user);
-/* The same for elements of which each takes `steps`: copies of bytes take fewer than numbers. */
+/* The same for elements that take `steps` each: copies of bytes take fewer than numbers. */
 xir_status spread_blocks_of(xir_kernel *at, size_t count, uint64_t steps, block_fn *fn, void *user);
 
 /* Computes rows [from, from + n) with `room`, which has space for as many numbers as was asked for. */

@@ -377,7 +377,7 @@ static xir_status stage_lists(const arrival *a, const char *path, xir_diags *why
     return hand_on(found, path, registry_stage(a->stage.ctx, a->items, a->n_items, found), why);
 }
 
-/* Where a plug-in is: in a shared object, or linked in. */
+/* The source of a plug-in: a shared object, or the program. */
 typedef struct source { void *handle; const void *said; } source;
 
 /* A copy of what the list of plug-ins holds. */

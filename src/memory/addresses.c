@@ -161,7 +161,7 @@ static const place *place_of(const check *c, const xir_value *v) {
     return it ? &c->all[it->rank] : NULL;
 }
 
-/* Whether a part is at its place in the whole. */
+/* Returns true if a part is at its place in the whole. */
 static bool is_part_at(const place *part, const place *whole, uint64_t offset) {
     return part && whole && part->memory == whole->memory && part->from == whole->from + offset;
 }

@@ -46,7 +46,7 @@ static void note_peak(const xir_memory_buffers *b, int64_t moment, xir_diags *wh
                   text, n < all ? " …" : "");
 }
 
-/* Where the most bytes live does not depend on the plan. */
+/* The moment at which the most bytes live does not depend on the plan. */
 static void note_any_peak(const xir_memory_buffers *b, xir_diags *why) {
     xir_memory_peak peak = XIR_INIT(xir_memory_peak);
     xir_memory_plan *any = xir_memory_plan_new(b->net->ctx, b->data, b->n,

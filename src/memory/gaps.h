@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Memory as a list of blocks by address: blocks in use, and gaps between them, of which no two are neighbours. What is
+/* Memory as a list of blocks by address: blocks in use, and gaps between them, no two of which are neighbours. What is
  * beyond the last block in use is free. The gaps are in a tree by size, then by address. */
 #ifndef MEMORY_GAPS_H
 #define MEMORY_GAPS_H

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What the placed items of a space leave to those that are still to come. Items are placed with offsets that never
- * decrease, so an item to come is above all placed ones that live together with it, and never below the offset of the
- * latest. */
+/* The room that the placed items of a space leave to later ones. Items are placed with offsets that never decrease, so
+ * an item to come is above all placed ones that live together with it, and never below the offset of the latest. */
 #ifndef MEMORY_GROUND_H
 #define MEMORY_GROUND_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Which buffers overlap while both live, by a sweep in time. It knows nothing of how plans are made. */
+/* The buffers that overlap while both live, by a sweep in time. It knows nothing of how plans are made. */
 #ifndef MEMORY_OVERLAP_H
 #define MEMORY_OVERLAP_H
 

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* Buffers become pieces. Starts and ends are sorted by time, and a pass over both numbers the sections: the first end
- * after a start closes a section. Pieces are then sorted into an order that does not depend on that of equal buffers.
- * */
+ * after a start closes a section. Pieces are then sorted into an order that does not depend on that of equal
+ * buffers. */
 #include "packing.h"
 #include <inttypes.h>
 #include "place.h"

@@ -9,7 +9,7 @@
  *   - after an item that lives together with none to come, if the rest failed: it fails wherever that item is;
  *   - where the same items were to come, at the same lowest offsets, in a branch that failed.
  * If no item to come crosses a border of sections, both sides are searched by themselves. So the search is a tree of
- * choices, of which one must succeed, and of parts, which must all succeed. It is a loop over a list of levels. */
+ * choices, one of which must succeed, and of parts, which must all succeed. It is a loop over a list of levels. */
 #include "search.h"
 #include "ground.h"
 #include "task.h"

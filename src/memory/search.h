@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Whether the items of a space fit into so many bytes. */
+/* A search that decides if the items of a space fit into a number of bytes. */
 #ifndef MEMORY_SEARCH_H
 #define MEMORY_SEARCH_H
 

@@ -38,7 +38,7 @@ static uint64_t rank_of(const ranker *r, const piece *it, char by) {
     }
 }
 
-/* What is sorted last matters most. Equal ranks keep the order of the pieces. */
+/* The last sort matters most. Equal ranks keep the order of the pieces. */
 static void rank_pieces(ranker *r, const char *ranking) {
     const space *s = r->s;
     for (uint32_t i = 0; i < s->n; i++) r->keyed[i].number = s->from + i;

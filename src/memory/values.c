@@ -157,7 +157,7 @@ static xir_status add_ports(const maker *m, const xir_op *call) {
     return status;
 }
 
-/* What the body of a call makes needs bytes while it runs. */
+/* The values of a call's body need bytes while it runs. */
 static xir_status add_scratch(const maker *m, const xir_op *op, size_t at) {
     xir_memory_buffers *b = m->b;
     scratch_values inside = { NULL, 0, 0 };

@@ -135,7 +135,8 @@ xir_status attention_check(xir_infer *at) {
     return attention_shape(at, &out);
 }
 
-/* Which dims a distribution covers: the last one, others. A distribution that does not fit its tensor covers none. */
+/* The dims that a distribution covers: the last one, others. A distribution that does not fit its tensor covers
+ * none. */
 typedef struct coverage { bool last, others; } coverage;
 
 static coverage covers(const xir_distr *distr, size_t rank) {

@@ -108,7 +108,7 @@ static bool check_uses(void *user, xir_op *op) {
     return !c->status && (op->cls == c->at->cls || op_each_child(op, check_uses, c));
 }
 
-/* Whether every use of what an op makes is within the call. */
+/* Fails unless every use of an op's outputs is within the call. */
 static xir_status check_users(checking *c, const xir_op *op) {
     for (uint32_t i = 0; i < op->n_outputs && c->at->op; i++) {
         for (const xir_use *u = op_outputs(op)[i].uses; u; u = u->next) {

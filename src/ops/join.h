@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* How Concat and Stack join their inputs. */
+/* Joining the inputs of Concat and Stack. */
 #ifndef OPS_JOIN_H
 #define OPS_JOIN_H
 

@@ -164,8 +164,8 @@ static xir_status unknown_share(xir_infer *at) {
                           "a dim is unknown: the valid elements of the output cannot be determined");
 }
 
-/* Concatenates the distributions over the dims of `like`, of which the one at `place` is joined. The dims before it are
- * walked element by element. */
+/* Concatenates the distributions over the dims of `like`, joining the dim at `place`. The dims before it are walked
+ * element by element. */
 enum { MOST_STEPS = 1 << 16 };
 static xir_status interleave(xir_infer *at, const xir_distr *like, size_t place, run_list *runs) {
     size_t n = xir_infer_input_count(at), n_axes = like->merged_axis.size;

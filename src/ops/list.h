@@ -31,7 +31,7 @@ xir_status copy_items(xir_infer *at, xir_i64s items, dim_list *out);
  * them. */
 xir_status read_items(xir_infer *at, size_t size, dim_list *out);
 
-/* What ops make of lists of integers: ctx->op_items. */
+/* The rules of ops for lists of integers: ctx->op_items. */
 op_items_fn list_items;
 
 #endif

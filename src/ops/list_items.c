@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What ops make of short lists of integers whose items may be expressions (items.h): the arithmetic by which exporters
- * compute shapes. Each rule sees the op and the items of its inputs; what no rule covers is unknown. */
+/* The rules of ops for short lists of integers whose items may be expressions (items.h): the arithmetic by which
+ * exporters compute shapes. Each rule sees the op and the items of its inputs; what no rule covers is unknown. */
 #include <inttypes.h>
 #include "list.h"
 #include "rules.h"

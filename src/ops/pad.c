@@ -70,7 +70,7 @@ static xir_status pad_dim(xir_infer *at, const dim_list *amounts, size_t k, int6
     return XIR_OK;
 }
 
-/* Whether the element type of input 0 can hold the padding value. */
+/* Fails unless the element type of input 0 can hold the padding value. */
 static xir_status fits(xir_infer *at, const xir_scalar *value) {
     const xir_type *element = xir_type_element(xir_infer_input(at, 0));
     double real = xir_scalar_as_real(value);

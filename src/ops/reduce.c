@@ -38,7 +38,7 @@ static bool reduces(const reduction *r, size_t k) { return r->gone.data[k] != 0;
 
 /* ---- distributions ----------------------------------------------------------------------------------------------- */
 
-/* How a distribution relates to the reduced dims. A distribution that does not fit its tensor covers none. */
+/* The relations of a distribution to the reduced dims. A distribution that does not fit its tensor covers none. */
 typedef enum coverage { COVERS_NONE, COVERS_REDUCED, COVERS_KEPT, COVERS_BOTH } coverage;
 
 static coverage covers(const xir_distr *distr, const reduction *r) {

@@ -43,7 +43,8 @@ static xir_status check_layout(xir_infer *at) {
                           (int)text.size, text.data, xir_target_row_of(xir_infer_target(at))->name);
 }
 
-/* What remains of the elements for -1, if dims or sizes are expressions. Where the op is valid, nothing is left. */
+/* The number of elements that remains for -1, if dims or sizes are expressions. Where the op is valid, nothing is
+ * left. */
 static int64_t quotient(xir_infer *at, xir_i64s dims, xir_i64s shape, size_t infer) {
     expr have = 1, want = 1;
     for (size_t i = 0; i < dims.size; i++) have = expr_mul(at->pool, have, expr_of_dim(dims.data[i]));

@@ -93,7 +93,7 @@ static xir_status read_input(xir_infer *at, side *s) {
     return status;
 }
 
-/* How arrays are mapped: `to` gives the logical dim of the output for each one of the input, -1 if none. */
+/* A mapping of arrays: `to` gives the logical dim of the output for each one of the input, -1 if none. */
 typedef struct retiling {
     const side    *in, *out;
     const int64_t *to;

@@ -64,7 +64,7 @@ static bool picks_none(int64_t begin, int64_t end, int64_t stride) {
     return begin < 0 ? MOST_DIM + begin <= end : end == -1;
 }
 
-/* What a Slice takes from each dim: attributes, or read from the input. */
+/* The range that a Slice takes from each dim: attributes, or read from the input. */
 typedef struct sliced {
     move     m;            /* first: the function that takes elements gets a pointer to it */
     dim_list begin, end;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Which numbers the inputs of ops take: the functions of TAKES rows. Indices are within their tables, real functions
- * are defined, and ops that move, add to or multiply numbers pass on what later ops take. */
+/* The numbers that the inputs of ops may be: the functions of TAKES rows. Indices are within their tables, real
+ * functions are defined, and ops that move, add to or multiply numbers pass on what later ops take. */
 #include <math.h>
 #include <xir/takes.h>
 #include "rules.h"
@@ -138,7 +138,8 @@ xir_status pow_takes(xir_infer *at) {
 
 /* ---- sums and products ------------------------------------------------------------------------------------------ */
 
-/* What x takes for factor * x to be in a range, where the factor may be any number of `factors`, all of one sign. */
+/* The numbers that x may be so that factor x is in a range, where the factor may be any number of `factors`, all of
+ * one sign. */
 static xir_numbers divided(const xir_numbers *range, const xir_numbers *factors) {
     xir_numbers out = *range;
     const double least = factors->low, most = factors->high;

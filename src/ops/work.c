@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* How much work ops do: the functions of WORK rows. An op without one takes one step for each element of its
- * outputs (outputs_work). That of Einsum is next to its equation (einsum.c). */
+/* The work of ops: the functions of WORK rows. An op without one takes one step for each element of its outputs
+ * (outputs_work). That of Einsum is next to its equation (einsum.c). */
 #include <xir/work.h>
 #include "constant.h"
 #include "rules.h"

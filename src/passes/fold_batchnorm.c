@@ -57,7 +57,7 @@ static const xir_pattern_row before_rows[] = {
     [LAST]     = { LINEAR, XIR_ROW_INPUTS(BETWEEN, WEIGHTS, BIAS) },
 };
 
-/* Whether the transposes between, if any, undo each other. A transpose to another element type converts. */
+/* Returns true if the transposes between, if any, undo each other. A transpose to another element type converts. */
 static bool comes_back(const xir_match *m) {
     if (!xir_match_op(m, THERE)) return true;
     const xir_type *from = xir_type_element(xir_match_value(m, FIRST)->type),

@@ -19,7 +19,7 @@
 #include "support/numbers.h"
 #include "support/upkeep.h"
 
-/* Whether an op with one input, whose type is the type of the output, returns it unchanged. */
+/* Returns true if an op with one input, whose type is the type of the output, returns it unchanged. */
 typedef bool rule(const xir_op *op, const xir_i64s *dims);
 
 static bool always(const xir_op *op, const xir_i64s *dims) {
@@ -210,7 +210,7 @@ static double only_factor(const xir_refs *list) {
     return list->size == 1 ? xir_scalar_as_real((const xir_scalar *)list->data[0]) : 0;
 }
 
-/* Whether the op returns input `i` unchanged if all elements of the other input are `k`. */
+/* Returns true if the op returns input `i` unchanged if all elements of the other input are `k`. */
 typedef bool pair_rule(const xir_op *op, uint32_t i, double k);
 
 /* x + k is exactly x if k is -0, and for integers if k is 0. For floats x + 0 turns -0 into 0. */

@@ -36,14 +36,14 @@ static size_t count_ops(const reducing *r) {
 
 /* ---- parts ------------------------------------------------------------------------------------------------------- */
 
-/* Which of the ops are kept: those of `list` from `first` on up to `end`, or the others. */
+/* The ops that are kept: those of `list` from `first` on up to `end`, or the others. */
 typedef struct part {
     const op_list *list;
     size_t         first, end;
     bool           inside;
 } part;
 
-/* Where a part begins and ends. */
+/* The borders of a part. */
 typedef struct border {
     xir_value **begin, **end;
     size_t      n_begin, n_end, room;

@@ -92,10 +92,10 @@ struct format {
     xir_status (*load_params)(xir_network *net, const format_reading *how);
     xir_status (*read_params)(xir_network *net, const format_reading *how, const void *data, size_t size);
     xir_status (*write_params)(xir_network *net, const format_writing *how);
-    /* Whether writing this network needs the separate file; NULL: it does if there are parameters. Such a file is read
-     * by name, so there is no params_found. */
+    /* Returns true if writing this network needs the separate file; NULL: it does if there are parameters. Such a file
+     * is read by name, so there is no params_found. */
     xir_status (*splits)(xir_network *net, const format_writing *how, bool *out);
-    /* Whether the parameters of a network are in the file itself after all; NULL: never.                   */
+    /* Returns true if the parameters of a network are in the file itself after all; NULL: never.                   */
     bool       (*has_inside)(const xir_network *net, const format_writing *how);
     bool        spells_dims;      /* symbolic dims are in its types: it needs no keys for them               */
     /* Parameters in a folder, instead of write_params: whether a network has any, which files of an old folder may be

@@ -121,7 +121,7 @@ static xir_status end_memory(loading *l, xir_status status) {
 /* Ends what a successful `begin` has begun. */
 static xir_status end_status(loading *l, xir_status status) { return task_end(&l->task, status, l->why); }
 
-/* A call that works on parameters expects them to stay: a file that changes is an error of what saves them. */
+/* A call that works on parameters expects them not to change. If a file changes, saving them fails. */
 static void hush(const loading *l, const xir_network *net) {
     if (l->o.verify != XIR_VERIFY_MEANWHILE) return;
     for (const xir_value *v = net->all_params; v; v = value_params(v)->next) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What a format cannot hold is refused from the sizes of the parameters, before any of their bytes is read. A writer
- * compares again what it lays out: the structure and gaps take bytes too. */
+/* Networks that a format cannot hold are refused from the sizes of the parameters, before any of their bytes is read.
+ * A writer compares again what it lays out: the structure and gaps take bytes too. */
 #include "file.h"
 #include "formats.h"
 

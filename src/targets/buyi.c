@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What Buyi runs: the table of its code generator. Strides divide what windows cover; windows fit a local memory of
- * 2048 cells; ops that normalise do so along the last axis but one; channels, the last axis, are stored in units and
- * not taken apart. */
+/* The ops that Buyi runs: the table of its code generator. Strides divide what windows cover; windows fit a local
+ * memory of 2048 cells; ops that normalise do so along the last axis but one; channels, the last axis, are stored in
+ * units and not taken apart. */
 #include <inttypes.h>
 #include <stdio.h>
 #include "targets.h"

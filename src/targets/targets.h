@@ -14,7 +14,7 @@
 #include <xir/ops.h>
 #include <xir/place.h>
 
-/* Rows of which only the members about rules are set. */
+/* Rows with only the members about rules. */
 extern const xir_target_row buyi_row, zhuge_row;
 
 /* ---- conditions that both have --------------------------------------------------------------------------------- */

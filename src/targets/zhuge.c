@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What Zhuge runs: the table of its code generator, for elements of int8, bf16, fp16 and tf32. What a stride leaves
- * over is dropped, so strides need not divide; ops that normalise take two dims, which are three with tiles. */
+/* The ops that Zhuge runs: the table of its code generator, for elements of int8, bf16, fp16 and tf32. What a stride
+ * leaves over is dropped, so strides need not divide; ops that normalise take two dims, which are three with tiles. */
 #include <inttypes.h>
 #include <stdio.h>
 #include "targets.h"

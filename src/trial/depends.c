@@ -182,7 +182,7 @@ static bool contains(const xir_box *a, const xir_box *b) {
     return true;
 }
 
-/* Returns true if the row says more than was found. */
+/* Returns true if the row declares more than was found. */
 static bool compare_boxes(trying *t, const relation *r, size_t o, const xir_box *part, size_t i, const xir_box *said) {
     const xir_box found = found_box(r, o, i, part);
     char of[200], a[200], b[200];

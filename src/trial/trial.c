@@ -53,7 +53,7 @@ void trial_step(trying *t, const char *step) {
 
 /* ---- the search for legal ops ------------------------------------------------------------------------------------ */
 
-/* The refusal of which the search has seen most. */
+/* The most frequent refusal of the search. */
 typedef struct refusals {
     size_t tries;
     bool   uninferred;       /* one is that the class has no inference */
@@ -104,8 +104,8 @@ static bool search(trying *t, drawn *d, bool near, refusals *r, made *out) {
 
 /* ---- one class --------------------------------------------------------------------------------------------------- */
 
-/* All steps of a legal op. Those that take long are done with a few ops, of which *depended counts those that
- * show much: more than one real number. */
+/* All steps of a legal op. Those that take long are done with a few ops; *depended counts those that show much: more
+ * than one real number. */
 static void try_op(trying *t, const drawn *d, made *m, size_t number, size_t *depended) {
     t->done.ops++;
     trial_ask(t, d, m);

@@ -29,7 +29,7 @@
 
 #if defined(__x86_64__) && !defined(__ILP32__)
 
-/* What a child reports to its parent. */
+/* The report of a child to its parent. */
 typedef struct report { unsigned long calls; const char *hit; } report;
 
 static report       *child;      /* NULL in a program that is not tried */

@@ -36,7 +36,7 @@ void *__libc_memalign(size_t, size_t);
 
 enum { MOST_FILES = 8 };
 
-/* What a child reports to its parent. */
+/* The report of a child to its parent. */
 typedef struct report { unsigned long calls; bool refused; } report;
 
 static report       *child;                /* NULL in a program that is not tried */

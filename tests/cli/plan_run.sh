@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: XIR contributors
 
-# What a network computes in the memory that it plans is what it computes without, bit for bit.
+# A network computes the same bits in the memory that it plans and without a plan.
 . "$SRC/tests/cli/lib.sh"
 
 # same_numbers NET PLANNED: the results of both, on the same inputs.

@@ -9,10 +9,11 @@ command -v python3 >/dev/null || skip "no python3"
 python3 -c 'import pty; pty.openpty()' 2>/dev/null || skip "no terminals"
 
 # terminal.py TERM WAIT WORDS…: runs xir with stderr on a terminal of 60 columns, and feeds small.json to it once WAIT
-# has been shown. Then it writes the output of the terminal to ./err and standard output to ./out, and exits with the
-# code of xir.
+# has been shown, or half a second later if WAIT is empty. Then it writes the output of the terminal to ./err and
+# standard output to ./out, and exits with the code of xir. A terminal that says nothing for a minute is a failure: xir
+# is killed.
 cat >terminal.py <<'END'
-import os, pty, subprocess, sys, fcntl, struct, termios, time
+import fcntl, os, pty, select, struct, subprocess, sys, termios, time
 term, wait, words = sys.argv[1], sys.argv[2].encode(), sys.argv[3:]
 master, slave = pty.openpty()
 fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
@@ -20,23 +21,32 @@ out = open("out", "wb")
 p = subprocess.Popen([os.environ["XIR"]] + words, stdin=subprocess.PIPE, stdout=out, stderr=slave,
                      env=dict(os.environ, TERM=term))
 os.close(slave)
-said = b""
-while wait and wait not in said:
-    said += os.read(master, 4096)
+
+def more():
+    """Returns what the terminal says next; nothing at its end."""
+    if not select.select([master], [], [], 60)[0]:
+        p.kill()
+        p.wait()
+        sys.exit(99)
+    try:
+        return os.read(master, 4096)
+    except OSError:
+        return b""
+
+said, part = b"", b"first"
+while wait and wait not in said and part:
+    said += (part := more())
 if not wait:
     time.sleep(0.5)
-p.stdin.write(open("small.json", "rb").read())
-p.stdin.close()
-while True:
-    try:
-        more = os.read(master, 4096)
-    except OSError:
-        break
-    if not more:
-        break
-    said += more
+try:
+    p.stdin.write(open("small.json", "rb").read())
+    p.stdin.close()
+except BrokenPipeError:
+    pass
+while part:
+    said += (part := more())
 open("err", "wb").write(said)
-sys.exit(p.wait())
+sys.exit(p.wait() if wait in said else 98)
 END
 terminal() {
     want=$1
@@ -62,6 +72,19 @@ err "xir: optimising small.json: wait, "
 printf 'any bytes' >net.slow
 terminal 0 xterm "net.slow, 50 %" convert --eager net.slow slow.json --plugin "$BUILD/tests/plugin/waiting.so"
 err "${erased}xir: reading net.slow, 50 %, "
+
+# A run names the op that it computes, among those of the network.
+cat >wait.xir <<'END'
+xir 1
+%x = Input() : fp32 NC [1,4]
+%y = ReLU(%x) : fp32 NC [1,4]
+%z = waiting::Wait(%y) : fp32 NC [1,4]
+%o = ReLU(%z) : fp32 NC [1,4]
+Output(%o)
+END
+terminal 0 xterm "wait.xir, op 3 of 5" run wait.xir --plugin "$BUILD/tests/plugin/waiting.so"
+err "${erased}xir: running wait.xir, op 3 of 5, "
+[ "$(tail -c 4 err)" = "$erased" ] || bad "the line is left"
 
 # Findings are printed whole, after the line has disappeared.
 terminal 0 xterm "reading <stdin>" info -; out "ops         7"

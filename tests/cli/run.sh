@@ -63,7 +63,7 @@ run 1 run small.json --input double.npy; err "@fp(64)"
 run 3 run small.json --input missing.npy; err "missing.npy"
 : >empty.npy; run 1 run small.json --input empty.npy; err "empty.npy"
 
-# Two inputs and two outputs, one of which has a path as its name, and one the name of another's file.
+# Two inputs and two outputs: one has a path as its name, and one the name of another's file.
 # value NAME ELEMENT DIM ID, op KEY NAME ID INPUTS OUTPUTS
 value() {
     printf '{"_type_key":"icraft::xir::Value","dtype":{"_type_key":"icraft::xir::TensorType","element_dtype":"%s","layout":"@layout(*)",' "$2"

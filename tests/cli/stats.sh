@@ -110,7 +110,7 @@ run 2 stats "$open" --input-shape nothing=2,1,4,4; err "the network has no input
 run 2 stats "$open" --input-shape 3; err "--input-shape takes NAME=D,D,..., not '3'"
 printf '\010\010\102\002\020\021\072\030\012\014\012\001x\022\001y\042\004Nope\132\003\012\001x\142\003\012\001y' >nope.onnx
 run 0 stats nope.onnx; out "ops            3, converted in part"; err "Nope"
-# What only the conversion adds is not counted: a Transpose to channels last, and one back.
+# Ops that only the conversion adds are not counted: a Transpose to channels last, and one back.
 run 0 stats "$digits"; out "ops            17, converted"; not_out "in part"; not_out "Transpose"
 out "bytes          66.28 kB read, 31.78 kB written"; out "runs (op 21, number 3 of 17)"
 run 0 stats "$digits" --by op --json; json 'len(d["rows"]) == 17 and d["total"]["ops"] == 17 and d["peak"]["position"] == 2'

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Which values are a pair, and what comparing them finds: stories side by side. */
+/* Pairs of values, and the findings of comparing them: stories side by side. */
 #include <math.h>
 #include <stdio.h>
 #include "support/scarce.h"

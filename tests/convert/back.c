@@ -243,7 +243,7 @@ static void rows_of_older_programs(void **state) {
     assert_int_equal(xir_convert_register(with, &backless, 1, found), XIR_E_INVALID);
 }
 
-/* ---- networks of which only a part is converted ------------------------------------------------------------------ */
+/* ---- networks that are partly converted ------------------------------------------------------------------ */
 
 static void ops_that_stay_find_their_axes(void **state) {
     (void)state;

@@ -29,8 +29,8 @@ static size_t n_added, n_valid, n_refused, n_whole, n_written, n_read, n_proven,
 
 static bool is_one_of(const xir_class *cls, const char *const *keys, size_t n);
 
-/* Operations that no format has: those of which it is not public what they compute, those on stored integers, and
- * calls, whose ops must be back in the network first. */
+/* Operations that no format has: those whose computation is not public, those on stored integers, and calls, whose ops
+ * must be back in the network first. */
 static const char *const kept[] = { "icraft::xir::Region",       "icraft::xir::Reorg",     "icraft::xir::Route",
                                     "icraft::xir::Yolo",         "icraft::xir::MultiYolo", "icraft::xir::SSDOutput",
                                     "icraft::xir::InnerProduct", "xir::Quantize",          "xir::BitCast",
@@ -83,7 +83,7 @@ static bool goes_on(void *user, const void *data, size_t size) {
     return true;
 }
 
-/* Whether the network is only valid as long as nobody computes its constants: a conversion does. */
+/* Returns true if the network is only valid as long as nobody computes its constants: a conversion does. */
 static bool is_wrong(xir_network *net) {
     const bool wrong = xir_pass_run(net, "fold", NULL, NULL, why) || xir_network_validate(net, why);
     xir_diags_clear(why);
@@ -162,7 +162,7 @@ static bool is_one_of(const xir_class *cls, const char *const *keys, size_t n) {
     return false;
 }
 
-/* Whether a quotient depends on the sign of 0, which rounding does not keep in formats without it. */
+/* Returns true if a quotient depends on the sign of 0, which rounding does not keep in formats without it. */
 static bool divides_by_rounded(const xir_network *net) {
     static const char *const rounding[] = { "xir::Round", "xir::Ceil", "xir::Floor", "icraft::xir::Div" };
     for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
@@ -173,7 +173,7 @@ static bool divides_by_rounded(const xir_network *net) {
     return false;
 }
 
-/* Whether inputs or results are quantised: a format may have the integers that they store. */
+/* Returns true if inputs or results are quantised: a format may have the integers that they store. */
 static bool has_quantised_ends(const xir_network *net) {
     const xir_op *in = xir_network_input_op(net), *out = xir_network_output_op(net);
     bool any = false;

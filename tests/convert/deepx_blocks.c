@@ -165,8 +165,8 @@ static size_t calls_left(const char *text, const xir_limits *limits) {
     return n;
 }
 
-/* Writes blocks of which each calls the one before twice, and a call of the last one: 2^depth calls. Returns where the
- * lines after the blocks begin. */
+/* Writes blocks that each call the one before twice, and a call of the last one: 2^depth calls. Returns where the lines
+ * after the blocks begin. */
 static size_t put_doubling_blocks(char *text, size_t size, int depth) {
     size_t n = (size_t)snprintf(text, size, "func f0(x: tensor) -> (y: tensor) {\n    exp(x)->(y)\n}\n");
     for (int i = 1; i <= depth; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What functions of DeepX compute, as NumPy would: formulas of those that work by elements, and small programs of all
- * others with the numbers of a tensor. Tests run both in the precisions that a function has. */
+/* The results of functions of DeepX, as NumPy computes them: formulas of those that work by elements, and small
+ * programs of all others with the numbers of a tensor. Tests run both in the precisions that a function has. */
 #ifndef TEST_CONVERT_DEEPX_FORMULAS_H
 #define TEST_CONVERT_DEEPX_FORMULAS_H
 

@@ -581,7 +581,7 @@ static void input_shape_types_an_input_without_a_type(void **state) {
     }
 }
 
-/* What a constant can't be reshaped to is the reason why an op stays; memory is not at fault. */
+/* A shape that a constant can't have is the reason why an op stays; memory is not at fault. */
 static void a_constant_that_is_reshaped_wrongly_stays(void **state) {
     static const struct { const char *params; int64_t dims[2], letters; const char *reason; } cases[] = {
         { "2 3", { 3, -1 }, 1, "found @fp(32) [2, 3]" },   /* done, but the file declares other dims */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What a network loses on its way to a format is said once. A note counts the names of values and ops that the file
- * does not have; here the file is written and read, and its names are compared with those that the network had. The
- * list that the option `names` asks for says which value of the file is which of the network: both compute the same.
- * Element types that change are in the note, too. */
+/* Losses of a network on its way to a format are reported once. A note counts the names of values and ops that the
+ * file does not have; here the file is written and read, and its names are compared with those that the network had.
+ * The list that the option `names` asks for says which value of the file is which of the network: both compute the
+ * same. Element types that change are in the note, too. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static void drop(texts *t) {
     *t = (texts){ NULL, 0 };
 }
 
-/* Whether a conversion has made the name for an op that it added: "c.Conv2d", "c.Conv2d.2". */
+/* Returns true if a conversion has made the name for an op that it added: "c.Conv2d", "c.Conv2d.2". */
 static bool is_made(xir_str name, const xir_op *op) {
     char text[300], suffix[100];
     const xir_str key = xir_class_key(xir_op_class(op));
@@ -86,7 +86,7 @@ static void names_of(const xir_network *net, bool made, texts *values, texts *op
     }
 }
 
-/* How many names neither list has. */
+/* Returns the number of names that neither list has. */
 static size_t count_missing(const texts *had, const texts *has, const texts *others) {
     size_t n = 0;
     for (size_t i = 0; i < had->n; i++)
@@ -179,7 +179,7 @@ static size_t said(const char *note, const char *what, size_t *all) {
     return 0;
 }
 
-/* How many names the note says that the option keeps. */
+/* Returns the number of names that the option keeps, as the note says. */
 static size_t said_kept(const char *note, size_t lost) {
     size_t n;
     const char *p = strstr(note, ".names=FILE keeps ");
@@ -490,7 +490,7 @@ static void names_are_listed_as_the_file_has_them(void **state) {
     }
 }
 
-/* What permutes back is its input, which then has two names. What was in between is gone. */
+/* An op that permutes back becomes its input, which then has two names. The value between is gone. */
 static void a_value_may_have_further_names(void **state) {
     (void)state;
     static const char story[] = "x: 2 3; t = Transpose x [dims=1,0 layout=@layout(**)]; "

@@ -80,7 +80,7 @@ static xir_network *made_by(const char *passes, const xir_network *source, const
     return net;
 }
 
-/* What follows the default pipeline before a network is written to a format: ",layout{to=nchw},xir-to-onnx". */
+/* The passes after the default pipeline, before a network is written to a format: ",layout{to=nchw},xir-to-onnx". */
 static const char *passes_to(size_t f) {
     static char text[1024];
     const size_t usual = strlen(xir_default_pipeline());
@@ -147,7 +147,7 @@ static bool write_file(const xir_network *net, size_t f, const char *path, char 
     return !status;
 }
 
-/* What --input-shape says of the inputs of a file that has no types for them: those of `net`. */
+/* Gives types to the inputs of a file that has none, as --input-shape does: those of `net`. */
 static void give_types(xir_network *again, const xir_network *net) {
     const xir_op *inputs = xir_network_input_op(again), *own = xir_network_input_op(net);
     char text[600] = "to-xir{strict,input-shape=\"";

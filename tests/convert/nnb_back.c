@@ -37,7 +37,7 @@ static bool results_are_real(const op_case *c) {
     return xir_type_kind_of(xir_type_element(xir_value_type(v))) == XIR_TYPE_FLOAT;
 }
 
-/* What floats do not say: integers beyond 24 bits, and what becomes of NaN where the result is not a real. */
+/* Results that floats do not show: integers beyond 24 bits, and what becomes of NaN where the result is not a real. */
 static bool is_beyond(const op_case *c, xir_array **in) {
     for (size_t i = 0; i < c->n_args; i++) {
         const bool whole = xir_type_kind_of(xir_type_element(xir_array_type(in[i]))) == XIR_TYPE_INTEGER;
@@ -176,8 +176,8 @@ static void fixed_point_stays_fixed(void **state) {
               "f 14 0>1 B0\nf 5 1>2 [2,2] [2,2] B1 [0,0]\n", "ReLU MaxPooling");
 }
 
-/* What the runtime does not compute in fixed point is between casts: a sum of two scales, a product with more fraction
- * bits than its factors, a convolution without a bias, or of more than one type. */
+/* Computations that the runtime does not do in fixed point are between casts: a sum of two scales, a product with more
+ * fraction bits than its factors, a convolution without a bias, or of more than one type. */
 static void some_of_it_is_computed_in_floats(void **state) {
     (void)state;
     GOES_BACK("inputs 0 1\noutputs 2\nbuffers 4 4 4\nv i8:4 4 b0\nv i8:3 4 b1\nv i8:3 4 b2\nf 31 0,1>2 B0\n",
@@ -218,7 +218,7 @@ static void padding_below_0_is_cut_off(void **state) {
 
 /* ---- the types of parameters ------------------------------------------------------------------------------------ */
 
-/* What the elements of a parameter are, given two numbers that take turns: fraction bits, or one of these. */
+/* The kinds of elements of a parameter, given two numbers that take turns: fraction bits, or one of these. */
 enum { REAL = -1, REAL_WITH_NOTE = -2, SIGNS = -3 };
 
 typedef struct weights_case { const char *weights; float a, b; int expected; } weights_case;

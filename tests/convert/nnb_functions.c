@@ -426,8 +426,8 @@ static xir_network *written_and_read(xir_network *net) {
     return NULL;
 }
 
-/* Returns true if a converted network goes back to NNB, and computes the same after it: it keeps its inputs in order.
- * */
+/* Returns true if a converted network goes back to NNB, and computes the same after it: it keeps its inputs in
+ * order. */
 static bool comes_back(const pair *p) {
     static char text[8000];
     char inputs[1000], outputs[1000];

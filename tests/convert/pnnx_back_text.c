@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What XIR's ops become in PNNX, as the lines of its text: formulas that are merged, lists that are computed, attention
- * as a whole. Networks are written as in support/story.h; declared shapes and the lines of inputs and outputs are left
- * out. Each network computes the same after the way back. */
+/* The operators of PNNX that XIR's ops become, as the lines of its text: formulas that are merged, lists that are
+ * computed, attention as a whole. Networks are written as in support/story.h; declared shapes and the lines of inputs
+ * and outputs are left out. Each network computes the same after the way back. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,7 +165,7 @@ static void sums_of_many_inputs_are_several_formulas(void **state) {
 
 /* ---- lists ------------------------------------------------------------------------------------------------------ */
 
-/* What computes a list is in the list. */
+/* The ops that compute a list are in the list. */
 static void computed_lists_are_formulas_of_sizes(void **state) {
     (void)state;
     BECOMES("x: 2 3 4; y: 6 2 2; i: params sint64 1 = 0; m: params sint64 1 = -1; s = Shape y; "

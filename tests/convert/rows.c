@@ -55,7 +55,7 @@ static void set_params(const char *name, const xir_type *type) {
 
 #define TENSOR(layout, ...) XIR_TENSOR(with, xir_type_float(with, XIR_FLOAT_FP32), layout, __VA_ARGS__)
 
-/* What the network becomes; without findings. */
+/* The network becomes the expected one, without findings. */
 static void becomes(const char *expected, int line) {
     const xir_status status = xir_pass_run(net, "to-xir", "strict", NULL, found);
     if (status || xir_diags_count(found)) {

@@ -11,7 +11,7 @@
 #include "support/op_list.h"
 #include "support/scarce.h"
 
-/* What a test gives: a function that makes w->net, and the pass that converts it. */
+/* The parts of a test: a function that makes w->net, and the pass that converts it. */
 static void        prepare(want *w);
 static const char *pass_name(void);
 

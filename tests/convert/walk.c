@@ -155,7 +155,7 @@ static bool vary(op_case *c, const xir_field *f, size_t i) {
 
 /* ---- a variation ------------------------------------------------------------------------------------------------ */
 
-/* How each class fares with each format: for each attribute, and each element type. */
+/* The result of each class with each format: for each attribute, and each element type. */
 typedef struct fate { uint16_t same, stays; } fate;
 typedef struct walked { char name[64]; uint16_t tried[FACETS]; fate fates[FORMATS][FACETS]; } walked;
 static walked classes[WAY_CLASSES];
@@ -239,7 +239,7 @@ static bool change(variation *v) {
            !xir_network_run(c->net, (const xir_array *const *)v->in, c->n_args, v->expected, n, &limits, why);
 }
 
-/* How far numbers of this element type may be apart: several roundings on the way. */
+/* Returns the tolerance for numbers of this element type: several roundings on the way. */
 static double tolerance_of(const xir_type *element) {
     const element_format f = element_format_of(element);
     if (f.kind != ELEMENT_FLOAT) return xir_type_is_quantized(element) ? 1e-4 : 0;
@@ -251,7 +251,7 @@ static bool is_near(double a, double b, double tolerance) {
     return a == b || fabs(a - b) <= tolerance * (1 + fmax(fabs(a), fabs(b)));
 }
 
-/* What a format cannot say of numbers: 32-bit reals instead of 64, and integers as reals. */
+/* The tolerance for what a format cannot express: 32-bit reals instead of 64, and integers as reals. */
 static double tolerance_between(const xir_array *a, const xir_array *b) {
     const xir_type *x = xir_type_element(xir_array_type(a)), *y = xir_type_element(xir_array_type(b));
     return fmax(tolerance_of(x), element_is_float(element_format_of(y)) ? tolerance_of(y) : 0);
@@ -358,7 +358,7 @@ static bool is_infinite_image(const variation *v) {
     return false;
 }
 
-/* Whether the network computes what the case does, or stays. */
+/* Returns true if the network computes what the case does, or stays. */
 static bool goes(variation *v, size_t f, bool *stays) {
     xir_network *net = xir_network_clone(v->c.net), *again = NULL;
     bool same = false;
@@ -435,7 +435,7 @@ static int by_name(const void *a, const void *b) {
     return strcmp(((const walked *)a)->name, ((const walked *)b)->name);
 }
 
-/* How many attributes and types of a class compute the same in a format, and how many stay. */
+/* Counts the attributes and types of a class that compute the same in a format, and those that stay. */
 static void count(const walked *w, size_t f, size_t *same, size_t *stays) {
     *same = *stays = 0;
     for (size_t k = 0; k < FACETS; k++) {

@@ -37,7 +37,7 @@ static inline bool way_is_whole(const xir_network *net, bool foreign) {
 
 /* ---- classes ---------------------------------------------------------------------------------------------------- */
 
-/* What a test counts for a class, in two columns of its own meaning, and the first message or case for each. */
+/* The counts of a test for a class, in two columns of its own meaning, and the first message or case for each. */
 typedef struct way_class {
     char   name[64];
     size_t count[2];
@@ -122,7 +122,7 @@ static inline void way_case_end(way_case *w) {
     op_case_end(&w->c);
 }
 
-/* How a format has the numbers of an input or of a result; NULL: as they are. */
+/* Converts an input or a result to the numbers that a format has; NULL: as they are. */
 typedef xir_array *way_input(const xir_array *a, const xir_value *input);
 typedef xir_array *way_result(const xir_array *a);
 

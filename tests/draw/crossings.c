@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* How many lines cross, on twenty networks of up to 500 ops in the shapes that networks have: at most one and a
- * quarter more than in the layout of Graphviz's dot 2.43, whose counts the table has (dot -v prints them), and fewer in
- * all. XIR_DOT_FOLDER names a
- * folder in which the networks are written as N.dot, to count again. */
+/* The number of lines that cross, on twenty networks of up to 500 ops in the shapes that networks have: at most one
+ * and a quarter more than in the layout of Graphviz's dot 2.43, whose counts the table has (dot -v prints them), and
+ * fewer in all. XIR_DOT_FOLDER names a folder in which the networks are written as N.dot, to count again. */
 #include "draw/graph.h"
 
 typedef struct text { char words[1 << 16]; size_t size; } text;
@@ -23,7 +22,7 @@ static unsigned below(unsigned *seed, unsigned n) {
     return (*seed >> 8) % n;
 }
 
-/* A chain of n ops, every fourth of which also uses an op from up to 12 before. */
+/* A chain of n ops; every fourth one also uses an op from up to 12 before. */
 static void chain(text *t, unsigned n) {
     unsigned seed = n;
     add(t, "o0");

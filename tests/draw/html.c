@@ -93,7 +93,7 @@ static void the_page_is_small_and_always_the_same(void **state) {
     xir_network_free(empty);
 }
 
-/* Ops that depend on constants alone are in one of two pictures, of which the page shows one at first. */
+/* Ops that depend on constants alone are in one of two pictures; the page shows one of them at first. */
 static void the_page_has_constants_and_leaves_them_out(void **state) {
     (void)state;
     graph g = graph_of("in; c; d c; a in d"), plain = graph_of("in; a in; z");   /* z has no user: it is drawn */

@@ -21,7 +21,7 @@ static void let_threads_be(const char *n) {
     else unsetenv("XIR_THREADS");
 }
 
-/* Three branches of an input, of which two meet before the end. */
+/* Three branches of an input; two of them meet before the end. */
 static const char branches[] =
     "x: fp32 4; a = Neg x; b = Sigmoid a; c = Tanh b; d = Exp x; e = Neg d; f = Sigmoid x; g = Add c e; h = Neg f; "
     "i = Multiply g h; out i g";
@@ -142,7 +142,7 @@ static void limits_hold_op_by_op(void **state) {
     for (uint64_t work = 1; work <= all + 1; work++) check_same(branches, work, NULL);
 }
 
-/* What is known in its turn replaces what was computed ahead, for all ops after it. */
+/* An answer that is given in its turn replaces a result that was computed ahead, for all ops after it. */
 static void answers_in_turn_count(void **state) {
     (void)state;
     static const char *const late[] = { "a", "b", "c", "d", "e", "f", "g", "h", "i" };

@@ -264,7 +264,7 @@ static void squares_are_those_of_pow(void **state) {
 
 /* ---- lines: norms and sums -------------------------------------------------------------------------------------- */
 
-/* A function of the n numbers of a group, in place; or of which only the first is a result. */
+/* A function of the n numbers of a group, in place; or only the first one is its result. */
 typedef void line_fn(double *x, size_t n);
 
 static void softmax(double *x, size_t n) {
@@ -451,7 +451,7 @@ static void reductions(void **state) {
 
 typedef struct pooling { size_t h, w, c, size, stride, pad; bool counts; } pooling;
 
-/* Where a cell is in the map, for the layouts NHWC, NCHW and NWCH. */
+/* Returns the position of a cell in the map, for the layouts NHWC, NCHW and NWCH. */
 static size_t cell_at(const pooling *p, char order, size_t n, size_t y, size_t x, size_t c, size_t h, size_t w) {
     if (order == 'H') return ((n * h + y) * w + x) * p->c + c;
     if (order == 'C') return ((n * p->c + c) * h + y) * w + x;

@@ -90,7 +90,7 @@ static void kernels_ask(void **state) {
     }
 }
 
-/* The core of products computes it, and asks as often for the one as for the other. */
+/* The core of products computes both, and asks equally often for each. */
 static void an_equation_that_is_a_product_asks_as_a_product(void **state) {
     (void)state;
     static const struct { const char *equation, *product; } pairs[] = {

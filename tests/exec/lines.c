@@ -253,7 +253,7 @@ static void cumulative_sums(void **state) {
     }
 }
 
-/* A uint64 whose sum is 2^63 or more is divided as what it is. */
+/* A uint64 sum of 2^63 or more is divided as an unsigned number. */
 static void means_of_large_integers(void **state) {
     (void)state;
     xir_network *net = story_net("x: uint64 3 2; z = Mean x [dim=1]; out z");

@@ -120,7 +120,7 @@ static void an_op_by_itself_has_a_limit_too(void **state) {
     stage_close(&s);
 }
 
-/* What the caller keeps of a run counts as long as it is kept. */
+/* Arrays of a run that the caller keeps count as long as they are kept. */
 static xir_array *kept[8];
 
 static bool keep(void *user, const xir_value *value, const xir_array *array) {

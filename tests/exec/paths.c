@@ -36,7 +36,8 @@ typedef struct problem {
     double               *numbers[PORTS], *found;   /* of the arrays    */
 } problem;
 
-/* What elements are stored as. BYTES have a scale for each index of the last dim, NIBBLES one and a zero point. */
+/* The ways in which elements are stored. BYTES have a scale for each index of the last dim, NIBBLES one and a zero
+ * point. */
 typedef enum kind { SINGLE, DOUBLE, HALF, BRAIN, NARROW, TENSOR32, BYTES, NIBBLES, KINDS } kind;
 
 static const xir_type *stored_as(kind of, const char *layout, const int64_t *dims, size_t n) {

@@ -65,7 +65,7 @@ static unsigned tell_op(telling *t, unsigned i) {
     return 1;
 }
 
-/* What nothing reads is a result. */
+/* Values that nothing reads are results. */
 static xir_network *random_net(void) {
     telling t = { .size = 0, .length = { FLOATS, FLOATS } };
     tell(&t, "w: params %d; v0: fp32 %d; v1: fp32 %d", FLOATS, FLOATS, FLOATS);

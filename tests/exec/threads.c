@@ -329,7 +329,7 @@ static void signals_are_for_the_calling_thread(void **state) {
     pool_close(&threads);
 }
 
-/* What tests set counts where the caller leaves it open. */
+/* The number that tests set counts where the caller leaves it open. */
 static void the_environment_is_for_those_who_do_not_say(void **state) {
     (void)state;
     static const struct { const char *word; size_t given, most; } rows[] = {

@@ -8,7 +8,7 @@
 #include <xir/xir.h>
 #include "fuzz.h"
 
-/* What is written: a sum over the bytes, and the last eight of them to find words. */
+/* The bytes that were written: a sum over them, and the last eight of them to find words. */
 typedef struct seen {
     uint64_t sum, last;
     bool     svg;

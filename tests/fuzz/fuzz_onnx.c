@@ -25,7 +25,8 @@ static void comes_back(xir_context *ctx, xir_network *net, const format *through
     xir_diags_clear(why);
 }
 
-/* What ONNX can hold comes back from ONNX; other networks are refused with one finding, before the first byte. */
+/* Networks that ONNX can hold come back from ONNX; other networks are refused with one finding, before the first
+ * byte. */
 static void comes_back_from_onnx(xir_context *ctx, xir_network *net, xir_diags *why) {
     buffer file, twice;
     const xir_status status = write_to(net, &format_onnx, false, &file, why);

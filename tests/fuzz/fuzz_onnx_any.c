@@ -135,7 +135,7 @@ static void same_network(const xir_network *a, const xir_network *b, xir_diags *
 
 /* ---- the file --------------------------------------------------------------------------------------------------- */
 
-/* What is read from the network's file, whose bytes it uses; NULL if ONNX cannot hold it. */
+/* Returns the network that is read from its file, whose bytes it uses; NULL if ONNX cannot hold it. */
 static xir_network *through_file(xir_network *net, buffer *file, xir_diags *why) {
     buffer twice;
     const xir_status status = write_to(net, &format_onnx, false, file, why);

@@ -84,8 +84,8 @@ static inline void must_convert(xir_network *net, xir_network *copy, bool valid,
     xir_network_free(copy);
 }
 
-/* What a network becomes by the first pass goes back by the second one, with settings of it; what is written then can
- * be read. Frees the network. */
+/* A network that the first pass has changed goes back by the second one, with settings of it; the file that is written
+ * then can be read. Frees the network. */
 static inline void must_go_back(xir_network *net, const char *pass, const char *back, const char *settings,
                                 const format *f, xir_diags *why) {
     buffer out;

@@ -94,7 +94,7 @@ void attributes_have_their_kinds(xir::context &ctx)
     EXPECT(conv.get<double>("stride_width") == 2.0 && !conv.get<bool>("stride_width"));
     EXPECT(conv.get<std::string_view>("padding_mode") == "ZEROS" && !conv.get<double>("no_such"));
     EXPECT(conv.has("groups") && !conv.has("no_such"));
-    /* What is left out has its default: an infinite maximum, not 0. */
+    /* A member that is left out has its default: an infinite maximum, not 0. */
     EXPECT(relu.as<xir::ops::relu>() && relu.as<xir::ops::relu>()->max_value > 1e30);
     EXPECT(relu.set("alpha", 0.5) == XIR_OK && relu.get<double>("alpha") == 0.5);
     EXPECT(conv.set("padding_mode", "REFLECT") == XIR_OK && conv.get<std::string_view>("padding_mode") == "REFLECT");

@@ -11,7 +11,7 @@
 #include <xir/icraft.h>
 #include "support/net.h"
 
-/* Where a call can be made: functions for hooks take objects that exist only while the hook runs. */
+/* The places in which a call can be made: functions for hooks take objects that exist only while the hook runs. */
 typedef enum place { ANYWHERE, IN_CONVERSION, IN_INFERENCE, IN_REWRITING, IN_KERNEL, IN_READER } place;
 
 typedef struct fixture {
@@ -222,7 +222,7 @@ static bool call(size_t i, fixture *f) {
     return f->good;
 }
 
-/* How the call ended: 0 as expected, 1 with a result other than NULL, 0 or false, 2 if its hook did not run,
+/* Returns the end of the call: 0 as expected, 1 with a result other than NULL, 0 or false, 2 if its hook did not run,
  * otherwise by a signal. */
 static int run(size_t i) {
     pid_t child = fork();

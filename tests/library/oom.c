@@ -27,7 +27,7 @@ static const xir_type *tensor(want *w, const char *layout, const int64_t *dims, 
 #define TENSOR(layout, ...) \
     tensor(w, layout, (const int64_t[]){ __VA_ARGS__ }, sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t))
 
-/* Whether a network has its tables of ids before memory is scarce: edits then keep them up to date. */
+/* True if a network has its tables of ids before memory is scarce: edits then keep them up to date. */
 static bool with_tables;
 
 static void make_tables(want *w) {

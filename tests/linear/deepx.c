@@ -10,7 +10,7 @@ static void deepx_chain(bytes *b, int64_t n) {
     for (i64 i = 0; i < n; i++) putf(b, NEW("t%lld") "constant(var<int32>:1)->(tensor<float32>:t%lld)\n", i, i);
 }
 
-/* One name of which every line makes another version. */
+/* One name; every line makes another version of it. */
 static void deepx_versions(bytes *b, int64_t n) {
     put_text(b, NEW("t") "constant(var<int32>:1)->(tensor<float32>:t)\n");
     for (i64 i = 0; i < n; i++) put_text(b, "mulscalar(tensor<float32>:t, var<int32>:2)->(tensor<float32>:t)\n");

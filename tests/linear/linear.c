@@ -90,7 +90,7 @@ static bool add_parameters(void *user, const xir_op *op, const xir_cost *of_op) 
     return true;
 }
 
-/* What a recorder takes besides the passes themselves. */
+/* The cost of a recorder on top of the passes. */
 static void record_passes(costs *c, const xir_network *net, const xir_pipeline *all, xir_diags *why) {
     xir_network *copy = xir_network_clone(net);
     xir_provenance *p = NULL;
@@ -264,7 +264,8 @@ static void measure_file(costs *c, const file_shape *shape, const char *format, 
     xir_context_free(ctx);
 }
 
-/* Whether a cost has grown by at most the factor `most`. If not, and this is the last attempt, the test fails. */
+/* Returns true if a cost has grown by at most the factor `most`. If not, and this is the last attempt, the test
+ * fails. */
 static bool grows_linearly(const char *shape, const char *call, const char *what, uint64_t before, uint64_t after,
                            uint64_t few, double most, bool last) {
     const double times = (double)after / (double)(before + 1);

@@ -437,7 +437,7 @@ static xir_network *equal_read(xir_context *ctx, int64_t n, int64_t every) {
 static xir_network *equal_results_read_inside(xir_context *ctx, int64_t n) { return equal_read(ctx, n, 1); }
 static xir_network *equal_results_in_turn(xir_context *ctx, int64_t n)     { return equal_read(ctx, n, 2); }
 
-/* Reshapes that change nothing, of which every second is a result. */
+/* Reshapes that change nothing; every second one is a result. */
 static xir_network *views_in_turn(xir_context *ctx, int64_t n) {
     making m = begin(ctx, n);
     xir_value **all = malloc(2 * (size_t)n * sizeof(xir_value *)), *of = xir_build_relu(m.at, m.x, NULL);
@@ -496,7 +496,7 @@ static const xir_type *integers(xir_context *ctx, int64_t n) {
     return XIR_TENSOR(ctx, xir_type_sint(ctx, 64), "*", n);
 }
 
-/* Many shapes that are computed from one list of many parts, of which all but the last are empty. */
+/* Many shapes that are computed from one list of many parts; all but the last are empty. */
 static xir_network *shapes_of_one_list(xir_context *ctx, int64_t n) {
     making m = begin(ctx, n);
     const int64_t open = -1;

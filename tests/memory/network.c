@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Buffers of networks: what gets one, who shares one, unknown bytes; plans of them, and the memory types that follow.
- * */
+/* Buffers of networks: what gets one, who shares one, unknown bytes; plans of them, and the memory types that
+ * follow. */
 #include "support/buffers.h"
 #include "support/scarce.h"
 #include "support/story.h"

@@ -201,7 +201,7 @@ static void check_text(const xir_class *cls, const char *what, xir_str text) {
         fault_in(cls, "%s: '%s' has a blank too many", what, text.data);
 }
 
-/* Which frameworks the UNLIKE notes may name. */
+/* The frameworks that UNLIKE notes may name. */
 static bool names_someone(const char *note) {
     return strstr(note, "PyTorch") || strstr(note, "ONNX") || strstr(note, "riginal");
 }

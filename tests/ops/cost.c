@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What ops cost (xir/cost.h). The figures of each class are in work.txt; this file compares those of convolutions and
- * products with counted index tuples, and tests bytes, parameters, sums, and what is not known or refused. */
+/* The costs of ops (xir/cost.h). The figures of each class are in work.txt; this file compares those of convolutions
+ * and products with counted index tuples, and tests bytes, parameters, sums, and what is not known or refused. */
 #include <stdio.h>
 #include "support/story.h"
 #include "graph.h"

@@ -444,7 +444,7 @@ static void measured_ranges_are_not_mirrored(void **state) {
     xir_network_free(t.net);
 }
 
-/* Whether an operand is constant does not matter for types, but a result for other operands is not reused. */
+/* Types are the same for constant operands and others, but a result for other operands is not reused. */
 static void constant_products_are_refused_each_time(void **state) {
     (void)state;
     xir_network *net = new_net();

@@ -327,7 +327,7 @@ static equation some_equation(void) {
     return e;
 }
 
-/* What each dim of a term is called: its letter, or how far from the right it is in "...". */
+/* The label of each dim of a term: its letter, or how far from the right it is in "...". */
 static void label_dims(const term *t, size_t wide, char *labels) {
     size_t n = 0;
     for (size_t i = 0; i < t->n; i++) {
@@ -516,7 +516,7 @@ static void texts_by_chance(void **state) {
 
 enum { MOST_MASKED = 3 };
 
-/* A distribution over some dims with random runs, of which at least one element is valid. */
+/* A distribution over some dims with random runs; at least one element is valid. */
 static const xir_object *some_distr(const shape *s, const int64_t *axes, size_t n) {
     run_list runs;
     int64_t total = 1;

@@ -98,12 +98,12 @@ static void wrong(const char *test, const char *what, const char *sentence) {
     total.wrong++;
 }
 
-/* What happens to the dims of graph inputs whose bit in `which` is set: they stay, become unknown, or are tripled.
+/* The treatment of the dims of graph inputs whose bit in `which` is set: they stay, become unknown, or are tripled.
  * Constant inputs are unchanged. */
 typedef enum dims_how { AS_RECORDED, UNKNOWN, TRIPLED } dims_how;
 
-/* Which graph inputs become constants: none, all small ones except the first, all small ones. Some of ONNX's run-time
- * inputs are attributes in XIR. */
+/* The graph inputs that become constants: none, all small ones except the first, all small ones. Some of ONNX's
+ * run-time inputs are attributes in XIR. */
 typedef enum frozen { NONE_FROZEN, OTHERS_FROZEN, ALL_FROZEN, FROZEN_COUNT } frozen;
 
 typedef enum fate { CONVERTED, NO_ROW, NO_FORM, REFUSED } fate;

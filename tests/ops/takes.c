@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Which numbers the inputs of a network take: what TAKES rows say of each op, and how ops pass it on to the inputs. */
+/* The numbers that inputs of a network may be: TAKES rows narrow them for each op, and ops pass them on to the
+ * inputs. */
 #include <math.h>
 #include <stdio.h>
 #include "support/scarce.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* How much work ops do. work.txt has the figures of each class; this file tests properties of all classes, and cases
- * that no table can express. */
+/* The work of ops. work.txt has the figures of each class; this file tests properties of all classes, and cases that
+ * no table can express. */
 #include <stdio.h>
 #include "support/story.h"
 #include "graph.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* cse: keeps the first of equal ops; ops that differ in anything relevant stay. cse.xir has the cases that are texts.
- * */
+/* cse: keeps the first of equal ops; ops that differ in anything relevant stay. cse.xir has the cases that are
+ * texts. */
 #include "support/op_list.h"
 
 static const xir_type *image(void) { return FP32("NHWC", 1, 4, 4, 2); }

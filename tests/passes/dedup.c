@@ -11,7 +11,7 @@ enum { MANY = 5000 };     /* floats: more than a head */
 
 static const xir_type *image(void) { return FP32("NHWC", 1, 4, 4, 2); }
 
-/* Params of MANY numbers, of which one differs from 0. */
+/* Params of MANY numbers; one differs from 0. */
 static xir_value *row_of(xir_network *net, const char *name, size_t at, float number) {
     static float bytes[MANY];
     bytes[at] = number;
@@ -86,7 +86,7 @@ static void inputs_with_a_default_stay(void **state) {
     xir_network_free(net);
 }
 
-/* What a file has mapped is read only if that is asked for. */
+/* Mapped bytes are read only if an option asks for it. */
 static void mapped_params_stay_unread(void **state) {
     (void)state;
     static const struct { const char *options; bool lazy; size_t changes; } rows[] = {

@@ -154,7 +154,7 @@ static void moves_become_moves_that_are_run(void **state) {
     check_unchanged("buyi", "x: 2 3; y = ClampScalar x [min=6 max=0]; out y");
 }
 
-/* What cannot be legal stays as it was, also open dims and what is legal already. */
+/* Ops that cannot be legal are unchanged, and so are those with open dims, and legal ones. */
 static void others_stay(void **state) {
     (void)state;
     check_unchanged("buyi", "x: 2 3; y = Erf x; z = NonZero y; out z");

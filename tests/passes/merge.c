@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* merge: a run of moves becomes one move; the elements end in the same places. merge.xir has the cases that are texts.
- * */
+/* merge: a run of moves becomes one move; the elements end in the same places. merge.xir has the cases that are
+ * texts. */
 #include "support/op_list.h"
 
 /* ---- slices ------------------------------------------------------------------------------------------------------ */

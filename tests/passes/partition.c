@@ -179,7 +179,7 @@ static void values_are_cast_at_borders(void **state) {
 
 /* ---- brute force ------------------------------------------------------------------------------------------------ */
 
-/* Which classes a random target runs. */
+/* The classes that a random target runs. */
 static bool runs_relu, runs_add, runs_constant_add, runs_split, runs_concat;
 static bool holds_relu(xir_infer *at)   { (void)at; return runs_relu; }
 static bool holds_add(xir_infer *at)    { return xir_infer_input_is_params(at, 1) ? runs_constant_add : runs_add; }
@@ -238,8 +238,8 @@ static void check_partition(const xir_network *net, const xir_target *target) {
     }
 }
 
-/* Where one group reads what another one makes, another path between them keeps them apart: a path through ops, or
- * through groups as if each were one op. */
+/* Two groups, one reading from the other, are kept apart by another path between them: a path through ops, or through
+ * groups as if each were one op. */
 static void check_joined(const xir_network *net) {
     static bool to[REGION_MOST_OPS][REGION_MOST_OPS], reads[REGION_MOST_OPS][REGION_MOST_OPS];
     size_t node[REGION_MOST_OPS];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* plan: addresses in a chunk and in segments of external memory; what stays on the host; how they are taken back. */
+/* plan: addresses in a chunk and in segments of external memory; values that stay on the host; removal of addresses. */
 #include "support/scarce.h"
 #include "support/story.h"
 #include "task.h"
@@ -346,7 +346,7 @@ static void a_proof_notices_a_wrong_plan(void **state) {
     xir_network_free(net);
 }
 
-/* What the body of a call makes needs bytes while it runs. */
+/* The values of a call's body need bytes while it runs. */
 static void a_call_needs_the_peak_of_its_body(void **state) {
     (void)state;
     xir_network *net = story_net("x: fp32 4; a = CumSum x; b = CumSum a; c = CumSum b; d = CumSum c; out d");

@@ -103,7 +103,7 @@ static bool is_read_by(const xir_network *net, const xir_value *v, bool accelera
     return false;
 }
 
-/* What the host and the accelerator hand over is in its segment. */
+/* Values that host and accelerator exchange are in their segment. */
 static void check_segments(const xir_network *net, const char *text) {
     for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
         for (size_t i = 0; i < xir_op_output_count(op); i++) {

@@ -20,7 +20,8 @@ static bool once_in(uint64_t n) { return chance(n) == 0; }
 
 /* ---- honesty ----------------------------------------------------------------------------------------------------- */
 
-/* Whether an op uses what it makes itself, as in some networks that are not valid: its types may change each time. */
+/* Returns true if an op uses what it makes itself, as in some networks that are not valid: its types may change each
+ * time. */
 static bool has_loop(const xir_network *net) {
     for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
         for (size_t i = 0; i < xir_op_input_count(op); i++) {

@@ -210,7 +210,7 @@ static void branches_are_finished_one_after_the_other(void **state) {
     xir_network_free(net);
 }
 
-/* Where no plan needs fewer bytes, the order is kept. */
+/* The order is kept if no plan needs fewer bytes. */
 static void an_order_that_saves_nothing_is_not_taken(void **state) {
     (void)state;
     size_t changes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What inference says of networks with symbolic inputs holds for every binding. Networks of the tests (and of the
+/* The inferred types of networks with symbolic inputs hold for every binding. Networks of the tests (and of the
  * corpus, if XIR_SYMBOL_GRAPHS asks for the full campaign) get symbols for the first dim of each input, then for all
  * dims; each binding is compared with inference of the network whose inputs have those numbers. */
 #include <ftw.h>

@@ -49,7 +49,7 @@ static bool append(void *user, const void *data, size_t size) {
 
 static uint64_t seed_now;
 
-/* What a file says of parameters that no raw file can hold: it stays unchanged. */
+/* A file's statement about parameters that no raw file can hold is unchanged. */
 #define OTHER_MD5 "0123456789abcdef0123456789abcdef"
 enum { OTHER_BYTES = 77 };
 
@@ -103,7 +103,7 @@ static void image_free(image *i) {
     free(i->params.data);
 }
 
-/* What the generator gives to Params: nothing, a raw file, or bytes one by one. */
+/* The bytes that the generator gives to Params: nothing, a raw file, or bytes one by one. */
 typedef enum has { HAS_NONE, HAS_RAW, HAS_BYTES } has;
 static has has_of(const random_net *r) {
     return !random_net_has_payloads(r) ? HAS_NONE : random_net_has_wide_ids(r) ? HAS_BYTES : HAS_RAW;
@@ -306,8 +306,8 @@ static bool check_start(verdict *v, const random_net *r, const bool *dropped, xi
 
 /* ---- edits ------------------------------------------------------------------------------------------------------ */
 
-/* What no JSON reader makes: NaNs and infinities, new Params among old ones, ops and values that were added and
- * removed. */
+/* Content that no JSON reader makes: NaNs and infinities, new Params among old ones, ops and values that were added
+ * and removed. */
 typedef struct editor {
     rnd         chance;
     xir_network *net;

@@ -32,7 +32,8 @@ static xir_network *letter_net(char letter) {
     return net;
 }
 
-/* Which of the two files the name has; '?' if loading says that the save is unfinished, which only one of a pair is. */
+/* Returns the file that has the name, one of the two; '?' if loading says that the save is unfinished, which only one
+ * of a pair is. */
 static char letter_in(const xir_format_info *f) {
     xir_network *net = xir_network_load(ctx, in_folder(f), NULL, why);
     if (!net) {

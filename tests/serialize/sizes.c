@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What a format cannot hold is refused from sizes: no byte of a parameter is read before, since reading any would end
- * the process. */
+/* Networks that a format cannot hold are refused from sizes: no byte of a parameter is read before, since reading any
+ * would end the process. */
 #include <sys/mman.h>
 #include "support/load_net.h"
 #include "support/onnx_make.h"

@@ -45,7 +45,7 @@ static xir_str trimmed(xir_str t) {
     return t;
 }
 
-/* What is between the first '(' and the last ')'; all of it, if one of them is missing. */
+/* Returns the text between the first '(' and the last ')'; all of it, if one of them is missing. */
 static xir_str inner(xir_str text) {
     const char *open = find(text, "("), *end = text.data + text.size, *close = NULL;
     for (const char *p = text.data; p < end; p++) if (*p == ')') close = p;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What the executor's own parser of DeepX makes of a line. */
+/* Emulates the executor's own parser of DeepX on a line. */
 #ifndef SUPPORT_DEEPX_HEAD_H
 #define SUPPORT_DEEPX_HEAD_H
 

@@ -17,8 +17,8 @@ static inline void break_off(const char *call, const char *what) {
     abort();
 }
 
-/* Returns true if an error says that memory ran out: by its status, or, if it stands for lost findings, by its message.
- * */
+/* Returns true if an error says that memory ran out: by its status, or, if it stands for lost findings, by its
+ * message. */
 static inline bool blames_memory(const xir_diags *list) {
     static const char words[] = "out of memory";
     for (size_t i = 0; i < xir_diags_count(list); i++) {

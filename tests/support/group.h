@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What the tests of a group share, made with public headers alone: a context, findings, random numbers that are the
- * same in every run, and an allocator that refuses. */
+/* The fixtures of the tests of a group, made with public headers alone: a context, findings, random numbers that are
+ * the same in every run, and an allocator that refuses. */
 #ifndef SUPPORT_GROUP_H
 #define SUPPORT_GROUP_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What tests begin with that add ops to a network: it has one input, x. */
+/* A network for tests that add ops: it has one input, x. */
 #ifndef SUPPORT_INPUT_NET_H
 #define SUPPORT_INPUT_NET_H
 

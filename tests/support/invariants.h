@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What holds for a network at any time, whichever calls changed it and whether or not they succeeded. */
+/* Invariants of a network, which hold at any time, whichever calls changed it and whether or not they succeeded. */
 #ifndef SUPPORT_INVARIANTS_H
 #define SUPPORT_INVARIANTS_H
 

@@ -43,7 +43,7 @@ size_t  move_picked(int64_t begin, int64_t end, int64_t stride, int64_t n, int64
 
 /* The shapes of the outputs for inputs of these shapes; false if the op is invalid for them. */
 bool    move_shapes(const move_case *c, const shape *in, shape *out, size_t *n_out);
-/* Which element of which input is at an index of an output; false: a new element, whose index is negative in the
+/* Finds the element of an input that is at an index of an output; false: a new element, whose index is negative in the
  * padded dims. */
 bool    move_source(const move_case *c, const shape *out, size_t part, const int64_t *index, size_t *input,
                     int64_t *from);

@@ -23,7 +23,7 @@ enum { NNB_MADE_SIZE = 16384, NNB_MADE_ITEMS = 64 };
 typedef struct nnb_made {
     uint8_t  bytes[NNB_MADE_SIZE];
     size_t   size;
-    /* Where records begin in the file, and the entries of the index that they are. */
+    /* The offsets of records in the file, and their entries of the index. */
     uint32_t variables[NNB_MADE_ITEMS], functions[NNB_MADE_ITEMS];
     uint32_t n_variables, n_functions, n_index, data;   /* data: where the data begins */
 } nnb_made;
@@ -38,7 +38,7 @@ static inline uint32_t nnb_word(const nnb_made *f, size_t at) {
 static inline void nnb_set_word(nnb_made *f, size_t at, uint32_t v) {
     for (int i = 0; i < 4; i++) f->bytes[at + (size_t)i] = (uint8_t)(v >> 8 * i);
 }
-/* Where entry `k` of the index leads to, in the file. */
+/* Returns the offset in the file to which entry `k` of the index leads. */
 static inline size_t nnb_block_at(const nnb_made *f, uint32_t k) { return f->data + nnb_word(f, 56 + 4 * (size_t)k); }
 
 #endif

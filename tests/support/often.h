@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* How many cases random tests try. Under a sanitizer, where every access is checked and takes five times as long,
- * they try a fifth. */
+/* The number of cases that random tests try. Under a sanitizer, where every access is checked and takes five times as
+ * long, they try a fifth. */
 #ifndef SUPPORT_OFTEN_H
 #define SUPPORT_OFTEN_H
 

@@ -16,8 +16,8 @@ const xir_type *onnx_element_type(xir_context *ctx, uint64_t element);
 xir_array *onnx_array(xir_context *ctx, pb_bytes tensor, const xir_type *like, char why_not[200]);
 
 /* Returns true if `found` matches the recorded array: the same element type and dims, NaN where it has NaN, and |found
- * - recorded| at most 1e-7 + 1e-3 * |recorded|, the rule of the runner of ONNX's own tests. Otherwise sets the reason.
- * */
+ * - recorded| at most 1e-7 + 1e-3 * |recorded|, the rule of the runner of ONNX's own tests. Otherwise sets the
+ * reason. */
 bool onnx_agrees(const xir_array *found, const xir_array *recorded, size_t output, char why_not[200]);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What inference says of symbolic dims holds for every value of the symbols: an op whose inputs have expressions for
- * dims is inferred once with the expressions, and once for each of several values of the symbols. */
+/* The inferred symbolic dims hold for every value of the symbols: an op whose inputs have expressions for dims is
+ * inferred once with the expressions, and once for each of several values of the symbols. */
 #include <inttypes.h>
 #include <stdio.h>
 #include "support/op_case.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What the tests of proofs have in common. */
+/* Helpers for the tests of proofs. */
 #ifndef SUPPORT_PROOF_H
 #define SUPPORT_PROOF_H
 

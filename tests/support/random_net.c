@@ -319,7 +319,7 @@ static void put_network_extra(rnd *r, rnd_map *m) {
     }
 }
 
-/* Whether some op has Params. If not, the file's statement about their bytes is unchanged. */
+/* Writes the digest if some op has Params. If not, the file's statement about their bytes is unchanged. */
 static void put_digest(rnd *r, rnd_map *m) {
     bool kept = false;   /* Params that need bytes are in every network except one without ops */
     for (size_t i = 0; i < r->n_values; i++) {

@@ -29,7 +29,7 @@ char *story_text(const xir_network *net);
 xir_value *story_value(const xir_network *net, const char *name);
 xir_op    *story_op(const xir_network *net, const char *name);
 
-/* Whether both compute the same from the same random inputs, within 1e-5; otherwise the test fails and names the
+/* Checks that both compute the same from the same random inputs, within 1e-5; otherwise the test fails and names the
  * first difference. */
 void check_same_numbers(const xir_network *a, const xir_network *b, const char *file, int line);
 #define CHECK_SAME_NUMBERS(a, b) check_same_numbers(a, b, __FILE__, __LINE__)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What the command line says of open dims: --bind gives those with names numbers or intervals (the pass bind), and
- * --input-shape gives inputs their dims (the pass to-xir). Names are checked when the structure is known (names.c). */
+/* Open dims on the command line: --bind gives those with names numbers or intervals (the pass bind), and --input-shape
+ * gives inputs their dims (the pass to-xir). Names are checked when the structure is known (names.c). */
 #include <stdlib.h>
 #include <string.h>
 #include "cli.h"

@@ -26,7 +26,7 @@ static void look_at_types(checking *c, const xir_op *op) {
     }
 }
 
-/* What an op's constants hold if its maps are in normalised numbers: the file may be right, but this library cannot
+/* Checks an op's constants if its maps are in normalised numbers: the file may be right, but this library cannot
  * compute it. */
 static void look_at_numbers(checking *c, const xir_op *op) {
     bool normalised;

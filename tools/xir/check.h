@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What the files of xir check share. */
+/* Declarations for the files of xir check. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -18,7 +18,7 @@ typedef struct checking {
     uint32_t          *wrong_of;      /* by slot of the copy: index + 1 of the last; 0: no wrong type   */
 } checking;
 
-/* Where an op is: in the network, or in a list of sub ops of another one. A path is written only for a finding. */
+/* The place of an op: in the network, or in a list of sub ops of another one. A path is written only for a finding. */
 typedef struct op_place {
     const struct op_place *outer;   /* NULL: the network */
     xir_str                field;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Whether declared types are those that inference gives. Each op is inferred from the declared types of its inputs, so
- * that one wrong type is one finding and not one for each op after it. A wrong type is remembered with the one that
+/* Compares declared types with those that inference gives. Each op is inferred from the declared types of its inputs,
+ * so that one wrong type is one finding and not one for each op after it. A wrong type is remembered with the one that
  * inference gives: an op that is correct with the latter has no finding. */
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +87,7 @@ static void remember(checking *c, xir_value *value, const xir_type *inferred) {
     *first = (uint32_t)++c->n_wrong;
 }
 
-/* What inference gave for a value of the copy whose declared type is wrong; NULL for the others. */
+/* Returns the inferred type for a value of the copy whose declared type is wrong; NULL for the others. */
 static const xir_type *found_for(const checking *c, const xir_value *value) {
     const xir_op *maker = value ? xir_value_op(value) : NULL;
     if (!maker) return NULL;

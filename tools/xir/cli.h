@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What the commands share. A function that fails has printed why on stderr; running out of memory ends the program. */
+/* Declarations for all commands. A function that fails has printed why on stderr; running out of memory ends the
+ * program. */
 #ifndef CLI_H
 #define CLI_H
 
@@ -31,7 +32,7 @@ void end_crashed(int signal_number);
 /* Writes to stderr from a signal handler; what is not ASCII, or drives a terminal, becomes \xNN. */
 void signal_put(xir_str s);
 
-/* What a failed call of the library means here. */
+/* Returns the exit code for a failed call of the library. */
 int exit_of(xir_status status);
 /* The same of a call that writes a network: the system refuses, or the format cannot hold it; or the bytes of what was
  * read are not what it says of them. */
@@ -49,7 +50,7 @@ extern const xir_allocator noting_allocator;   /* the context's, which notes wha
  * All documentation of the command line comes from these tables: help.c prints them for people and for docs/xir.md,
  * man.c as manual pages, completion.c for shells. */
 
-/* What a word of the command line is, for shells that complete it. */
+/* The kind of a word of the command line, for shells that complete it. */
 typedef enum word_kind {
     WORD_NONE,      /* a flag has no argument                       */
     WORD_TEXT,      /* nothing that can be completed                */
@@ -65,7 +66,7 @@ typedef enum word_kind {
     WORD_KINDS
 } word_kind;
 
-/* Where help lists an option. ORDER GROUP: help.c. */
+/* The groups in which help lists options. ORDER GROUP: help.c. */
 typedef enum option_group {
     GROUP_COMMAND,
     GROUP_PROOF,
@@ -306,7 +307,7 @@ int json_failure(int code);
 /* The objects of several files: opens and closes a list if there is more than one. */
 void json_files_begin(json_out *j, int n);
 void json_files_end(json_out *j, int n);
-/* Whether the operands are files that one command can read: standard input once, --params for one file. */
+/* Fails unless the operands are files that one command can read: standard input once, --params for one file. */
 int check_files(int n, char **operands);
 /* "FILE", or "<stdin>" for "-". */
 const char *shown_name(const char *path);
@@ -346,7 +347,7 @@ struct loaded {
     char         *params_bytes;  /* of a parameter file that is not regular               */
 };
 
-/* What every command that loads takes on its command line. */
+/* The options of every command that loads. */
 typedef struct load_options {
     const char *from, *params;
     bool        no_params, lazy, eager, as_calls;
@@ -392,7 +393,7 @@ enum { LOAD_MAPPED = 1 << 16, LOAD_MEANWHILE = 1 << 17 };
 int load(loaded *l, const char *path, unsigned flags);
 void unload(loaded *l);
 
-/* What every command that saves takes on its command line. */
+/* The options of every command that saves. */
 typedef struct save_options {
     const char *to, *out_params, *align, *inside;
     bool        indent, plain, no_md5, external, no_ids;
@@ -447,7 +448,7 @@ int   structure_bytes(loaded *l, char **bytes, size_t *size);
 /* Reports which old keys of classes a file has: they will be written as the new ones. */
 int   note_old_keys(loaded *l, xir_diags *why);
 
-/* What the library's writers call: `user` is a FILE. */
+/* The function that the library's writers call: `user` is a FILE. */
 bool write_to(void *user, const void *data, size_t size);
 
 /* "#17" is the id of an op; false: another word. */

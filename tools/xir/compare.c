@@ -106,7 +106,7 @@ static int convert_second(xir_network *net, const ports *first, const xir_networ
 
 /* ---- a part of a network -------------------------------------------------------------------------------------- */
 
-/* What a value of A is called in B: by its name; without one by its id. */
+/* Finds the value of B for one of A: by its name; without one by its id. */
 static xir_value *same_in(const xir_network *b, const xir_value *v) {
     const xir_str name = xir_value_name(v);
     return name.size ? xir_network_value_by_name(b, name) : xir_network_value_by_id(b, xir_value_id(v));

@@ -9,7 +9,7 @@
 
 /* ---- words --------------------------------------------------------------------------------------- */
 
-/* How scripts call the kinds, by word_kind. */
+/* The names of the kinds in scripts, by word_kind. */
 static const char *const kind_names[WORD_KINDS] = {
     "none", "text", "file", "folder", "format", "pass", "pipeline", "class", "level", "command", "shell",
 };
@@ -227,7 +227,7 @@ static void put_fish_quoted(text *t, const char *words) {
     text_put(t, "'");
 }
 
-/* What is completed where a word of a kind is expected, if it is not a file. */
+/* Prints the completion where a word of a kind is expected, if it is not a file. */
 static void put_fish_words(text *t, word_kind kind) {
     text words = { 0 };
     put_words(&words, kind);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* How many there are of each class. Classes are noted one after the other and counted at the end, so that a file
- * with as many classes as ops costs no more than another. */
+/* Counts ops by class. Classes are noted one after the other and counted at the end, so that a file with as many
+ * classes as ops costs no more than another. */
 #include <stdlib.h>
 #include <string.h>
 #include "cli.h"

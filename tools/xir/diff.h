@@ -7,7 +7,7 @@
 
 #include "cli.h"
 
-/* What has been said so far. */
+/* The state of a report. */
 typedef struct reporting {
     bool          json;
     size_t        records;

@@ -37,7 +37,7 @@ static int unknown(const loaded *l, const char *given, const char *word) {
                        "output n of an op, or #17 for the value of that id", word, given);
 }
 
-/* What a word may mean; of several, the first one counts. */
+/* The meanings of a word; of several, the first one counts. */
 typedef struct sought {
     xir_str    word, op;        /* the whole word; the name of the op in OP:n, empty in other words */
     int64_t    output, id;      /* -1: the word has none */

@@ -99,7 +99,7 @@ static void print(text *t, FILE *out) {
 
 /* ---- for people ---------------------------------------------------------------------------------- */
 
-/* Where the meaning of an option begins: early on narrow terminals. */
+/* Returns the column at which the meaning of an option begins: early on narrow terminals. */
 static size_t option_column(void) { return line_width() < 64 ? 8 : 26; }
 
 /* "  name      words", the name on a line of its own if it is long. */

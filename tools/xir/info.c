@@ -88,7 +88,7 @@ static port_sum sum_ports(const xir_network *net, size_t (*list)(const xir_netwo
     return sum;
 }
 
-/* What is known of the multiply-adds of a network. */
+/* Returns the known multiply-adds of a network. */
 static uint64_t products_of(const xir_network *net) {
     xir_cost known = XIR_INIT(xir_cost);
     (void)xir_network_cost(net, &known, NULL, NULL);

@@ -22,7 +22,7 @@ static int cannot_read(const char *name, int error) {
     return complain_of(REFUSED, name, "cannot be read: %s", strerror(error));
 }
 
-/* How much is read of a file without a size. */
+/* Returns the number of bytes that are read of a file without a size. */
 static uint64_t most_of_stream(void) {
     xir_limits limits = XIR_INIT(xir_limits);
     if (xir_context_limits(context, &limits, NULL)) return SIZE_MAX / 4;
@@ -70,7 +70,7 @@ static void close_file(int fd) {
     if (fd > STDIN_FILENO) close(fd);
 }
 
-/* How much of a file without a size is read before its beginning must be that of its format. */
+/* The bytes of a file without a size that are read before its beginning must be that of its format. */
 enum { HEAD = 256 << 10 };
 
 static int read_head(int fd, const char *name, text *to) {
@@ -104,7 +104,7 @@ int structure_bytes(loaded *l, char **bytes, size_t *size) {
 
 /* ---- structure ----------------------------------------------------------------------------------- */
 
-/* What the input is: as the user says, by content, by name. */
+/* Chooses the format of the input: as the user says, by content, by name. */
 static int choose_format(loaded *l, const char *from, const text *head, uint64_t total) {
     if (from) {
         l->format = format_named(from);

@@ -144,7 +144,7 @@ static const char *unknown_word(const naming *row, const names *known) {
     return NULL;
 }
 
-/* Which name was perhaps meant, or the first names that there are. */
+/* Writes the name that was perhaps meant, or the first names that there are. */
 static void put_known(text *t, const naming *row, const names *known, xir_str name) {
     enum { MOST = 10 };
     xir_str near = { NULL, 0 };

@@ -186,8 +186,8 @@ static int optimise(loaded *l, const xir_pipeline *pipeline, const xir_pass_sett
     return code;
 }
 
-/* A pipeline that makes no sense is not the file's fault. Without --passes it ends with what the output format needs.
- * */
+/* A pipeline that makes no sense is not the file's fault. Without --passes it ends with what the output format
+ * needs. */
 static xir_pipeline *parse(const file_format *to) {
     char usual[1024];
     xir_diags *why = new_diags();

@@ -84,7 +84,7 @@ typedef struct prove_options {
 } prove_options;
 extern prove_options prove_args;
 
-/* What passes did and how long it took. */
+/* Prints the changes and the times of passes. */
 void print_report(const xir_pass_report *report, FILE *out);
 /* The same as the member `passes`. */
 void put_report(json_out *j, const xir_pass_report *report);

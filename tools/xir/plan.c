@@ -113,7 +113,7 @@ static void add_buffers(table *t) {
     }
 }
 
-/* When the most bytes live: any plan knows it. */
+/* Finds the moment at which the most bytes live: any plan knows it. */
 static int find_peak(table *t, xir_diags *why) {
     const xir_memory_options with = XIR_INIT(xir_memory_options, .effort = XIR_EFFORT_SWEEP);
     xir_memory_plan *any = xir_memory_plan_new(context, t->buffers, t->n_buffers, &with, why);
@@ -125,7 +125,7 @@ static int find_peak(table *t, xir_diags *why) {
 
 static bool is_accelerated(const xir_op *op) { return xir_target_kind_of(xir_op_target(op)) != XIR_TARGET_HOST; }
 
-/* What the host sees is in segments of its own. */
+/* Values that the host sees are in segments of its own. */
 static bool is_apart(void *user, const xir_value *v) {
     const table *t = user;
     if (!has_address(NULL, v)) return true;

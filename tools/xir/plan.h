@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What the parts of xir plan share. */
+/* Declarations for the parts of xir plan. */
 #ifndef CLI_PLAN_H
 #define CLI_PLAN_H
 
@@ -10,7 +10,7 @@
 /* --limit and --effort. */
 extern const char *plan_limit, *plan_effort;
 
-/* What the pass is asked to do. */
+/* The options of the pass. */
 typedef struct plan_asked {
     bool    in_place, parts, etm;
     int64_t upper, align;

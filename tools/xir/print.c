@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What is printed, and memory for it. */
+/* Printing, and memory for it. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdatomic.h>

@@ -16,7 +16,7 @@ static const struct { const char *name; const char **word; } ways[] = {
     { "check", &check_word }, { "fails", &fails_word }, { "differs", &differs_word },
 };
 
-/* What is asked of each candidate. */
+/* The question about each candidate. */
 typedef struct question {
     char              *command;
     bool               fails;       /* it must fail as the first network does; else it must end with 0 */

@@ -9,7 +9,7 @@
 
 enum { MOST_JOBS = 64 };
 
-/* How a command ended. */
+/* The end of a command. */
 typedef struct ending {
     bool timed_out;
     int  code;      /* of exit, or 128 and the number of the signal      */
@@ -34,7 +34,7 @@ bool  bench_run(const char *words, size_t n, double seconds, bool (*ends)(const 
 /* The signal that asks the program to end; 0: none has come. From bench_open on it does not end at once. */
 int   bench_interrupted(void);
 
-/* What a job's command has said: all of its standard error, and the first of its findings that is not a note or a
+/* The output of a job's command: all of its standard error, and the first of its findings that is not a note or a
  * warning, without names, numbers and the path of the candidate. The caller's to free. */
 char *bench_said(size_t job);
 char *bench_finding(size_t job);

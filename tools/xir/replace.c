@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Files that the program writes itself, and no format: complete, or as they were. A new file is filled in the folder
- * of the one that it replaces. */
+/* Files that the program itself writes, not a format. Each is complete, or the old one is unchanged. A new file is
+ * filled in the folder of the one that it replaces. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* How differences are printed: a line for people under a heading for the op, or an object for programs. */
+/* Printing of differences: a line for people under a heading for the op, or an object for programs. */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -46,7 +46,7 @@ static void json_op(json_out *j, const char *name, const xir_op *op) {
     json_close(j, '}');
 }
 
-/* What stands at an input: "output 0 of icraft::xir::Conv2d 'c1' (op 3)". */
+/* Writes the source of an input: "output 0 of icraft::xir::Conv2d 'c1' (op 3)". */
 static void put_source(text *t, const xir_value *v) {
     const xir_op *maker = v ? xir_value_op(v) : NULL;
     if (!v) {

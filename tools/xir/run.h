@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What the files of xir run share. */
+/* Declarations for the files of xir run. */
 #ifndef RUN_H
 #define RUN_H
 
@@ -23,7 +23,8 @@ typedef struct run_options {
 } run_options;
 extern run_options run_args;
 
-/* What a failed computation means: what the executor cannot compute is a matter of the network. */
+/* Returns the exit code for a failed computation: an op that the executor cannot compute is a matter of the
+ * network. */
 int exit_of_run(xir_status status);
 
 /* Makes inputs of Params that are the defaults of inputs, where --input gives them another value. */

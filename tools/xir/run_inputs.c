@@ -34,7 +34,7 @@ xir_array *read_array(const char *path, int *code, xir_diags *why) {
 
 /* ---- arrays ----------------------------------------------------------------------------------------- */
 
-/* Which input a word of --input is for, and its file; SIZE_MAX: none yet. */
+/* Finds the input for which a word of --input is, and its file; SIZE_MAX: none yet. */
 static size_t which_input(const xir_network *net, const ports *in, const char *word, const char **file) {
     const xir_str name = input_name(net, word, file);
     size_t position;

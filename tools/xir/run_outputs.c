@@ -11,7 +11,7 @@
 
 /* ---- files ------------------------------------------------------------------------------------------ */
 
-/* What an output is called: its name, output_N without one. */
+/* Writes the name of an output; it is output_N without one. */
 static void add_name(text *t, const ports *out, size_t i) {
     xir_str name = xir_value_name(out->values[i]);
     text_add(t, name.data, name.size);
@@ -89,7 +89,7 @@ static void print_index(text *t, const xir_type *type, size_t at) {
     else text_put(t, "its only element");
 }
 
-/* What a comparison with a file found; `d` NULL: it could not be made. */
+/* Writes the result of a comparison with a file; `d` NULL: it could not be made. */
 static void put_comparison(json_out *j, const char *path, const xir_array *array, const xir_difference *d) {
     int64_t index[MOST_DIMS];
     json_open(j, "compared", '{');

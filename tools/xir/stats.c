@@ -144,8 +144,8 @@ static void list_live(stats *s, const xir_liveness *l) {
     }
 }
 
-/* Which bytes are alive when. It is not known for a network that is not sorted. A move that only the conversion adds
- * takes none: its result is what it moves. */
+/* Finds the bytes that are alive at each op. They are not known for a network that is not sorted. A move that only the
+ * conversion adds takes none: its result is what it moves. */
 static xir_status look_at_memory(stats *s, xir_diags *why) {
     const xir_liveness_options options = XIR_INIT(xir_liveness_options, .views = views, .in_place = in_place,
                                                   .parts = parts, .is_view = is_added, .user = s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What the parts of xir stats share: rows of figures, and how they are written. */
+/* Declarations for the parts of xir stats: rows of figures, and how they are written. */
 #ifndef STATS_H
 #define STATS_H
 
@@ -15,8 +15,8 @@ typedef enum figure {
 
 typedef enum stats_by { BY_CLASS, BY_OP, BY_SCOPE } stats_by;   /* ORDER BY: the words in stats.c */
 
-/* What ops have in common: one op, the ops of a class or a scope, or all of them. `known` adds up what is known;
- * `unknown` counts the ops of which it is not. */
+/* The ops of a row: one op, the ops of a class or a scope, or all of them. `known` adds up what is known; `unknown`
+ * counts the ops of which it is not. */
 typedef struct stats_row {
     const xir_op    *op;       /* NULL for several                   */
     const xir_class *cls;      /* of its first op                    */

@@ -265,7 +265,7 @@ static void print_unknown(const stats *s) {
     if (any) printf(" ops\n");
 }
 
-/* Where no value has known bytes, nothing is known. */
+/* Nothing is known if no value has known bytes. */
 static bool knows_peak(const stats *s) { return s->live && (!s->peak.unknown || s->peak.unknown < s->peak.values); }
 
 static void print_peak(const stats *s) {

@@ -7,7 +7,7 @@
 
 #include "cli.h"
 
-/* What a case does with its network. */
+/* The action of a case on its network. */
 typedef enum test_kind { TEST_OPT, TEST_CHECK, TEST_INFER, TEST_CONVERT } test_kind;
 
 /* A finding that a case expects: what its message contains, and where, from 1; column 0: anywhere. */

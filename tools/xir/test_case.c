@@ -139,7 +139,7 @@ static xir_network *convert(const test_case *t, xir_network *net, xir_diags *why
     return back;
 }
 
-/* What becomes of a network; NULL after an error. */
+/* Runs the action of a case on a network; NULL after an error. */
 static xir_network *work(const test_case *t, xir_network *net, xir_diags *why) {
     xir_status status = XIR_OK;
     switch (t->kind) {

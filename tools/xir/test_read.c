@@ -26,7 +26,7 @@ static line line_at(const char *p, const char *end, size_t number) {
     return (line){ p, stop ? stop : end, number };
 }
 
-/* What follows "// WORD" in a line, without blanks at its ends; data NULL: it is another line. */
+/* Returns the text after "// WORD" in a line, without blanks at its ends; data NULL: it is another line. */
 static xir_str after(const line *l, const char *word) {
     const size_t n = strlen(word);
     const char *p = l->begin, *end = l->end;

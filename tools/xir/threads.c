@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* How many threads compute a network, as the command line says: by default, as many as the program has processors. */
+/* The number of threads that compute a network, as the command line says: by default, as many as the program has
+ * processors. */
 #include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>

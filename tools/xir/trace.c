@@ -52,7 +52,7 @@ static void print_block(const char *word, xir_str pass, const text *lines) {
     text_free(&label);
 }
 
-/* What a file says of an op that it has. */
+/* Prints the tag of an op that the file has. */
 static void print_tag(const xir_op *op) {
     const xir_map *tags = xir_op_tags(op);
     const xir_any *tag = tags ? xir_map_find(tags, XIR_STR(XIR_PROVENANCE_OPS)) : NULL;
@@ -91,7 +91,7 @@ typedef struct tracing {
     text                     before;   /* what stood for it after the last pass */
 } tracing;
 
-/* What stands for the source now; false without memory. */
+/* Writes the ops that stand for the source now; false without memory. */
 static bool put_present(const tracing *t, text *out) {
     size_t n = 0, n_params = 0;
     xir_status status = xir_provenance_became(t->p, t->id, NULL, 0, &n);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What the files of xir view share. */
+/* Declarations for the files of xir view. */
 #ifndef XIR_TOOL_VIEW_H
 #define XIR_TOOL_VIEW_H
 

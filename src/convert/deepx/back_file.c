@@ -200,8 +200,8 @@ static bool copy_result(making *m, xir_op *output, size_t i) {
     return set_text(m, copy, "types", types) && memory(m, !xir_op_set_input(output, i, xir_op_output(copy, 0)));
 }
 
-/* A result that is an input, or an earlier result, is a copy of it: what exists at the end is what a line makes, once.
- * */
+/* A result that is an input, or an earlier result, is a copy of it: what exists at the end is what a line makes,
+ * once. */
 static bool copy_results(making *m, const xir_op *input, xir_op *output) {
     pointer_table seen;
     bool ok = true;

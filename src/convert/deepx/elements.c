@@ -6,14 +6,14 @@
 #include <string.h>
 #include "deepx/deepx.h"
 
-/* A copy, of a constant too: matmul takes no two constants, so one of them is a copy. */
+/* A copy, also of a constant: matmul does not accept two constants, so one of them is a copy. */
 bool deepx_same(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     const xir_op *copy = x ? xir_node_make_op(at, "Copy", INS(x), NO_SETS) : NULL;
     return copy && xir_node_result(at, 0, xir_op_output(copy, 0));
 }
 
-/* What was saved before, or the tensor of a file. */
+/* Loads what was saved before, or the tensor of a file. */
 bool deepx_load(xir_node *at) {
     if (at->n_in) return xir_convert_copy(at);
     if (!xir_node_attr(at, "data")) return xir_node_unsupported(at, "the file is not known");

@@ -209,7 +209,8 @@ static bool was_never_written(const xir_value *v) {
     return xir_value_op(v) && deepx_calls(xir_value_op(v), "newtensor");
 }
 
-/* What is alive at the end, in the order of the Output op; then what was printed and saved. */
+/* Finds the results: tensors that are alive at the end, in the order of the Output op, then those that were printed
+ * and saved. */
 static bool find_results(preparing *p, const xir_op *output) {
     for (size_t i = 0; i < xir_op_input_count(output); i++) {
         xir_value *v = xir_op_input(output, (int64_t)i);

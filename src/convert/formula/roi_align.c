@@ -9,7 +9,7 @@
 
 enum { MOST_CELLS = 1 << 22 };   /* of constants and of a dim */
 
-/* How much each of `size` cells counts at places p, [regions, …, 1]: a sample between two cells counts both, one
+/* Returns the weight of each of `size` cells at places p, [regions, …, 1]: a sample between two cells counts both, one
  * outside of the image none, nor one for which `also`, unless it is NULL, does not hold. With `side` -1 only the cell
  * before the place counts, with 1 only the one after it. */
 static xir_value *cell_weights(xir_node *at, xir_value *p, xir_value *also, int64_t size, int side) {
@@ -103,7 +103,7 @@ static xir_value *own_bin_weights(xir_node *at, const own_samples *s, int64_t si
                              xir_node_make(at, "Squeeze", INS(s->divisor), SETS(LIST("axis", &last))));
 }
 
-/* What the rows of `rows` pick from the image, and then the columns of `columns`: both are [regions, …, cells]. */
+/* Picks the rows `rows` from the image, then the columns `columns`: both are [regions, …, cells]. */
 static xir_value *picked(xir_node *at, xir_value *image, xir_value *rows, xir_value *columns) {
     static const int64_t swap[] = { 0, 2, 1 };
     const xir_ints one = { (int64_t[]){ 1 }, 1 };

@@ -31,7 +31,7 @@ static bool axis_of(xir_node *at, const xir_value *x, char letter, size_t *out) 
 
 typedef struct sizes { int64_t in, out; bool corners; } sizes;
 
-/* Where cell p of the result is in the input. */
+/* Returns the position in the input of cell p of the result. */
 static double place_of(const sizes *s, int64_t p) {
     if (!s->corners) return ((double)p + 0.5) * (double)s->in / (double)s->out - 0.5;
     return s->out > 1 ? (double)p * (double)(s->in - 1) / (double)(s->out - 1) : 0;

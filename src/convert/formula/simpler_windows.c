@@ -30,7 +30,7 @@ static void copy_number(xir_node *at, window_sets *s, const char *name) {
     if (xir_node_attr(at, name)) window_set(s, name, xir_node_int(at, name, 0));
 }
 
-/* What a window over two dims has of the op's attributes: those of columns, and of rows if the op has rows. */
+/* Copies the attributes of a window over two dims: those of columns, and of rows if the op has rows. */
 static void copy_window(xir_node *at, window_sets *s, size_t n) {
     for (size_t k = n - (n > 1 ? 2 : 1); k < n; k++) {
         const axis_words *w = axis_words_of(n, k);
@@ -54,7 +54,7 @@ static xir_value *as_rows(xir_node *at, xir_value *v, const char *order, const c
     return xir_node_reshaped(at, v, &dims, letters);
 }
 
-/* Whether a convolution rounds its sums as its quantised type asks. */
+/* Returns true if a convolution rounds its sums as its quantised type asks. */
 static bool is_cut(const xir_node *at) {
     xir_str other;
     const xir_field *f = xir_class_field(at->op->cls, XIR_STR("cut_scale"));

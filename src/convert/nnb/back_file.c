@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What the way back does with a whole network: which functions it may make, and the options. back_types.c has the types
- * of the file. */
+/* The way back of a whole network: which functions it may make, and the options. back_types.c has the types of the
+ * file. */
 #include <inttypes.h>
 #include <xir/nnb.h>
 #include "nnb/nnb.h"

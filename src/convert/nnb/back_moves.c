@@ -259,7 +259,7 @@ bool nnb_back_gather(xir_node *at) {
     return v && xir_node_result(at, 0, v_rank(index) == 1 ? v : make_reshaped(at, v, &dims));
 }
 
-/* Whether all positions are constant, and count from the start: negative ones are only XIR's. */
+/* Returns true if all positions are constant, and count from the start: negative ones are only XIR's. */
 static bool counts_from_start(xir_node *at, size_t i) {
     xir_ints v;
     if (!xir_node_is_constant(at, i) || !xir_node_ints(at, i, &v)) return false;

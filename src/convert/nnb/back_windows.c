@@ -44,7 +44,7 @@ bool nnb_back_conv(xir_node *at) {
 
 /* ---- pools ------------------------------------------------------------------------------------------------------ */
 
-/* Whether the cells after the end are those of windows that begin inside: NNabla's ignore_border = false. */
+/* Returns true if the cells after the end are those of windows that begin inside: NNabla's ignore_border = false. */
 static bool rounds_up(const xir_value *y, size_t first, const windows *w) {
     for (size_t k = 0; k < w->n; k++) {
         const int64_t in = w->input[k], out = v_dim(y, first + k);
@@ -53,7 +53,7 @@ static bool rounds_up(const xir_value *y, size_t first, const windows *w) {
     return true;
 }
 
-/* A pool of one axis as one of two, the first of which has one cell. */
+/* A pool of one axis as one of two; the first axis has one cell. */
 static xir_value *as_two(xir_node *at, xir_value *x, windows *w) {
     int64_t *const lists[] = { w->input, w->size, w->stride, w->dilation, w->before, w->after, w->more };
     static const int64_t otherwise[] = { 1, 1, 1, 1, 0, 0, 0 };
@@ -89,7 +89,7 @@ static size_t first_axis(const xir_node *at) {
     return layout && xir_layout_rank(layout) > 2 && xir_layout_axis(layout, 1) == 'C' ? 2 : 1;
 }
 
-/* What a cell of the padding is for a greatest element: NNabla has bools and integers as reals. */
+/* The value of a cell of the padding for a greatest element: NNabla has bools and integers as reals. */
 static double least_element(const xir_type *element) {
     const xir_integer_type *integer = xir_integer_type_of(xir_type_object(element));
     if (xir_type_kind_of(element) == XIR_TYPE_BOOL) return 0;

@@ -86,7 +86,7 @@ static xir_value *nearest(xir_node *at, xir_value *x, size_t axis, const enlarge
     return make_taken(at, x, axis, &places);
 }
 
-/* Whether XIR's Upsample has the same cells: linear with half pixels or corners, or each cell repeated. */
+/* Returns true if XIR's Upsample has the same cells: linear with half pixels or corners, or each cell repeated. */
 static bool suits_upsample(const enlarged *e, bool linear) {
     if (linear) return e->corners ? !e->half : e->half && (e->out > 1 || e->in == 1);
     if (e->out % e->in) return false;

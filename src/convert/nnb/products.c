@@ -5,7 +5,8 @@
  * shape says (in, out). A weight that a function makes is as its shape says. */
 #include "nnb/nnb.h"
 
-/* Which inputs are the weight, the factors of the outputs, and the bias. SIZE_MAX: the function does not have it. */
+/* The inputs that are the weight, the factors of the outputs, and the bias. SIZE_MAX: the function does not have
+ * it. */
 typedef struct roles { size_t weight, alpha, bias; } roles;
 
 static roles roles_of(const xir_node *at) {
@@ -14,7 +15,7 @@ static roles roles_of(const xir_node *at) {
     return all[xir_node_variant(at)];
 }
 
-/* How many leading dims of the weight the input's take: the fewest whose product is `n`. */
+/* Finds the number of leading dims of the weight for the input's: the fewest whose product is `n`. */
 static bool input_dims(xir_node *at, const xir_ints *dims, int64_t n, size_t weight, size_t *out) {
     char where[32];
     for (size_t k = 1; k <= dims->n; k++) {

@@ -240,7 +240,7 @@ static xir_value *with_padding(xir_node *at, xir_value *x, pool *p) {
     return zeros_around(at, x, &pads);
 }
 
-/* Whether the dims of the declared output are those of the pool. */
+/* Returns true if the dims of the declared output are those of the pool. */
 static bool fits(const xir_node *at, const xir_value *x, const pool *p) {
     const xir_value *y = xir_op_output(xir_node_op(at), 0);
     if (!y || !xir_type_as_tensor(xir_value_type(y)) || v_rank(y) != v_rank(x)) return false;

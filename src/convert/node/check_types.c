@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Whether the types that a file declares for the outputs of a node agree with the inferred ones. A file may declare a
- * whole type, only the elements, or only the dims. Dims agree if they may be equal for some values of the symbols. */
+/* Compares the types that a file declares for the outputs of a node with the inferred ones. A file may declare a whole
+ * type, only the elements, or only the dims. Dims agree if they may be equal for some values of the symbols. */
 #include <stdio.h>
 #include "node/node.h"
 #include "name_dims.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What the declaration of a dialect says: parts of keys and places, and functions that it may have. */
+/* Reads the declaration of a dialect: parts of keys and places, and functions that it may have. */
 #include "node/node.h"
 #include "sized.h"
 
@@ -39,7 +39,7 @@ const char *convert_results(const xir_dialect_decl *dialect) { WORD(results, "/o
 const char *convert_sources(const xir_dialect_decl *dialect) { WORD(sources, "network input or constant"); }
 const char *convert_operators(const xir_dialect_decl *dialect) { WORD(operators, "set of operations"); }
 
-/* Whether a declaration has a member that was added after the first version of the struct. */
+/* True if a declaration has a member that was added after the first version of the struct. */
 #define HAS(d, member) ((d)->size >= SIZE_TO(xir_dialect_decl, member) && (d)->member)
 
 bool convert_check(const xir_dialect_decl *dialect, xir_node *at) {

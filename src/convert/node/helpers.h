@@ -67,7 +67,7 @@ double *node_reals(xir_node *at, int64_t n);
 
 /* The two factors of an Add; if there is one for each channel, the node is kept. */
 bool node_factors(xir_node *at, double *alpha, double *beta);
-/* Whether input i of two is one number of a constant that does not add dims to the other input. */
+/* Returns true if input i of two is one number of a constant that does not add dims to the other input. */
 bool node_is_number(xir_node *at, size_t i, double *out);
 
 /* The least positive number of reals; 0 for other elements. A norm above 0 is not less. */

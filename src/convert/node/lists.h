@@ -28,7 +28,7 @@ list_items make_items(xir_node *at, size_t n, int64_t fill);
 /* Reads a list from the attribute `name` (NULL: none), or else from an input. False after a failure, or if the node has
  * neither. If not even the number of items is known, the node is kept. */
 bool read_items_of(xir_node *at, const char *name, size_t input, list_items *out);
-/* Returns true if all items are numbers; and how many are not. */
+/* Returns true if all items are numbers, and counts those that are not. */
 bool   items_known(const list_items *list);
 size_t items_open(const list_items *list);
 

@@ -391,7 +391,7 @@ bool       node_cast_axes(const xir_value *x, const xir_value *y, int64_t axes[8
 /* turns.c. Notes that a product's output has been replaced; false: out of memory. */
 bool       back_replace(conversion *c, xir_value *old, xir_value *now);
 bool       back_is_result(const conversion *c, const xir_value *v);
-/* What stands in the place of a value now. */
+/* Returns the value that stands in the place of another one now. */
 xir_value *back_latest(const conversion *c, xir_value *v);
 /* The value that v is when permuted back: axis i of it is axis order[i] of v. NULL: v is not permuted so. */
 xir_value *back_unturned(conversion *c, const xir_value *v, const int64_t *order, size_t rank);

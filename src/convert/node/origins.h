@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Where ops come from: those that are copies from a body have its nodes' numbers in findings (opened.h). */
+/* The origins of ops: those that are copies from a body have its nodes' numbers in findings (opened.h). */
 #ifndef CONVERT_ORIGINS_H
 #define CONVERT_ORIGINS_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What the way back has replaced, and the values that are others with their axes in another order: what permutes axes
- * back finds the value that it began with. */
+/* Values that the way back has replaced, and values that are others with their axes in another order: an op that
+ * permutes axes back finds the value that it began with. */
 #include "node/node.h"
 
 static bool note(conversion *c, xir_value **list[], size_t *n, size_t *room, pointer_table *of, const void *key,

@@ -11,7 +11,7 @@
 
 enum { MOST_HEADS = 1 << 16 };
 
-/* What both have in common: queries, keys and values as [batch, heads, length, size]. */
+/* The common part of both: queries, keys and values as [batch, heads, length, size]. */
 typedef struct attention {
     xir_value *q, *k, *v, *mask, *padding, *past_k, *past_v;   /* all after v may be NULL */
     int64_t    heads;

@@ -22,7 +22,7 @@ static bool fits(const xir_value *x, double factor) {
     return near > 0 && isfinite(near) && (xir_type_storage_bits(v_element(x)) <= 32 || (double)near == factor);
 }
 
-/* The mask with 2 or 4 dims, the last of which are queries and keys: the operator hides keys that a mask does not have,
+/* The mask with 2 or 4 dims, the last two being queries and keys: the operator hides keys that a mask does not have,
  * where XIR's broadcasts. NULL for NULL, and after a failure. */
 static xir_value *whole_mask(xir_node *at, xir_value *mask, const xir_value *q, const xir_value *k) {
     const int64_t lengths[] = { length_of(q), length_of(k) };

@@ -47,7 +47,7 @@ static xir_status store_all(xir_pass *pass) {
 
 /* ---- views ------------------------------------------------------------------------------------------------------ */
 
-/* In a network of which ops stay, a view is XIR's op for it. */
+/* In a network that keeps ops, a view is XIR's op for it. */
 static xir_status as_bit_cast(xir_network *net, xir_op *op) {
     xir_context *ctx = xir_network_context(net);
     xir_value *x = xir_op_input(op, 0), *y = xir_op_output(op, 0);

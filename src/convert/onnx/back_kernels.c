@@ -30,8 +30,8 @@ static bool holds_reals(const char *name, const xir_type *element, bool single) 
     return xir_type_kind_of(element) == XIR_TYPE_INTEGER && is_exact_in_reals(name, bits, single);
 }
 
-/* Returns true if the greatest or least of no integers or bools may be wanted, which wider ones have another value for.
- * */
+/* Returns true if the greatest or least of no integers or bools may be wanted, which wider ones have another value
+ * for. */
 static bool may_reduce_nothing(xir_node *at, const char *name, const xir_type *element) {
     const xir_value *x = xir_op_input(at->op, 0);
     bool any = false;

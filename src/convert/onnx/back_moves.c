@@ -123,7 +123,7 @@ bool onnx_back_tile(xir_node *at) {
     return onnx_becomes(at, INS(x, list), NO_SETS);
 }
 
-/* The dims [start, end) of x; before version 15 all of them, of which some are taken. */
+/* The dims [start, end) of x; before version 15 all of them, some of which are taken. */
 bool onnx_back_shape(xir_node *at) {
     xir_value *x = xir_op_input(at->op, 0);
     if (!x || !xir_type_as_tensor(xir_value_type(x))) return xir_node_unsupported(at, "an input without a type");

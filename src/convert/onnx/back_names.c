@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What a network needs before it can be a graph of ONNX, in which a value is its name: each name is unique, and what
- * has none gets one. Inputs and results of the network keep theirs. A result is a value of its own that a node
- * makes. Nodes have names too, and no two of them the same. */
+/* Prepares a network to be a graph of ONNX, in which a value is its name: names become unique, and values without one
+ * get one. Inputs and results of the network keep theirs. A result is a value of its own that a node makes. Nodes have
+ * names too, and no two of them the same. */
 #include <stdio.h>
 #include "onnx/back.h"
 #include "onnx/onnx.h"

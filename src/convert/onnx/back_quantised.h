@@ -10,7 +10,7 @@
 
 #include "onnx/back.h"
 
-/* What is known about a quantised type. */
+/* The properties of a quantised type. */
 typedef struct linear {
     const xir_type *element, *stored;
     size_t          n;           /* scales                                          */
@@ -58,7 +58,7 @@ xir_value *linear_chosen(xir_node *at, xir_value *v, const linear *t);
 
 /* ---- ops on integers (back_integers.c) ---- */
 
-/* How an op of quantised values becomes operators on the integers that they store; NULL if it has no such form. */
+/* Converts an op of quantised values to operators on the integers that they store; NULL if it has no such form. */
 xir_convert_fn *onnx_on_integers(xir_node *at);
 /* Returns true for the classes that only move elements. */
 bool onnx_moves(const xir_node *at);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Which elements ONNX's operators take, by the version of the operator set, as far as the way back makes them. */
+/* The elements that ONNX's operators accept, by the version of the operator set, as far as the way back makes them. */
 #include "onnx/back.h"
 #include "onnx/onnx.h"
 #include "element_codes.h"

@@ -7,7 +7,7 @@
 #include <math.h>
 #include "onnx/back.h"
 
-/* How many bits a sum of the op has, with its sign; 0: unknown. */
+/* Returns the number of bits of a sum of the op, with its sign; 0: unknown. */
 static double bits_of_sums(const xir_value *x, const xir_value *kernel, const xir_value *bias) {
     double products = 1;
     for (size_t i = 0; i < v_rank(kernel); i++) products *= v_dim(kernel, i) > 0 ? (double)v_dim(kernel, i) : 0;

@@ -121,7 +121,7 @@ static bool with_divisor(xir_node *at, const xir_value *x, const windows *w) {
     return xir_node_result(at, 0, xir_node_scaled(at, y, (double)product_of(&size, 0, w->n) / (double)w->divisor));
 }
 
-/* Where padding counts, or does not matter, the average of a padded map is the same. */
+/* The average of a padded map is the same if padding counts, or does not matter. */
 bool onnx_back_average_pool(xir_node *at) {
     windows w;
     xir_value *x = map_input(at);

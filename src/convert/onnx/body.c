@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What hooks of nodes with subgraphs share: their inputs, integers and stacked values, and opening a subgraph. */
+/* Helpers for hooks of nodes with subgraphs: their inputs, integers and stacked values, and opening a subgraph. */
 #include <stdio.h>
 #include <xir/onnx.h>
 #include "onnx/control.h"

@@ -6,7 +6,7 @@
  *   - each branch has at most 64 ops and results, all ops are XIR's, none has an effect;
  *   - each op has a result whatever its inputs are: the branch that is not picked may be guarded by the condition;
  *   - both branches return the same types;
- *   - both together take at most a tenth more multiply-adds than the dearer one.
+ *   - both together take at most a tenth more multiply-adds than the more expensive one.
  * Otherwise the node stays as it was. */
 #include <xir/cost.h>
 #include "onnx/control.h"
@@ -24,7 +24,7 @@ static const char *const attribute_of[BRANCHES] = { "then_branch", "else_branch"
 
 /* ---- ops that always have a result ------------------------------------------------------------------------------ */
 
-/* When a class of XIR has no result, or one that nothing defines. */
+/* The cases in which a class of XIR has no result, or one that nothing defines. */
 typedef enum undefined_when { ALWAYS, OF_INTEGERS, TO_INTEGERS, INDEXES, LISTS } undefined_when;
 
 static const struct { const char *key; undefined_when when; } undefined[] = {

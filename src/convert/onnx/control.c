@@ -43,7 +43,7 @@ typedef struct loop_plan {
 
 static bool keep_loop(xir_node *at) { return onnx_keep(at, onnx_type_loop); }
 
-/* What a loop without rounds collects: nothing, of known dims. */
+/* The result of a loop without rounds: nothing, of known dims. */
 static xir_value *nothing(xir_node *at, size_t i) {
     const xir_type *type = onnx_body_type(at, "body", i);
     xir_ints dims = type ? xir_node_make_ints(at, xir_type_rank(type) + 1, 0) : (xir_ints){ NULL, 0 };

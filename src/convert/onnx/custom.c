@@ -36,7 +36,7 @@ static const char *name_with(xir_node *at, xir_str name, const char *suffix) {
     return text;
 }
 
-/* What a call has printed; takes the buffer. */
+/* Returns the text that a call has printed; takes the buffer. */
 static xir_any printed(xir_node *at, xir_status status, xir_text_buffer *text) {
     xir_str kept = { NULL, 0 };
     if (!status) kept = kept_text(at, text->data, text->size);

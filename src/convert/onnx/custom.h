@@ -37,8 +37,8 @@ xir_convert_fn onnx_custom;   /* the node becomes an op of XIR */
 
 xir_convert_fn onnx_become_custom;   /* an op of XIR becomes a node */
 
-/* What the way back does with an op that no row converts: the ways of quantised numbers (back_pairs.c), and with
- * the option `custom` a node. */
+/* Converts an op that no row converts on the way back: the ways of quantised numbers (back_pairs.c), and with the
+ * option `custom` a node. */
 xir_convert_fn *onnx_rest(xir_node *at, size_t i);
 
 #endif

@@ -15,7 +15,8 @@ bool custom_wrong(custom_reading *r, xir_status code, xir_str name, const char *
 
 /* ---- objects ---------------------------------------------------------------------------------------------------- */
 
-/* What a text of JSON stands for, or NULL after a finding with the parser's words, which are in `why`. */
+/* Returns the object for which a text of JSON stands, or NULL after a finding with the parser's words, which are in
+ * `why`. */
 static const void *parsed(custom_reading *r, xir_str name, const void *it, const xir_diags *why) {
     const xir_diag *d = why ? xir_diags_at(why, 0) : NULL;
     if (!it && (!d || d->code == XIR_E_MEMORY)) node_no_memory(r->at);

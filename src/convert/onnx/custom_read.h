@@ -9,7 +9,7 @@
 #include "onnx/back.h"
 #include "onnx/custom.h"
 
-/* What is read of a node. */
+/* A node that is being read. */
 typedef struct custom_reading {
     xir_node         *at;
     const xir_class  *cls;
@@ -30,7 +30,7 @@ static inline const xir_any *custom_find(const custom_reading *r, const char *na
 /* A finding about an attribute; false. */
 bool custom_wrong(custom_reading *r, xir_status code, xir_str name, const char *what);
 
-/* What an attribute's JSON says: an object, NULL with a finding; a type, for which an empty text is NULL; a map. */
+/* Parse an attribute's JSON: an object, NULL with a finding; a type, for which an empty text is NULL; a map. */
 const xir_object *custom_parse(custom_reading *r, xir_str name, xir_str json);
 bool custom_parse_type(custom_reading *r, xir_str name, const xir_any *any, const xir_type **out);
 bool custom_parse_map(custom_reading *r, xir_str name, xir_str json, xir_map *out);

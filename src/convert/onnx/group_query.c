@@ -85,7 +85,7 @@ static xir_value *as_int64(xir_node *at, size_t i) {
     return xir_node_cast(at, xir_node_input(at, i), xir_type_sint(at->c->ctx, 64));
 }
 
-/* Whether each batch has all keys of the past and the new ones, as constants say. */
+/* Returns true if each batch has all keys of the past and the new ones, as constants say. */
 static bool is_whole(xir_node *at, const group_query *g) {
     xir_ints lengths;
     const int64_t past = v_dim(g->past_k, 2), now = v_dim(g->k, 1);
@@ -95,8 +95,8 @@ static bool is_whole(xir_node *at, const group_query *g) {
     return true;
 }
 
-/* How many keys of the past count: those that the new ones complete to input 5 plus 1; none if the new ones are all
- * that there are (input 6), because then some of them may be padding. */
+/* Finds the number of keys of the past that count: those that the new ones complete to input 5 plus 1; none if the new
+ * ones are all that there are (input 6), because then some of them may be padding. */
 static bool count_before(xir_node *at, group_query *g) {
     xir_value *total = as_int64(at, TOTAL), *lengths = as_int64(at, LENGTHS);
     const xir_ints one = { (int64_t[]){ 1 }, 1 }, none = { (int64_t[]){ 0 }, 1 };

@@ -11,8 +11,8 @@ bool onnx_gather(xir_node *at) {
     return xir_node_becomes(at, at->cls->row->cls, INS(data, indices), SETS(INT("axis", axis)));
 }
 
-/* Whether an element type has all numbers below n: XIR's TopK gives positions in the element type of x. An unknown
- * dim is assumed to be small enough for fp32. */
+/* Returns true if an element type has all numbers below n: XIR's TopK gives positions in the element type of x. An
+ * unknown dim is assumed to be small enough for fp32. */
 static bool can_count(const xir_type *element, int64_t n) {
     const xir_float_type *real = xir_float_type_of(xir_type_object(element));
     uint64_t bits = xir_type_storage_bits(element);

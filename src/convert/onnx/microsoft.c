@@ -61,8 +61,8 @@ bool onnx_ms_bias_add(xir_node *at) {
     return xir_node_result(at, 0, xir_node_sum(at, biased(at), xir_node_input(at, 2), 1, 1));
 }
 
-/* Whether the dims of x over which the bias is repeated, broadcast from the right, are those that the node means: with
- * `inner` the last ones before the axis, otherwise the first ones. The axis is the last dim. */
+/* Returns true if the dims of x over which the bias is repeated, broadcast from the right, are those that the node
+ * means: with `inner` the last ones before the axis, otherwise the first ones. The axis is the last dim. */
 static bool repeats_so(const xir_value *x, const xir_value *bias, bool inner) {
     const size_t rank = v_rank(x), missing = rank - v_rank(bias);
     bool second = false;   // whether the dims of the second kind have begun

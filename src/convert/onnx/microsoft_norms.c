@@ -39,7 +39,7 @@ static xir_value *looked_up(xir_node *at, xir_value *table, xir_value *index) {
     return xir_node_make(at, "Gather", INS(table, index), SETS(INT("axis", 0)));
 }
 
-/* How many elements of each row of the mask are 1; without a mask 0. */
+/* Returns the number of elements of each row of the mask that are 1; without a mask 0. */
 static xir_value *mask_index(xir_node *at, xir_value *ids, xir_value *mask) {
     const xir_type *whole = xir_type_sint(at->c->ctx, 32);
     const xir_ints axis = { (int64_t[]){ 1 }, 1 };

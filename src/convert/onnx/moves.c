@@ -91,7 +91,7 @@ bool onnx_transpose(xir_node *at) {
     return xir_node_result(at, 0, xir_node_transposed(at, x, perm.v, rank, NULL));
 }
 
-/* What XIR's Expand is asked for one dim: -1 keeps it, as any size does if the dim is not 1. */
+/* The size for one dim of XIR's Expand: -1 keeps it, as any size does if the dim is not 1. */
 static list_item asked_size(xir_node *at, const list_item *asked, const list_item *own) {
     object_pool *pool = &at->c->net->pool;
     bool keeps = asked->v == 1 || (asked->v == own->v && asked->v != EXPR_UNKNOWN) ||

@@ -120,7 +120,8 @@ static xir_value *along(xir_node *at, xir_value *v, const xir_value *x) {
     return make_reshaped(at, v, &dims);
 }
 
-/* Whether an attribute that names an element type is missing or names the given one; otherwise the node stays. */
+/* Returns true if an attribute that names an element type is missing or names the given one; otherwise the node
+ * stays. */
 static bool computes_in(xir_node *at, const char *name, const xir_type *real) {
     const int64_t code = xir_node_int(at, name, 0);
     if (!code || xir_type_equal(onnx_element(at->c->ctx, code), real)) return true;
@@ -156,7 +157,8 @@ xir_value *onnx_quantized(xir_node *at, xir_value *x, xir_value *scale, xir_valu
     return xir_node_cast(at, y, to);
 }
 
-/* Whether scale and zero point of inputs 1 and 2 suit input 0; those of blocks are checked where they are used. */
+/* Returns true if scale and zero point of inputs 1 and 2 suit input 0; those of blocks are checked where they are
+ * used. */
 static bool quantiser_fits(xir_node *at) {
     const xir_value *x = xir_node_input(at, 0);
     return x && (xir_node_int(at, "block_size", 0) || onnx_quantiser_fits(at, x, 1, 2, xir_node_int(at, "axis", 1)));

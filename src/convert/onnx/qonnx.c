@@ -101,7 +101,7 @@ static const xir_type *type_of_bits(xir_node *at, const xir_value *x, bool sign,
     return type;
 }
 
-/* Integers without a sign, none of which is the greatest one of their type. */
+/* Integers without a sign; none is the greatest one of their type. */
 static xir_value *narrowed(xir_node *at, xir_value *q, double bits) {
     xir_value *stored = onnx_as_stored(at, q);
     if (!stored) return NULL;

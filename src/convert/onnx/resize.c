@@ -145,7 +145,8 @@ static bool new_sizes(xir_node *at, const xir_value *x, size_t scales_at, size_t
     return !xir_node_failed(at);
 }
 
-/* Whether a coordinate lies midway between two cells, which ONNX's nearest mode rounds down and XIR's op up. */
+/* Returns true if a coordinate lies midway between two cells, which ONNX's nearest mode rounds down and XIR's op
+ * up. */
 static bool any_midway(const xir_ints *from, const xir_ints *to) {
     for (size_t i = 2; i < to->n; i++) {
         for (int64_t p = 0; p < to->v[i]; p++) {

@@ -76,7 +76,7 @@ static bool scales_of(xir_node *at, xir_value *x, size_t scales_at, list_items *
     return true;
 }
 
-/* Whether XIR's coordinates, half-pixel centres, give what the node asks for. */
+/* Returns true if XIR's coordinates, half-pixel centres, give what the node asks for. */
 static bool fits(const xir_node *at, bool old, bool nearest, const int64_t *factors, size_t rank) {
     const char *place = "coordinate_transformation_mode", *round = "nearest_mode";
     bool whole = true, pytorch = xir_node_is(at, place, "pytorch_half_pixel");

@@ -23,7 +23,7 @@ static size_t place_of(const scan_plan *p, size_t member, size_t round) {
 
 /* ---- the end ---------------------------------------------------------------------------------------------------- */
 
-/* What the rounds of one member collect. */
+/* Collects one member of all rounds. */
 static xir_value *collected(xir_node *at, const scan_plan *p, size_t member, size_t i) {
     const size_t n = (size_t)p->length;
     xir_value **parts = node_take(at, (n + 1) * sizeof *parts);

@@ -111,7 +111,7 @@ bool onnx_concat_from_sequence(xir_node *at) {
 
 /* ---- parts of a tensor ------------------------------------------------------------------------------------------ */
 
-/* How many elements each member has: those of the list, or for one number as many each; without it 1. */
+/* Finds the number of elements of each member: those of the list, or for one number as many each; without it 1. */
 static bool sections_of(xir_node *at, xir_value *x, size_t axis, xir_ints *out) {
     xir_ints given = { (int64_t[]){ 1 }, 1 };
     const bool has = xir_node_has(at, 1), listed = has && v_rank(node_input_at(at, 1)) == 1;

@@ -101,7 +101,7 @@ static inline int64_t dim_product(int64_t a, int64_t b) {
 bool items_of(xir_node *at, const char *attribute, size_t input, xir_ints *out);
 /* One number from an input; -1: it is unknown. */
 int64_t number_of(xir_node *at, size_t input);
-/* What two broadcast shapes give. */
+/* Computes the shape to which two shapes broadcast. */
 bool dims_broadcast(xir_node *at, const xir_ints *a, const xir_ints *b, xir_ints *out);
 
 #endif

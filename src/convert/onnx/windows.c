@@ -240,8 +240,8 @@ static int64_t steps_to(int64_t distance, int64_t step) {
     return distance <= 0 ? 0 : distance / step + (distance % step != 0);
 }
 
-/* How many elements of each window count, in dims that broadcast with its sums: those of the input, or, with `padded`,
- * those of the padding too, but not cells after it, which only rounding up adds. */
+/* Returns the number of elements of each window that count, in dims that broadcast with its sums: those of the input,
+ * or, with `padded`, those of the padding too, but not cells after it, which only rounding up adds. */
 static xir_value *window_counts(xir_node *at, const xir_value *x, const windows *w, const windows *plain, bool padded) {
     xir_ints dims = xir_node_make_ints(at, w->n, 1);
     if (!xir_node_need_dims(at, x, 2, SIZE_MAX) || !dims.v) return NULL;

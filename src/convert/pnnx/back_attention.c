@@ -15,7 +15,7 @@
 
 enum { MOST_OPS = 40 };
 
-/* What is found of one attention, and the operators that it replaces, users first. */
+/* The parts of one attention that were found, and the operators that it replaces, users first. */
 typedef struct projection { xir_value *x, *weight, *bias, *rows[2]; size_t n_rows; double factor; } projection;
 typedef struct attention {
     xir_network *net;
@@ -318,7 +318,7 @@ static bool find(attention *a, xir_op *out) {
 
 /* ---- one operator ----------------------------------------------------------------------------------------------- */
 
-/* What it is given before the batch was put first. */
+/* Returns the value from before the batch was put first. */
 static xir_value *in_turn(xir_value *v) {
     static const int64_t swap[] = { 1, 0, 2 };
     const xir_op *op = v ? xir_value_op(v) : NULL;

@@ -6,8 +6,8 @@
 #include "spec/maps.h"
 #include "spec/resizing.h"
 
-/* Resize and Upsample: sizes are given, so both ends of the cells are at the borders, unless the corners are aligned.
- * */
+/* Resize and Upsample: sizes are given, so both ends of the cells are at the borders, unless the corners are
+ * aligned. */
 bool pnnx_back_resize(xir_node *at) {
     resizing r;
     xir_value *x = map_input(at);

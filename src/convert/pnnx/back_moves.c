@@ -8,7 +8,7 @@
 #include "spec/borders.h"
 #include "spec/slicing.h"
 
-/* Whether a list is an input that is computed. */
+/* Returns true if a list is an input that is computed. */
 static bool is_computed(xir_node *at) { return xir_node_has(at, 1) && !xir_node_is_constant(at, 1); }
 
 /* A list of numbers: an attribute, or an input that is constant. */
@@ -208,7 +208,7 @@ bool pnnx_back_roll(xir_node *at) {
     return xir_node_becomes_foreign(at, INS(x), SETS(LIST("dims", &dims), LIST("shifts", &shifts)));
 }
 
-/* Whether positions that are computed can't be negative. */
+/* Returns true if positions that are computed can't be negative. */
 static bool counts_up(const xir_value *index) {
     static const char *const classes[] = { "pnnx::torch.argmax", "pnnx::torch.argmin", "pnnx::torch.topk",
                                            "pnnx::torch.masked_select", "pnnx::torch.max", "pnnx::torch.min" };

@@ -37,8 +37,8 @@ bool pnnx_back_conv(xir_node *at) {
                             INT("out_channels", transposed ? second * groups : first), LIST("kernel_size", &size)));
 }
 
-/* How many windows a pool has along an axis with so many cells of padding. Rounded up, the last window begins inside.
- * Negative: the dim is open, or no window fits. */
+/* Returns the number of windows of a pool along an axis with that much padding. Rounded up, the last window begins
+ * inside. Negative: the dim is open, or no window fits. */
 static int64_t windows_in(const windows *w, size_t k, int64_t padding, bool up) {
     const int64_t room = w->input[k] < 0 ? -1 : w->input[k] + padding - w->dilation[k] * (w->size[k] - 1) - 1;
     int64_t n = room < 0 ? -1 : (up ? room + w->stride[k] - 1 : room) / w->stride[k] + 1;

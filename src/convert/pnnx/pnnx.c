@@ -51,7 +51,7 @@ static xir_status spread(xir_op *op) {
     for (size_t i = 0; i < all.n && !changes; i++) changes = all.v[i] != xir_op_input(op, (int64_t)i);
     xir_status status = xir_op_set_inputs(op, all.v, all.n);
     mem_free(alloc, (void *)all.v, bytes);
-    /* What the file says about the lines of the results is about the tuples. */
+    /* The file's statements about the lines of the results concern the tuples. */
     if (!status && changes) status = xir_op_set_tag(op, XIR_STR("pnnx.lines"), NULL);
     return status;
 }

@@ -20,8 +20,8 @@ enum {
 /* The variant of a module that pads: its spatial dims, and 4 times how; 0: the function, whose attributes say it. */
 enum { PNNX_PAD_CONSTANT, PNNX_PAD_REFLECT, PNNX_PAD_REPEAT };
 
-/* Whether PNNX's own reader takes a number of an attribute. It ends the program on integers of more than 32 bits, and
- * on reals that are not normal floats. */
+/* Returns true if PNNX's own reader takes a number of an attribute. It ends the program on integers of more than 32
+ * bits, and on reals that are not normal floats. */
 static inline bool pnnx_reads_integer(double v) { return fabs(v) <= INT32_MAX; }
 static inline bool pnnx_reads_real(double v) {
     return v == 0 || !isfinite(v) || (fabs(v) >= FLT_MIN && fabs(v) <= FLT_MAX);
@@ -39,7 +39,7 @@ void       pnnx_split_key(xir_str key, xir_str *domain, xir_str *type);
 
 /* The element type of PyTorch's word, "torch.float"; NULL if it is unknown, or if XIR has no such type. */
 const xir_type *pnnx_element(xir_context *ctx, xir_str word);
-/* Whether an attribute is missing or None. */
+/* Returns true if an attribute is missing or None. */
 bool pnnx_is_none(const xir_node *at, const char *name);
 /* A list of integers of an attribute; a number counts as one item. `n` items are expected, or one that counts for all;
  * 0: any number. False if it is missing or None, or empty though items are expected, or after a failure. */
@@ -51,7 +51,7 @@ bool pnnx_word_integer(xir_str word, int64_t *out);
 /* x in the elements that the attribute dtype names: PyTorch casts before it computes. x if it is missing or None; NULL
  * after a failure. */
 xir_value *pnnx_cast_first(xir_node *at, xir_value *x);
-/* Whether input i has integers; otherwise it adds a finding. */
+/* Returns true if input i has integers; otherwise it adds a finding. */
 bool pnnx_is_index(xir_node *at, size_t i, const xir_value *v);
 /* x * y^T + bias, with y as PyTorch has it, [out, in]. Absent: NULL. */
 xir_value *pnnx_times(xir_node *at, xir_value *x, xir_value *weight, xir_value *bias);

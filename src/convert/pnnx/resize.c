@@ -155,7 +155,7 @@ static bool resize_open(xir_node *at, xir_value *x, resize_mode mode, bool corne
     return xir_node_result(at, 0, op_of_resizing(at, x, &(resizing){ .way = way, .size = to }));
 }
 
-/* Whether the size is an input whose numbers are not known. */
+/* Returns true if the size is an input whose numbers are not known. */
 static bool size_is_computed(xir_node *at) {
     xir_ints size;
     if (!xir_node_has(at, 1) || xir_node_is_constant(at, 1)) return false;

@@ -179,7 +179,7 @@ static xir_value *make_pool(xir_node *at, xir_value *x, const char *const classe
 static const char *const max_pools[] = { "MaxPool1d", "MaxPool2d", "MaxPool3d" };
 static const char *const avg_pools[] = { "AvgPool1d", "AvgPool2d", "AvgPool3d" };
 
-/* Whether the positions of maxima are used. */
+/* Returns true if the positions of maxima are used. */
 static bool gives_places(const xir_node *at) {
     return xir_op_output_count(xir_node_op(at)) > 1 && xir_value_uses(xir_op_output(xir_node_op(at), 1));
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Whether a node has the form that its row describes: the attributes, how many inputs and outputs, and whether the
- * version of the operators that the network uses has the op. What no row knows is refused when checking, except in a
- * network of a version beyond those that rows know: there the node is kept. */
+/* Checks that a node has the form that its row describes: the attributes, the numbers of inputs and outputs, and a
+ * version of the operators, that of the network, which has the op. What no row knows is refused when checking, except
+ * in a network of a version beyond those that rows know: there the node is kept. */
 #include <stdarg.h>
 #include <stdio.h>
 #include "rows/row.h"
@@ -96,7 +96,7 @@ static bool is_any_kind(const xir_any *any, xir_str letters) {
     return false;
 }
 
-/* What the row says about an attribute of this name; NULL: nothing, and *near is the closest name. */
+/* Returns the row's attribute of this name; NULL: it has none, and *near is the closest name. */
 static const row_attribute *find_attribute(const convert_class *cls, xir_str name, xir_str *near) {
     size_t distance = SIZE_MAX;
     *near = (xir_str){ NULL, 0 };
@@ -115,7 +115,7 @@ static attribute_place place_of(xir_str name) {
     return where;
 }
 
-/* What no row knows, in a network of a version beyond those that rows know: the node is kept. Returns false. */
+/* Keeps a node that no row knows, in a network of a version beyond those that rows know. Returns false. */
 static bool XIR_PRINTF(3, 4) keep_newer(xir_node *at, const char *where, const char *format, ...) {
     char what[140];
     va_list list;

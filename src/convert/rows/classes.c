@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What a conversion knows about a foreign class, from its row, whose texts are read once for each class. */
+/* Foreign classes, as their rows describe them. The texts of a row are read once for each class. */
 #include "registry.h"
 #include "rows/row.h"
 #include "sized.h"

@@ -92,7 +92,7 @@ bool node_ints_are_short(xir_node *at);
 
 /* row_back.c: reads the node's candidate backward. */
 bool row_run_back(xir_node *at);
-/* What the sets of the row say, as attributes of the foreign op; sets of `more` win. */
+/* Writes the sets of the row as attributes of the foreign op; sets of `more` win. */
 bool row_becomes(xir_node *at, xir_values inputs, xir_sets more);
 /* An input in the order that the row gives for its position; NULL if absent or after a failure. */
 xir_value *row_back_input(xir_node *at, size_t i);

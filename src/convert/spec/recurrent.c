@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What formulas and formats share about RNN, LSTM and GRU: reading the op, and its two orders of steps and batch. */
+/* RNN, LSTM and GRU, for formulas and formats: reading the op, and its two orders of steps and batch. */
 #include <math.h>
 #include "spec/recurrent.h"
 

@@ -9,7 +9,7 @@
 #include "node/helpers.h"
 #include "node/lists.h"
 
-/* How a cell is computed: it is the nearest one, or lies on a line or a curve between cells. */
+/* The ways to compute a cell: it is the nearest one, or lies on a line or a curve between cells. */
 typedef enum cell_way { CELL_NEAREST, CELL_LINEAR, CELL_CUBIC } cell_way;
 
 typedef struct resizing {

@@ -26,7 +26,7 @@ typedef struct windows {
 typedef struct axis_words { const char *pool, *stride, *dilation, *before, *after, *more; } axis_words;
 const axis_words *axis_words_of(size_t n, size_t k);
 
-/* How many cells of the padded input are left after the first window; negative: it does not fit. */
+/* Returns the number of cells of the padded input after the first window; negative: it does not fit. */
 static inline int64_t window_room(const windows *w, size_t k) {
     return w->input[k] + w->before[k] + w->after[k] - w->dilation[k] * (w->size[k] - 1) - 1;
 }

@@ -122,7 +122,7 @@ bool tsm_back_top_k(xir_node *at) {
 
 /* ---- moves ------------------------------------------------------------------------------------------------------ */
 
-/* Reshape and Squeeze: the dims of the result, of which one may be open. */
+/* Reshape and Squeeze: the dims of the result; one of them may be open. */
 bool tsm_back_reshape(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     xir_ints dims = xir_node_dims(at, xir_op_output(at->op, 0));

@@ -37,7 +37,7 @@ static bool keeps_name(const xir_value *v, xir_str name) {
     return tag && tag->kind == XIR_ANY_TEXT && xir_str_equal(tag->as.text, name);
 }
 
-/* What has no name gets one when the file is written. */
+/* A value without a name gets one when the file is written. */
 static bool name_value(naming *n, xir_value *v) {
     char text[MOST_STEM + 1 + NUMBER_ROOM];
     if (!v || pointer_table_find(&n->named, v)) return true;

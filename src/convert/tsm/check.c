@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What rows cannot say about a node: the dims and elements that a file declares for its result, and, on the way back,
- * whether a file can hold its values. */
+/* Checks of a node that rows cannot express: the dims and elements that a file declares for its result, and, on the
+ * way back, whether a file can hold its values. */
 #include "tsm/tsm.h"
 
 /* A parameter of the node whose only result is v. */

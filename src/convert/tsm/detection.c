@@ -195,7 +195,8 @@ bool tsm_yolo(xir_node *at) {
 
 /* ---- regions ---------------------------------------------------------------------------------------------------- */
 
-/* Where samples of a side are, in cells: `per` in each of `bins` equal parts of a side. [regions, samples] */
+/* Returns the positions of the samples of a side, in cells: `per` in each of `bins` equal parts of a side. [regions,
+ * samples] */
 static xir_value *side_places(xir_node *at, xir_value *start, xir_value *end, int64_t bins, int64_t per) {
     if (xir_node_failed(at) || !start || !end) return NULL;
     const xir_type *e = v_element(start);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What a module needs before its operators are converted. A packed tensor becomes several values: the operator that
+/* Prepares a module before its operators are converted. A packed tensor becomes several values: the operator that
  * makes it gets an output for each field, and `_field` and `_pack` disappear. An input without an element type takes
  * that of its Cast. */
 #include <string.h>

@@ -116,7 +116,7 @@ bool tsm_same_cells(int64_t in, int64_t out) {
     return true;
 }
 
-/* Whether no place lies past the last cell: there TenniS stops 1e-5 before it, Upsample at it. */
+/* Returns true if no place lies past the last cell: there TenniS stops 1e-5 before it, Upsample at it. */
 static bool same_weights(int64_t in, int64_t out) { return place_of(LINEAR, out - 1, in, out) < (double)in - 1; }
 
 /* Upsample for images of reals with the channels second. */
@@ -358,7 +358,7 @@ bool tsm_sample2d(xir_node *at) {
     return give_sampled(at, x, (size_t)dim, &s);
 }
 
-/* Inputs: x, two sizes, a 3 x 3 matrix, of which the last row is not read. */
+/* Inputs: x, two sizes, a 3 x 3 matrix, whose last row is not read. */
 bool tsm_affine_sample2d(xir_node *at) {
     xir_ints size;
     const double *matrix;

@@ -267,7 +267,7 @@ bool tsm_split(xir_node *at) {
     return tsm_constant(at, 1, SIZE_MAX, &sizes) && give_parts(at, x, axis, &sizes);
 }
 
-/* What `_field` of anything else than packed tensors is. Fields of these are gone by now (fields.c). */
+/* Converts `_field` of anything else than packed tensors. Fields of these are gone by now (fields.c). */
 bool tsm_field(xir_node *at) {
     int64_t offset;
     if (!tsm_int(at, "offset", 0, 0, TSM_MOST_DIM, &offset)) return false;

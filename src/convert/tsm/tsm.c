@@ -76,7 +76,7 @@ const xir_type *tsm_element(xir_context *ctx, int64_t dtype) {
     return element_code_type(ctx, element_code_at(&element_codes_tsm, (uint64_t)dtype));
 }
 
-/* What counts for the common type. */
+/* The part of a number that decides about the common type. */
 typedef struct number { xir_type_kind kind; int bits; bool sign; } number;
 
 static number number_of(const xir_value *v) {

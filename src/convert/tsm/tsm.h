@@ -35,7 +35,7 @@ bool tsm_int(xir_node *at, const char *name, int64_t otherwise, int64_t least, i
 bool tsm_list(xir_node *at, const char *name, size_t n, int64_t least, xir_ints *out);
 /* Integers of 32 bits in an input that is a constant. */
 bool tsm_constant(xir_node *at, size_t i, size_t n, xir_ints *out);
-/* Whether a value has `rank` dims; a finding about the input otherwise. */
+/* Returns true if a value has `rank` dims; a finding about the input otherwise. */
 bool tsm_has_rank(xir_node *at, size_t i, const xir_value *v, size_t rank);
 
 /* The element type of a number in `#dtype`; NULL: XIR does not have it. */
@@ -77,7 +77,7 @@ int64_t         tsm_dtype(xir_node *at, const xir_type *element);
 bool            tsm_check(xir_node *at);
 const xir_any  *tsm_declared_dims(const xir_value *v);
 const xir_type *tsm_declared_element(const xir_value *v);
-/* Whether the op is of XIR's class. */
+/* Returns true if the op is of XIR's class. */
 bool            tsm_is_class(const xir_node *at, const char *name);
 
 #define TSM_HOOKS(HOOK)                                                                                                \

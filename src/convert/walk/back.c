@@ -196,8 +196,8 @@ static bool is_plain(xir_node *at) {
     return true;
 }
 
-/* What the dialect has for the rest. False: the op stays, with the first reason, or memory is out. Without a reason so
- * far, `otherwise` is one (NULL: that the format has no operation). */
+/* Converts the rest by the hook of the dialect. False: the op stays, with the first reason, or memory is out. Without
+ * a reason so far, `otherwise` is one (NULL: that the format has no operation). */
 static bool run_rest(conversion *c, const convert_class *cls, xir_node *at, char reason[300], const char *otherwise) {
     xir_convert_fn *rest;
     for (size_t i = 0; (rest = convert_rest(c->back.to, at, i)) && at->fate != NODE_NO_MEMORY; i++)
@@ -305,8 +305,8 @@ static bool drop(xir_value *v) {
     return xir_op_erase(op) == XIR_OK;
 }
 
-/* What has been permuted, or has got other letters, is known by the name of the result, once that is dropped: unless
- * its own name is one that the conversion has not made of this one. */
+/* A permuted value, or one with other letters, takes the name of the result, once that is dropped: unless its own name
+ * is one that the conversion has not made of this one. */
 static bool take_name(conversion *c, xir_value *from, const xir_value *dropped) {
     xir_value *v = back_latest(c, from);
     const xir_str name = xir_value_name(dropped);

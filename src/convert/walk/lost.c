@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What a network loses when it becomes one of a format: see lost.h. Names are compared by value: a name is kept if what
- * had it, or what stands in its place, has it in the file. */
+/* Finds the losses of a network that becomes one of a format: see lost.h. Names are compared by value: a name is kept
+ * if the value that had it, or the one in its place, has it in the file. */
 #include <stdio.h>
 #include <string.h>
 #include "walk/lost.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What a network loses when it becomes one of a format: names of values and ops, and the element types of its inputs
+/* The losses of a network that becomes one of a format: names of values and ops, and the element types of its inputs
  * and outputs. What it had is noted before the conversion, and the names of the converted network before the format
  * gives its own. At the end both are compared: the names go to a list if the option `names` asks for one, and one note
  * says what is lost. */

@@ -177,7 +177,8 @@ static size_t captured_at(const xir_node *at, xir_str name) {
     return SIZE_MAX;
 }
 
-/* What a value of the body is in the network. Params are copied once; a value from outside is an input of the node. */
+/* Finds the value of the network that stands for one of the body. Params are copied once; a value from outside is an
+ * input of the node. */
 static bool find_value(xir_node *at, const xir_value *v, xir_value **out) {
     opened_node *o = at->opened;
     *out = v ? xir_mapping_value(o->map, v) : NULL;

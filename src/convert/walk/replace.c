@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What was made for a node takes its place: names, letters and types are compared or moved, then all uses at once. */
+/* Puts the values that were made for a node in its place: names, letters and types are compared or moved, then all
+ * uses at once. */
 #include "number.h"
 #include "walk/opened.h"
 #include "walk/walk.h"
@@ -82,8 +83,8 @@ static xir_value *stand_in(xir_node *at, size_t i) {
     return v;
 }
 
-/* In a network of which a part is XIR's already, XIR's ops may find axes by the letters of a value, which what stands
- * in for it must have, too. */
+/* In a network that is partly XIR's already, XIR's ops may find axes by the letters of a value, which what stands in
+ * for it must have, too. */
 static bool asks_for_letters(const xir_value *old, const xir_value *v) {
     const xir_layout *had = xir_type_layout(xir_value_type(old)), *has = xir_type_layout(xir_value_type(v));
     bool other = false, asked = false;

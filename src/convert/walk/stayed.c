@@ -13,8 +13,8 @@ static const stayed *row_of(const stayed_list *s, const void *key) {
     return known && *known < s->n && !s->rows[*known].gone ? &s->rows[*known] : NULL;
 }
 
-/* What a node waits for: the node that makes the input, if it stays, too; else the input itself, which other nodes may
- * wait for as well. NULL: nothing. */
+/* Returns the cause for which a node waits: the node that makes the input, if it stays, too; else the input itself,
+ * which other nodes may wait for as well. NULL: nothing. */
 static const void *awaited(const conversion *c, const xir_value *v) {
     const xir_op *producer = v ? xir_value_op(v) : NULL;
     return producer && row_of(&c->stayed, producer) ? (const void *)producer : v;

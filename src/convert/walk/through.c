@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* XIR's own ops in a network of which a part is converted: shape arithmetic is known again, as if the whole network
- * were converted at once, and types follow what the walk has changed. A network that the walk does not change keeps
- * these ops as they are. */
+/* XIR's own ops in a network that is partly converted: shape arithmetic is known again, as if the whole network were
+ * converted at once, and types follow what the walk has changed. A network that the walk does not change keeps these
+ * ops as they are. */
 #include "walk/walk.h"
 #include "support/listed.h"
 

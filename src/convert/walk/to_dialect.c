@@ -15,7 +15,7 @@ const xir_pass *xir_node_pass(const xir_node *at) { return at->c->back.to ? at->
 
 static bool is_end(const xir_op *op) { return xir_op_is(op, xir_input_class()) || xir_op_is(op, xir_output_class()); }
 
-/* What the dialect does around the conversion. The end is for networks that are all of the format. */
+/* The hooks of the dialect around the conversion. The end is for networks that are all of the format. */
 static bool is_all_of(const xir_network *net, const xir_dialect_decl *to) {
     for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op))
         if (!is_end(op) && !dialect_has_class(to, op->cls)) return false;

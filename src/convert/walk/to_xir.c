@@ -65,7 +65,7 @@ static xir_status fix_defaults(xir_pass *at) {
     return status;
 }
 
-/* How quantised numbers are converted. */
+/* Finds the way in which quantised numbers are converted. */
 static xir_status how_quantised(xir_pass *at, bool *arithmetic) {
     const xir_str how = xir_pass_text(at, "quantized");
     *arithmetic = xir_str_equal(how, XIR_STR("arithmetic"));

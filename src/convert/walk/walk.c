@@ -86,7 +86,7 @@ static bool is_faulty(const conversion *c, const xir_node *at) {
     return number >= 0 && (uint64_t)number < c->n_faulty && c->faulty[number];
 }
 
-/* What comes before the row: sets the fate of a node that it must not convert. The format's own check has found what is
+/* Runs before the row: sets the fate of a node that it must not convert. The format's own check has found what is
  * wrong here, if it has one. */
 static inline void look_at(conversion *c, xir_node *at) {
     const convert_class *cls = at->cls;

@@ -45,7 +45,7 @@ bool conversion_look_through(conversion *c, xir_op *op);
 
 /* replace.c: whether every used output has a replacement; otherwise the node stays. */
 bool node_all_given(xir_node *at);
-/* Where XIR's ops ask for letters of an output, its replacement gets them. False after a failure. */
+/* Gives the letters of an output, where XIR's ops ask for them, to its replacement. False after a failure. */
 bool node_give_letters(xir_node *at);
 /* The replacements take the places of the outputs, and the node is erased. False after a failure. */
 bool node_put_in_place(xir_node *at);
@@ -55,7 +55,7 @@ bool       back_begin(conversion *c);
 void       back_end(conversion *c);
 /* Converts an op of XIR, or leaves it. */
 xir_status back_run(conversion *c, xir_op *op);
-/* What comes after all nodes. */
+/* Runs after all nodes. */
 xir_status back_finish(conversion *c);
 
 /* to_dialect.c. Returns true if the network has an op of XIR besides its Input and Output. */

@@ -73,7 +73,7 @@ typedef struct file_writer {
     bool         placed;     /* it has replaced the old file                                     */
     xir_status   status;
     uint64_t     written, begun;   /* bytes; of those, what goes to the disk already */
-    /* What the next system call writes: pieces of the block, and between them bytes of others. */
+    /* The bytes of the next system call: pieces of the block, and between them bytes of others. */
     struct iovec *pieces;
     size_t       n_pieces, queued;
     char        *block;

@@ -290,7 +290,7 @@ static ssize_t write_pieces(int fd, const struct iovec *p, const struct iovec *e
     return writev(fd, p, n);
 }
 
-/* What is complete goes to the disk while the rest is computed, so that the last flush waits for little. Only advice:
+/* Complete bytes go to the disk while the rest is computed, so that the last flush waits for little. Only advice:
  * errors show in fsync. */
 static void begin_writeback(file_writer *w) {
     enum { AT_ONCE = 8 << 20 };

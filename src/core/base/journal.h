@@ -21,7 +21,7 @@
 #define JOURNAL_SUFFIX ".xir-save"
 enum { JOURNAL_ITEMS = 2, JOURNAL_PATH_ROOM = FILE_PATH_ROOM + sizeof JOURNAL_SUFFIX };
 
-/* Where the new file or folder is. */
+/* The place of the new file or folder. */
 typedef enum journal_place {
     JOURNAL_TEMP,        /* under its temporary name                                                 */
     JOURNAL_FIRST,       /* under its own name; there was nothing before                             */

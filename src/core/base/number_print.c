@@ -172,9 +172,9 @@ static int cached_power(int e)
     return (q - NUMBER_CACHED_LEAST + NUMBER_CACHED_STEP - 1) / NUMBER_CACHED_STEP;
 }
 
-/* How far to lower the last digit, which is worth `tens` << `places`. The text is `rest` below the upper bound and
- * may go down to `delta` below it. It should come near `wanted` below it, as long as every step comes nearer. The
- * outcome cannot be predicted, so there is no branch. */
+/* Returns the steps by which to lower the last digit, which is worth `tens` << `places`. The text is `rest` below the
+ * upper bound and may go down to `delta` below it. It should come near `wanted` below it, as long as every step comes
+ * nearer. The outcome cannot be predicted, so there is no branch. */
 static inline uint64_t steps_down(uint64_t wanted, uint64_t delta, uint64_t rest, uint32_t tens,
                                   int places)
 {

@@ -42,7 +42,7 @@ void range_sums_add(range_sums *s, size_t from, size_t to, int64_t number) {
     renew_above(s, to - 1 + s->n);
 }
 
-/* What was added above a node. */
+/* Returns the sum of what was added above a node. */
 static int64_t above(const range_sums *s, size_t node) {
     int64_t sum = 0;
     while (node >>= 1) sum += s->added[node];

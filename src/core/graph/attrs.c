@@ -12,7 +12,7 @@
 
 /* ---- one pass over the rows -------------------------------------------------------------------------------------- */
 
-/* What the pass does, and what it finds. */
+/* The work of the pass, and its result. */
 typedef struct preparing {
     bool     presets;   /* give absent references and empty lists of references the default of their row  */
     bool     rounds;    /* round reals to float32                                                         */

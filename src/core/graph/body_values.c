@@ -121,7 +121,7 @@ static xir_status infer_one(walk *w, size_t place, xir_infer *q, xir_str path) {
     return status;
 }
 
-/* What is not known of one op of the body is not known of the whole. */
+/* A figure that is unknown for one op of the body is unknown for the whole. */
 static xir_status add_work(xir_infer *at, xir_infer *q, xir_work *sum) {
     xir_work one;
     xir_status status = infer_work(q, &one);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* The values of a body: sub ops that run one after another, of which the first is an Input and the last an Output. Each
- * value that one of them makes has an index, so that code that walks the body keeps what it knows in arrays. The body
- * has been checked by its class, unless a function says otherwise. */
+/* The values of a body: sub ops that run one after another, from an Input to an Output. Each value that one of them
+ * makes has an index, so that code that walks the body keeps what it knows in arrays. The body has been checked by its
+ * class, unless a function says otherwise. */
 #ifndef CORE_BODY_VALUES_H
 #define CORE_BODY_VALUES_H
 

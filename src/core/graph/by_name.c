@@ -126,7 +126,8 @@ xir_op *net_op_named(const xir_network *of, xir_str name, bool (*in)(const void 
 
 xir_op *xir_network_op_by_name(const xir_network *net, xir_str name) { return net_op_named(net, name, NULL, NULL); }
 
-/* Where a walk of the order meets a value: the op, its inputs before its outputs, and the position there. */
+/* The moment at which a walk of the order meets a value: the op, its inputs before its outputs, and the position
+ * there. */
 typedef struct meeting { uint32_t op, is_output, index; } meeting;
 
 static bool meets_before(const meeting *a, const meeting *b) {

@@ -58,8 +58,8 @@ bool compose_is_left_out(compose_walk *w, const compose_part *p);
  * w->fault says why; XIR_E_MEMORY leaves no text. */
 xir_status compose_enter(compose_walk *w, const compose_part *p);
 
-/* Where in the composed op something is that a finding about a part calls `path`: "inputs/0", "stride_width". Empty if
- * no single place of the op is to blame. */
+/* Finds the place in the composed op for a finding about a part at `path`: "inputs/0", "stride_width". Empty if no
+ * single place of the op is to blame. */
 void compose_blame(const composition *c, const compose_part *p, xir_str path, char *out, size_t room);
 
 /* Makes ops of the parts before `before` (NULL: at the end), of a target; those that make the outputs of the composed

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What ops cost. Multiply-adds and element operations are those of work.c, where the class says them; bytes and
+/* The costs of ops. Multiply-adds and element operations are those of work.c, where the class says them; bytes and
  * parameters follow from the types. */
 #include <stdio.h>
 #include <xir/cost.h>
@@ -32,7 +32,7 @@ static uint64_t elements_of(const xir_type *type) {
 
 enum { FEW = 16 };
 
-/* Which Params have been counted: a bit for each of the network, or the first few of a single op. */
+/* The Params that have been counted: a bit for each of the network, or the first few of a single op. */
 typedef struct counted {
     uint64_t        *bits;          /* NULL: the few */
     const xir_value *few[FEW];
@@ -121,7 +121,7 @@ static bool count_attr(void *user, xir_value *v) {
 
 /* ---- one op ------------------------------------------------------------------------------------------------------ */
 
-/* What the class says is checked: a plug-in may have counted wrongly. */
+/* Checks the answer of the class: a plug-in may have counted wrongly. */
 static xir_status check_answer(asking *a, const xir_op *op, const infer_work_seen *said, xir_status status) {
     if (status) return refuse_op(a, op, status, "its WORK function fails (%s)", xir_status_name(status));
     if (!said->said) return refuse_op(a, op, XIR_E_INVALID, "its WORK function gives no result");

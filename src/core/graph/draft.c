@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Drafts: ops of which only the class is known at first. A draft has attributes that nobody has checked together, and
- * perhaps no inputs and outputs. While it is one, `absent` has a bit for each attribute that has no default and is not
- * set yet. Whatever places an op, adopts it as a sub op or infers it completes it first, and nothing else computes
- * from one, so that inference never meets an incomplete op. */
+/* Drafts: ops that have only a class at first. A draft has attributes that nobody has checked together, and perhaps no
+ * inputs and outputs. While it is one, `absent` has a bit for each attribute that has no default and is not set yet.
+ * Whatever places an op, adopts it as a sub op or infers it completes it first, and nothing else computes from one, so
+ * that inference never meets an incomplete op. */
 #include <stdio.h>
 #include "graph.h"
 

@@ -152,7 +152,7 @@ typedef struct id_table {
     size_t  room, count; /* room a power of two; 0: not built                               */
 } id_table;
 
-/* Who got which name; see by_name.c. */
+/* A record and the name that it got; see by_name.c. */
 typedef struct label_item { const void *record; const label *name; uint32_t older; } label_item;
 typedef struct label_table {
     text_table  newest;      /* from names to the newest item; `older` leads on        */
@@ -492,13 +492,13 @@ void       infer_start_in(xir_infer *at, xir_context *ctx, object_pool *pool, co
 xir_value *infer_input(const xir_infer *at, size_t i);   /* the value, NULL: absent              */
 xir_status infer_check(xir_infer *at);          /* the checks of the target and the class        */
 xir_status infer_run(xir_infer *at);            /* XIR_E_UNKNOWN: nothing registered            */
-/* How much it computes (work.c), after the types of the outputs have been given, one after another. XIR_E_BOUNDS if
- * that is unknown. */
+/* Finds the work of the op (work.c), after the types of the outputs have been given, one after another. XIR_E_BOUNDS
+ * if that is unknown. */
 xir_status infer_see_output(xir_infer *at, const xir_type *type);
 xir_status infer_work(xir_infer *at, xir_work *out);
 void       infer_end(xir_infer *at);
-/* Which numbers the inputs of an op take (takes.c): fills `in`, a range for each. `out` has one for each output; NULL:
- * they may be any numbers. XIR_E_MEMORY. */
+/* Finds the numbers that the inputs of an op may be (takes.c): fills `in`, a range for each. `out` has one for each
+ * output; NULL: they may be any numbers. XIR_E_MEMORY. */
 #define NUMBERS_STRUCT SIZED(xir_numbers, gap)
 xir_status op_takes(const xir_op *op, const xir_numbers *out, xir_numbers *in);
 bool       numbers_are_any(const xir_numbers *range);
@@ -514,7 +514,7 @@ xir_status infer_needs(xir_infer *at, infer_needs_seen *seen, xir_diags *why);
 void       box_join(xir_box *box, const xir_box *by);
 /* Returns true if a box has every element of another. */
 bool       box_contains(const xir_box *box, const xir_box *other);
-/* What happens to existing output types. If somebody has quantised the elements or dequantised them, this is a
+/* The treatment of existing output types. If somebody has quantised the elements or dequantised them, this is a
  * conversion that inference does not know: re-inferring a network keeps such elements, with the inferred dims and
  * letters. */
 typedef enum infer_mode { INFER_MISSING, INFER_REPLACE, INFER_CONVERSIONS_STAY } infer_mode;

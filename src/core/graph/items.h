@@ -19,7 +19,8 @@ typedef struct item_list {
 /* ctx->op_items gives the items that an op makes from those of its inputs, which it asks for: false if the input is not
  * such a list, or nothing is known about it. */
 
-/* How many items a value of this type has; false unless it is a list of integers or bools of a known, small size. */
+/* Finds the number of items of a value of this type; false unless it is a list of integers or bools of a known, small
+ * size. */
 bool items_count(const xir_type *type, size_t *n);
 /* The items of Params; false if it is not such a list or has no bytes. */
 bool items_of_params(const xir_value *v, item_list *out);

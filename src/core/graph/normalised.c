@@ -193,7 +193,7 @@ static xir_status scaled(const question *q, op_numbers *out) {
     return check_computed(q);
 }
 
-/* What is added to a product must be a constant: stored for the result, like its weights. */
+/* An addend of a product must be a constant: stored for the result, like its weights. */
 static xir_status check_added(const question *q, bool constant) {
     for (size_t i = 2; i < q->op->n_inputs; i++) {
         role r = role_of(q, i);

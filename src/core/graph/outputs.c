@@ -111,7 +111,7 @@ static bool is_input(const xir_op *op, const xir_value *v) {
     return false;
 }
 
-/* Whether a value may become output `i`. */
+/* Fails unless a value may become output `i`. */
 static xir_status check_value(const xir_op *op, const xir_value *v, size_t i) {
     xir_network *net = op->net;
     if (!v) return net_null(net, "value");

@@ -199,7 +199,7 @@ static void give_new(xir_provenance *p, const provenance_scope *s) {
         if (!origin_at(&p->of_params, i)) ok = origin_add(p, ORIGIN_PARAMS | i, from, all);
 }
 
-/* What stood there before and took the place of an erased op also stands for it, and for the erased ops around it. */
+/* An older op that took the place of an erased one also stands for it, and for the erased ops around it. */
 static void give_heirs(xir_provenance *p, const provenance_scope *s) {
     uint32_t list[SCOPE_OPS + 1];
     for (size_t i = s->heirs; i < p->n_heirs; i++) {

@@ -28,8 +28,8 @@ typedef struct source_value { int64_t id; uint32_t maker; } source_value;   /* a
 
 typedef struct u32_list { uint32_t *items; size_t n, room; } u32_list;
 
-/* What has taken the place of a value while a scope is open: an op or Params from before gets what it stands for at the
- * end of the scope. */
+/* The successor of a value while a scope is open: an op or Params from before gets what it stands for at the end of
+ * the scope. */
 typedef struct origin_heir {
     const xir_value *to;
     const xir_op    *from;      /* NULL: Params                                                      */
@@ -155,7 +155,7 @@ static inline void provenance_changed(const xir_value *v) {
 static inline void provenance_replaced(xir_network *net, const xir_value *from, const xir_value *to) {
     if (net->provenance) provenance_note_replaced(net->provenance, from, to);
 }
-/* What used `from` uses `to`, from which `from` was computed by ops that are not needed any more. */
+/* Users of `from` now use `to`, from which `from` was computed by ops that are not needed any more. */
 static inline void provenance_passed(xir_network *net, const xir_value *from, const xir_value *to) {
     if (net->provenance) provenance_note_passed(net->provenance, from, to);
 }

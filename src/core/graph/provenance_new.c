@@ -33,7 +33,7 @@ static void find_sets(const xir_provenance *p, const provenance_scope *s, scope_
     }
 }
 
-/* What depends on a value that is not new. The match may not know the value: then it may be anything. */
+/* The ops that depend on a value that is not new. The match may not know the value: then it may be anything. */
 static op_set below_value(const xir_provenance *p, const provenance_scope *s, const scope_sets *sets,
                           const xir_value *v) {
     op_set below = 0;

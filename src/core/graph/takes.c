@@ -16,7 +16,7 @@ bool numbers_are_any(const xir_numbers *r) {
     return r->low == -INFINITY && r->high == INFINITY && !(r->gap > 0) && !r->whole;
 }
 
-/* Whether no number is in a range. A bound that is NaN leaves nothing. */
+/* Returns true if no number is in a range. A bound that is NaN leaves nothing. */
 static bool is_empty(const xir_numbers *r) {
     double low = r->low, high = r->high;
     if (r->gap > 0 && low > -r->gap) low = fmax(low, r->gap);

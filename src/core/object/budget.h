@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* How much may be computed: in one run of a network, or for all constants of one pipeline run or one check. The code
- * that begins such a run makes a budget, and each op that is computed first takes its work from it. An op for which
- * not enough is left is not started, and takes nothing. */
+/* The limit of work: in one run of a network, or for all constants of one pipeline run or one check. The code that
+ * begins such a run makes a budget, and each op that is computed first takes its work from it. An op for which not
+ * enough is left is not started, and takes nothing. */
 #ifndef CORE_BUDGET_H
 #define CORE_BUDGET_H
 

@@ -8,7 +8,7 @@
 
 #include <xir/class.h>
 
-/* How the orders of inputs and outputs are related. ORDER LAYOUT */
+/* The relations between the orders of inputs and outputs. ORDER LAYOUT */
 typedef enum layout_kind {
     LAYOUT_NONE,
     LAYOUT_ANCHOR,    /* works in its own order, and its neighbours should too                                   */
@@ -25,7 +25,7 @@ typedef enum layout_kind {
     LAYOUT_KINDS
 } layout_kind;
 
-/* How the attributes of the row refer to axes. ORDER LAYOUT */
+/* The ways in which attributes of the row refer to axes. ORDER LAYOUT */
 typedef enum layout_form {
     BY_NONE,
     BY_AXIS,          /* one axis, from the end if negative                                                       */

@@ -114,7 +114,7 @@ static void init_field(void *body, const xir_row *row) {
     }
 }
 
-/* Where a body of the class says that xir_X_init has made it. */
+/* Returns the offset of the mark in a body of the class that xir_X_init has made. */
 static uint32_t made_at(const xir_class_decl *decl) {
     row_walk w;
     const xir_row *head = row_first(&w, decl);

@@ -25,7 +25,7 @@ size_t     class_alias_count(const xir_class_decl *decl);
 
 /* The number of keys that every op has; an object has only the first. */
 enum { BASE_KEYS = 7 };
-/* What opaque classes of ops, or of objects, share. Nobody writes it. */
+/* The part that opaque classes of ops, or of objects, share. Nobody writes it. */
 class_more *class_more_of_opaque(bool is_op);
 
 #endif

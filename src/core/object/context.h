@@ -48,8 +48,8 @@ typedef struct type_refusal {
 void context_refuse(xir_context *ctx, const char *format, ...) XIR_PRINTF(2, 3);
 bool context_take_refusal(xir_context *ctx, char out[sizeof ((type_refusal *)0)->words]);
 
-/* How passes compute a constant: the executor puts it there. As xir_op_run, but with Params alone, and within the
- * budget. */
+/* The function by which passes compute a constant: the executor puts it there. As xir_op_run, but with Params alone,
+ * and within the budget. */
 typedef xir_status run_op_fn(const xir_op *op, xir_array **outputs, size_t n_outputs, budget *within, xir_diags *why);
 
 /* The rules for short lists of integers (items.h): the ops put them there. */
@@ -114,7 +114,7 @@ struct xir_context {
     bool              as_calls;     /* texts of DeepX have no definitions but blocks                */
 };
 
-/* Whether a row is the dims of a tensor type: its second one. */
+/* Returns true if a row is the dims of a tensor type: its second one. */
 static inline bool field_is_shape(const xir_context *ctx, const xir_field *f) {
     return f == &ctx->tensor_class->fields[1];
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What every context registers, layer by layer: the library calls these functions in this order when it makes a context
- * (src/library). Each layer defines its own; none calls another's. */
+/* The items that every context registers, layer by layer: the library calls these functions in this order when it
+ * makes a context (src/library). Each layer defines its own; none calls another's. */
 #ifndef CORE_LIBRARY_H
 #define CORE_LIBRARY_H
 

@@ -34,7 +34,7 @@ typedef struct class_span { uint32_t start, size; } class_span;
  * needs has been stored before. */
 typedef _Atomic(xir_infer_fn *) infer_slot;
 
-/* What only registered classes have of their own. A file may have an unknown key for each op: the classes of such keys
+/* The part that only registered classes have. A file may have an unknown key for each op: the classes of such keys
  * share one, which has base keys and nothing else and is never written. */
 typedef struct class_more {
     xir_str               doc;

@@ -32,10 +32,10 @@ typedef struct registry_rules {
      * together with it. Adds a finding. No item is NULL. Sets *name to the item's name in the registry, which lives as
      * long as the item. */
     xir_status (*check)(xir_context *ctx, const void *const *items, size_t i, const char **name, xir_diags *why);
-    /* The items that an item brings into other lists: their number, and with `out` which. NULL: none. It may be called
-     * for the number before the item is checked, and returns 0 for one that it cannot read. */
+    /* Counts the items that an item adds to other lists, and writes them to `out` unless it is NULL. NULL: it adds
+     * none. It may be called for the number before the item is checked, and returns 0 for one that it cannot read. */
     size_t     (*brings)(const void *item, registry_item *out);
-    /* Whether the item takes the place of one with its name. NULL: none does. */
+    /* Returns true if the item takes the place of one with its name. NULL: none does. */
     bool       (*overrides)(const void *item);
 } registry_rules;
 

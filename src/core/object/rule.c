@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What every rule may ask, for an object or an op, and how it reports what is wrong. */
+/* The questions of rules, about an object or an op, and their findings. */
 #include <stdarg.h>
 #include <stdio.h>
 #include "rule.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What a class's own rule sees: CHECK of any class, INFER of an op. The rule of an object sees only class and
+/* The view of a class's own rule: CHECK of any class, INFER of an op. The rule of an object sees only class and
  * attributes. */
 #ifndef CORE_RULE_H
 #define CORE_RULE_H
@@ -10,7 +10,7 @@
 #include <xir/takes.h>
 #include "object.h"
 
-/* What a WORK function has found so far. */
+/* The figures that a WORK function has given so far. */
 typedef struct infer_work_seen {
     uint64_t multiply_adds, element_ops;
     uint64_t parts;          /* bit i: it has said how much of input i is read              */
@@ -23,7 +23,7 @@ typedef struct infer_work_seen {
     bool     unsaid;         /* or said that it cannot                                      */
 } infer_work_seen;
 
-/* What a TAKES function narrows, and the ranges of the outputs; NULL: any numbers. */
+/* The ranges that a TAKES function narrows, and the ranges of the outputs; NULL: any numbers. */
 typedef struct infer_takes_seen {
     xir_numbers       *in;
     const xir_numbers *out;
@@ -51,7 +51,7 @@ typedef struct infer_needs_seen {
     size_t    n_attrs;
 } infer_needs_seen;
 
-/* What a rule of a target has found (xir_rule_found). */
+/* The finding of a rule of a target (xir_rule_found). */
 typedef struct rule_finding { char where[48], text[240]; } rule_finding;
 
 /* Inferred types are written to `out` (room for `room`). */

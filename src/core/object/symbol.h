@@ -100,7 +100,7 @@ expr expr_given(object_pool *pool, expr e, expr more, expr less);
 
 /* ---- values for symbols ------------------------------------------------------------------------------------ */
 
-/* What a symbol of `from` becomes in the pool of the result. */
+/* Returns the expression for a symbol of `from` in the pool of the result. */
 typedef expr expr_choice(void *user, const object_pool *from, size_t symbol);
 /* The expression with another expression for each symbol, simplified again. */
 expr expr_remake(object_pool *to, const object_pool *from, expr e, expr_choice *choose, void *user);

@@ -6,7 +6,7 @@
  * the other pool cannot have becomes unknown. */
 #include "symbol_table.h"
 
-/* Where the pool stands: after the last dim. */
+/* A dim, or the pool, which follows the last dim. */
 typedef union pool_word { int64_t dim; object_pool *pool; } pool_word;
 
 object_pool *tensor_pool(const xir_tensor_type *type) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What values an expression may have, and what follows from that. Bounds are sums over terms; an atom that is not a
+/* The values that an expression may have, and their consequences. Bounds are sums over terms; an atom that is not a
  * symbol is also replaced by what bounds it (n - 4*floor(n/4) is from 0 to 3), for a few steps.
  *
  * INT64_MIN as a lower bound and INT64_MAX as an upper one mean unbounded. Saturated bounds stay true. */

@@ -9,7 +9,7 @@
 
 #include "elements.h"
 
-/* How an element is stored. */
+/* The ways to store an element. */
 typedef enum element_store {
     STORED_OTHER,     /* without loops: other widths                                */
     STORED_F64, STORED_F32,

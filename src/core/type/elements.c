@@ -180,7 +180,7 @@ static uint64_t limited(element_format f, double v) {
     return (uint64_t)(cut > most ? most : cut < -most - 1 ? -most - 1 : cut);
 }
 
-/* 53 bits, of which the last says whether more followed, so that two roundings give the same as one. */
+/* 53 bits; the last one says whether more followed, so that two roundings give the same as one. */
 double element_of_i64(element_format f, int64_t v) {
     if (f.mantissa == 52 || (v > -(INT64_C(1) << 53) && v < INT64_C(1) << 53)) return (double)v;
     uint64_t magnitude = v < 0 ? 0 - (uint64_t)v : (uint64_t)v, kept = magnitude & ~UINT64_C(2047);

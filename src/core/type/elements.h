@@ -67,7 +67,7 @@ typedef struct element_row {
     size_t  n, inner;
 } element_row;
 
-/* How the elements of one tensor are stored, including quantised ones. */
+/* The storage of the elements of one tensor, including quantised ones. */
 typedef struct tensor_elements {
     const xir_allocator *alloc;
     element_format format;               /* of what is stored     */
@@ -99,8 +99,8 @@ void elements_read_reals(const tensor_elements *e, const void *bytes, size_t fro
 void elements_read_i64s(const tensor_elements *e, const void *bytes, size_t from, size_t n, int64_t *out);
 void elements_write_reals(const tensor_elements *e, void *bytes, size_t from, size_t n, const double *in);
 void elements_write_i64s(const tensor_elements *e, void *bytes, size_t from, size_t n, const int64_t *in);
-/* What is stored, as it is: quantised elements without their scales and zero points. Integers that are written are
- * limited to their range. */
+/* Reads the stored elements unchanged: quantised elements without their scales and zero points. Integers that are
+ * written are limited to their range. */
 void elements_read_stored(const tensor_elements *e, const void *bytes, size_t from, size_t n, double *out);
 void elements_write_stored(const tensor_elements *e, void *bytes, size_t from, size_t n, const double *in);
 /* Elements base + at[0], base + at[1], …; 0 where at[i] is negative. */

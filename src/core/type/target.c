@@ -107,7 +107,8 @@ const xir_target *xir_target_named(xir_context *ctx, xir_str word) {
     return kind < 0 ? NULL : xir_target_of_kind(ctx, (xir_target_kind)kind, NULL);
 }
 
-/* Where the core begins, after a colon or bracket; the size of the text if it names none. Keys have double colons. */
+/* Returns the offset of the core, after a colon or bracket; the size of the text if it names none. Keys have double
+ * colons. */
 static size_t core_start(xir_str text) {
     for (size_t i = 0; i < text.size; i++) {
         if (text.data[i] == '(') return i + 1;

@@ -148,7 +148,7 @@ static bool start(const xir_type *type, xir_tensor_type *out, xir_diags *why) {
     return true;
 }
 
-/* Where a variant lives: a type with symbolic dims belongs to the network of `type`. */
+/* Returns the pool of a variant: a type with symbolic dims belongs to the network of `type`. */
 static object_pool *pool_for(xir_context *ctx, const xir_type *type, const xir_tensor_type *variant) {
     return dims_symbolic(variant->shape) ? tensor_pool(xir_type_as_tensor(type)) : context_pool(ctx);
 }

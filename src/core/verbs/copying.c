@@ -151,7 +151,7 @@ static xir_value *copy_loose(copying *c, const xir_value *v) {
     return (c->map ? mapping_add_value(c->map, v, copy) : remember_value(c, v, copy)) ? copy : NULL;
 }
 
-/* What an input of a copy is. */
+/* Returns the value that becomes an input of a copy. */
 static xir_value *copy_value(copying *c, const xir_value *v) {
     if (value_is_params(v)) return copy_params(c, v);
     xir_value *copy = NULL;

@@ -10,7 +10,7 @@
 
 typedef enum coding { BYTES, SIGNED, UNSIGNED, F16, BF16, F32, F64 } coding;
 
-/* How one element is coded, and how many bytes it takes. */
+/* Returns the code of an element, and the bytes that it takes. */
 static coding coding_of(const xir_type *type, size_t *bytes) {
     const xir_type *storage = xir_type_storage(type);
     uint64_t bits = xir_type_storage_bits(type);

@@ -37,7 +37,7 @@ static bool same_symbols(const xir_type *a, const xir_type *b) {
     return true;
 }
 
-/* What counts, and which op of the second network is in the place of one of the first: by slot, only without ids. */
+/* The criteria, and the op of the second network for each one of the first: by slot, only without ids. */
 typedef struct comparing {
     unsigned               flags;
     const xir_equal_rules *rules;

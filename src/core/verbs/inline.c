@@ -60,7 +60,7 @@ static void move_uses(xir_value *from, xir_value *to) {
     }
 }
 
-/* What a result of the body is outside: an input of the call, if the body passes it through. */
+/* Returns the value outside for a result of the body: an input of the call, if the body passes it through. */
 static xir_value *outside_of(const xir_op *call, const xir_op *input, xir_value *v) {
     return value_op(v) == input ? op_inputs(call)[v - op_outputs(input)].value : v;
 }
@@ -91,8 +91,8 @@ static bool prepare_results(const body_values *b, const xir_op *call, const xir_
     return true;
 }
 
-/* The results take over what the outputs of the call have. The first output comes last: of several that are the same
- * value it decides. */
+/* The results take the names, types and tags of the call's outputs. The first output comes last: of several that are
+ * the same value it decides. */
 static void describe_results(const body_values *b, const xir_op *call, const xir_map *const *tags) {
     for (uint32_t i = call->n_outputs; i-- > 0;) {
         xir_value *v = result_at(b, i);
@@ -133,7 +133,7 @@ static void release(const body_values *b, xir_op *call) {
 
 /* ---- places ----------------------------------------------------------------------------------------------------- */
 
-/* Whether everything that an op uses, also through sub ops, is made before it if it comes after `prev`. */
+/* The check that everything that an op uses, also through sub ops, is made before it if it comes after `prev`. */
 typedef struct placing { const xir_op *op, *prev; } placing;
 
 static bool is_made_before(void *user, xir_op *op) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Which numbers the inputs of a network take: one walk from its results to its inputs, in which the TAKES row of each
- * class narrows the ranges of what an op reads. Ranges are kept only for ops of whose outputs something is asked. */
+/* The numbers that the inputs of a network may be: one walk from its results to its inputs, in which the TAKES row of
+ * each class narrows the ranges of what an op reads. Ranges are kept only for ops of whose outputs something is
+ * asked. */
 #include "legal.h"
 #include "sized.h"
 

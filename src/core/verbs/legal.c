@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Whether a target runs an op: its inference and checks, then the rules of its row. The answer has no effect on the op,
+/* Asks a target about an op: its inference and checks, then the rules of its row. The answer has no effect on the op,
  * its network or the network's status: what inference makes lies in a pool of this call. */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What a target runs, by the rules of its row. */
+/* The ops that a target runs, by the rules of its row. */
 #ifndef CORE_LEGAL_H
 #define CORE_LEGAL_H
 
@@ -41,7 +41,7 @@ xir_status rules_check(xir_infer *at, rules_memo *memo, bool typed, bool *noted)
 /* Returns true if an input or output of the op has a quantised type. */
 bool       op_is_quantised(const xir_op *op);
 
-/* What a target is asked, and where inference makes types meanwhile. */
+/* The question to a target, and where inference makes types meanwhile. */
 typedef struct trial {
     const xir_target *target;
     object_pool      *pool;

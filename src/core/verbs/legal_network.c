@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Whether a target runs the ops of a network. Answers depend on class, attributes and types alone, so ops that have
- * them in common are asked about once: a table remembers what is legal. An op that is not is asked about again, for the
+/* Asks a target about the ops of a network. Answers depend on class, attributes and types alone, so ops that have them
+ * in common are asked about once: a table remembers what is legal. An op that is not is asked about again, for the
  * sentences. */
 #include <stdio.h>
 #include <xir/legal.h>
@@ -13,7 +13,7 @@
 /* Places of the table, powers of two: what is rare must not push out the rest, and the table stays in the cache. */
 enum { FEW = 1024, MANY = 8192 };
 
-/* What the answer on an op depends on. */
+/* The key of an answer: all that it depends on. */
 typedef struct question {
     const xir_class *cls;
     const void      *attrs;
@@ -102,7 +102,7 @@ static void ask_all(asking *a) {
     }
 }
 
-/* Whether rules about element types are asked, and whether only the target's own ops are. */
+/* Decides if rules about element types are asked, and if only the target's own ops are. */
 static void look(asking *a) {
     const xir_target_kind kind = xir_target_kind_of(a->t.target);
     const xir_type *last = NULL;

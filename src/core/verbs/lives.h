@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What liveness notes of each value. */
+/* The notes of liveness about each value. */
 #ifndef CORE_LIVES_H
 #define CORE_LIVES_H
 
@@ -21,7 +21,7 @@ typedef struct life {
     bool     kept;      /* a result, or the base of one                                              */
 } life;
 
-/* Where a value is in its base, and when the bytes of a base are needed. */
+/* The position of a value in its base, and the time in which the bytes of a base are needed. */
 typedef struct life_part {
     uint64_t offset;
     uint32_t begin;     /* of a base: the least `first` of all values in it                          */

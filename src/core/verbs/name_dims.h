@@ -13,8 +13,8 @@
  * dim without a name that a symbol may have gets one: "?0", "?1", … */
 xir_status net_name_dims(xir_network *net, bool *named);
 
-/* What a file's name for a dim stands for: a symbol of the pool or an expression over such symbols. EXPR_UNKNOWN if a
- * symbol is not in the pool: nothing is declared. False without memory. */
+/* Finds the meaning of a file's name for a dim: a symbol of the pool or an expression over such symbols. EXPR_UNKNOWN
+ * if a symbol is not in the pool: nothing is declared. False without memory. */
 bool expr_of_name(object_pool *pool, xir_str name, expr *out);
 
 #endif

@@ -107,7 +107,7 @@ static bool gather(outlining *o, xir_op *const *ops, size_t n) {
     return true;
 }
 
-/* What an op between the first and the last of the region depends on. */
+/* Returns true if an op between the first and the last of the region reads a use. */
 static bool reads(outlining *o, xir_op *op, xir_use *use) {
     const xir_op *maker = placed_maker(use->value);
     if (!maker || maker->position < o->ops[0]->position) return true;
@@ -181,7 +181,8 @@ static bool leaves(outlining *o, const xir_op *op, xir_value *v) {
     return !outside || add_value(o, &o->out, v) || no_memory(o);
 }
 
-/* What a sub op makes, other sub ops of the same op may use, and nothing else: so the class of the call demands it. */
+/* A value that a sub op makes may be used by other sub ops of the same op, and by nothing else: the class of the call
+ * demands it. */
 typedef struct staying { outlining *o; const xir_op *op; } staying;
 
 static bool stays_inside(void *user, xir_op *child) {

@@ -165,7 +165,7 @@ xir_provenance *xir_provenance_from_tags(xir_network *net, xir_diags *why) {
 
 /* ---- copies ----------------------------------------------------------------------------------------------------- */
 
-/* What is copied: both networks in the same order. */
+/* The networks of a copy, both in the same order. */
 typedef struct pairing {
     const xir_provenance *from;
     xir_provenance       *to;

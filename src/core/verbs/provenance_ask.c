@@ -131,7 +131,7 @@ xir_status value_origin_ids(const xir_provenance *p, uint32_t of, int64_t **out,
 
 /* ---- what ops and values stand for ------------------------------------------------------------------------------ */
 
-/* What every question begins with: the recorder, and whether the thing is of its network. */
+/* The checks of every question: there is a recorder, and the thing is of its network. */
 static xir_status check(const xir_provenance *p, const void *thing, const xir_network *net, size_t *n) {
     if (n) *n = 0;
     if (!p || !thing || !n) return XIR_E_MISSING;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What the files about provenance share: the sources of an origin, and where tags become origins. */
+/* Helpers for the files about provenance: the sources of an origin, and where tags become origins. */
 #ifndef CORE_PROVENANCE_ASK_H
 #define CORE_PROVENANCE_ASK_H
 

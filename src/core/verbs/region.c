@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Whether a set of ops is convex. A walk in breadth from the outside users of the set reaches each op outside once and
+/* Convexity of a set of ops. A walk in breadth from the outside users of the set reaches each op outside once and
  * notes from where; the first use back inside ends it, so the path is a shortest one. */
 #include <inttypes.h>
 #include <stdio.h>

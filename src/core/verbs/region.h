@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What the files about regions share. */
+/* Declarations for the files about regions. */
 #ifndef CORE_REGION_H
 #define CORE_REGION_H
 

@@ -85,7 +85,7 @@ static bool find_levels(gathering *g, int (*kind)(const xir_op *op, void *user),
 
 /* ---- rising ----------------------------------------------------------------------------------------------------- */
 
-/* How far a group may rise: up to the lowest level of users of its kind, and below that of others. */
+/* The limit to which a group may rise: up to the lowest level of users of its kind, and below that of others. */
 typedef struct ceiling { gathering *g; uint32_t group; int32_t kind, same, others; bool joins; int32_t level; } ceiling;
 
 static bool read_users(void *user, xir_op *op) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Groups that levels have kept apart. Two groups of one kind, of which one reads what the other makes, may be one
- * unless another path leads from the first to the second. Pairs are tried in the order of the bytes that need not leave
- * a group any more.
+/* Groups that levels have kept apart. Two groups of one kind may be one if one reads what the other makes unless
+ * another path leads from the first to the second. Pairs are tried in the order of the bytes that need not leave a
+ * group any more.
  *
  * Groups, and ops outside of groups, have places in an order in which no edge leads back. The search for another path
  * from A to B only meets what is between them. If there is none, what is between them and depends on A moves after
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include "region_groups.h"
 
-/* Two groups, of which one reads what the other makes, and the bytes of the values between them, each once. */
+/* Two groups, one reading what the other makes, and the bytes of the values between them, each once. */
 typedef struct pair { uint32_t maker, reader; uint64_t bytes; } pair;
 
 typedef struct node_list { uint32_t *of; size_t n; } node_list;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What values share by the SHARES rows of their classes: for liveness, for the checker of addresses, and for runs in
- * the memory of a plan. */
+/* The bytes that values share by the SHARES rows of their classes: for liveness, for the checker of addresses, and for
+ * runs in the memory of a plan. */
 #ifndef CORE_SHARES_H
 #define CORE_SHARES_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What a part needs along one axis does not depend on the others, or only less than the whole: so each axis is walked
+/* The needs of a part along one axis do not depend on the others, or only less than the whole: so each axis is walked
  * alone, for some sizes of tiles, and the largest extents of every value are kept (a model). Their products bound the
  * bytes of all tiles. Models are found again by list, axis and size. */
 #include "tile_models.h"

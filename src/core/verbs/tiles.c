@@ -285,7 +285,7 @@ static xir_status add_step(opening *o, uint32_t step) {
     return status;
 }
 
-/* Values that leave the region, and those of ops of which nobody uses anything. */
+/* Values that leave the region, and those of ops without users. */
 static xir_status find_outputs(opening *o) {
     xir_tiles *t = o->t;
     t->outputs = arena_take(&t->memory, (t->n_values + (size_t)1) * sizeof *t->outputs);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What the files of validation share. Attributes and types that ops share are checked once: two small memos remember
- * what is valid. */
+/* Declarations for the files of validation. Attributes and types that ops share are checked once: two small memos
+ * remember what is valid. */
 #ifndef VERBS_VALIDATE_H
 #define VERBS_VALIDATE_H
 

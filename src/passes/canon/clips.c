@@ -113,7 +113,7 @@ static bool both_of(const xir_match *m, clip *inner, clip *outer) {
     return clip_of(xir_match_op(m, C_INNER), inner) && clip_of(m->root, outer);
 }
 
-/* What both do. A bound of 0 lets a zero of either sign pass, so the inner bounds must have let it pass, too. */
+/* Combines two clips. A bound of 0 lets a zero of either sign pass, so the inner bounds must have let it pass, too. */
 static bool compose(clip inner, clip outer, clip *both) {
     *both = (clip){ clipped(inner.low, outer), clipped(inner.high, outer) };
     return (inner.low <= 0 && inner.high >= 0) || (both->low != 0 && both->high != 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Two functions of one number of which one says it all: the second undoes the first, or repeats it. */
+/* Two functions of one number that one function can replace: the second undoes the first, or repeats it. */
 #include <xir/sugar.h>
 #include "canon/canon.h"
 

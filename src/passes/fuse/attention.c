@@ -116,8 +116,8 @@ static bool find_key(attention *a, xir_value *v) {
 /* The dims of the key as the op gets it. */
 static int64_t key_dim(const attention *a, size_t i) { return dim_at(a->k, (size_t)a->k_order[i]); }
 
-/* What is repeated head by head: [n, heads, length, size] with a dim of 1 after the heads, which is expanded, and then
- * one with the heads. NULL if it is nothing like that. */
+/* Returns the value that is repeated head by head: [n, heads, length, size] with a dim of 1 after the heads, which is
+ * expanded, and then one with the heads. NULL if it is nothing like that. */
 static xir_value *unrepeated(attention *a, xir_value *v) {
     xir_op *merge = inner_maker(v), *expand, *apart;
     if (!merge || !xir_reshape_of(merge) || rank_of(v) != 4) return NULL;
@@ -179,7 +179,7 @@ static void unfold(attention *a, const xir_value *out) {
     for (size_t i = 0; i < 4; i++) a->k_order[i] = (int64_t)i;
 }
 
-/* Whether the operands are what our Attention takes, and its result has the type of the product. */
+/* Returns true if the operands are what our Attention takes, and its result has the type of the product. */
 static bool operands_fit(const attention *a, const xir_value *out) {
     const xir_value *q = a->q, *v = a->v;
     const size_t rank = rank_of(q);
@@ -284,7 +284,7 @@ static bool find_product(attention *a, xir_op *op) {
     return true;
 }
 
-/* Whether a value is the scores of an attention. After the first factor there are no masks. */
+/* Returns true if a value is the scores of an attention. After the first factor there are no masks. */
 static bool find_scores(attention *a, xir_value *v, bool masked) {
     double factor;
     for (;;) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What the files of the family `attention` share: dims and ops, and what was found of an attention. */
+/* Declarations for the files of the family `attention`: dims and ops, and the parts of an attention that were
+ * found. */
 #ifndef PASSES_FUSE_ATTENTION_H
 #define PASSES_FUSE_ATTENTION_H
 

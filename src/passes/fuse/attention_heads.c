@@ -10,7 +10,7 @@
 
 enum { INPUTS = 3, MOST_PARTS = 8, MOST_ASKING = 8 };
 
-/* Where an input comes from: a Reshape to [batch, length, heads, size], or to [batch, length, parts, heads, size], of
+/* The origin of an input: a Reshape to [batch, length, heads, size], or to [batch, length, parts, heads, size], of
  * which it is one part. */
 typedef struct stem {
     xir_op *reshape;
@@ -19,7 +19,7 @@ typedef struct stem {
 
 /* ---- parts of one tensor ----------------------------------------------------------------------------------------- */
 
-/* Whether a value is another one without a dim of 1. */
+/* Returns true if a value is another one without a dim of 1. */
 static bool lacks_dim(const xir_value *v, const xir_value *of, size_t axis) {
     const xir_i64s dims = dims_of(of->type);
     int64_t rest[MOST_DIMS];
@@ -32,13 +32,13 @@ static bool is_axis(int64_t axis, size_t wanted, const xir_value *v) {
     return from_end(axis, (int64_t)rank_of(v)) == (int64_t)wanted;
 }
 
-/* Whether Split takes single elements of a dim. */
+/* Returns true if Split takes single elements of a dim. */
 static bool takes_singles(const xir_op *op, const xir_split_attrs *a) {
     for (size_t i = 0; i < a->sections.size; i++) if (a->sections.data[i] != 1) return false;
     return a->sections.size == op->n_outputs;
 }
 
-/* The tensor of which an output of Split, or a Slice, is one element of a dim; NULL if it is not. */
+/* The tensor from which an output of Split, or a Slice, is one element of a dim; NULL if it is not. */
 static xir_value *cut_from(const xir_value *v, size_t axis, int64_t *index) {
     const xir_op *op = plain_maker(v);
     const xir_split_attrs *split = op ? xir_split_of(op) : NULL;
@@ -58,7 +58,7 @@ static xir_value *cut_from(const xir_value *v, size_t axis, int64_t *index) {
     return dim_at(v, axis) == 1 && *index >= 0 && *index < dim ? x : NULL;
 }
 
-/* The tensor of which a value is the element `index` of a dim, without that dim; NULL if it is not. */
+/* The tensor whose element `index` of a dim a value is, without that dim; NULL if it is not. */
 static xir_value *picked_from(const xir_value *v, size_t axis, int64_t *index) {
     const xir_op *op = plain_maker(v);
     xir_value *x = op ? op_inputs(op)[0].value : NULL;
@@ -151,7 +151,7 @@ static xir_value *same_dims(const xir_match *m, const stem *query) {
     return query->part < 0 && has_dims(apart, dims.data, dims.size) ? apart : NULL;
 }
 
-/* Whether the result is used only here, and by a few that ask for its dims. */
+/* Returns true if the result is used only here, and by a few that ask for its dims. */
 static bool is_closed(const xir_match *m, const stem *query) {
     const xir_use *heads = xir_match_value(m, HEADS)->uses;
     size_t asked = 0;

@@ -40,7 +40,7 @@ static bool item_of(const xir_value *list, int64_t i, int64_t *out) {
     return true;
 }
 
-/* Whether a Slice takes the first keys, however many. */
+/* Returns true if a Slice takes the first keys, however many. */
 static bool takes_first_keys(const xir_op *op) {
     const xir_slice_attrs *a = xir_slice_of(op);
     const size_t rank = a->begin.size;
@@ -50,8 +50,8 @@ static bool takes_first_keys(const xir_op *op) {
     return op_inputs(op)[1].value && item_of(op_inputs(op)[1].value, (int64_t)rank - 1, &begin) && begin == 0;
 }
 
-/* Whether a constant condition, or slices of one, leaves a key for each query. In slices that is the first key: how
- * many of the others there are is not known. */
+/* Returns true if a constant condition, or slices of one, leaves a key for each query. In slices that is the first
+ * key: how many of the others there are is not known. */
 static bool leaves_keys(const mask_part *part) {
     const xir_value *v = part->condition;
     int64_t n;
@@ -166,7 +166,7 @@ static xir_value *with_heads(xir_at at, xir_value *mask) {
     return reshaped(at, mask, to, 4);
 }
 
-/* Whether the only mask is a condition that our Attention takes as it is. */
+/* Returns true if the only mask is a condition that our Attention takes as it is. */
 static bool is_condition(const attention *a) {
     const mask_part *only = a->masks;
     return a->n_masks == 1 && only->condition && only->keeps && (isinf(only->low) || only->low > absorbing);

@@ -42,8 +42,9 @@ bool xir_network_weights_are_zero(const xir_network *net) {
 
 typedef struct filling { xir_context *ctx; uint64_t seed; xir_diags *why; xir_status status; } filling;
 
-/* How far the numbers of a kernel or matrix are from 0: an output sums as many products as there are elements for each
- * index of the outputs, which are the first dim or the last. Bounded by +-sqrt(3 / n), their variance is 1 / n. */
+/* Returns the bound for the numbers of a kernel or matrix: an output sums as many products as there are elements for
+ * each index of the outputs, which are the first dim or the last. Bounded by +-sqrt(3 / n), their variance is 1 /
+ * n. */
 static double spread(const xir_type *type) {
     int64_t n = 1, first = xir_type_dim(type, 0, false), last = xir_type_dim(type, -1, false);
     (void)xir_type_elements(type, &n);

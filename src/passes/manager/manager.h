@@ -29,7 +29,7 @@ xir_status settings_take(const xir_pipeline *p, xir_context *ctx, const xir_pass
                          xir_pass_settings *out, xir_diags *why);
 /* Runs a pass with its defaults, whatever settings are current. */
 xir_status pass_run_alone(xir_network *net, const char *name, xir_diags *why);
-/* What becomes of a pass. A needed pass runs at any level. */
+/* The fate of a pass. A needed pass runs at any level. */
 xir_pass_fate settings_fate(xir_context *ctx, const xir_pass_settings *set, const xir_pass_decl *pass, bool needed);
 
 /* ---- settings that are current in a thread (scope.c) ------------------------------------------------------------ */

@@ -39,7 +39,8 @@ static int64_t number_for(const xir_symbol *s, size_t i, unsigned attempt) {
     return v < s->least ? s->least : v > s->most ? s->most : v;
 }
 
-/* What the given arrays say. A number outside of the interval is left to the run, which names the input. */
+/* Learns the numbers of symbols from the given arrays. A number outside of the interval is left to the run, which
+ * names the input. */
 static void learn(const xir_network *net, xir_symbol *symbols, const xir_array *const *given, bool each) {
     const size_t n = xir_network_inputs(net, NULL, 0);
     for (size_t i = 0; i < n; i++) {

@@ -44,7 +44,8 @@ size_t pass_read_values(xir_context *ctx, const xir_pass_decl *decl, const pass_
                         const xir_map *config, pass_value *out);
 /* The registered pass whose name is close to this one; empty if none is. */
 xir_str pass_near(xir_context *ctx, xir_str name);
-/* What follows "has no option 'x'": what replaces an option that the pass had, or a suggestion. Returns `out`. */
+/* Writes the text after "has no option 'x'": the successor of an option that the pass had, or a suggestion. Returns
+ * `out`. */
 enum { PASS_HINT_ROOM = 300 };
 const char *pass_option_hint(const xir_pass_decl *decl, xir_str name, char out[PASS_HINT_ROOM]);
 /* Checks every value of the configuration that belongs to an option: XIR_E_UNKNOWN, XIR_E_TYPE. Passes are those of the

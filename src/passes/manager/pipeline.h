@@ -28,8 +28,8 @@ struct xir_pipeline {
 enum { PIPELINE_DEPTH = 16, PIPELINE_LIMIT = 100, PIPELINE_OPTIONS = 64 /* maximum per pass */ };
 extern const char pipeline_fix[];   /* the keyword of a group; no pass can have this name */
 
-/* Returns true if a text can name a pass or an option: lower-case letters, digits and dashes, starting with a letter.
- * */
+/* Returns true if a text can name a pass or an option: lower-case letters, digits and dashes, starting with a
+ * letter. */
 bool pipeline_is_name(xir_str text);
 
 /* The pass of a step (of NULL: none), or the registered one, with a name; NULL if there is none. */

@@ -307,7 +307,7 @@ static xir_status watch_before(void *user, const xir_pass_event *event) {
     return p->started ? XIR_OK : xir_proof_check(p, event->net, event->why);
 }
 
-/* What a pass reports does not count: the network is compared with the one that was checked. */
+/* The number that a pass reports does not count: the network is compared with the one that was checked. */
 static bool is_unchanged(xir_proof *p, const xir_network *net) {
     const uint64_t begun = now();
     const bool same = p->seen && xir_network_equal(p->seen, net, true);

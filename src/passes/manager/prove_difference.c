@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Where two networks begin to differ: all values of the last two networks are computed for one sample, and compared in
- * the order of the run. */
+/* Finds the place at which two networks begin to differ: all values of the last two networks are computed for one
+ * sample, and compared in the order of the run. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

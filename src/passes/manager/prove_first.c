@@ -172,7 +172,7 @@ void proof_settle(xir_proof *p, bool keep) {
     for (size_t i = 0; i < p->n_reuses; i++) reuse_end(p->reuses[i], keep);
 }
 
-/* What the executor gets as `user`. */
+/* The `user` of the executor. */
 typedef struct sample_run {
     const xir_proof *p;
     reuse           *k;          /* NULL: nothing is known or kept */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What a proof need not compute again. Values have numbers, and two values have the same number only if their arrays
- * have the same type and the same bytes: a hash finds the candidates, and then the bytes are compared. So no collision
- * makes a false proof, and no pass has to be believed. An op of the next network gives what an op of the last one
- * gave if both compute the same (same_op.h). That holds before the run for what follows from the inputs and Params
- * alone, and during the run for ops whose inputs turn out to have the bytes that they had before, such as those after
- * ops that a pass has replaced without changing a bit.
+/* Values that a proof need not compute again. Values have numbers, and two values have the same number only if their
+ * arrays have the same type and the same bytes: a hash finds the candidates, and then the bytes are compared. So no
+ * collision makes a false proof, and no pass has to be believed. An op of the next network gives what an op of the
+ * last one gave if both compute the same (same_op.h). That holds before the run for what follows from the inputs and
+ * Params alone, and during the run for ops whose inputs turn out to have the bytes that they had before, such as those
+ * after ops that a pass has replaced without changing a bit.
  *
  * Params are known by the address of their bytes, which nobody writes while a kept array shares them. Other Params are
  * read once. */
@@ -15,7 +15,7 @@
 #include "hash.h"
 #include "same_op.h"
 
-/* What has a number. */
+/* An item with a number. */
 typedef struct item {
     xir_array *array;      /* NULL: dropped, because there was no room */
     uint64_t   digest;

@@ -107,7 +107,7 @@ static xir_status map_inputs(place *at) {
     return check_types(at, "output", at->outputs, out);
 }
 
-/* What the outputs are in the caller's network. */
+/* Finds the outputs in the caller's network. */
 static bool map_outputs(const place *at) {
     for (size_t i = 0; i < at->inner->outputs.n; i++) {
         xir_value *now = xir_mapping_value(at->map, at->outputs[i]);
@@ -195,8 +195,8 @@ static xir_status put_copies(place *at) {
 
 /* ---- what the copies stand for ---------------------------------------------------------------------------------- */
 
-/* What an origin in the view's network is made of, there being ops of the view and their sub ops: they are found by
- * their ids, unless they are its Input or Output. */
+/* Records the sources of an origin in the view's network, there being ops of the view and their sub ops: they are
+ * found by their ids, unless they are its Input or Output. */
 static void record_copy(const place *at, origin_walk *w, uint32_t from, uint32_t target) {
     xir_provenance *p = at->net->provenance;
     if (!from || !provenance_keep(p, origin_walk_sources(w, from))) return;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Whether ops of two networks compute the same: if their classes, attributes, targets, declared types and undeclared
- * attributes are equal, and their inputs have the same contents. Contents have numbers, which the caller gives. Params
- * among the attributes count by their bytes, and sub ops are compared in the same way, one after the other: a value
- * that one of them makes is the one in the same place of the other body, and what they read from outside has a number.
- * Names do not count. */
+/* Finds ops of two networks that compute the same: if their classes, attributes, targets, declared types and
+ * undeclared attributes are equal, and their inputs have the same contents. Contents have numbers, which the caller
+ * gives. Params among the attributes count by their bytes, and sub ops are compared in the same way, one after the
+ * other: a value that one of them makes is the one in the same place of the other body, and what they read from
+ * outside has a number. Names do not count. */
 #ifndef MANAGER_SAME_OP_H
 #define MANAGER_SAME_OP_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Where the elements of a tensor go in a run of Reshapes and Transpositions. The dims of the source are cut into
- * factors, each of which all ops of the run move as a whole; the result has the same factors in another order, and each
- * of its dims consists of some that are neighbours. Dims that are expressions are factors of their own: two are equal
- * if the expressions are. */
+/* The positions of a tensor's elements after a run of Reshapes and Transpositions. The dims of the source are cut into
+ * factors, each of which all ops of the run move as a whole; the result has the same factors in another order, and
+ * each of its dims consists of some that are neighbours. Dims that are expressions are factors of their own: two are
+ * equal if the expressions are. */
 #ifndef PASSES_MOVES_MAP_H
 #define PASSES_MOVES_MAP_H
 

@@ -17,7 +17,8 @@ bool move_turns(const xir_op *op);
 /* Merges runs of reshapes, transpositions, slices and concatenations (runs.c). */
 xir_status moves_merge(xir_pass *at);
 
-/* How elements get from one value to another: a Reshape, a Transpose and a Reshape, each of which may be missing. */
+/* The steps that move elements from one value to another: a Reshape, a Transpose and a Reshape, each of which may be
+ * missing. */
 typedef struct move_plan {
     bool    reshapes, turns, ends;     /* a Reshape to `first`, then `order`, then a Reshape to the result */
     size_t  n;                         /* of `first` and `order`                                           */

@@ -35,7 +35,7 @@ static bool is_plain(const xir_op *op) {
            xir_type_equal(xir_type_element(x->type), xir_type_element(y->type));
 }
 
-/* Which element a value is: by a Gather, or as an output of an Unstack, or of a Split in parts of 1. */
+/* Finds the element that a value is: by a Gather, or as an output of an Unstack, or of a Split in parts of 1. */
 static bool read_pick(const xir_value *v, pick *p) {
     xir_op *op = value_op(v);
     double index = 0;

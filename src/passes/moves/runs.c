@@ -47,8 +47,8 @@ static bool may_skip(const xir_op *op, const xir_op *inner) {
     return xir_object_equal((const xir_object *)op_target(op), (const xir_object *)op_target(inner));
 }
 
-/* Whether an op moves its elements without changing them. A type that the program sets by hand can make it convert; a
- * reader of the result must then not read the elements from before the conversion. */
+/* Returns true if an op moves its elements without changing them. A type that the program sets by hand can make it
+ * convert; a reader of the result must then not read the elements from before the conversion. */
 static xir_status keeps_elements(const merger *g, const xir_op *op, bool *keeps) {
     const xir_type *to = xir_type_element(op_outputs(op)[0].type);
     const xir_allocator *alloc = &g->net->alloc;
@@ -119,7 +119,7 @@ static xir_status merge_transpose(merger *g, xir_op *op, xir_op *inner, bool *do
 /* `count` positions of a dim: begin, begin + stride, … */
 typedef struct picked { int64_t begin, stride, count; } picked;
 
-/* What a slice picks from a known dim, as in NumPy; false if the numbers are invalid. */
+/* Finds the elements that a slice picks from a known dim, as in NumPy; false if the numbers are invalid. */
 static bool pick(int64_t begin, int64_t end, int64_t stride, int64_t dim, picked *out) {
     int64_t least = stride < 0 ? -1 : 0, most = stride < 0 ? dim - 1 : dim;
     if (!stride || stride == INT64_MIN) return false;

@@ -22,7 +22,7 @@ typedef struct partition {
     xir_groups       *groups;
 } partition;
 
-/* What a group moves. */
+/* The bytes that a group moves. */
 typedef struct group_bytes {
     size_t   ops;
     uint64_t inside;               /* of values that no op outside reads */

@@ -75,8 +75,8 @@ bool pattern_take_decl(xir_pattern_decl *out, const xir_pattern_decl *decl, xir_
 /* xir_pattern_match among some ops; NULL: among all. */
 bool pattern_match(const xir_pattern *p, xir_op *root, const among *in, xir_match *out);
 
-/* What a rewriting learns from the replacing calls of its callback (rewrite.c): another value stands for what some
- * users used; or the new value would depend on itself through this op. */
+/* Called by the replacing functions of a callback (rewrite.c): another value stands for what some users used; or the
+ * new value would depend on itself through this op. */
 void rewriter_replaced(xir_rewriter *at, xir_value *now);
 /* Ops have moved to places after the root, where the walk may miss them. */
 void rewriter_moved(xir_rewriter *at);

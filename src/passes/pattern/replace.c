@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What callbacks put in the place of a match: one value for the root's, or several. A match that is not convex, or
- * whose results are used before the new op runs, needs care: the users that run too early, and all that depends on them
- * up to the new op, are found first. If the new op is one of those, it would depend on itself: nothing is changed. */
+/* Replacing a match: callbacks put new values in its place, one value for the root's, or several. A match that is not
+ * convex, or whose results are used before the new op runs, needs care: the users that run too early, and all that
+ * depends on them up to the new op, are found first. If the new op is one of those, it would depend on itself: nothing
+ * is changed. */
 #include <stdlib.h>
 #include "pattern/pattern.h"
 #include "provenance.h"

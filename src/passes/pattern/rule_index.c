@@ -29,7 +29,7 @@ static bool is_strict(const node *n) {
     return one_kind && !n->optional;
 }
 
-/* What may make input `i` of the root. All classes have their rows. */
+/* Notes the classes that may make input `i` of the root. All classes have their rows. */
 static void note_input(rule_index *x, const xir_pattern *p, uint32_t i, uint64_t bit) {
     const node *root = &p->nodes[p->root];
     const bool is_listed = root->kind == XIR_PATTERN_OP && i < root->n_inputs;

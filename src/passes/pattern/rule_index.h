@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Which rules can match at an op. Rows by class say which rules an op can be the root of, and which rules allow it as
- * the maker of an input of the root. So three lookups leave only the rules that fit an op and the makers of its first
- * two inputs, for any number of rules, and no pattern is tried on most ops. */
+/* The rules that can match at an op. Rows by class say which rules an op can be the root of, and which rules allow it
+ * as the maker of an input of the root. So three lookups leave only the rules that fit an op and the makers of its
+ * first two inputs, for any number of rules, and no pattern is tried on most ops. */
 #ifndef PATTERN_RULE_INDEX_H
 #define PATTERN_RULE_INDEX_H
 
 #include "hash.h"
 #include "pattern/pattern.h"
 
-/* How the rules use a class. The sets have a bit per rule. */
+/* The rules that use a class. The sets have a bit per rule. */
 typedef struct class_row {
     uint64_t roots;      /* its root can be of the class                                     */
     uint64_t makes[2];   /* an op of it may make the first, the second input of the root     */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Which maps are on the chip: those that ops read and write most bytes of, as many as have room together. */
+/* The maps that are on the chip: those that ops read and write most bytes of, as many as have room together. */
 #ifndef PASSES_ONCHIP_H
 #define PASSES_ONCHIP_H
 

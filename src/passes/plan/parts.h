@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Which segment each value is in, and which values share its bytes there.
+/* The segment of each value, and the values that share its bytes there.
  *
  * Sets of values that share bytes (liveness.h) are cut where a value of another segment begins: what the host writes
  * and what it reads have bytes of their own. Maps may be written over maps, and an output over maps that are dead. */

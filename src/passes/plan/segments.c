@@ -332,7 +332,7 @@ static bool begin(planner *p, segment s) {
     return true;
 }
 
-/* Where the compiler has placed its instructions, nothing else may be. */
+/* Nothing may be in the place of the compiler's instructions. */
 static xir_status check_instructions(const planner *p) {
     const range its = tags_instructions(p->at->net), all = { p->of[SEGMENT_PARAMS].from, p->of[SEGMENT_MAPS].to };
     if (!p->how->etm || its.from == its.to || all.to <= its.from || its.to <= all.from) return XIR_OK;
@@ -412,8 +412,8 @@ static xir_status set_tags(const planner *p) {
     return status;
 }
 
-/* Which Params are the compiler's is seen from the tags and the addresses of Params: where memory runs out in between,
- * Params have addresses without tags, never tags without addresses. */
+/* Tags and addresses say which Params are the compiler's: where memory runs out in between, Params have addresses
+ * without tags, never tags without addresses. */
 static xir_status set_all(const planner *p) {
     xir_status status = p->how->etm ? XIR_OK : tags_clear(p->at);
     if (!status) status = set_params(p);

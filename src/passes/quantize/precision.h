@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* How single ops are quantised, by a CSV: the bits of their results, or that they stay in floats. */
+/* The precision of single ops, by a CSV: the bits of their results, or that they stay in floats. */
 #ifndef QUANTIZE_PRECISION_H
 #define QUANTIZE_PRECISION_H
 

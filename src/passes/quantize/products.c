@@ -54,7 +54,7 @@ static double most_weight(const quantizing *q, const product *p) { return ldexp(
 static double most_bias(const quantizing *q) { return ldexp(1, (int)q->scheme.bias_bits - 1) - 1; }
 static bool   is_scaled(const quantizing *q) { return q->scheme.bias == XIR_SCHEME_BIAS_PRODUCT; }
 
-/* Sw of each channel: what the weights need, and more where the bias needs it. */
+/* The scale Sw of each channel: that of the weights, or a larger one that the bias needs. */
 static void choose_scales(const quantizing *q, const product *p, const double *most, const double *bias, size_t n,
                           size_t n_bias, double *scales) {
     for (size_t c = 0; c < n; c++) {

@@ -10,7 +10,7 @@
 #include "ratios.h"
 #include "scheme.h"
 
-/* How an op takes part. */
+/* The roles of an op. */
 typedef enum op_role {
     ROLE_NONE,      /* it reads floats, or it is new                         */
     ROLE_CARRIES,   /* it moves elements, and gives the type of its input    */
@@ -65,7 +65,7 @@ xir_status quantize_run(quantizing *q, const xir_type *floats);
 /* XIR_E_UNKNOWN if `keep` has a name that no op has. */
 xir_status check_kept(quantizing *q);
 /* An op that makes stored or normalised numbers: the network is quantised already. NULL: none does. *again is true if
- * all of them are normalised floats, of which integers can be made. */
+ * all of them are normalised floats, which can become integers. */
 const xir_op *find_stored(const xir_network *net, bool *again);
 /* The index of a word among two. XIR_E_UNKNOWN. */
 xir_status read_choice(xir_pass *at, const char *option, const char *first, const char *second, bool *is_second);

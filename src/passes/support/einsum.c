@@ -155,7 +155,7 @@ static bool drop_ones(const sum *s, term *t, const term *other) {
     return true;
 }
 
-/* The axes of t in the order of these letters, all of which it has. */
+/* The axes of t in the order of these letters; it has all of them. */
 static bool in_order(const sum *s, term *t, const word *letters) {
     int64_t order[EINSUM_DIMS];
     term now = { .v = t->v, .n = t->n };

@@ -39,7 +39,7 @@ static inline bool is_same_type(const xir_type *a, const xir_type *b) { return a
  * memory. */
 bool same_kind(const xir_value *a, const xir_value *b);
 
-/* Whether inference would give the op its present types for these attributes and inputs. *same is also false if
+/* Sets *same to true if inference would give the op its present types for these attributes and inputs. It is false if
  * inference refuses or has no answer; XIR_E_MEMORY is the only failure. */
 xir_status infers_same(const xir_op *op, const void *attrs, xir_value *const *inputs, size_t n, bool *same);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What reading and writing share: plans, the names of keys, and the place in a finding. */
+/* Helpers for reading and writing: plans, the names of keys, and the place in a finding. */
 #include "codec/codec.h"
 #include "memory_limit.h"
 

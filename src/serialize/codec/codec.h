@@ -35,7 +35,7 @@ typedef struct codec_key {
 /* Bakes a key into BAKED zeroed bytes. Returns the size; 0 if the key does not fit or needs escapes. */
 typedef uint8_t bake_fn(xir_str name, char *out);
 
-/* Where an object was read from, and the object itself. */
+/* The bytes from which an object was read, and the object itself. */
 typedef struct codec_memo {
     const void *start;   /* NULL: nothing yet */
     size_t      size;
@@ -255,7 +255,7 @@ void encode_part(encoder *e, const format_part *part);
 
 /* The rows of `absent` that still hold their default: they stay absent. */
 uint64_t codec_left_out(const xir_class *cls, const void *body, uint64_t absent);
-/* Whether a key of the network is written. A key that the file did not have is left out until it is set. */
+/* Returns true if a key of the network is written. A key that the file did not have is left out until it is set. */
 bool codec_has_key(const xir_network *net, network_key key, uint64_t params_bytes, xir_str params_md5);
 
 /* ---- place in the input ------------------------------------------------------------------------------------ */
@@ -326,7 +326,7 @@ typedef struct source_ops {
      * member. Then the item of the last key follows, or whatever may follow a member. Otherwise false, without a
      * failure. */
     bool (*skip_members)(source *s, const codec_memo *memo);
-    /* Whether the next item has exactly the memo's encoding; if so, steps over it. Records no failure. */
+    /* Returns true if the next item has exactly the memo's encoding; if so, steps over it. Records no failure. */
     bool (*repeats)(source *s, const codec_memo *memo);
     /* The extent of the next item and a hash of its encoding. False, without a failure, if they cannot be had. */
     bool (*fingerprint)(const source *s, codec_memo *out, uint64_t *hash);

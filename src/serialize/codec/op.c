@@ -42,7 +42,7 @@ static bool read_input(decoder *d, source *s, void *user) {
             return source_expected(s, "a value or null");
         } else {
             if (!read_value(d, s, &plan->recent->input_types[slot], &in) || !use_value(d, s, &in, &v)) return false;
-            /* What an orphan stands for may still come. */
+            /* The value for which an orphan stands may still come. */
             if (value_op(v) || value_is_params(v)) plan->recent->inputs[slot] = source_memo(s, start, v);
         }
     }

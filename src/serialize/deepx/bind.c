@@ -90,7 +90,7 @@ static bool begins(xir_str text, const char *word) {
     return text.size >= n && memcmp(text.data, word, n) == 0;
 }
 
-/* What is between '<' and '>'; empty if there is nothing. */
+/* Returns the text between '<' and '>'; empty if there is none. */
 static xir_str in_angles(xir_str text) {
     const char *open = memchr(text.data, '<', text.size), *end = text.data + text.size;
     return open && end > open + 1 ? deepx_trim(open + 1, end - 1) : (xir_str){ end, 0 };

@@ -192,7 +192,7 @@ static bool is_comment(const char *p, const char *end) {
     return true;
 }
 
-/* Where an instruction of the body ends: at the end of its line, before a comment, or at '}'. */
+/* Returns an instruction of the body, to its end: at the end of its line, before a comment, or at '}'. */
 static xir_str statement(const block *b) {
     const char *p = b->p;
     size_t depth = 0;

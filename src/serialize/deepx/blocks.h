@@ -33,7 +33,7 @@ typedef struct deepx_blocks {
 
 /* "?1x3": dims of a shape. */
 bool deepx_is_shape(xir_str text);
-/* What a slot of a line in a block is: there a shape and an element type are values, too. */
+/* The kind of a slot of a line in a block: there a shape and an element type are values, too. */
 deepx_slot_kind deepx_kind_in_block(const deepx_line *line, const deepx_slot *slot);
 /* blocks.c: the blocks of a network's tag. False: out of memory. */
 bool deepx_blocks_begin(deepx_blocks *b, const xir_network *net);
@@ -49,7 +49,7 @@ uint64_t deepx_blocks_most(const xir_network *net);
 
 enum { DEEPX_MOST_NAMED_DIMS = 128 };
 
-/* What a slot of a call is: a text, or values, of which `list` says that they are a list. */
+/* The content of a slot of a call: a text, or values, which `list` makes a list. */
 typedef struct deepx_actual { xir_str text; xir_value **values; size_t n; bool list; } deepx_actual;
 typedef struct deepx_binding {
     deepx_actual *actuals;                        /* one for each formal: of parameters, then of return slots     */

@@ -271,7 +271,7 @@ static bool begin_call(deepx_reader *r, const deepx_line *line, call_plan *plan)
     return true;
 }
 
-/* What the next call of the pattern need not find out. */
+/* Completes the plan, so that the next call of the pattern need not find it out. */
 static void complete_plan(const deepx_reader *r, const xir_op *op, call_plan *plan, bool printed) {
     const slot_code *codes = r->codes.data;
     bool lists = false;

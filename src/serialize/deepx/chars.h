@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What each byte is in a text of DeepX. Classes of bytes are bits of a table, so that a line is read without asking for
- * each character in turn. */
+/* The class of each byte in a text of DeepX. Classes of bytes are bits of a table, so that a line is read without
+ * asking for each character in turn. */
 #ifndef SERIALIZE_DEEPX_CHARS_H
 #define SERIALIZE_DEEPX_CHARS_H
 
@@ -22,7 +22,7 @@ extern const uint8_t deepx_chars[256];
 
 static inline bool deepx_is(char c, unsigned classes) { return (deepx_chars[(unsigned char)c] & classes) != 0; }
 static inline bool deepx_is_blank(char c) { return c == ' ' || c == '\t'; }
-/* What stands between words of metadata. */
+/* Returns true for a character between words of metadata. */
 static inline bool deepx_is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 static inline bool deepx_is_letter(char c) { return deepx_is(c, DEEPX_LETTER); }
 

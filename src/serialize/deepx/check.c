@@ -24,7 +24,7 @@ typedef struct choice {
     bool             has_vars;     /* some parameter is a number */
 } choice;
 
-/* What a function does to tensors besides writing them. */
+/* The effect of a function on tensors besides writing them. */
 typedef enum role { ROLE_OTHER, ROLE_NEW, ROLE_LOAD, ROLE_RENAME, ROLE_DELETE } role;
 
 /* A class and what its name says. */

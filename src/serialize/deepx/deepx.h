@@ -73,7 +73,7 @@ static inline const xir_any *deepx_tag_of(const xir_map *tags, const char *key, 
 
 enum { DEEPX_MOST_DIMS = 64 };   /* of a tensor whose type a text gives */
 
-/* Where findings go. */
+/* The place of findings, and their list. */
 typedef struct deepx_place {
     xir_diags  *why;
     xir_str     file;
@@ -169,13 +169,13 @@ bool deepx_read_block(deepx_place *w, deepx_slots *slots, const char *p, const c
 
 extern const char *const deepx_known_lines[];
 extern const size_t deepx_n_known;
-/* What a slot of a line is in a network: a text, a tensor, or a list of tensors. */
+/* The kind of a slot of a line in a network: a text, a tensor, or a list of tensors. */
 typedef enum deepx_slot_kind { DEEPX_SLOT_TEXT, DEEPX_SLOT_TENSOR, DEEPX_SLOT_TENSORS } deepx_slot_kind;
 deepx_slot_kind deepx_kind_of(const deepx_line *line, const deepx_slot *slot);
 
 /* ---- spelling -------------------------------------------------------------------------------------------------- */
 
-/* How calls are written. A line of a file that stands in another way is kept as it is. */
+/* The spellings of calls. A line of a file that is spelled otherwise is kept unchanged. */
 typedef enum deepx_spelling { DEEPX_LIVE, DEEPX_SEED, DEEPX_SPELLINGS } deepx_spelling;
 extern const char *const deepx_spelling_words[DEEPX_SPELLINGS];
 deepx_spelling deepx_spelling_of(const xir_network *net);

@@ -142,7 +142,7 @@ static bool put_dims(inlining *t, xir_str text, xir_str *out) {
     return copy;
 }
 
-/* What a text of a line is where the block is called. */
+/* Finds the text that stands for one of a line where the block is called. */
 static bool put_text(inlining *t, xir_str text, xir_str *out) {
     const meaning *m = find(t, text);
     *out = text;

@@ -156,7 +156,7 @@ static bool read_type(deepx_place *w, deepx_slots *slots, xir_str text, deepx_sl
     return true;
 }
 
-/* Where the type before a ':' ends; NULL if the text does not begin with one. */
+/* Returns the end of the type before a ':'; NULL if the text does not begin with one. */
 static const char *type_end(xir_str text) {
     const char *end = text.data + text.size;
     for (const char *p = text.data; p < end; p++) {
@@ -166,7 +166,7 @@ static const char *type_end(xir_str text) {
     return NULL;
 }
 
-/* Where a type that a blank and a name follow ends: its '>', or its only word. */
+/* Returns the end of a type that a blank and a name follow: its '>', or its only word. */
 static const char *named_type_end(xir_str text) {
     const char *end = text.data + text.size, *p = text.data;
     while (p < end && (deepx_is_letter(*p) || *p == '|')) p++;
@@ -206,10 +206,10 @@ enum { DEEPEST = 64 };
 
 static bool is_before_value(char c) { return c == ':' || c == ' ' || c == '\t' || c == '[' || c == ',' || c == '('; }
 
-/* What a parameter has: brackets or quotes, and what the live parser takes for an arrow or for metadata. */
+/* The content of a parameter: brackets or quotes, and text that the live parser takes for an arrow or for metadata. */
 typedef struct extent { bool holds, odd; } extent;
 
-/* Where a parameter ends: at a comma, at `closer`, or without one at an arrow or "//". NULL after an error. */
+/* Returns the end of a parameter: at a comma, at `closer`, or without one at an arrow or "//". NULL after an error. */
 static const char *parameter_end(deepx_place *w, const char *p, const char *end, char closer, extent *out) {
     char open[DEEPEST];
     const char *where[DEEPEST], *start = p;
@@ -304,7 +304,7 @@ static const char *read_name(deepx_place *w, const char *p, const char *end, xir
     return NULL;
 }
 
-/* What the live parser reads otherwise than it stands there. */
+/* Warns of text that the live parser does not read as it is written. */
 static void warn_of_live(deepx_place *w, xir_str text, const char *arrow, xir_str meta) {
     const char *end = text.data + text.size, *slashes = NULL, *first = NULL;
     for (const char *p = text.data; p + 1 < end && (!slashes || !first); p++) {

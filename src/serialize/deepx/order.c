@@ -4,8 +4,8 @@
 /* The order of inputs and results. A text has none of its own: inputs come as calls use them, and all tensors that
  * exist at the end are results, as calls make them. Where the network is another one, two words in the metadata of the
  * first call say it, "xir.inputs=x,z" and "xir.outputs=y,a": other inputs follow these, other tensors are not results.
- * DeepX ignores such words. Names that do not fit are passed over, and so are words of which none fits: words about
- * another network do no harm. */
+ * DeepX ignores such words. Names that do not fit are passed over, and so are words if none fits: words about another
+ * network do no harm. */
 #include <stdlib.h>
 #include "deepx/order.h"
 

@@ -172,7 +172,7 @@ static bool give_all(loading *l) {
     return n == l->n;
 }
 
-/* Where the files are: a folder, with a '/' at its end. */
+/* Returns the folder of the files, with a '/' at its end. */
 static const char *folder_of(loading *l, const char *path) {
     const size_t n = strlen(path);
     if (n && path[n - 1] == '/') return path;

@@ -6,7 +6,7 @@
  * its return slots held. A line with many findings is read once. */
 #include "deepx/deepx.h"
 
-/* Where calls begin, and definitions. */
+/* The positions at which calls or definitions begin. */
 typedef struct starts { uint64_t *at; size_t n, room; } starts;
 typedef struct lines {
     const xir_allocator *alloc;

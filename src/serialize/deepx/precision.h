@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Types of DeepX: what a slot may hold and of which elements, both as sets. "tensor<float64|float32>" */
+/* Types of DeepX: the values that a slot may hold, and their elements, both as sets. "tensor<float64|float32>" */
 #ifndef SERIALIZE_DEEPX_PRECISION_H
 #define SERIALIZE_DEEPX_PRECISION_H
 

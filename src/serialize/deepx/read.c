@@ -73,7 +73,7 @@ static bool make_outputs(deepx_reader *r) {
     return ok;
 }
 
-/* What the file has besides its calls, and for which definitions and number of calls that holds. */
+/* Keeps the parts of the file besides its calls, with the definitions and the number of calls for which they hold. */
 static bool keep_file(deepx_reader *r) {
     const char *end = r->text.data + r->text.size;
     const xir_str tail = { r->after, (size_t)(end - r->after) };

@@ -11,7 +11,7 @@
 /* A name that was used before it was made. */
 typedef struct deepx_missing { xir_str name; size_t element; } deepx_missing;
 
-/* What a function does to tensors besides writing them. */
+/* The effect of a function on tensors besides writing them. */
 typedef enum deepx_verb { VERB_NONE, VERB_NEW, VERB_LOAD, VERB_RENAME, VERB_RESHAPE } deepx_verb;
 deepx_verb deepx_verb_of(xir_str function);
 
@@ -31,7 +31,7 @@ typedef struct texts_memo {
 } texts_memo;
 enum { TYPE_MEMOS = 64, TEXTS_MEMOS = 512 };
 
-/* What the calls of one pattern have in common. */
+/* The common part of the calls of one pattern. */
 typedef struct call_plan {
     bool        known;               /* a call of the pattern was read                              */
     bool        printed;             /* the op is written as the line stands                        */

@@ -25,7 +25,7 @@ static bool add(deepx_registry *r, const deepx_line *line, xir_str text, uint32_
     return true;
 }
 
-/* What the executor has besides on a graphics card. */
+/* The functions that the executor has only on a graphics card. */
 static const char *const on_cards[] = {
     "matmul(tensor<float64|float32>:A, tensor<float64|float32>:B)->(tensor<float64|float32>:C) // author=cublas",
     "add(tensor<float64|float32>:a, tensor<float64|float32>:b)->(tensor<float64|float32>:c) // author=cublas",

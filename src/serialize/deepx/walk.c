@@ -40,7 +40,7 @@ static bool next_line(const char **p, const char *end, xir_str *whole, xir_str *
     return true;
 }
 
-/* What the first line that fits only one of both is. */
+/* Finds the kind of the first line that fits only one of both. */
 static bool begins_with_definitions(deepx_place *w, const xir_allocator *alloc, xir_str all) {
     deepx_place quiet = { .why = w->why, .text = all.data, .line = all.data, .quiet = true };
     deepx_slots slots = { .alloc = alloc };

@@ -87,8 +87,8 @@ static xir_list definitions(const writer *w) {
     return tag && tag->kind == XIR_ANY_LIST ? tag->as.list : (xir_list){ NULL, 0 };
 }
 
-/* What the file had besides its calls holds while the definitions and the number of calls are the same. All ops but the
- * first and the last are calls, or are refused. */
+/* The other parts of the file hold while the definitions and the number of calls are the same. All ops but the first
+ * and the last are calls, or are refused. */
 static const xir_map *file_of(const writer *w) {
     const xir_any *tag = xir_map_find(w->net->tags, XIR_STR(DEEPX_TAG_FILE));
     const xir_list defs = definitions(w);

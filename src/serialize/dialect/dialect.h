@@ -37,7 +37,7 @@
 /* A growing list, reused from node to node. */
 typedef struct dialect_list { void *data; size_t size, room; } dialect_list;
 
-/* What a format tells the builder about itself. */
+/* A format's description of itself for the builder. */
 typedef struct dialect_about {
     const char          *prefix;      /* of its classes ("onnx::Conv") and tags ("onnx.doc_string"): "onnx"          */
     xir_framework        framework;   /* of the network                                                               */
@@ -99,7 +99,8 @@ typedef struct dialect_node {
     const xir_map *tags_before;
 } dialect_node;
 
-/* A node of which only the names are its own: its type and attributes are those of an earlier one, without tags. */
+/* A node that differs from an earlier one only in names: its type and attributes are those of an earlier one, without
+ * tags. */
 enum { DIALECT_AGAIN_IN = 8, DIALECT_AGAIN_OUT = 4 };
 typedef struct dialect_again {
     const dialect_type *type;                /* as long as no other node gets a type */

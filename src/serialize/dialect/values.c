@@ -91,7 +91,7 @@ static bool mark_again(dialect *d, xir_value *v) {
  * gets it. */
 static bool is_again(dialect *d, xir_value *known, xir_value *v) { return mark_again(d, value_op(v) ? v : known); }
 
-/* What a use has declared is kept, unless the definition says otherwise. */
+/* A declaration of a use is kept, unless the definition says otherwise. */
 static bool take_over(dialect *d, xir_value *known, xir_value *v) {
     const xir_map *tags = v->type || value_more_of(v) == NULL ? NULL : value_more_of(v)->tags;
     v->id = known->id;

@@ -16,7 +16,7 @@
 #include "json/json.h"
 #include "raw/payload.h"
 
-/* What a table was read as, in a list of tables that begin in the same few bytes. */
+/* A table that was read, and its object, in a list of tables that begin in the same few bytes. */
 typedef struct flat_met {
     const void *it;
     uint32_t    place, next;   /* the number of the next one, from 1; 0: none                  */
@@ -36,7 +36,7 @@ typedef struct flat_present {
     int              word;
 } flat_present;
 
-/* How tables of a class are read. */
+/* The plan by which tables of a class are read. */
 typedef struct flat_class {
     codec_plan    *plan;
     void          *blank;    /* the body if no field is present                   */
@@ -89,7 +89,7 @@ static inline bool flat_spend(flat_reader *r, const uint8_t *at, uint64_t n) {
 
 /* ---- read_object.c ------------------------------------------------------------------------------------------- */
 
-/* What a table was read as; NULL if it was not read. */
+/* Returns the record of a table that was read; NULL if it was not. */
 static inline const flat_met *flat_known_as(const flat_reader *r, const uint8_t *table, const flat_table *as) {
     uint32_t place = flat_place(r, table);
     const uint32_t *page = r->pages[place / FLAT_PAGE];

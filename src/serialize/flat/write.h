@@ -35,7 +35,7 @@ typedef struct flat_tags { uint64_t tags; uint32_t n, at; } flat_tags;
 
 typedef struct flat_tagged { uint32_t at; uint8_t tag; } flat_tagged;
 
-/* Where Params were written; `listed` is the last list of extra_params that has them. */
+/* The offset at which Params were written; `listed` is the last list of extra_params that has them. */
 typedef struct flat_params_at { uint32_t at, listed; bool has_bytes; } flat_params_at;
 
 /* The kind of an entry in `extra`, other than undeclared keys. */

@@ -98,7 +98,7 @@ static uint32_t bits_of(float v) {
     return bits;
 }
 
-/* Whether a float32 holds it. */
+/* Returns true if a float32 holds it. */
 static bool is_f32(double v) { return isnan(v) || number_to_f32(v) == v; }
 
 static bool put_reals(flat_writer *w, const xir_reals *list, uint32_t *at) {

@@ -15,7 +15,7 @@ uint8_t json_bake(xir_str key, char *out);
 
 /* ---- writing ----------------------------------------------------------------------------------------------- */
 
-/* Where in `out` a value was last written. */
+/* The position in `out` at which a value was last written. */
 typedef struct recent_value { const xir_value *value; uint32_t depth; size_t start, size; } recent_value;
 enum { RECENT_VALUES = 64 };
 

@@ -187,7 +187,7 @@ static void put_row(schema *s, const xir_class *cls, const xir_field *f, xir_str
 
 /* ---- classes ---------------------------------------------------------------------------------------------------- */
 
-/* How many inputs an op takes, and which of them may be null. Trailing nulls do not count. */
+/* Prints the number of inputs that an op takes, and those that may be null. Trailing nulls do not count. */
 static void put_inputs(schema *s, const xir_class *cls) {
     const class_more *more = cls->more;
     schema_put(s, "'inputs': {");

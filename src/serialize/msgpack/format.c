@@ -160,7 +160,7 @@ static xir_status write_network(xir_network *net, const format_writing *how) {
 
 /* ---- reading ----------------------------------------------------------------------------------------------- */
 
-/* Where the items of the two keys are; NULL: missing. */
+/* The positions of the items of the two keys; NULL: missing. */
 typedef struct key_items { const void *params, *table; } key_items;
 
 static bool note_place(decoder *d, source *s, xir_str key, bool *taken, void *user) {

@@ -19,7 +19,7 @@ static inline uint8_t packed_bake(xir_str key, char *out) {
 
 /* ---- writing ----------------------------------------------------------------------------------------------- */
 
-/* Where in `out` a value was last written, and how deep it nests. */
+/* The position in `out` at which a value was last written, and the depth of its nesting. */
 typedef struct packed_value { const xir_value *value; size_t start, size; uint32_t height; } packed_value;
 enum { PACKED_VALUES = 64 };
 

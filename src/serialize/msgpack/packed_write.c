@@ -168,7 +168,7 @@ static void on_form(sink *s, const xir_object *object) {
 
 /* ---- objects and values written before --------------------------------------------------------------------- */
 
-/* Whether an item of this height may stand here. */
+/* Returns true if an item of this height may stand here. */
 static bool deep_enough(packed_sink *p, uint32_t height) {
     if (p->depth + height > p->deepest) {
         if (!p->sink.status) p->sink.status = XIR_E_LIMIT;

@@ -52,7 +52,7 @@ static inline const uint8_t *packed_end(const uint8_t *p) {
     return p;
 }
 
-/* How deep the item at `p` of a scanned input nests: 0 if it is not a list or map. */
+/* Returns the depth of nesting of the item at `p` of a scanned input: 0 if it is not a list or map. */
 uint32_t packed_height(const uint8_t *p);
 
 /* Returns true if an input is exactly one item: every first byte known, no extensions, every length and the sum of all

@@ -114,7 +114,8 @@ static void find_uses(const nnb_model *m, use *uses) {
     }
 }
 
-/* What a buffer holds is lost when another variable is written into it. `step`: the function; START: the inputs. */
+/* The content of a buffer is lost when another variable is written into it. `step`: the function; START: the
+ * inputs. */
 static void write_variable(nnb_checking *c, const use *uses, int32_t *holds, int32_t v, int32_t step,
                            const char *place) {
     const nnb_variable *var = nnb_variable_at(c->m, (size_t)v);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What a file says of one value and of one op. */
+/* The statements of a file about one value and about one op. */
 #include "nnb/nnb.h"
 #include <math.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What a network cannot say about its file is in one tag: the buffers, and which of them each variable has. If the file
- * is not laid out as the exporter does it, the tag also has its bytes, without the data of parameters. Each part is
- * good only for an unchanged network: sums say for which. */
+/* One tag has the properties of a file that a network cannot express: the buffers, and which of them each variable
+ * has. If the file is not laid out as the exporter does it, the tag also has its bytes, without the data of
+ * parameters. Each part is good only for an unchanged network: sums say for which. */
 #include <stdlib.h>
 #include "nnb/nnb.h"
 #include "number.h"

@@ -5,8 +5,8 @@
  * of an array, which is only written. */
 #include "nnb/nnb.h"
 
-/* Returns true if the words that are present can be a header: lists and their blocks are within the index and the data.
- * */
+/* Returns true if the words that are present can be a header: lists and their blocks are within the index and the
+ * data. */
 static bool may_be_head(const uint8_t *p, size_t size) {
     if (size >= 4 && !(little_u32(p) >= NNB_OLDEST && little_u32(p) <= NNB_NEWEST)) return false;
     if (size < NNB_HEADER) return size >= 4;

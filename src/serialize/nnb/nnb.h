@@ -125,7 +125,7 @@ typedef struct nnb_record {
 
 typedef struct nnb_args_list { nnb_list items; uint32_t at; /* its count, in the arguments */ } nnb_args_list;
 
-/* What was described before: layers repeat the types and arguments of others. */
+/* Memos of earlier descriptions: layers repeat the types and arguments of others. */
 enum { NNB_MEMOS = 64 };
 typedef struct nnb_type_memo { const xir_type *type; nnb_variable v; } nnb_type_memo;
 typedef struct nnb_args_memo { const xir_class *cls; const xir_map *extra; nnb_record f; } nnb_args_memo;
@@ -249,12 +249,12 @@ xir_network *nnb_read(const format_reading *how, blob *whole);
 /* Records a failure at an offset in the data. */
 #define NNB_FAIL(r, at, code, ...) \
     trace_fail(&(r)->d.trace, (code), (uint64_t)((r)->data - (r)->d.base) + (at), __VA_ARGS__)
-/* Where block `k` begins; `at`: where the pointer is. */
+/* Finds the offset of block `k`; `at`: the offset of the pointer. */
 bool nnb_resolve(nnb_reader *r, uint32_t k, uint64_t at, const char *what, uint32_t *out);
 bool nnb_take_list(nnb_reader *r, uint32_t n, uint32_t k, uint64_t at, const char *what, nnb_block *out);
 /* Counts the data of a parameter: blocks may be shared, but not without end. */
 bool nnb_spend(nnb_reader *r, uint64_t bytes, uint64_t at);
-/* Where the next block after an offset begins; the end of the data after the last block. */
+/* Returns the offset of the next block after an offset; the end of the data after the last block. */
 uint32_t nnb_next_block(const nnb_reader *r, uint32_t k, uint32_t at);
 
 /* read_variable.c */

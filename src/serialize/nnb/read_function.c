@@ -41,7 +41,7 @@ static bool take_ends(nnb_reader *r, record *f) {
            nnb_take_list(r, little_u32(p + 12), little_u32(p + 16), f->at + 16, "the outputs of a function", &f->out);
 }
 
-/* Returns true if input 1 is a weight of which one element is stored: the binary one is computed with. */
+/* Returns true if input 1 is a weight with one stored element: the binary one is computed with. */
 static bool stores_one(uint16_t id) { return id == 108 || id == 110 || id == 232 || id == 233; }
 
 bool nnb_scan_functions(nnb_reader *r) {
@@ -70,7 +70,7 @@ size_t nnb_record_arguments(const nnb_signature *s, uint32_t room, uint32_t *end
     return n;
 }
 
-/* Which arguments the record has, and their bytes with the lists in place of pointers: equal ones are read once. */
+/* The arguments of the record, and their bytes with the lists in place of pointers: equal ones are read once. */
 static bool gather(nnb_reader *r, record *f, xir_str *out) {
     const uint32_t next = nnb_next_block(r, f->index, f->at);
     const uint32_t room = (next > f->at ? next : r->data_size) - f->at;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Whether a file is laid out as image.c lays out its network, which says everything else: then nothing of its bytes
- * has to be kept. One walk over the blocks in their order. It knows fewer files than there are: keep.c makes the others
- * again and compares. */
+/* Returns true if a file is laid out as image.c lays out its network, which says everything else: then nothing of its
+ * bytes has to be kept. One walk over the blocks in their order. It knows fewer files than there are: keep.c makes the
+ * others again and compares. */
 #include "nnb/nnb.h"
 
 typedef struct walk {

@@ -13,7 +13,7 @@ enum { NODE_INPUT = 1 << 3 | WIRE_BYTES, NODE_OUTPUT = 2 << 3 | WIRE_BYTES, NODE
 
 /* ---- op types -------------------------------------------------------------------------------------------------- */
 
-/* Where a name of this begin and end is remembered. */
+/* Returns the slot that remembers a name of this begin and end. */
 static proto_known *place_of(proto_reader *r, xir_str name, uint64_t *begin, uint64_t *end) {
     const size_t n = name.size < 8 ? name.size : 8;
     *begin = *end = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What a network needs only to be written as ONNX again. */
+/* The parts of a network that serve only to write it as ONNX again. */
 #include "name_dims.h"
 #include "onnx/read.h"
 #include "number.h"

@@ -147,7 +147,7 @@ bool proto_keep_unused(proto_reader *r);
 bool proto_declare_symbols(proto_reader *r);
 bool proto_spell_dims(proto_reader *r);
 
-/* Asks for the bytes of the next nodes but some, of which there are about two lines of a cache for each. */
+/* Asks for the bytes of the nodes some positions ahead, about two cache lines for each. */
 __attribute__((always_inline)) static inline void proto_prefetch(const uint8_t *at) {
     enum { AHEAD = 1024, LINE = 64 };
     __builtin_prefetch((const void *)((uintptr_t)at + AHEAD));

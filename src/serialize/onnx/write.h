@@ -13,7 +13,7 @@
 #include "onnx/wire.h"
 #include "source_tags.h"
 
-/* What a declared dim says. */
+/* A declared dim. */
 typedef struct proto_dim { bool has_value; int64_t value; xir_str name; } proto_dim;
 
 /* Bytes that are put again and again: the attributes of ops, by their maps, and types. */
@@ -281,12 +281,12 @@ bool proto_read_tensor_text(proto_writer *w, xir_str text, uint64_t *element, co
 bool proto_list_symbols(proto_writer *w);
 /* The entry. */
 void proto_put_symbols(proto_writer *w, uint32_t field);
-/* What the file says about dim `i` of a value. */
+/* Returns the file's statement about dim `i` of a value. */
 proto_dim proto_dim_of(proto_writer *w, const xir_value *v, size_t i);
 
 /* ---- write_external.c ------------------------------------------------------------------------------------------- */
 
-/* Which elements are in a file of their own. */
+/* The elements that are in a file of their own. */
 typedef enum proto_split {
     SPLIT_NONE,
     SPLIT_CONSTANTS,    /* those of large constants, except in attributes, which runtimes expect in the model      */

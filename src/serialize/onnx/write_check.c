@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What comes from tags and attributes need not be what the reader has put there: texts are UTF-8, and messages that are
+/* Checks content from tags and attributes, which need not be from the reader: texts are UTF-8, and messages that are
  * kept as bytes are such that the reader takes them again. Each is checked once, in the first walk. */
 #include <stdio.h>
 #include "diagnose.h"
@@ -31,8 +31,9 @@ void proto_put_said_slowly(proto_writer *w, uint32_t field, const char *key, xir
 
 /* ---- messages -------------------------------------------------------------------------------------------------- */
 
-/* Where a message is in a model that has nothing else: the fields that contain each other, from the model on, and what
- * precedes the next one in each of them. A graph is not in a model: the reader looks for the names that it uses. */
+/* The place of a message in a model that has nothing else: the fields that contain each other, from the model on, and
+ * what precedes the next one in each of them. A graph is not in a model: the reader looks for the names that it
+ * uses. */
 typedef struct level { const char *before; size_t size; uint32_t field; } level;
 enum { LEVELS = 3 };
 static const level places[][LEVELS] = {

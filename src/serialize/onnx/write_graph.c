@@ -125,14 +125,13 @@ static void put_constants(proto_writer *w, uint32_t field) {
 
 /* ---- inputs ---------------------------------------------------------------------------------------------------- */
 
-/* Where the file declares a constant as an input, too. */
+/* Returns the position at which the file declares a constant as an input, too. */
 static size_t place_of(const xir_map *tags, const char *key, size_t n) {
     const xir_any *tag = proto_tag(tags, key, XIR_ANY_INT);
     return tag && tag->as.integer >= 0 && (uint64_t)tag->as.integer < n ? (size_t)tag->as.integer : SIZE_MAX;
 }
 
-/* What an input of the graph is, by its number: a constant, an initializer that nothing uses, or an input of the
- * network. */
+/* An input of the graph, by its number: a constant, an initializer that nothing uses, or an input of the network. */
 typedef struct graph_input { const xir_value *constant; size_t unused; } graph_input;
 
 static void place_constants(proto_writer *w, graph_input *at, size_t n) {

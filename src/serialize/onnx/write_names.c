@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What a network must satisfy before it can be a graph of ONNX. A value is found by its name there, so names must
- * differ: one that is missing or taken is replaced by "xir_0", "xir_1", …. */
+/* The conditions for a network to be a graph of ONNX. A value is found by its name there, so names must differ: one
+ * that is missing or taken is replaced by "xir_0", "xir_1", …. */
 #include <xir/order.h>
 #include "dialect/others.h"
 #include "onnx/read.h"

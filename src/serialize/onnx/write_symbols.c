@@ -76,7 +76,7 @@ static bool is_ambiguous(proto_writer *w, xir_str name, int64_t dim) {
     return parsed && e != dim;
 }
 
-/* What the reader does with the dims of the inputs: those without a name are "?0", "?1", … in their order. */
+/* Emulates the reader on the dims of the inputs: those without a name are "?0", "?1", … in their order. */
 static bool input_reads_back(proto_writer *w, const xir_value *v, size_t *unnamed) {
     const xir_tensor_type *tensor = xir_type_as_tensor(v->type);
     for (size_t i = 0; tensor && i < tensor->shape.size; i++) {

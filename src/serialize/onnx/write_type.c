@@ -136,7 +136,7 @@ static bool put_said_tensor(proto_writer *w, description *s, uint32_t kind) {
     return ok;
 }
 
-/* What a sequence, an optional or a map contains; nothing if the file did not say it. */
+/* Writes the type inside a sequence, an optional or a map; nothing if the file did not say it. */
 static bool put_inner(proto_writer *w, description *s, uint32_t kind) {
     uint64_t key = 0;
     const bool map = kind == TYPE_MAP;

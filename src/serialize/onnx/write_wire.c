@@ -39,7 +39,7 @@ bool proto_write_lasting(const format_writing *how, const void *data, size_t siz
     return (how->write_lasting ? how->write_lasting : how->write)(how->user, data, size);
 }
 
-/* Where bytes are written from where they lie, few are worth it. */
+/* Few bytes are worth a write from their own place. */
 void proto_put_lasting(proto_writer *w, const void *data, size_t size) {
     enum { WORTH_IT = 4 << 10 };
     if (w->counting || !w->how->write_lasting || size < WORTH_IT) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What a file says differently from how it would be written becomes tags, so that it comes back as it was: the items of
- * an op, the lines of inputs and outputs, wrong counts. A tag has the text, and a checksum of what would be written
- * instead; once the op changes, that differs, and the tag no longer counts. Files of today's converter need no tags, so
- * the text is walked again only if something differed. */
+/* Differences of a file from the usual way of writing become tags, so that it comes back unchanged: the items of an
+ * op, the lines of inputs and outputs, wrong counts. A tag has the text, and a checksum of what would be written
+ * instead; once the op changes, that differs, and the tag no longer counts. Files of today's converter need no tags,
+ * so the text is walked again only if something differed. */
 #include "pnnx/pnnx.h"
 
 /* ---- items ----------------------------------------------------------------------------------------------------- */
@@ -73,7 +73,7 @@ static bool is_usual_name(xir_str name, const char *prefix, size_t i) {
     return xir_str_equal(name, (xir_str){ usual, (size_t)n });
 }
 
-/* What differs in a line, as a map; null: nothing. */
+/* Ends the map of the differences of a line; null: there are none. */
 static bool end_map(pnnx_reader *r, pnnx_printer *p, const pnnx_end_line *line, const xir_value *v, bool input,
                     size_t i, xir_any *out) {
     xir_entry entries[5];

@@ -26,7 +26,7 @@ size_t pnnx_take_float(xir_str text, float *out);
 
 /* ---- value.c --------------------------------------------------------------------------------------------------- */
 
-/* What a text without brackets is: INT, FLOAT or STRING. */
+/* The kind of a text without brackets: INT, FLOAT or STRING. */
 xir_pnnx_kind pnnx_scalar_kind(xir_str text);
 /* Reads a scalar of this kind; false if the number does not fit. *same: printing gives the same text. *whole: the
  * number is the whole text. */

@@ -113,7 +113,7 @@ bool python_slice(python_op *c) {
     return true;
 }
 
-/* A copy, of which a part is assigned. */
+/* A copy; a part of it is assigned. */
 bool python_slice_copy(python_op *c) {
     const size_t x = python_input(c, *c->row->args == 's' ? "self" : "input"), src = python_input(c, "src");
     if (x == SIZE_MAX || src == SIZE_MAX) return python_refuse(c, XIR_E_MISSING, "an input is missing");

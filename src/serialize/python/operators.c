@@ -12,7 +12,7 @@
 #define PACK(type, results, keys)       { type, PYTHON_PACK,   PYTHON_##results, "", keys, "", NULL, NULL }
 #define MODULE(type, keys, weights)     { type, PYTHON_MODULE, PYTHON_ONE, "input", keys, weights, NULL, NULL }
 #define HOOK(type, args, keys, hook)    { type, PYTHON_HOOK,   PYTHON_ONE, args, keys, "", python_##hook, NULL }
-/* A function or a module, of which a hook changes parameters. */
+/* A function or a module whose parameters a hook changes. */
 #define CHANGED(form, results, type, args, keys, hook) \
                                         { type, PYTHON_##form, PYTHON_##results, args, keys, "", python_##hook, NULL }
 #define HOOKED(type, args, keys, weights, hook) \

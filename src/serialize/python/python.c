@@ -165,8 +165,8 @@ static bool is_usual(const char *module, const char *archive) {
     return strncmp(module, archive, stem) == 0 && strcmp(archive + stem, ".pnnx.bin") == 0;
 }
 
-/* Where the weights are: in a file of the module's name, or in one that the caller named, next to the module or where
- * its path says. */
+/* Writes the place of the weights: in a file of the module's name, or in one that the caller named, next to the module
+ * or where its path says. */
 static bool put_place(python_writer *w, buffer *out) {
     const format_writing *how = w->how;
     buffer_str(out, "\nWEIGHTS = ");

@@ -73,7 +73,7 @@ enum {
 /* Plans the file to be written (raw.c): items that have an entry, their offsets, and both orders: ranks[0 … n - 1] that
  * of the payloads, ranks[n … 2n - 1] that of the table. */
 xir_status raw_plan(raw_listing *l, xir_network *net, const char *path, xir_diags *why);
-/* Whether all bytes to be written may be read: those of a watched file must still exist. (raw.c) */
+/* Fails unless all bytes to be written may be read: those of a watched file must still exist. (raw.c) */
 xir_status raw_check_readable(raw_listing *l);
 /* Passes the header and the table of the planned file to a function, which may stop it. (raw.c) */
 bool       raw_put_table(const raw_listing *l, xir_write_fn *put, void *user);
@@ -93,7 +93,7 @@ bool       raw_digest_is(xir_str said, const char *hex);
 
 /* ---- check.c: the contents of the file against the network ----------------------------------------------------- */
 
-/* Checks the fixed beginning, of which `got` bytes were read. */
+/* Checks the fixed beginning; `got` bytes of it were read. */
 xir_status raw_check_magic(raw_listing *l, const uint8_t *head, size_t got);
 /* Checks that the table fits the file; on success *n is the number of entries. */
 xir_status raw_check_count(raw_listing *l, const uint8_t *head, uint64_t size, uint64_t *n);

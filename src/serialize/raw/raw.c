@@ -24,7 +24,7 @@
 #include "little.h"
 #include "raw/list.h"
 
-/* Where the bytes go. */
+/* The destination of the bytes. */
 typedef struct sink {
     xir_write_fn *write;   /* NULL: nowhere */
     xir_write_fn *write_lasting;   /* of payloads; NULL: `write` */

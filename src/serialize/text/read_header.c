@@ -189,7 +189,7 @@ bool text_header(text_reader *r, source *s) {
     return true;
 }
 
-/* What was not given is usual, or absent. */
+/* Fields that were not given have their usual value, or are absent. */
 bool text_header_end(text_reader *r) {
     static const network_key texts[] = { NETWORK_NAME, NETWORK_FRAMEWORK, NETWORK_FRAMEWORK_VERSION,
                                         NETWORK_ICRAFT_VERSION,

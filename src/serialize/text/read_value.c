@@ -119,7 +119,7 @@ static bool read_number_sign(text_reader *r, source *s, int64_t *out) {
     return true;
 }
 
-/* What follows the label of a value that is made or declared: #3 as "y" in @hostm {…} more {…}. */
+/* Reads the rest after the label of a value that is made or declared: #3 as "y" in @hostm {…} more {…}. */
 static bool read_declared(text_reader *r, source *s, word_kind kind, xir_str word, int64_t id, value_in *in) {
     decoder *d = &r->d;
     in->id = kind == WORD_INT ? id : r->is_part ? -1 : r->next_value;
@@ -194,7 +194,7 @@ bool text_value_of(text_reader *r, uint32_t which, xir_value **out) {
 
 /* ---- inputs ---------------------------------------------------------------------------------------------------- */
 
-/* Whether a label is followed by more than the end of the item. */
+/* Returns true if a label is followed by more than the end of the item. */
 static bool is_declared_here(const source *s) {
     const char *p = here(s);
     if (p < end_of(s) && (*p == ',' || *p == ')')) return false;   /* nearly always */
@@ -243,7 +243,7 @@ bool text_params(text_reader *r, source *s, xir_value **out) {
     return *out || trace_memory(&r->d.trace);
 }
 
-/* Whether a word comes that tells more of a value. */
+/* Returns true if a word comes that tells more of a value. */
 static bool is_about(const source *s) {
     const size_t n = text_name_length(here(s), end_of(s));
     const xir_str word = { here(s), n };

@@ -16,7 +16,7 @@ xir_status   text_write_part(const format_part *part, const format_writing *how)
 bool         text_is_inline(const xir_network *net, const format_writing *how);
 xir_status   text_find_places(xir_context *ctx, xir_str text, xir_format_place *places, size_t n, void *user);
 
-/* What a key of the network has that the text does not mention. */
+/* Returns the value of a key of the network that the text does not mention. */
 xir_str      text_usual(network_key key);
 
 #endif

@@ -23,7 +23,7 @@ static inline size_t text_name_length(const char *p, const char *end) {
 
 /* The digits of an INT, with a minus sign or without. */
 bool text_is_int(xir_str word);
-/* Whether a text is a NAME, so that it needs no quotes. */
+/* Returns true if a text is a NAME, so that it needs no quotes. */
 bool text_is_name(xir_str text);
 
 /* The name of an op that is written as ~: that of its first result, without the first "_output_0" that ends it or comes

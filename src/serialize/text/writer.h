@@ -11,7 +11,8 @@
 #include "format.h"
 #include "text/words.h"
 
-/* Where a line may be broken, by the brackets that it is inside of. Numbers and hexadecimal digits fill lines. */
+/* The places at which a line may be broken, by the brackets that it is inside of. Numbers and hexadecimal digits fill
+ * lines. */
 typedef enum text_group { GROUP_RESULTS, GROUP_INPUTS, GROUP_ATTRS, GROUP_TYPES, GROUP_FILL, GROUPS } text_group;
 typedef struct text_break { size_t at; text_group group; } text_break;
 enum { TEXT_LABELS = 8, TEXT_COLUMNS = 160, TEXT_INDENT = 2, TEXT_RECENT = 32 };

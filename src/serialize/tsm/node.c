@@ -215,7 +215,7 @@ static bool describe(tsm_reader *r, const param *p, xir_any *out) {
     return true;
 }
 
-/* What a parameter has whose name the node has before. */
+/* Adds a parameter whose name the node has already. */
 static bool add_repeat(tsm_reader *r, const param *p) {
     xir_any value;
     if (!describe(r, p, &value)) return false;

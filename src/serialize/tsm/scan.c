@@ -112,7 +112,7 @@ typedef struct found { const uint8_t *at; tsm_tensor t; uint32_t fields; bool ha
 
 static bool is_text(const found *f) { return f->has && f->fields == 1 && tsm_is_text(&f->t); }
 
-/* What is wrong with a parameter that must be a text. */
+/* Checks a parameter that must be a text. */
 static bool check_text(tsm_reader *r, size_t node, const tsm_node *n, const found *f, const char *name, bool filled) {
     const uint8_t *at = f->has ? f->at : n->params;
     char where[40];

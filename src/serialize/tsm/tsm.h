@@ -54,7 +54,7 @@ static inline bool tsm_is(xir_str text, const char *word) {
 
 /* ---- cursor.c: reading the stream ------------------------------------------------------------------------------- */
 
-/* What is left of a stream. All positions count from `base`. */
+/* The rest of a stream. All positions count from `base`. */
 typedef struct tsm_cursor {
     const uint8_t *base, *p, *end;
     trace         *trace;
@@ -125,14 +125,14 @@ typedef struct tsm_node {
     bool           made, unused;        /* a <const> of several tensors, an op; one without uses */
 } tsm_node;
 
-/* What the last node of a class has as a tag, because of the bytes of its parameters. */
+/* The tag of the last node of a class, because of the bytes of its parameters. */
 typedef struct tsm_memo { const xir_class *cls; const xir_map *tags; } tsm_memo;
 enum { TSM_MEMOS = 64 };
 
 /* ---- container.c --------------------------------------------------------------------------------------------- */
 
 typedef enum tsm_wrapping { TSM_UNKNOWN, TSM_MODULE, TSM_CONTAINER, TSM_SCRAMBLED } tsm_wrapping;
-/* What a file is by its first bytes. */
+/* The kind of a file by its first bytes. */
 tsm_wrapping tsm_wrapping_of(const uint8_t *head, size_t size);
 /* Combines whole blocks with the key, or takes it out again. */
 void tsm_scramble(uint8_t *p, uint64_t size);

@@ -12,7 +12,7 @@
 
 static bool is_float32(double v) { return isnan(v) || (double)(float)v == v; }
 
-/* What the numbers of a list have in common. */
+/* The common properties of the numbers of a list. */
 typedef struct numbers { bool ints, reals, bools, texts, wide, above; } numbers;
 
 static bool note(numbers *of, const xir_any *v) {

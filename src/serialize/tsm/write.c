@@ -86,7 +86,7 @@ static const xir_any *tag_item(const xir_any *tag, const char *name, xir_any_kin
     return found && found->kind == kind ? found : NULL;
 }
 
-/* What precedes the module and what follows it; the module may be in the file that the container names. */
+/* Writes the bytes before and after the module; the module may be in the file that the container names. */
 static bool put_container(tsm_writer *w, const xir_any *tag) {
     const xir_any *tree = tag ? xir_map_find(&tag->as.map, XIR_STR("tree")) : NULL;
     const xir_any *file = tag_item(tag, "file", XIR_ANY_TEXT), *sum = tag_item(tag, "sum", XIR_ANY_INT);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What the parts of the writer share: the nodes of the file, where bytes go, the first failure. */
+/* Declarations for the parts of the writer: the nodes of the file, where bytes go, the first failure. */
 #ifndef SERIALIZE_TSM_WRITE_H
 #define SERIALIZE_TSM_WRITE_H
 
@@ -15,7 +15,7 @@ typedef struct tsm_out_node {
     const xir_value *value;
 } tsm_out_node;
 
-/* Where bytes go: to the caller, perhaps scrambled; or they are counted. */
+/* The destination of bytes: the caller, perhaps scrambled; or they are counted. */
 typedef struct tsm_sink {
     bool     counts, sums, scrambles;
     uint64_t size, sum;         /* of what was counted                        */
@@ -54,7 +54,7 @@ bool           tsm_list_nodes(tsm_writer *w);
 xir_str        tsm_name_of(const tsm_writer *w, size_t place);
 /* The operator that an op is, without "tsm::"; empty for another class. */
 xir_str        tsm_operator_of(const xir_op *op);
-/* What a file had that the usual writer chooses otherwise; NULL if nothing of this kind is kept. */
+/* Returns a property of a file that the usual writer chooses otherwise; NULL if nothing of this kind is kept. */
 const xir_any *tsm_kept(const tsm_out_node *n, const char *key, xir_any_kind kind);
 
 /* write_node.c: one node, and the numbers of inputs. `dry`: everything is checked, and parameters are not written.

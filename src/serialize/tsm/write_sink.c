@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Where the bytes of a module go: to the caller, perhaps scrambled, or they are counted. */
+/* The destination of a module's bytes: the caller, perhaps scrambled, or they are counted. */
 #include "tsm/write.h"
 
 /* Bytes of whole blocks are combined with the key, at their place in the container. */

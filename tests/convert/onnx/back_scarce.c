@@ -9,7 +9,8 @@
 #include "support/onnx_nodes.h"
 #include "support/story.h"
 
-/* What allocates in its own way: maps, kernels, lists, constants, formulas, casts, several results, and what stays. */
+/* Conversions that allocate in their own way: maps, kernels, lists, constants, formulas, casts, several results, and
+ * what stays. */
 static const char story[] =
     "x: NCHW 1 2 6 6; k: params HWIO 3 3 2 2; b: params 2; i: params sint64 2 2 = 0 1 1 -1; h: 0.5; u: 3 4; l: sint64 1;"
     "f: params 2 8 2; r: params 2 8 2; y: NHWC 1 4 4 2; q: 1 2 3 2; qs: 2 1 2; v: sint64 3; k2: params sint64 1 = 2;"
@@ -26,7 +27,7 @@ static const char whole[] =
     "x: NCHW 1 2 6 6; k: params HWIO 3 3 2 2; u: 3 4; w: params 4 2; c = Conv2d x k; g = GELU c; l = Matmul u w;"
     "s = Sum u [dim=1]; out g l s s w";
 
-/* What became of it goes back in turn. */
+/* The result goes back in turn. */
 static const char *pass_name(void) { return "onnx-to-xir"; }
 
 static void prepare(want *w) {
@@ -52,7 +53,7 @@ static void going_whole(want *w) {
     if (strstr(w->result, "onnx::Conv\n") == NULL) fail_msg("it is not converted:\n%s", w->result);
 }
 
-/* What only the newest version has operators for. */
+/* Ops for which only the newest version has operators. */
 static void going_to_the_newest(want *w) {
     IN_PLENTY(w, w->net = story_net_in(w->ctx, "q: 1 2 3 2; m: fp32 3; x: 2 4; at = Attention q q q m [scale=2 softcap=3];"
                                                "r = RMSNorm x [axis=1]; out at r"));

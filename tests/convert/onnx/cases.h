@@ -429,7 +429,7 @@ static inline xir_network *case_network_in(xir_context *of, const onnx_case *c) 
 }
 static inline xir_network *case_network(const onnx_case *c) { return case_network_in(ctx, c); }
 
-/* The network of lines of which the last one is the model, and the others are its bodies and functions. */
+/* The network of lines: the last one is the model, the others are its bodies and functions. */
 static inline xir_network *case_model(const char *const *lines, size_t n) {
     static onnx_case c;
     case_all_bodies()->n = 0;

@@ -76,7 +76,7 @@ static const char *difference(const xir_op *a, const xir_op *b) {
     return NULL;
 }
 
-/* What differs between the op and the one of its class that is like it. */
+/* Finds a difference between the op and the one of its class that is like it. */
 static const char *difference_to_any(const xir_op *op, const xir_network *net) {
     const char *found = "no op of the class";
     for (const xir_op *k = xir_network_first(net); k && found; k = xir_op_next(k))

@@ -115,7 +115,8 @@ static void another_value_takes_the_place_of_a_default(void **state) {
     xir_network_free(net);
 }
 
-/* What a conversion needs to know it takes from the default, and says so; an option takes all, and says nothing. */
+/* A conversion takes numbers that it needs from the default, with a note; with an option it takes all, without a
+ * note. */
 static void a_default_that_is_computed_with_becomes_a_constant(void **state) {
     (void)state;
     for (int fixed = 0; fixed < 2; fixed++) {

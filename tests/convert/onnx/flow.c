@@ -95,7 +95,7 @@ static void a_node_that_is_kept_is_as_before(void **state) {
     }
 }
 
-/* What a body declares may hold in one round alone. */
+/* A declaration of a body may hold in one round alone. */
 static void declared_dims_of_a_round_do_not_count(void **state) {
     (void)state;
     om g = om_begin("body"), m = om_begin("net");

@@ -104,8 +104,8 @@ static bool all_can_run(const xir_network *net, verdict *v) {
     return false;
 }
 
-/* How a model is tried: as it is, or with constants for inputs, because some of ONNX's inputs are attributes of XIR's
- * ops, and some decide which nodes there are. */
+/* The ways in which a model is tried: as it is, or with constants for inputs, because some of ONNX's inputs are
+ * attributes of XIR's ops, and some decide which nodes there are. */
 typedef enum binding { AS_IT_IS, ALL_BUT_FIRST, ALL_BUT_LAST } binding;
 typedef struct taking {
     binding     bound;

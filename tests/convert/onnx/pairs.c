@@ -3,7 +3,7 @@
 
 /* Quantised numbers on the way to ONNX: each quantised case of cases/cases.txt becomes ops of XIR with quantised types,
  * operators of ONNX of several versions in a file, and ops of XIR again, which compute exactly the same. Then stories:
- * which operators a version has for what, what stays and why, and networks of which a part stays. */
+ * which operators a version has for what, what stays and why, and networks that stay in part. */
 #include <xir/convert.h>
 #include <xir/quant.h>
 #include "cases.h"
@@ -189,7 +189,7 @@ static void versions_have_their_forms(void **state) {
     }
 }
 
-/* What is computed after the way there and back is what the executor computes before. */
+/* The results after the way there and back are those of the executor before. */
 static void compute_again(const char *text) {
     op_case c;
     xir_difference d;
@@ -220,7 +220,7 @@ static void compute_again(const char *text) {
 
 #define ZEROS(bits)    #bits "{@scales([axis=-1]0.5) [5]}"
 
-/* What needs no reals: the operator, whether there is a Clip, and nothing else. */
+/* Conversions without reals: the operator, perhaps a Clip, and nothing else. */
 static void integers_are_computed_as_they_are(void **state) {
     (void)state;
     static const struct { const char *text, *key; size_t clips; } cases[] = {

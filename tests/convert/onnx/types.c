@@ -221,7 +221,7 @@ static size_t optimised(xir_network *model) {
     return changes;
 }
 
-/* Where nodes stay, the default pipeline leaves nothing for itself to do. */
+/* The default pipeline leaves nothing for itself to do, also where nodes stay. */
 static void optimise_twice(const char *folder, const char *name) {
     char path[600];
     snprintf(path, sizeof path, "%s/model.onnx", folder);

@@ -467,8 +467,8 @@ static void a_save_removes_temporary_files_of_killed_saves(void **state) {
     assert_file(b, "2", 1);
 }
 
-/* What a signal handler may do: all temporary files of the process are removed, those of other processes are kept,
- * and the old files are unchanged. */
+/* A signal handler may abandon saves: all temporary files of the process are removed, those of other processes are
+ * kept, and the old files are unchanged. */
 static void saves_are_abandoned_by_a_handler(void **state) {
     xir_context *ctx = *state;
     enum { MANY = 3 };

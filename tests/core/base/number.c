@@ -179,7 +179,7 @@ static void reals_are_written_as_nlohmann_writes_them(void **state)
         { 2.2250738585072009e-308,   "2.225073858507201e-308"  },
         { 2.2250738585072014e-308,   "2.2250738585072014e-308" },
         { -1.7976931348623157e+308,  "-1.7976931348623157e+308" },
-        /* Where Grisu2 is not the shortest or nearest, files are not either. */
+        /* Numbers in files are not the shortest or nearest where those of Grisu2 are not. */
         { 1e23,                      "9.999999999999999e+22"   },
         { 0x1.3e681cp-6,             "0.019434001296758652"    },
         { 0x1.2272p-3,               "0.14181900024414063"     },

@@ -48,7 +48,7 @@ static void an_old_name_creates_it_too(void **state) {
     CHECK_SOUND(net);
 }
 
-/* What xir_network_add refuses, placing refuses; the op remains a draft and can be mended. */
+/* Placing refuses everything that xir_network_add refuses; the op remains a draft and can be mended. */
 static void what_is_missing_is_named_when_it_is_placed(void **state) {
     (void)state;
     xir_op *pool = create("icraft::xir::MaxPool2d");

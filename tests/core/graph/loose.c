@@ -167,7 +167,7 @@ static void an_id_is_taken_though_no_op_uses_the_value(void **state) {
     assert_int_equal(xir_value_id(out), 40);
 }
 
-/* Which value it is counts, although its id is temporary. */
+/* The identity of the value counts, although its id is temporary. */
 static void a_clone_with_a_value_that_no_op_makes_is_equal(void **state) {
     (void)state;
     xir_value *v = loose("v"), *w = loose("v");

@@ -157,7 +157,7 @@ static void begin_work(const xir_network *net) {
     respread = 0;
 }
 
-/* Where ranges are spread well it is 20 to 31; if they are spread badly, it is half of all ops. */
+/* The steps are 20 to 31 if ranges are spread well, and half of all ops if they are spread badly. */
 static void check_work(uint64_t steps, const char *what) {
     double each = (double)respread / (double)steps;
     if (each > MOST_EACH) fail_msg("%s gives %.1f ops another position each time", what, each);

@@ -320,7 +320,7 @@ static xir_status step_clone(play *p) {
     return XIR_OK;
 }
 
-/* What a walk of the order finds first. */
+/* Finds the first op in a walk of the order. */
 static xir_op *walk_to_op(const xir_network *net, xir_str name) {
     for (xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
         if (xir_str_equal(xir_op_name(op), name)) return op;

@@ -116,7 +116,7 @@ static void the_trait_that_was_set_first_counts(void **state) {
     assert_int_equal(xir_functor_set_trait(f, 0, NULL), XIR_E_INVALID);
 }
 
-/* What a plug-in brings later takes part at once. */
+/* Items that a plug-in brings later take part at once. */
 static void classes_and_traits_that_come_later_count(void **state) {
     (void)state;
     DOES(letter_set_rest(f, d));

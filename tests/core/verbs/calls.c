@@ -35,7 +35,7 @@ static void sizes_that_change_outside_change_inside(void **state) {
     xir_network_free(net);
 }
 
-/* What a body costs is not known if it is not known of one of its ops, whichever comes first. */
+/* The cost of a body is not known if it is not known of one of its ops, whichever comes first. */
 static void a_body_costs_what_its_ops_cost(void **state) {
     (void)state;
     for (int open = 0; open < 2; open++) {

@@ -236,7 +236,7 @@ static void a_failed_network_clones_as_a_good_one(void **state) {
     xir_network_free(net);
 }
 
-/* As an invalid file may have it: two ops read a value that no op makes. */
+/* An invalid file may contain this: two ops read a value that no op makes. */
 static void a_value_without_a_producer_is_kept(void **state) {
     (void)state;
     const xir_any tag = xir_any_int(1);
@@ -437,7 +437,7 @@ static void ops_of_two_networks_are_identical(void **state) {
     xir_network_free(copy);
 }
 
-/* What a pass may merge: names, ids and tags do not matter, everything else does. */
+/* Ops that a pass may merge: names, ids and tags do not matter, everything else does. */
 static void structure_is_class_target_attributes_operands_and_types(void **state) {
     (void)state;
     xir_network *net = small_net();

@@ -137,7 +137,7 @@ static const xir_array *array_of(const kept *k, const xir_value *v) {
     return NULL;
 }
 
-/* Every value of a network. Those that nothing uses are not computed less. */
+/* Every value of a network. Unused values are computed, too. */
 static void compute(const xir_network *net, kept *k) {
     const xir_op *input = xir_network_input_op(net);
     xir_array *in[2], *out[3];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What comes before what: levels and dominators by hand, against slow definitions in random networks whose order is
+/* The order of ops: levels and dominators by hand, against slow definitions in random networks whose order is
  * shuffled, in long chains, and in what is broken. */
 #include <stdlib.h>
 #include "support/often.h"
@@ -61,7 +61,7 @@ static void every_path_goes_through_a_dominator(void **state) {
     xir_network_free(net);
 }
 
-/* What depends on Params only has no input above it. */
+/* An op that depends only on Params has no input above it. */
 static void params_are_not_on_any_path(void **state) {
     (void)state;
     xir_network *net = story_net("x: fp32 4; w: params 4; a = ReLU x; k = ReLU w; b = Add a k; out b");

@@ -431,7 +431,7 @@ static void later_changes_do_no_harm(void **state) {
     xir_network_free(net);
 }
 
-/* What a sub op reads, its parent reads; what a sub op makes does not count. */
+/* A value that a sub op reads counts as read by its parent; the values of a sub op do not count. */
 static void sub_ops_read_for_their_parent(void **state) {
     (void)state;
     xir_network *net = story_net("x: fp32 4; a = ReLU x; b = ReLU x; out b");

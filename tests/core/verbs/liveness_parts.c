@@ -73,7 +73,7 @@ static void inputs_results_and_params_are_no_parts(void **state) {
     PARTS("x: fp32 1 4 4; a, b = Split x [sections=1,3 axis=1]; c = CumSum a; d = CumSum b; out c d", "xab", "x a b");
 }
 
-/* What is written over later is not in bytes that something else still needs. */
+/* Bytes that something else still needs are not written over. */
 static void nothing_needed_is_written_over(void **state) {
     (void)state;
     PARTS(TWO "d = Concat a b [axis=1]; c = ReLU a; e = CumSum d; out c e", "abdc", "a b=d+64 d c=a");

@@ -356,7 +356,7 @@ static xir_network *by_mapping(xir_network *net, const xir_view *view) {
     return to;
 }
 
-/* What every value of a network is for random inputs: its results are all that its ops make. */
+/* The numbers of every value of a network for random inputs: its results are all that its ops make. */
 typedef struct numbers {
     const xir_value *of[MOST_VALUES + 2];
     xir_array       *array[MOST_VALUES + 2];

@@ -86,7 +86,7 @@ static void long_names_are_no_symbols(void **state) {
     xir_network_free(net);
 }
 
-/* What is said about a value that is not an input declares nothing. */
+/* Names of the dims of a value that is not an input declare nothing. */
 static void other_names_are_looked_up(void **state) {
     static const struct { const char *name, *says; } texts[] = {
         { "n", "n" }, { "n + 1", "n + 1" }, { "m", "?" }, { "n + m", "?" }, { "n +", "?" }, { "'n'", "n" },

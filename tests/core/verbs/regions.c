@@ -234,7 +234,7 @@ static void a_region_becomes_one_op(void **state) {
     xir_network_free(before);
 }
 
-/* What depends on the region cannot stay where it is; f can. */
+/* Ops that depend on the region cannot stay in their place; f can. */
 static void ops_between_move_only_if_they_must(void **state) {
     (void)state;
     xir_network *net = new_net(), *before;

@@ -149,7 +149,7 @@ static void dims_that_are_never_equal_are_findings(void **state) {
     xir_network_free(net);
 }
 
-/* What an addition of two vectors, or of two matrices, gives wherever it is valid. */
+/* The dims of a sum of two vectors, or of two matrices, wherever it is valid. */
 static void dims_that_fit_where_they_are_equal(void **state) {
     static const struct { const char *a[2], *b[2], *sum; } rows[] = {
         { { "length", "4" },        { "min(length, 32)", "4" },                      "length, 4"        },
@@ -595,7 +595,7 @@ static xir_network *random_graph(void) {
     return net;
 }
 
-/* What an expression is for these values of a, b and c; -1 if it is unknown. */
+/* Returns the number of an expression for these values of a, b and c; -1 if it is unknown. */
 static int64_t number_for(const xir_network *net, int64_t dim, const int64_t values[SYMBOLS]) {
     int64_t v = dim;
     if (dim_is_symbolic(dim)) assert_true(expr_evaluate(&net->pool, dim, values, SYMBOLS, &v));

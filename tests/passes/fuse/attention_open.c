@@ -48,7 +48,7 @@ static void run_pass(xir_network *net, const char *pass, const char *options) {
     fail_msg("%s", pass);
 }
 
-/* Whether the fused network and the one before compute the same, with each of these numbers. */
+/* Compares the fused network with the one before, with each of these numbers. */
 static void computes_the_same(const char *story, const opened *list, size_t n, const char *const *bindings,
                               size_t n_bindings, size_t transposes) {
     xir_network *fused = opened_net(story, list, n);
@@ -225,7 +225,7 @@ static void run_pipeline(xir_network *net, const char *text) {
     xir_pipeline_free(pipeline);
 }
 
-/* What remains of them in the default pipeline: their heads need no Transpose, except those of keys of the past. With
+/* The ops that remain in the default pipeline: their heads need no Transpose, except those of keys of the past. With
  * numbers for the dims, formats without an attention take them, too. */
 static void exported_models(void **state) {
     (void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What PyTorch's exporter takes apart, in small networks of the same structure as the real ones: after the default
- * pipeline each group is one op again, and almost no Transposes are left between the ops. */
+/* Groups that PyTorch's exporter takes apart, in small networks of the same structure as the real ones: after the
+ * default pipeline each group is one op again, and almost no Transposes are left between the ops. */
 #include <stdio.h>
 #include <xir/pass.h>
 #include <xir/prove.h>

@@ -327,7 +327,7 @@ static void a_bert_is_proven_without_inputs(void **state) {
     }
 }
 
-/* Which parts of a table does the proof reach? A changed row of each is a difference. */
+/* The proof reaches all parts of a table. A changed row of each is a difference. */
 static void a_proof_sees_the_tables_and_the_mask(void **state) {
     (void)state;
     static const char *const params[] = { "words", "kinds", "rows" };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What a proof computes again, and what it knows: its verdicts are those of a proof that computes everything, and no
- * pass has to be believed. */
+/* Values that a proof computes again, and those that it knows: its verdicts are those of a proof that computes
+ * everything, and no pass has to be believed. */
 #include <stdio.h>
 #include "support/net.h"
 #include "support/often.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Which ops a proof takes for the same: ops with a body, ops that read values inside of their sub ops, ops with lists
+/* The ops that are the same for a proof: ops with a body, ops that read values inside of their sub ops, ops with lists
  * of Params, and ops whose outputs have declared types. Whatever may compute something else is computed again. */
 #include <stdio.h>
 #include <xir/region.h>

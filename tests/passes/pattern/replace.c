@@ -91,7 +91,7 @@ static void users_between_the_ops_move_after_the_new_one(void **state) {
             "x>a,b a>c c,a>d a,d>e b,e>", 1);
 }
 
-/* What the match makes but the list does not name is kept for its users. */
+/* A value of the match that the list does not name is kept for its users. */
 static xir_verdict only_inner(xir_rewriter *at, const xir_match *m, const void *user) {
     (void)at, (void)user;
     xir_at cursor = xir_match_at(m);

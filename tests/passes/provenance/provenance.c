@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What ops stand for after passes, edits and copies; tags, and files whose tags make no sense; the end of memory. */
+/* The sources of ops after passes, edits and copies; tags, and files whose tags make no sense; the end of memory. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -190,7 +190,7 @@ static void shared_weights_are_stored_twice(void **state) {
     xir_network_free(net);
 }
 
-/* Where a bias of 32 bits would not fit, the scale of its channel grows; the others stay. */
+/* The scale of a channel grows if a bias of 32 bits would not fit; the others stay. */
 static void a_large_bias_fits(void **state) {
     (void)state;
     xir_network *net = quantized("x: 1 2; w: params 2 3 = 1e-6 1 2 1e-6 1 2; b: params 3 = 1e6 0 1;"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What a line is read as does not depend on lines before it that are alike: each of these lines follows each of them,
+/* The reading of a line does not depend on lines before it that are alike: each of these lines follows each of them,
  * with other tensors, and has the same findings at the same places and becomes the same op as when it stands alone. */
 #include "support/net.h"
 #include "support/stored.h"
@@ -128,8 +128,8 @@ static outcome read_after(const char *before, const char *line) {
     return out;
 }
 
-/* How a line is kept depends on the spelling of the file, which its first call says, and on what is before it: that a
- * network comes back is checked instead. */
+/* The way in which a line is kept depends on the spelling of the file, which its first call says, and on the lines
+ * before it: the test checks instead that a network comes back. */
 static bool is_compared(xir_str key) {
     return !xir_str_equal(key, XIR_STR("deepx.line")) && !xir_str_equal(key, XIR_STR("deepx.before"));
 }

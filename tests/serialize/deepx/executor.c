@@ -45,7 +45,7 @@ static void lines_with_quirks(void **state) {
 
 /* ---- both ------------------------------------------------------------------------------------------------------- */
 
-/* What the reader takes as it is meant, without a word: alternatives, which the executor prints itself, though it does
+/* Lines that the reader understands without a finding: alternatives, which the executor prints itself, though it does
  * not read them; and the "Tensor<any> A" of the first description, of which docs/deepx.md has a table. */
 static bool is_silent(const deepx_line *line) {
     bool silent = false;
@@ -71,7 +71,7 @@ static void put_slots(buffer *out, const deepx_slot *slots, size_t n) {
     }
 }
 
-/* What the reader makes of a line, printed in the same way; empty if it is refused. Returns true if it says something,
+/* Prints the reader's result for a line, in the same way; empty if it is refused. Returns true if it says something,
  * or need not. */
 static bool read_line(xir_str text, buffer *out, size_t *said) {
     deepx_place w = { .why = why, .text = text.data, .line = text.data, .number = 1 };

@@ -216,7 +216,8 @@ static void what_is_refused(void **state) {
     assert_int_equal(out.size, 0);
 }
 
-/* What would not be one name of a line again; and what is: digits, dots, UTF-8, arrows and slashes alone. */
+/* Texts that would not be one name of a line again, and texts that are: digits, dots, UTF-8, arrows and slashes
+ * alone. */
 static void names_of_tensors(void **state) {
     static const char *const illegal[] = {
         " b", "b ", "b c", "b,c", "b\tc", "b\nc", "b\rc", "b(0)", "b[0]", "{b}", "b<c", "b>c", "b|c", "\"b\"", "b'c",

@@ -417,7 +417,7 @@ static void attributes_of_the_same_bytes_are_made_once(void **state) {
     assert_int_equal(node_of(&b.d, "a=1", 6, PLAIN)->entries[0].value.as.integer, 6);
     assert_int_equal(node_of(&b.d, "", 4, PLAIN)->entries[0].value.as.integer, 4);
     assert_int_equal(node_of(&b.d, "", 5, PLAIN)->entries[0].value.as.integer, 5);
-    /* What attributes give apart from their map belongs to each node. */
+    /* Parts of attributes outside of their map belong to each node. */
     static const char *const bytes[] = { [WITH_PARAMS] = "p", [WITH_TAG] = "t", [WITH_CAPTURE] = "c" };
     for (int what = WITH_PARAMS; what <= WITH_CAPTURE; what++) {
         const xir_map *own = node_of(&b.d, bytes[what], 1, what);

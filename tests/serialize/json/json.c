@@ -171,7 +171,7 @@ static void classless_values_print_as_json(void **state) {
     }
 }
 
-/* What xir_any_print prints is parsed again; anything after it, and what is not JSON, has a finding. */
+/* The text of xir_any_print is parsed again; anything after it, and text that is not JSON, has a finding. */
 static void values_without_a_class_are_parsed(void **state) {
     static const char *const texts[] = { "null", "[true,-3,1e-05]", "{\"a\":{\"b\":[\"\xC3\xA9\",18446744073709551615]}}" };
     static const char *const bad[] = { "", "{\"a\":1} 2", "[1,", "nul" };
@@ -500,7 +500,7 @@ static void absent_rows_stay_absent_until_they_are_set(void **state) {
 
 static bool is_at(const xir_diag *d, const char *path) { return xir_str_equal(d->path, xir_str_of(path)); }
 
-/* What the file lacks is zero or empty; another op may have the same value from its file. */
+/* Rows that the file lacks are zero or empty; another op may have the same value from its file. */
 static void absent_rows_without_a_default_are_findings(void **state) {
     (void)state;
     static const char text[] = NETWORK_OF("3.33.1.0", POOL("MaxPool2d", ",\"pool_width\":-1") ","

@@ -336,7 +336,7 @@ static void *metered(void *user, void *block, size_t old_size, size_t size) {
     return bigger;
 }
 
-/* How much more memory reading a file takes at most. */
+/* Returns the additional memory that reading a file takes at most. */
 static size_t memory_for(const paper *p, xir_status expected) {
     meter m = { 0, 0 };
     xir_allocator alloc = { .resize = metered, .user = &m };

@@ -15,7 +15,7 @@ static const char sound[] =
     "v f 1,2,2,2 b0\nv i8:3 2,2,1,1 p4\nv sign 8 p1\nv f 1,2,2,2 b1\nv f 1,2,2,2 b0\n"
     "f 1 0,1,2>3 i1 [0,0] [1,1] [1,1] i1\nf 15 3>4 f0.5\n";
 
-/* Where a word is, by what it belongs to. */
+/* The place of a word, by its owner. */
 typedef enum where { HEAD, INDEX_OF, VARIABLE, FUNCTION, BLOCK_OF } where;
 
 /* The word at `at` of part `i` becomes `word`. INDEX_OF: the entry of the index that the word at `at` of the header

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* What XIR writes, checked by protobuf's own decoder and by ONNX's own checker: every model of ONNX's tests and of this
- * tree is read and written unchanged. The decoder then finds the same message, and the checker accepts it if it
- * accepted the model before. Where a message may say one thing in two ways, both are brought into one form: numbers of
- * a tensor in their own field or as raw bytes, empty texts or none, orders that mean nothing.
+/* Files that XIR writes, checked by protobuf's own decoder and by ONNX's own checker: every model of ONNX's tests and
+ * of this tree is read and written unchanged. The decoder then finds the same message, and the checker accepts it if
+ * it accepted the model before. Where a message may say one thing in two ways, both are brought into one form: numbers
+ * of a tensor in their own field or as raw bytes, empty texts or none, orders that mean nothing.
  *
  *     onnx_official [folder…]        all files *.onnx below the folders
  *
@@ -148,7 +148,7 @@ std::string bytes_of(const std::filesystem::path &path)
     return { std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>() };
 }
 
-/* Whether weights are in other files. */
+/* Returns true if weights are in other files. */
 bool is_split(const onnx::ModelProto &m)
 {
     const auto &weights = m.graph().initializer();

@@ -123,7 +123,7 @@ static void models_come_back_byte_for_byte(void **state) {
 
 /* ---- other files ----------------------------------------------------------------------------------------------- */
 
-/* What is written of a model that says the same in another form. */
+/* The file of a model that says the same in another form. */
 static void other_forms(void **state) {
     static const struct { const char *text, *written; } rows[] = {
         /* elements that are not raw, texts that are empty, packed numbers */

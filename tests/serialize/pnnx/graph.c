@@ -7,7 +7,7 @@
 #include <xir/icraft.h>
 #include "source_tags.h"
 
-/* What PNNX writes for the network of these tests: fc = Linear(x), y = relu(fc). */
+/* The text that PNNX writes for the network of these tests: fc = Linear(x), y = relu(fc). */
 static const char text[] =
     "7767517\n"
     "4 3\n"

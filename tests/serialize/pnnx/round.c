@@ -307,7 +307,7 @@ static void names_that_are_missing(void **state) {
     xir_network_free(net);
 }
 
-/* What is done to the op or its output, and the message. */
+/* A change of the op or its output, and the message. */
 typedef struct cannot {
     const char *key;         /* an attribute of this name and value */
     xir_any     value;

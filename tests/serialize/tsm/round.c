@@ -192,7 +192,7 @@ static void changed_networks_have_one_form(void **state) {
     xir_network_free(net);
 }
 
-/* What is kept of a file fits the value, or gives way to the usual form. */
+/* The kept properties of a file fit the value, or gives way to the usual form. */
 static void changed_values_take_the_usual_width(void **state) {
     (void)state;
     static const struct { xir_any value; const char *becomes; } rows[] = {
