@@ -256,16 +256,22 @@ static bool is_packed(const xir_any *v) {
     return true;
 }
 
-static bool put_value(tsm_writer *w, size_t place, const item *it, const xir_any *type, bool dry) {
+static bool can_be_put(tsm_writer *w, size_t place, const item *it) {
     const xir_any *v = &it->value;
-    const xir_list *list = &v->as.list;
-    const bool described = it->described && v->kind == XIR_ANY_LIST, packed = !it->described && is_packed(v);
     if (it->name.size > TSM_DIM_MOST || !tsm_can_count(v, TSM_DIM_MOST))
         return tsm_refuse(w, XIR_E_LIMIT, "a parameter of '%.*s' has a name or value of 2^31 bytes or items or more",
                           CLIP(tsm_name_of(w, place)));
     if (!tsm_is_utf8(it->name) || (v->kind == XIR_ANY_TEXT && !it->described && !tsm_is_utf8(v->as.text)))
         return tsm_refuse(w, XIR_E_INVALID, "'%.*s' has a parameter '%.*s' that is not UTF-8",
                           CLIP(tsm_name_of(w, place)), CLIP(it->name));
+    return true;
+}
+
+static bool put_value(tsm_writer *w, size_t place, const item *it, const xir_any *type, bool dry) {
+    const xir_any *v = &it->value;
+    const xir_list *list = &v->as.list;
+    const bool described = it->described && v->kind == XIR_ANY_LIST, packed = !it->described && is_packed(v);
+    if (dry && !can_be_put(w, place, it)) return false;
     tsm_put_text(&w->out, it->name);
     tsm_put_word(&w->out, v->kind == XIR_ANY_NULL ? 0 : described || packed ? (uint32_t)list->size : 1);
     if (v->kind == XIR_ANY_NULL) return true;
