@@ -87,7 +87,7 @@ static bool follow(void *user, xir_op *maker) {
             w->reached[w->n++] = next;
         }
     }
-    return op_each_child(maker, follow, user);
+    return maker->cls->plain || op_each_child(maker, follow, user);
 }
 
 /* Sets w->last and w->back if the set is not convex. */
