@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: XIR contributors
 
-"""What the package costs: python3 -P python/bench.py, with PYTHONPATH as in docs/python.md. Times are CPU times, the
+"""The costs of the package: python3 -P python/bench.py, with PYTHONPATH as in docs/python.md. Times are CPU times, the
 best of three. With python3-onnx installed, both read one ONNX file. --large adds 4 GiB.
 The size of the extension is that of the build: a Release build, without debug information, is what users have."""
 
