@@ -25,7 +25,8 @@ static op_object *spares[SPARES];
 static size_t     n_spares;
 
 static op_object *op_take(void) {
-    return n_spares ? (op_object *)PyObject_Init((PyObject *)spares[--n_spares], Op_type) : PyObject_New(op_object, Op_type);
+    if (!n_spares) return PyObject_New(op_object, Op_type);
+    return (op_object *)PyObject_Init((PyObject *)spares[--n_spares], Op_type);
 }
 
 PyObject *op_wrap(net_object *owner, xir_op *op) {
