@@ -183,7 +183,7 @@ def main():
         subprocess.run([sys.executable, "-c", "pass"], check=True)
     end = os.times()
     cpu = [t.children_user + t.children_system for t in (start, middle, end)]
-    say("import xir", (cpu[1] - cpu[0] - (cpu[2] - cpu[1])) / 10, "30 ms")
+    say("import xir", (cpu[1] - cpu[0] - (cpu[2] - cpu[1])) / 10, "12 ms")
     say("F.ReLU(x)", best(lambda: add(OPS), OPS), "2 us")
     net = add(OPS)
     op = next(net.ops("ReLU"))
