@@ -11,7 +11,7 @@ if(XIR_SANITIZE)
         add_compile_options(-fno-sanitize-recover=all)
     endif()
     if(CMAKE_C_COMPILER_ID STREQUAL GNU)
-        # What is undefined stops the program where it is: the descriptions of all such places would be 14 MB, which
+        # Undefined behaviour stops the program in its place: the descriptions of all such places would be 14 MB, which
         # each start of a program relocates. AddressSanitizer prints the stack (handle_sigill).
         add_compile_options(-fsanitize-undefined-trap-on-error)
         add_compile_options(-Wno-maybe-uninitialized)    # gcc 12 reports instrumented code wrongly

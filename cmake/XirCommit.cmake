@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: XIR contributors
 
-# Which commit is built: XIR_COMMIT ("v0.1.0-5-g3ded0cd", or the hash alone if no tag precedes it; "-dirty" follows if
-# files have changed) and XIR_DATE, the day of the commit. A checkout is asked, if git is installed. In a source archive
-# git has put both in place of the words in commit.txt. Otherwise XIR_COMMIT is empty, and the day is today, or that of
-# SOURCE_DATE_EPOCH.
+# The commit that is built: XIR_COMMIT ("v0.1.0-5-g3ded0cd", or the hash alone if no tag precedes it; "-dirty" follows
+# if files have changed) and XIR_DATE, the day of the commit. A checkout is asked, if git is installed. In a source
+# archive git has put both in place of the words in commit.txt. Otherwise XIR_COMMIT is empty, and the day is today, or
+# that of SOURCE_DATE_EPOCH.
 #
 # As a script (cmake -DTOP=… -DOUT=… -P), which runs with every build, it writes them to the header OUT if they differ.
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: XIR contributors
 
-# What is made from the comments of the public headers: manual pages of section 3, with everything else, where Perl is;
+# Products of the comments of the public headers: manual pages of section 3, with everything else, where Perl is;
 # and with the target `reference`, where Doxygen is too, a reference to be read in a browser: docs/reference.md.
 
 find_program(XIR_PERL perl)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: XIR contributors
 
-"""What the package costs: python3 -P python/bench.py, with PYTHONPATH as in docs/python.md. Times are CPU times, the
+"""The costs of the package: python3 -P python/bench.py, with PYTHONPATH as in docs/python.md. Times are CPU times, the
 best of three. With python3-onnx installed, both read one ONNX file. --large adds 4 GiB.
 The size of the extension is that of the build: a Release build, without debug information, is what users have."""
 
@@ -183,7 +183,7 @@ def main():
         subprocess.run([sys.executable, "-c", "pass"], check=True)
     end = os.times()
     cpu = [t.children_user + t.children_system for t in (start, middle, end)]
-    say("import xir", (cpu[1] - cpu[0] - (cpu[2] - cpu[1])) / 10, "30 ms")
+    say("import xir", (cpu[1] - cpu[0] - (cpu[2] - cpu[1])) / 10, "12 ms")
     say("F.ReLU(x)", best(lambda: add(OPS), OPS), "2 us")
     net = add(OPS)
     op = next(net.ops("ReLU"))

@@ -53,7 +53,7 @@ result() {
     printf '%-44s %-42s %7d ms\n' "$what" "$1" $((($(date +%s%N) - station_began) / 1000000))
 }
 
-# What the last command printed: of the first line that a pattern matches, its first group.
+# Output of the last command: of the first line that a pattern matches, its first group.
 said() {
     sed -n "s/$1/\\1/p" printed | head -n 1
 }

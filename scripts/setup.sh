@@ -102,7 +102,7 @@ if [ -n "$needed" ]; then
     fi
 fi
 
-# What is optional must not take long, nor ask for a password.
+# Optional packages must not take long, nor ask for a password.
 hasty() {
     ${as_root:+sudo -n} timeout 20 apt-get -q -y -o Acquire::Retries=0 "$@" </dev/null >/dev/null 2>&1
 }

@@ -85,9 +85,9 @@ XIR_API xir_status xir_array_compare(const xir_array *a, const xir_array *b, dou
  * Axis i of the result is the axis order[i] of the array, from the end if negative, as numpy.transpose has it; the
  * letters of an untiled layout move along. XIR_E_BOUNDS if `order` is not a permutation of the axes. */
 XIR_API xir_array *xir_array_permute(const xir_array *array, const int64_t *order, size_t n, xir_diags *why);
-/* Adds so many elements before and after along each axis; a negative number removes as many. New elements are `number`;
- * 0 of a quantised type is its stored 0. XIR_E_BOUNDS if `n` is not the rank, if more is removed than there is, or for
- * another number than 0 in a quantised type, and one that the elements cannot be. */
+/* Adds a number of elements before and after along each axis; a negative number removes elements. New elements are
+ * `number`; 0 of a quantised type is its stored 0. XIR_E_BOUNDS if `n` is not the rank, if more is removed than there
+ * is, or for another number than 0 in a quantised type, and one that the elements cannot be. */
 XIR_API xir_array *xir_array_pad(const xir_array *array, const int64_t *before, const int64_t *after, size_t n,
                                  double number, xir_diags *why);
 /* Puts an array whose axes are the letters `from` (empty: those of its layout) into the layout `to`, such as "NCHWc32"

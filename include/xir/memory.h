@@ -179,8 +179,8 @@ XIR_API void                xir_memory_buffers_free(xir_memory_buffers *buffers)
 XIR_API size_t            xir_memory_buffers_count(const xir_memory_buffers *buffers);
 XIR_API const xir_buffer *xir_memory_buffers_data(const xir_memory_buffers *buffers);
 XIR_API const xir_value  *xir_memory_buffers_value(const xir_memory_buffers *buffers, size_t i);
-/* The buffer of a value; SIZE_MAX if it has none. And at which byte of the buffer the value begins: parts (liveness.h)
- * are inside of it; 0 if it has none. */
+/* The buffer of a value; SIZE_MAX if it has none. The second call returns the byte of the buffer at which the value
+ * begins: parts (liveness.h) are inside of it; 0 if it has none. */
 XIR_API size_t            xir_memory_buffers_find(const xir_memory_buffers *buffers, const xir_value *value);
 XIR_API uint64_t          xir_memory_buffers_offset(const xir_memory_buffers *buffers, const xir_value *value);
 

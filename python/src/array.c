@@ -368,7 +368,7 @@ static PyMethodDef array_methods[] = {
           "it; the letters of an untiled layout move along. Returns a copy.") },
     { "pad", (PyCFunction)(void (*)(void))array_pad, METH_VARARGS | METH_KEYWORDS,
       DOC("pad($self, before, after, number=0)",
-          "Adds so many elements before and after along each axis; a negative number removes as many. New elements "
+          "Adds a number of elements before and after along each axis; a negative number removes elements. New elements "
           "are `number`. Returns a copy.") },
     { "tile", (PyCFunction)(void (*)(void))array_tile, METH_VARARGS | METH_KEYWORDS,
       DOC("tile($self, layout, axes='')",

@@ -12,16 +12,26 @@ PyTypeObject *Op_type;
 /* Erased, or made after what its network was put back to. */
 static bool is_gone(const op_object *o) { return !o->op || xir_op_is_erased(o->op); }
 
-xir_op *op_read(op_object *o) {
-    if (!net_read(o->owner)) return NULL;
+static xir_op *op_of(const op_object *o) {
     return is_gone(o) ? raise_status(XIR_E_STALE, "the op has been erased") : o->op;
 }
 
-xir_op *op_write(op_object *o) { return net_write(o->owner) ? op_read(o) : NULL; }
+xir_op *op_read(op_object *o) { return net_read(o->owner) ? op_of(o) : NULL; }
+xir_op *op_write(op_object *o) { return net_write(o->owner) ? op_of(o) : NULL; }
+
+/* Objects that were freed last, for the next ones: a loop over ops needs one or two. Their memory has no references. */
+enum { SPARES = 4 };
+static op_object *spares[SPARES];
+static size_t     n_spares;
+
+static op_object *op_take(void) {
+    if (!n_spares) return PyObject_New(op_object, Op_type);
+    return (op_object *)PyObject_Init((PyObject *)spares[--n_spares], Op_type);
+}
 
 PyObject *op_wrap(net_object *owner, xir_op *op) {
     if (!op) return Py_NewRef(Py_None);
-    op_object *o = PyObject_New(op_object, Op_type);
+    op_object *o = op_take();
     if (!o) return NULL;
     o->owner = (net_object *)Py_NewRef((PyObject *)owner);
     o->op = op;
@@ -34,7 +44,8 @@ static void op_dealloc(op_object *o) {
     PyTypeObject *type = Py_TYPE((PyObject *)o);
     untrack(&o->link);
     Py_DECREF((PyObject *)o->owner);
-    PyObject_Free(o);
+    if (n_spares < SPARES) spares[n_spares++] = o;
+    else PyObject_Free(o);
     Py_DECREF(type);
 }
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: XIR contributors
 
-"""What the tests share: small networks, made when a test asks for one."""
+"""Fixtures of the tests: small networks, made when a test asks for one."""
 
 import os
 import pathlib
@@ -43,7 +43,7 @@ def tiny():
 
 
 def pytest_runtest_logreport(report):
-    """What is skipped is a line of the file that XIR_SKIPS names, as in every test of the tree."""
+    """A skipped test is a line of the file that XIR_SKIPS names, as in every test of the tree."""
     if report.skipped and os.environ.get("XIR_SKIPS"):
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
         name = report.nodeid.split("::")[-1].split("[")[0]

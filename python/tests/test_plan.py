@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: XIR contributors
 
-"""Where values are, plans of networks and of buffers, lives of values."""
+"""Memory of values, plans of networks and of buffers, lives of values."""
 
 import random
 import signal

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: XIR contributors
 
-"""What concerns a whole process: plug-ins, fork, the end of the interpreter, pickles, a wheel."""
+"""Tests of a whole process: plug-ins, fork, the end of the interpreter, pickles, a wheel."""
 
 import copy
 import importlib.util

@@ -19,7 +19,7 @@ from .running import typed_array
 # ---- comparing --------------------------------------------------------------------------------------------------
 
 class Figures(collections.namedtuple("Figures", "largest relative cosine snr saturated")):
-    """How far the elements that were found are from those that were expected.
+    """The distance between the elements that were found and those that were expected.
 
     largest    the largest difference
     relative   it as a part of the largest expected element

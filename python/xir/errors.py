@@ -37,7 +37,7 @@ class Error(Exception):
 
 
 class Warning(UserWarning):
-    """What the library warns about."""
+    """A warning of the library."""
 
 
 class MemoryError(Error, MemoryError):
@@ -85,7 +85,7 @@ class InvalidError(Error, ValueError):
 
 
 class StaleError(Error, ReferenceError):
-    """What the object stood for has been erased."""
+    """The op or value of the object has been erased."""
 
 
 class LimitError(Error, ValueError):

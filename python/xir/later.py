@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: XIR contributors
 
-"""What makes `import xir` quick: attributes whose module is imported when they are first used, and contexts without
+"""A quick `import xir`: attributes whose module is imported when they are first used, and contexts without
 contextlib, which takes longer to import than the rest of a module."""
 
 

@@ -88,7 +88,7 @@ class Life(collections.namedtuple("Life", "first last bytes within begin end off
 
 
 class Liveness(collections.namedtuple("Liveness", "peak op exact bytes lives")):
-    """Which values exist when.
+    """The values that exist at each op.
 
     peak   the most bytes that are alive at one op
     op     that op

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: XIR contributors
 
-"""What is written in Python: context managers, mappings of notes, runs by name, pipelines, tables."""
+"""Parts of the package that are written in Python: context managers, mappings of notes, runs by name, pipelines, tables."""
 
 import collections
 from _collections_abc import Mapping, MutableMapping      # of collections.abc, whose import takes longer
@@ -316,7 +316,7 @@ class Step(collections.namedtuple("Step", "text depth added fate runs changes ns
 
 
 class Proof(collections.namedtuple("Proof", "networks outputs largest computed reused ns")):
-    """What a proof has found out.
+    """The result of a proof.
 
     networks  number of runs; 0: none possible yet, 1: nothing to compare with
     outputs   arrays that were compared
@@ -352,7 +352,7 @@ class Report(list):
 
 
 class Event(collections.namedtuple("Event", "name text net run changes")):
-    """What a watch gets: a pass that is about to run, or has run.
+    """The argument of a watch: a pass that is about to run, or has run.
 
     name     of the pass
     text     the step, "fold{limit=1M}"

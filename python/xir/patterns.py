@@ -101,7 +101,7 @@ def rest(name=None):
 
 
 class Match:
-    """What a pattern has matched: m["x"] is the value of the part named x, m.op("x") its op. Both are None for what is
+    """A match of a pattern: m["x"] is the value of the part named x, m.op("x") its op. Both are None for what is
     absent."""
 
     __slots__ = ("root", "_values", "_ops")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: XIR contributors
 
-"""How far a long call is: told to a function of the caller, shown as a bar in a notebook, or in a line on a terminal."""
+"""Progress of a long call: reported to a function of the caller, shown as a bar in a notebook, or in a line on a terminal."""
 
 import sys
 import time

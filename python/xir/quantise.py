@@ -29,7 +29,7 @@ def calibrate(net, samples, path, *, products=False, channels=False, threads=1, 
 
 
 class Mix(collections.namedtuple("Mix", "good cosine snr plain_cosine plain_snr raised stored ops")):
-    """Which ops get more bits than the others.
+    """The ops that get more bits than the others.
 
     good                     the results of the network are good enough
     cosine, snr              of its results, the least ones; snr in dB

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: XIR contributors
 
-# What the public headers declare, as filter.pl prints it. `read_headers(FOLDER)` returns one record for each header of
+# Declarations of the public headers, as filter.pl prints it. `read_headers(FOLDER)` returns one record for each header of
 # include/xir, in the order in which xir.h includes them: { name, group, includes, about, items }. An item is { kind, name, about, code,
 # section }; the kind is function, macro or type. Headers that only expand lists (decl_*.h, gone*.h) declare nothing.
 package headers;

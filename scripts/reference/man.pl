@@ -22,7 +22,7 @@ sub roff {
     return $text =~ s/([\xC0-\xFF][\x80-\xBF]+)/sprintf '\\[u%04X]', ord decode('UTF-8', $1)/ger;
 }
 
-# What filter.pl has escaped, as it was.
+# Undoes the escapes of filter.pl.
 sub plain { return $_[0] =~ s/<\/?tt>//gr =~ s/\\([\\\@<>#%&\$*\[\]|_])/$1/gr }
 
 sub code { return ".PP\n.EX\n" . roff($_[0] =~ s/\A\n+|\s+\z//gr =~ s/\n{2,}/\n/gr =~ s/\t/    /gr) . "\n.EE\n" }

@@ -91,7 +91,7 @@ static bool is_movable(const xir_type *from, const xir_type *to) {
     return rank == xir_type_rank(from) && rank > 2 && rank <= MOST_AXES;
 }
 
-/* As the last resort dims alone tell: nothing else fits. Arrays of files have no letters, which says nothing. */
+/* Dims alone decide if nothing else fits. Arrays of files have no letters, so letters decide nothing there. */
 static compare_places places(const xir_type *from, const xir_type *to, bool is_file, int64_t axes[MOST_AXES]) {
     const size_t rank = xir_type_rank(to);
     const bool movable = is_movable(from, to);

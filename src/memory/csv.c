@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Buffers as lines of numbers. The first line says which column is what; the others are read field by field. */
+/* Buffers as lines of numbers. The first line names the columns; the others are read field by field. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <xir/memory.h>

@@ -35,7 +35,7 @@ run 0 calibrate net.xir both.json --input both.npy --each; gone both.json.part
 run 0 opt net.xir net.onnx --passes xir-to-onnx
 run 0 calibrate net.onnx onnx.json --input both.npy --each; out "2 samples, 2 values"
 
-# What is refused.
+# Refused arguments.
 run 2 calibrate net.xir c.json; err "needs samples"; gone c.json
 run 2 calibrate net.xir; err "usage: xir calibrate NET C.json"
 run 1 calibrate net.xir c.json --input both.npy; err "expected @fp(32) [1,2]"; gone c.json

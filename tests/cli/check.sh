@@ -124,7 +124,7 @@ run 1 check small.json a.json f.json; lines out 3; out "small.json: no fault fou
 run 3 check missing.json small.json a.json; out "small.json: no fault found"; out "a.json: 3 errors"; err "missing.json: "
 run 1 check --json small.json a.json; json '[(f["file"], f["exit_code"], len(f["findings"])) for f in d] == [("small.json", 0, 0), ("a.json", 1, 3)]'
 run 2 check - small.json -; err "standard input can be read only once"
-# Whether a target runs the ops: its rules and what would mend, or that it does not run the class at all.
+# Ops that a target does not run: its rules, and how to mend the op; or it does not run the class at all.
 halves="--plugin $BUILD/plugins/customtarget.so"
 run 2 check --target halves small.json; err "--target: there is no target 'halves'"
 run 2 check --target "buyi(3)" small.json; err "--target: there is no target"

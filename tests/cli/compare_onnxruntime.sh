@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: XIR contributors
 
-# What ONNX Runtime computes inside of models is the dump that xir compare reads: no value differs. It is an npm
-# package, which building and testing do not need: a developer who has it names its folder (onnxruntime.sh says how).
+# The values that ONNX Runtime computes inside of models are the dump that xir compare reads: no value differs. It is an
+# npm package, which building and testing do not need: a developer who has it names its folder (onnxruntime.sh says
+# how).
 . "$SRC/tests/cli/lib.sh"
 
 if [ ! -d "${XIR_ONNXRUNTIME-}" ] || ! command -v node >/dev/null; then

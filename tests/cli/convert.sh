@@ -36,7 +36,7 @@ run 0 info stale.json; quiet; run 0 convert stale.json bare2.json; quiet; gone b
 run 1 info stale.json --params stale.raw; err "stale.raw"
 same stale.raw small.raw
 
-# What a format cannot hold is refused before parameters are read: this raw file is not one.
+# A network that a format cannot hold is refused before parameters are read: this raw file is not one.
 sed 's/"shape":\[3,3,3,4\]/"shape":[30000,30000,3,4]/g' small.json >large.json; : >large.raw
 run 3 convert large.json l.fb; gone l.fb
 err "large.json: the parameters take 432000"; err "and a file of format fb holds at most 2147483647: JSON with a raw file next to it"

@@ -30,7 +30,7 @@ run 1 convert bad.ir x.fb; gone x.fb
 err "bad.ir:2:7: a parameter is empty"; err "bad.ir:3:9: expected '->'"; err "bad.ir:4:12: 'float31' is not a precision"
 err "bad.ir:5:4: 'add@' is the spelling of February 2025"
 
-# What the executor takes for something else is a warning.
+# Text that the executor takes for something else is a warning.
 printf 'load(var<string>:/tmp//a.b)->()\n' >odd.ir
 run 0 convert odd.ir odd2.ir; err "odd.ir:1:22: warning: the executor ends the line at this '//'"; same odd.ir odd2.ir
 
@@ -145,7 +145,7 @@ grep '^load(' n.ir && bad "load names a tensor by its file"
 run 0 convert d.ir e.ir; quiet
 sed 's/:d\.data/:e.data/' d.ir >want.ir; same want.ir e.ir
 diff -r d.data e.data || fail "the folders differ"
-# What others have put into the folder stays, and so does the text.
+# Files that others have put into the folder are kept, and so is the text.
 : >e.data/notes.txt
 run 3 convert d.ir e.ir; err "e.data: the folder has something else: 'notes.txt'. It is not replaced"
 same want.ir e.ir

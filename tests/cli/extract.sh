@@ -50,7 +50,7 @@ run 0 run tail.onnx --input half/_Relu_1_output_0.npy --each --compare foreign -
 run 0 extract "$models/digits.pnnx.param" half.json --end '#3' --no-params
 run 0 info half.json; out "format"
 
-# What makes no sense.
+# Arguments that make no sense.
 run 2 extract small.json no.json; err "extract needs --begin V or --end V"; gone no.json
 run 2 extract small.json no.json --end conv3; err "there is no value 'conv3'; did you mean"; gone no.json
 run 2 extract small.json no.json --end nonsense; err "--end takes the name of a value or of an op, OP:n"

@@ -109,7 +109,7 @@ done
 run 1 show --from fb small.imodel; run 1 show --from imodel small.fb
 run 0 convert small.json x.msg; same x.msg small.imodel
 
-# Where parameters begin in a FlatBuffers file.
+# The offset of parameters in a FlatBuffers file.
 for n in 1 16 64 4096 65536; do
     run 0 convert small.json aligned.fb --align $n; quiet
     run 0 convert aligned.fb i.json; same i.json small.json; same i.raw small.raw

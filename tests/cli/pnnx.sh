@@ -72,7 +72,7 @@ err "more than 19999 bytes when they are inflated, which is the limit"
 run 1 info net.pnnx.param --params bomb.bin --max-unpacked 19088; err "'fc.bias' has 20000 bytes, but its type takes 4"
 run 2 info net.pnnx.param --max-unpacked 0; err "--max-unpacked takes a number from 1 on, not '0'"
 
-# What does not fit is refused, and leaves nothing.
+# Networks that do not fit are refused, and leave no file.
 sed 's/@bias=(1)/@bias=(3)/' net.pnnx.param >wrong.pnnx.param; cp net.pnnx.bin wrong.pnnx.bin
 run 1 convert wrong.pnnx.param x.fb; err "wrong.pnnx.bin@0x0: the member 'fc.bias' has 4 bytes, but its type takes 12"
 gone x.fb

@@ -72,7 +72,7 @@ same net.py before.py; same net.pnnx.bin before.bin
 run 0 opt net.pnnx.param net.py --out-params net.bin; lines err 1; err "$lost"
 same net.pnnx.bin before.bin; there net.bin
 
-# What PNNX does not have, and what Python would not understand, leaves nothing.
+# Networks that PNNX does not have, or that Python would not understand, leave no file.
 run 3 convert "$data/small.json" no.py; err "xir opt converts those that it can"; gone no.py; gone no.pnnx.bin
 sed 's/F.gelu  /os.exit/' net.pnnx.param >exit.param
 run 3 convert exit.param no.py --params net.pnnx.bin; err "op 2 'act' (os.exit): it cannot be written"; gone no.py

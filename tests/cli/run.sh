@@ -90,7 +90,7 @@ run 2 run two.json --input z=x.npy; err "the network has no input 'z'; the netwo
 run 2 run two.json --input x.npy; err "--input takes NAME=FILE, not 'x.npy'; the network's inputs are: x, x=y"
 run 0 run two.json; quiet; out "a/b  @fp(32) * [1]"
 
-# What cannot be run is named.
+# An op that cannot be run is named.
 edit small.json h.json 's/"_type_key":"icraft::xir::ReLU"/"_type_key":"customop::DetPostZG"/'; cp small.raw h.raw
 run 1 run h.json --output h; err "customop::DetPostZG"; err "no kernel"; silent; gone h
 cp small.json alone.json; run 1 run alone.json; err "has no bytes"

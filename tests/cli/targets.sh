@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: XIR contributors
 
-# What targets run: docs/targets.md, the rules about a class, xir check --target, and a network that is made legal,
-# divided, and split into parts that give its result.
+# The ops that targets run: docs/targets.md, the rules about a class, xir check --target, and a network that is made
+# legal, divided, and split into parts that give its result.
 . "$SRC/tests/cli/lib.sh"
 
 run 0 ops --rules; quiet

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: XIR contributors
 
-# What terminals show: tables are cut to their width, between characters; --color decides about colours; a name that
+# Output on terminals: tables are cut to their width, between characters; --color decides about colours; a name that
 # does not exist is answered with the nearest ones.
 . "$SRC/tests/cli/lib.sh"
 cp "$SRC"/examples/models/digits.onnx "$data/small.json" "$data/small.raw" .

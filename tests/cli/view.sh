@@ -23,7 +23,7 @@ run 0 view small.json small.gv; same small.dot small.gv
 run 0 convert small.json small.fb
 run 0 view small.fb other.svg; same small.svg other.svg
 
-# What is drawn: groups, levels, direction, a part.
+# The parts of a drawing: groups, levels, direction, a part.
 edit small.json scopes.json -e 's/"name":"conv1"/"name":"stem\/conv1"/' -e 's/"name":"relu1"/"name":"stem\/relu1"/'
 run 0 view scopes.json - --svg; out 'class="o"'; cp out all.svg; valid all.svg
 run 0 view scopes.json - --svg --depth 1; out '>2 ops</text>'; not_out 'stem/relu1 #2'

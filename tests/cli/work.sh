@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: XIR contributors
 
-# How much xir computes: a limited amount for constants, and for a run as much as it needs unless an option says
+# The work of xir: a limited amount for constants, and for a run as much as it needs unless an option says
 # otherwise.
 . "$SRC/tests/cli/lib.sh"
 cp "$data/small.json" "$data/small.raw" "$data/ages.onnx" .
@@ -44,7 +44,7 @@ run 1 opt --max-converted 9K --strict line.ir; err "/ops/2: to-xir: arange '' (c
 run 0 check --max-converted 9K line.ir; err "note: arange '' (call 2): not checked, nor are nodes like it: $why"; out "no fault found, 1 note"
 run 0 check --max-converted 1M line.ir; quiet
 
-# What is not a number above 0.
+# Texts that are not a number above 0.
 for word in 0 -1 x 1x 1KK 99999999999999999999 99999999999T ''; do
     run 2 run --max-work "$word" small.json; err "--max-work takes a number above 0, as 2000000000 or 2G, not '$word'"; silent
     run 2 check --max-op-work "$word" small.json; err "--max-op-work takes"

@@ -396,7 +396,7 @@ static void to_onnx(void **state) {
     go(&onnx);
 }
 
-/* Networks of tame numbers; without the classes of these keys, whose extremes are others in the format. */
+/* Networks of moderate numbers, without the classes of these keys, whose extremes differ in the format. */
 static void compute_the_same(const way *w, const char *const *extremes, size_t n_extremes) {
     const xir_class *all[MOST_OPS], *classes[MOST_OPS];
     const size_t n_all = all_ops(all);

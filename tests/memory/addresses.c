@@ -82,7 +82,7 @@ static void rows_do_not_allow_more_than_to_write_over_an_input(void **state) {
           "bytes 0 to 3 of external memory overlap those of value 'a', 0 to 3");
 }
 
-/* Even by an op after the Output op. */
+/* This holds even for an op after the Output op. */
 static void results_are_not_written_over(void **state) {
     (void)state;
     xir_network *net = story_net("x: fp32 4; a = Sigmoid x; b = ReLU a; out a");

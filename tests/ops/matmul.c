@@ -327,7 +327,7 @@ static equation some_equation(void) {
     return e;
 }
 
-/* The label of each dim of a term: its letter, or how far from the right it is in "...". */
+/* The label of each dim of a term: its letter, or its distance from the right in "...". */
 static void label_dims(const term *t, size_t wide, char *labels) {
     size_t n = 0;
     for (size_t i = 0; i < t->n; i++) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* A search for each op. Values that the op's inputs stand for are found upward in the network as it is, those of its
- * outputs downward; an op without inputs from other ops begins with its Params. Then a search forward in the network
- * as it was, from the ops that make the first ones, and one backward from the last ones, must each meet all sources.
- * Where the searches meet a value they go on at all values that were found to be equal to it. */
+/* One search for each op. It finds the values for the op's inputs upward in the present network, and those for its
+ * outputs downward; an op without inputs from other ops begins with its Params. Then a search forward in the network as
+ * it was, from the ops that make the first ones, and one backward from the last ones, must each meet all sources. Where
+ * the searches meet a value they go on at all values that were found to be equal to it. */
 #include "support/path_rule.h"
 #include <inttypes.h>
 #include <stdio.h>

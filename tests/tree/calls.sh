@@ -33,7 +33,7 @@ function excepted(key) { if (!(key in except)) return 0; needed[key] = 1; return
 function room(file, p) { return split(file, p, "/") > 3 ? p[3] : "" }
 function floor_of(name) { return name == "" ? 7 : name in floor ? floor[name] : 6 }
 
-# Whether a layer may call a private function of a file of another layer.
+# True if a layer may call a private function of a file of another layer.
 function sees(a, b, to) {
     if (b == "common") return 1
     if (a == "convert" && b == "passes") return to ~ /^src\/passes\/(manager|support)\//

@@ -70,7 +70,7 @@ while (<$in>) {
     my ($file) = grep { defined } map { $_->[1] eq $first ? $_->[0] : undef }
         map { [m/href="([^"#]+)[^"]*"/, text($_)] } $page{'index.html'} =~ /(<a [^>]*>.*?<\/a>)/gs;
     if (!$file) { wrong("$question: the first page has no link '$first'"); next }
-    # What the reader sees there: an item of a list, a cell of a table, or a heading.
+    # The text that the reader sees there: an item of a list, a cell of a table, or a heading.
     my ($seen) = grep { /(?<![\w.])\Q$second\E(?!\w)/ } map { text($_) } ($page{$file} // '') =~ /<(?:li|td[^>]*|h\d[^>]*)>(.*?)<\/(?:li|td|h\d)>/gs;
     if (!defined $seen) { wrong("$question: $file does not have '$second'"); next }
     my %asked = map { $_ => 1 } stems($question);

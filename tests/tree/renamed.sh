@@ -50,7 +50,7 @@ rows | while read -r name to note; do
 done >"$work/wrong"
 [ ! -s "$work/wrong" ] || { cat "$work/wrong"; failed=1; }
 
-# What the script makes of sources.
+# The script's changes of sources.
 cat >"$work/user.c" <<'END'
 #include <stdio.h>
 #include <xir/xir.h>

@@ -242,7 +242,7 @@ void    text_printf(text *t, const char *format, ...) XIR_PRINTF(2, 3);
 void    text_free(text *t);
 xir_str text_of(const text *t);
 
-/* The names that are nearest to a word, all equally near; of zero, no names. They are not copied. */
+/* The names that are nearest to a word, all equally near; perhaps none. They are not copied. */
 enum { NEAR = 4 };
 typedef struct near_names {
     xir_str names[NEAR];

@@ -176,7 +176,7 @@ static void open_output(json_out *j, const ports *out, size_t i, const char *fil
     text_free(&name);
 }
 
-/* A line an output, or with --json an object: its name, its type, how far it is from what is expected. */
+/* Prints a line for each output, or an object with --json: its name, its type, its distance to what is expected. */
 static int report_each(const ports *out, char *const *files, double tolerance, json_out *j, xir_diags *why) {
     int worst = DONE;
     for (size_t i = 0; i < out->n; i++) {

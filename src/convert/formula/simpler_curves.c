@@ -40,8 +40,8 @@ bool simpler_sinh(xir_node *at) {
     return xir_node_result(at, 0, xir_node_product(at, xir_node_unary(at, "Tanh", x), cosh_of(at, x)));
 }
 
-/* From which number on a real has no fraction, 0 for formats of less than 32 bits, and a power of two that its elements
- * hold: the product of the least number and its square is above 1. */
+/* The number from which on a real has no fraction, 0 for formats of less than 32 bits, and a power of two that its
+ * elements hold: the product of the least number and its square is above 1. */
 static bool real_of(xir_node *at, const xir_value *x, double *exact, double *large) {
     if (xir_node_failed(at) || !x || xir_type_kind_of(v_element(x)) != XIR_TYPE_FLOAT) return false;
     const element_format f = element_format_of(v_element(x));

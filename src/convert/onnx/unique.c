@@ -82,8 +82,8 @@ static bool sort_rows(xir_node *at, unique_parts *p) {
     return !xir_node_failed(at);
 }
 
-/* The outputs after the first: where each group is met first, the group of each row, how many rows it has. Groups are
- * in the sorted order, or in that of their first rows. */
+/* The outputs after the first: the position at which each group is met first, the group of each row, the number of rows
+ * of each group. Groups are in the sorted order, or in that of their first rows. */
 bool onnx_unique(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *groups = NULL, *inverse = NULL;
     const bool sorted = xir_node_bool(at, "sorted", true), along = xir_node_attr(at, "axis");

@@ -51,7 +51,8 @@ static bool operands(xir_node *at, xir_value **x, xir_value **y) {
     return !xir_node_failed(at) && *x && *y;
 }
 
-/* Equal, NotEqual and Xor; GreaterEqual: x is the greater one; LessEqual: y is; and these without what is equal. */
+/* Equal, NotEqual and Xor; GreaterEqual: x is the greater one; LessEqual: y is the greater one; and the same without
+ * equal numbers. */
 bool tsm_back_equal(xir_node *at) {
     xir_value *x, *y;
     if (tsm_is_class(at, "Xor") && !of_truths(at)) return false;

@@ -84,7 +84,7 @@ static void find_ends(conversion *c) {
     }
 }
 
-/* The calls around this one have it in place of its ops. */
+/* The calls around this one contain it in place of its ops. */
 static void tell_outer(conversion *c, const called *inner, xir_op *op) {
     for (size_t k = inner->outer; k; k = c->in.calls[k - 1].outer) {
         called *call = &c->in.calls[k - 1];

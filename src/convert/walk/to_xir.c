@@ -34,8 +34,8 @@ static xir_status choose(xir_pass *at, bool chosen) {
     return status;
 }
 
-/* A network of a dialect that needs it gets its structure first: the shapes of inputs that it only then has may be
- * given, too. */
+/* The network gets its structure first, if its dialect needs that: shapes may also be given for inputs that it has only
+ * then. */
 static xir_status prepare(xir_network *net, bool *prepared) {
     const xir_op *op = xir_network_first(net);
     *prepared = false;

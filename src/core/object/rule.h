@@ -79,7 +79,7 @@ struct xir_infer {
     infer_work_seen   work;
     infer_takes_seen  takes;        /* NULLs except in a TAKES function */
     infer_needs_seen *needs;        /* NULL except in a NEEDS function */
-    rule_finding     *found;        /* NULL: nobody wants to know       */
+    rule_finding     *found;        /* NULL: the caller does not ask    */
     const xir_type   *few[4];
 };
 

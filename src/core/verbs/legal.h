@@ -31,7 +31,7 @@ typedef struct class_rules {
     uint64_t               about[RULE_BITS / 64];   /* a bit for each of the first rules: it is asked about the class */
 } class_rules;
 
-/* Networks have few classes: what was found about one is kept, in a place that its address gives. */
+/* Networks have few classes: the answer about a class is kept, in a slot that its address selects. */
 typedef struct rules_memo { class_rules of[128]; } rules_memo;
 
 /* XIR_E_UNSUPPORTED, with a finding for each rule that the op breaks, if the target does not run it. The question has

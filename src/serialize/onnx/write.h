@@ -323,8 +323,8 @@ void proto_put_declaration(proto_writer *w, uint32_t field, const xir_value *v);
 /* The operator sets of the network. */
 void proto_put_opsets(proto_writer *w, uint32_t field);
 
-/* A writer with its network, `how` and allocator. Between the two calls it may write; false: it has failed. The status
- * of all is that of the first failure, whose finding is added. */
+/* A writer with its network, `how` and allocator. A writer may write between the first and the last call. False if it
+ * has failed; the status is that of the first failure, whose finding is added. */
 bool       proto_begin_writing(proto_writer *w);
 xir_status proto_written(const proto_writer *w);
 void       proto_end_writing(proto_writer *w);

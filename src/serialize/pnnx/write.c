@@ -298,7 +298,7 @@ static bool put_lines(pnnx_writer *w) {
     return true;
 }
 
-/* The counts of the file, if they were wrong and the true ones are still those. */
+/* Writes the counts of the file, if these were wrong and the true counts have not changed. */
 static void put_counts(pnnx_writer *w) {
     uint64_t counts[2] = { w->n_ops, w->n_operands };
     const xir_any *tag = xir_map_find(w->net->tags, XIR_STR(PNNX_TAG_COUNTS));

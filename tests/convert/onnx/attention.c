@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Attention and RMSNorm on the way to ONNX: from version 23 on an operator each, where it means the same, else and
- * before what computes the same. Read again, they compute the same, and an operator is the same class. */
+/* Attention and RMSNorm on the way to ONNX: from version 23 on they are one operator each, if it means the same.
+ * Otherwise, and before, they are several operators that compute the same. Read again, they compute the same, and an
+ * operator is the same class. */
 #include <xir/convert.h>
 #include <xir/pass.h>
 #include "support/story.h"

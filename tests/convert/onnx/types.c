@@ -108,7 +108,7 @@ static void names_of_dims_go_through(void **state) {
     xir_network_free(net);
 }
 
-/* Nothing is known about the output of an operator of another domain; a declared one is believed. */
+/* Nothing is known about the output of an operator of another domain; a declared type is trusted. */
 static void causes_come_first_with_what_waits_for_them(void **state) {
     (void)state;
     om_opset(&m, "", 17);

@@ -109,7 +109,7 @@ static void a_product_takes_integers_and_gives_floats(void **state) {
     xir_network_free(net);
 }
 
-/* Each constant is the nearest integer, and its scale the least that reaches. */
+/* Each constant is the nearest integer, and its scale the smallest one with which it fits. */
 static void constants_are_the_nearest_integers(void **state) {
     (void)state;
     static const char *const options[] = { "", "per=tensor", "scheme=zhuge", "pow2" };

@@ -160,7 +160,7 @@ class Oracle:
         return name if name in self.tables else None
 
     def fits(self, own, type_):
-        """Whether a slot of this type can hold it."""
+        """Returns true if a slot of this type can hold it."""
         if own is None:
             return True
         if type_ == "float":
@@ -362,7 +362,7 @@ def find_params(any_, v_id):
 
 
 def alike(a, b):
-    """Whether two networks are equal except for reals, of which flatc prints six decimals."""
+    """Returns true if two networks are equal except for reals, which flatc prints with six decimals."""
     if type(a) is not type(b):
         return False
     if isinstance(a, dict):

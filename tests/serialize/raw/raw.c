@@ -625,7 +625,7 @@ static void the_digest_is_that_of_the_file_that_would_be_written(void **state) {
     xir_network *net = raw_network(*state, three, 3, 2, values);
     assert_int_equal(raw_digest(net, &bytes, hex, NULL), XIR_E_MISSING);
 
-    /* Unchanged from an eagerly loaded file, whatever the network's text is since. */
+    /* Written unchanged from an eagerly loaded file, also after changes of the network's texts. */
     set_md5(net, md5_of(file, size));
     assert_int_equal(xir_raw_read(net, file, size, 0, NULL), XIR_OK);
     set_md5(net, "something else");
