@@ -94,21 +94,15 @@ static bool read_before(const xir_match *m, linear *l, affine *a) {
            (affine_adds_nothing(a, l->in_channels) || linear_reads_all(l));
 }
 
-static bool may_fold_after(const xir_match *m, void *user) {
-    linear l;
-    affine a;
-    return (void)user, read_after(m, &l, &a);
-}
-
 static bool may_fold_before(const xir_match *m, void *user) {
     linear l;
     affine a;
     return (void)user, read_before(m, &l, &a);
 }
 
-static const xir_pattern_decl after = {
-    XIR_PATTERN_HEAD("batchnorm-after", after_rows), .closed = true, .check = may_fold_after,
-};
+/* A match can have no other form, so the rewrite reads it alone, once. Before an op, either operand of constants may be
+ * the data. */
+static const xir_pattern_decl after = { XIR_PATTERN_HEAD("batchnorm-after", after_rows), .closed = true };
 static const xir_pattern_decl before = {
     XIR_PATTERN_HEAD("batchnorm-before", before_rows), .closed = true, .check = may_fold_before,
 };

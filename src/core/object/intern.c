@@ -63,6 +63,20 @@ static bool grow(object_pool *pool) {
     return true;
 }
 
+/* Returns true if two tensor types are equal since they refer to the same objects: most are made of parts that are
+ * interned where the type will be. */
+static bool has_same_parts(const xir_tensor_type *a, const xir_tensor_type *b) {
+    return a->element_dtype == b->element_dtype && a->layout == b->layout && a->shape.size == b->shape.size &&
+           !a->merged_distrs.size && !b->merged_distrs.size && !a->head.extra && !b->head.extra &&
+           (!a->shape.size || memcmp(a->shape.data, b->shape.data, a->shape.size * sizeof *a->shape.data) == 0);
+}
+
+static bool is_equal(const object_pool *pool, const xir_object *a, const xir_object *b) {
+    const xir_class *tensor = pool->ctx->tensor_class;
+    return (a->cls == tensor && b->cls == tensor &&
+            has_same_parts((const xir_tensor_type *)a, (const xir_tensor_type *)b)) || xir_object_equal(a, b);
+}
+
 /* The slot of an equal object with the same spelling (the same rows left out), or the free slot where it belongs. The
  * table is not empty. */
 static const xir_object **find(object_pool *pool, const xir_object *object, uint32_t hash) {
@@ -70,7 +84,7 @@ static const xir_object **find(object_pool *pool, const xir_object *object, uint
     for (;; at = (at + 1) & (pool->room - 1)) {
         const xir_object *o = pool->table[at];
         if (!o || o == object) return &pool->table[at];
-        if (o->hash == hash && o->absent == object->absent && xir_object_equal(o, object)) return &pool->table[at];
+        if (o->hash == hash && o->absent == object->absent && is_equal(pool, o, object)) return &pool->table[at];
     }
 }
 
