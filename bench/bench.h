@@ -73,6 +73,7 @@ extern const bench_case infer_cases[];
 extern const bench_case json_cases[];
 extern const bench_case lines_cases[];
 extern const bench_case layout_cases[];
+extern const bench_case library_cases[];
 extern const bench_case onnx_read_cases[];
 extern const bench_case passes_cases[];
 extern const bench_case plan_cases[];

@@ -40,6 +40,7 @@ static const bench_case *const tables[] = {
     json_cases,
     lines_cases,
     layout_cases,
+    library_cases,
     draw_cases,
     onnx_read_cases,
     passes_cases,

@@ -3,7 +3,14 @@
 
 #include "actual.h"
 #include <stdio.h>
+#include "number.h"
 #include "types.h"
+
+void port_path(char out[PORT_PATH], const char *list, size_t i) {
+    while (*list) *out++ = *list++;
+    *out++ = '/';
+    out[number_put_u64(out, i)] = '\0';
+}
 
 xir_status op_fail(const xir_op *op, xir_status code, xir_diags *why, const char *where, const char *text) {
     xir_kernel at = { .op = op, .ctx = op->net->ctx, .why = why };
@@ -172,10 +179,10 @@ static xir_status set_type(xir_kernel *at, size_t i, bool inferred) {
         fits = a < 0 || b < 0 || a == b;
     }
     if (!fits) {
-        char expected[200], found[200], where[32];
+        char expected[200], found[200], where[PORT_PATH];
         print_type(declared, expected, sizeof expected);
         print_type(out->type, found, sizeof found);
-        snprintf(where, sizeof where, "outputs/%zu", i);
+        port_path(where, "outputs", i);
         return xir_kernel_fail(at, XIR_E_INVALID, where, "the network declares %s, inference gives %s", expected,
                                found);
     }

@@ -154,15 +154,15 @@ static void *convert(xir_kernel *at, const xir_array *array, const tensor_elemen
     return spread_blocks(at, array->count, convert_block, &c) ? NULL : c.out;
 }
 
-static kernel_input *input(xir_kernel *at, size_t i, char where[32]) {
-    snprintf(where, 32, "inputs/%zu", i);
+static kernel_input *input(xir_kernel *at, size_t i, char where[PORT_PATH]) {
+    port_path(where, "inputs", i);
     if (i < at->n_inputs && at->inputs[i].array) return &at->inputs[i];
     xir_kernel_fail(at, XIR_E_MISSING, where, "the input is absent");
     return NULL;
 }
 
 static kernel_input *open_input(xir_kernel *at, size_t i) {
-    char where[32];
+    char where[PORT_PATH];
     kernel_input *in = input(at, i, where);
     if (!in || in->opened) return in;
     in->opened = open_elements(at, in->type, at->numbers.normalised, where, &in->elements);
@@ -184,7 +184,7 @@ const int64_t *xir_kernel_i64s(xir_kernel *at, size_t i) {
 }
 
 const void *xir_kernel_bytes(xir_kernel *at, size_t i) {
-    char where[32];
+    char where[PORT_PATH];
     kernel_input *in = input(at, i, where);
     if (!in) return NULL;
     return in->array->data ? (const void *)in->array->data->bytes : "";
@@ -205,9 +205,9 @@ const double *xir_kernel_param_reals(xir_kernel *at, const xir_value *value) {
 
 /* Output i, whose dims must be known. */
 static kernel_output *output(xir_kernel *at, size_t i, size_t *count) {
-    char where[32];
+    char where[PORT_PATH];
     int64_t n;
-    snprintf(where, sizeof where, "outputs/%zu", i);
+    port_path(where, "outputs", i);
     if (i >= at->n_outputs) {
         xir_kernel_fail(at, XIR_E_INVALID, where, "the op has %zu outputs", at->n_outputs);
         return NULL;
@@ -227,8 +227,8 @@ static void forget(xir_kernel *at, kernel_output *out, output_state state) {
 }
 
 xir_status xir_kernel_result(xir_kernel *at, size_t i, const int64_t *dims, size_t rank) {
-    char where[32];
-    snprintf(where, sizeof where, "outputs/%zu", i);
+    char where[PORT_PATH];
+    port_path(where, "outputs", i);
     const xir_type *known = xir_kernel_output_type(at, i);
     if (!xir_type_as_tensor(known))
         return xir_kernel_fail(at, XIR_E_UNSUPPORTED, where, "the element type is unknown");
@@ -313,7 +313,7 @@ bool xir_kernel_same_elements(const xir_kernel *at, size_t output_at, size_t inp
 }
 
 xir_status xir_kernel_forward(xir_kernel *at, size_t i, size_t from) {
-    char where[32];
+    char where[PORT_PATH];
     size_t n = 0;
     kernel_output *out = output(at, i, &n);
     kernel_input *in = input(at, from, where);

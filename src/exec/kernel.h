@@ -55,6 +55,11 @@ enum { STEPS_A_QUESTION = 1024 };   /* whether the run is cancelled: see xir_ker
 /* The place of an op, "/ops/3", and of an op of a body, "/ops/3/body/2". */
 void op_path(const xir_op *op, char *out, size_t size);
 
+/* The place of an input or an output within an op, "inputs/3": `list` has at most 8 letters. Written before anything
+ * fails, so it is faster than printf. */
+enum { PORT_PATH = 32 };
+void port_path(char out[PORT_PATH], const char *list, size_t i);
+
 /* Returns true if the result of the op is the sum of products of its quantised operands, in their scale: sums.c. */
 bool kernel_sums(const xir_kernel *at);
 /* The same as xir_kernel_alloc and the xir_kernel_..._out functions, but not cleared: the kernel writes all of it. */

@@ -3,7 +3,6 @@
 
 #include "planned.h"
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include "actual.h"
 #include "class_shares.h"
@@ -382,8 +381,8 @@ static bool is_guard(const uint8_t *bytes) {
 }
 
 static xir_status fail_output(const xir_op *op, uint32_t i, xir_diags *why, const char *text) {
-    char where[32];
-    snprintf(where, sizeof where, "outputs/%" PRIu32, i);
+    char where[PORT_PATH];
+    port_path(where, "outputs", i);
     return op_fail(op, XIR_E_INVALID, why, where, text);
 }
 

@@ -216,8 +216,8 @@ static xir_status find_input(const runner *r, const xir_op *op, size_t i, const 
     if (value && value_is_params(value)) *out = planned_params(&r->planned, value);
     if (!value || value_is_params(value)) return XIR_OK;
     const running *it = running_of(r, value);
-    char where[32];
-    snprintf(where, sizeof where, "inputs/%zu", i);
+    char where[PORT_PATH];
+    port_path(where, "inputs", i);
     if (!it) return op_fail(op, XIR_E_INVALID, r->why, where, "no op of the network computes the input");
     if (!it->array) return op_fail(op, XIR_E_INVALID, r->why, where, "the input is used before it is computed");
     *out = it->array;
@@ -249,8 +249,8 @@ static xir_status take_known(runner *r, const xir_op *op) {
         running *it = &r->values[r->first[op->slot] + i];
         const xir_type *type = NULL;
         sentence why = { "the value is not known any more" };
-        char where[32];
-        snprintf(where, sizeof where, "outputs/%zu", i);
+        char where[PORT_PATH];
+        port_path(where, "outputs", i);
         status = array ? agree(r->net->ctx, value->type, array->type, &type, &why) : XIR_E_MISSING;
         if (status) return op_fail(op, status, r->why, where, why.text);
         status = array_as(array, type, &it->array, r->why);

@@ -36,8 +36,8 @@ static xir_status check_inputs(xir_kernel *at) {
     size_t n = at->n_inputs > more->n_inputs ? at->n_inputs : more->n_inputs;
     if (cls->opaque) return XIR_OK;
     for (size_t i = 0; i < n; i++) {
-        char where[32];
-        snprintf(where, sizeof where, "inputs/%zu", i);
+        char where[PORT_PATH];
+        port_path(where, "inputs", i);
         if (i >= more->n_inputs && !cls->many_inputs) {
             return xir_kernel_fail(at, XIR_E_INVALID, where, "the op has too many inputs: expected at most %u",
                                    more->n_inputs);
@@ -58,8 +58,8 @@ static xir_status count_outputs(xir_kernel *at, bool *any) {
     *any = at->n_outputs == 0;
     for (size_t i = 0; i < at->n_outputs; i++) {
         int64_t n;
-        char where[32];
-        snprintf(where, sizeof where, "outputs/%zu", i);
+        char where[PORT_PATH];
+        port_path(where, "outputs", i);
         if (!xir_type_as_tensor(at->outputs[i].type)) {
             return xir_kernel_fail(at, XIR_E_TYPE, where, "the output is not a tensor");
         }
@@ -74,9 +74,9 @@ static xir_status count_outputs(xir_kernel *at, bool *any) {
 static xir_status hand_out(xir_kernel *at, size_t i, xir_array **out) {
     xir_array *array = at->outputs[i].array;
     const xir_type *declared = op_outputs(at->op)[i].type, *type;
-    char where[32];
+    char where[PORT_PATH];
     sentence why;
-    snprintf(where, sizeof where, "outputs/%zu", i);
+    port_path(where, "outputs", i);
     if (!xir_type_as_tensor(declared) || xir_type_equal(declared, array->type)) {
         at->outputs[i].array = NULL;
         *out = array;
@@ -112,10 +112,10 @@ static uint64_t count_inputs(const xir_kernel *at) {
 static xir_status refuse_size(xir_kernel *at, budget *b) {
     for (size_t i = 0; i < at->n_outputs; i++) {
         int64_t n;
-        char where[32];
+        char where[PORT_PATH];
         if (xir_type_elements(at->outputs[i].type, &n) || (uint64_t)n <= b->elements) continue;
         b->refused = true;
-        snprintf(where, sizeof where, "outputs/%zu", i);
+        port_path(where, "outputs", i);
         return xir_kernel_fail(at, XIR_E_LIMIT, where, "the output has %llu elements: the limit is %llu",
                                (unsigned long long)n, (unsigned long long)b->elements);
     }
@@ -172,9 +172,9 @@ static xir_status compute(xir_kernel *at, xir_array **outputs) {
 static xir_status take_input(xir_kernel *at, size_t i, const xir_array *given) {
     const xir_value *value = op_inputs(at->op)[i].value;
     kernel_input *in = &at->inputs[i];
-    char where[32];
+    char where[PORT_PATH];
     sentence why;
-    snprintf(where, sizeof where, "inputs/%zu", i);
+    port_path(where, "inputs", i);
     if (!value) return XIR_OK;
     if (!given && !value_is_params(value))
         return op_fail(at->op, XIR_E_MISSING, at->why, where, "there is no array for the input");

@@ -17,12 +17,29 @@
 enum { HEAD = 4096, MOST_KINDS = 16 };   /* types of Params with equal bytes that are distinguished */
 
 typedef struct dedup {
+    const xir_allocator *alloc;
     xir_value **all;          /* in the order of use                                            */
     uint32_t   *next;         /* by the same number: the next with the same bytes, + 1          */
-    size_t      n;
+    size_t      n, room;      /* of `all`                                                       */
     text_table  heads, wholes;
     size_t      changes;
 } dedup;
+
+static bool add(void *user, xir_value *v) {
+    dedup *d = user;
+    if (!mem_reserve(d->alloc, (void **)&d->all, &d->room, d->n + 1, sizeof *d->all)) return false;
+    d->all[d->n++] = v;
+    return true;
+}
+
+/* Lists all Params, and makes room for a key of each: tables that grow as they fill take longer than all else. */
+static xir_status begin(dedup *d, const xir_network *net) {
+    if (!net_walk_params(net, add, d) || !text_table_reserve(&d->heads, d->n)) return XIR_E_MEMORY;
+    d->next = mem_new(d->alloc, (d->n + 1) * sizeof *d->next);
+    if (!d->next) return XIR_E_MEMORY;
+    memset(d->next, 0, (d->n + 1) * sizeof *d->next);
+    return XIR_OK;
+}
 
 /* The bytes; empty if they are not to be read. */
 static xir_str bytes_of(const xir_value *v, bool lazy) {
@@ -78,19 +95,13 @@ static xir_status look_at(dedup *d, size_t i, bool lazy) {
 static xir_status run(xir_pass *at) {
     xir_network *net = at->net;
     const bool lazy = xir_pass_bool(at, "lazy");
-    dedup d = { .n = xir_network_params(net, NULL, 0) };
+    dedup d = { .alloc = &net->alloc };
     text_table_init(&d.heads, &net->alloc);
     text_table_init(&d.wholes, &net->alloc);
-    d.all = mem_new(&net->alloc, (d.n + 1) * sizeof *d.all);
-    d.next = mem_new(&net->alloc, (d.n + 1) * sizeof *d.next);
-    xir_status status = d.all && d.next ? XIR_OK : XIR_E_MEMORY;
-    if (!status) {
-        memset(d.next, 0, (d.n + 1) * sizeof *d.next);
-        xir_network_params(net, d.all, d.n);
-    }
+    xir_status status = begin(&d, net);
     for (size_t i = 0; i < d.n && !status; i++) status = look_at(&d, i, lazy);
     mem_free(&net->alloc, d.next, (d.n + 1) * sizeof *d.next);
-    mem_free(&net->alloc, (void *)d.all, (d.n + 1) * sizeof *d.all);
+    mem_free(&net->alloc, (void *)d.all, d.room * sizeof *d.all);
     text_table_free(&d.wholes);
     text_table_free(&d.heads);
     xir_pass_changed(at, d.changes);

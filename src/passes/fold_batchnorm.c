@@ -17,6 +17,7 @@
  * operand. */
 #include "fuse/fuse.h"
 #include "manager/pass.h"
+#include "pattern/families.h"
 #include "support/affine.h"
 #include "support/linear.h"
 #include "types.h"
@@ -94,21 +95,15 @@ static bool read_before(const xir_match *m, linear *l, affine *a) {
            (affine_adds_nothing(a, l->in_channels) || linear_reads_all(l));
 }
 
-static bool may_fold_after(const xir_match *m, void *user) {
-    linear l;
-    affine a;
-    return (void)user, read_after(m, &l, &a);
-}
-
 static bool may_fold_before(const xir_match *m, void *user) {
     linear l;
     affine a;
     return (void)user, read_before(m, &l, &a);
 }
 
-static const xir_pattern_decl after = {
-    XIR_PATTERN_HEAD("batchnorm-after", after_rows), .closed = true, .check = may_fold_after,
-};
+/* A match can have no other form, so the rewrite reads it alone, once. Before an op, either operand of constants may be
+ * the data. */
+static const xir_pattern_decl after = { XIR_PATTERN_HEAD("batchnorm-after", after_rows), .closed = true };
 static const xir_pattern_decl before = {
     XIR_PATTERN_HEAD("batchnorm-before", before_rows), .closed = true, .check = may_fold_before,
 };
@@ -148,18 +143,15 @@ static xir_verdict fold_before(xir_rewriter *at, const xir_match *m, const void 
 
 /* ---- the pass --------------------------------------------------------------------------------------------------- */
 
+static const pass_rule rules[] = {
+    { &after,  fold_after  },
+    { &before, fold_before },
+    { NULL, NULL },
+};
+
 static xir_status run(xir_pass *at) {
-    xir_context *ctx = xir_pass_context(at);
-    xir_diags *why = xir_pass_diags(at);
-    xir_pattern *one = xir_pattern_new(ctx, &after, why), *two = one ? xir_pattern_new(ctx, &before, why) : NULL;
-    const xir_rule rules[] = { { one, fold_after, NULL }, { two, fold_before, NULL } };
-    size_t changes = 0;
-    xir_status status = two ? xir_network_rewrite(xir_pass_network(at), rules, 2, sizeof *rules, 0, &changes,
-                                                  why) : XIR_E_MEMORY;
-    xir_pattern_free(one);
-    xir_pattern_free(two);
-    xir_pass_changed(at, changes);
-    return status;
+    static const pass_rule *const families[] = { rules };
+    return rules_run(at, families, 1);
 }
 
 const xir_pass_decl pass_fold_batchnorm = {

@@ -2,9 +2,10 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* One search for each op. It finds the values for the op's inputs upward in the present network, and those for its
- * outputs downward; an op without inputs from other ops begins with its Params. Then a search forward in the network as
- * it was, from the ops that make the first ones, and one backward from the last ones, must each meet all sources. Where
- * the searches meet a value they go on at all values that were found to be equal to it. */
+ * outputs downward; an op without inputs from other ops begins with its Params. A value that also lies in between is not
+ * the end of a search. Then a search forward in the network as it was, from the ops that make the first ones, and one
+ * backward from the last ones, must each meet all sources. Where the searches meet a value they go on at all values that
+ * were found to be equal to it. */
 #include "support/path_rule.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -76,7 +77,8 @@ static bool add_values(search *s, const xir_value *v, id_list *to) {
 static void add_inputs(search *s, const xir_op *op, bool constants, id_list *to) {
     for (size_t i = 0; i < xir_op_input_count(op); i++) {
         const xir_value *v = xir_op_input(op, (int64_t)i);
-        if (!v || xir_value_is_params(v) != constants || add_values(s, v, to)) continue;
+        if (!v || xir_value_is_params(v) != constants) continue;
+        if (add_values(s, v, to) && !value_is_between(s->p, v)) continue;
         if (!constants) visit(s, xir_value_op(v));
     }
     for (size_t i = 0; i < xir_class_field_count(xir_op_class(op)); i++) {
@@ -99,7 +101,7 @@ static void find_begin(search *s, const xir_op *op) {
 static void add_outputs(search *s, const xir_op *op) {
     for (size_t i = 0; i < xir_op_output_count(op); i++) {
         const xir_value *v = xir_op_output(op, (int64_t)i);
-        if (add_values(s, v, &s->end)) continue;
+        if (add_values(s, v, &s->end) && !value_is_between(s->p, v)) continue;
         for (const xir_use *u = xir_value_uses(v); u; u = xir_use_next(u)) visit(s, xir_use_op(u));
     }
 }

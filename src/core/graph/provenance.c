@@ -93,7 +93,12 @@ void origin_absorb(xir_provenance *p, uint32_t target, const uint32_t *list, siz
 
 uint32_t value_origin_of(const xir_provenance *p, const xir_value *v) {
     const uint32_t *at = pointer_table_find(&p->value_at, v);
-    return at ? *at : 0;
+    return at ? *at & ~VALUE_BETWEEN : 0;
+}
+
+bool value_is_between(const xir_provenance *p, const xir_value *v) {
+    const uint32_t *at = pointer_table_find(&p->value_at, v);
+    return at && *at & VALUE_BETWEEN;
 }
 
 uint32_t value_origin_add(xir_provenance *p, value_origin v) {
@@ -107,12 +112,19 @@ uint32_t value_origin_add(xir_provenance *p, value_origin v) {
 
 static void set_value_origin(xir_provenance *p, const xir_value *v, uint32_t i) {
     uint32_t *at = pointer_table_add(&p->value_at, v, i);
-    if (provenance_keep(p, at)) *at = i;
+    if (provenance_keep(p, at)) *at = i | (*at & VALUE_BETWEEN);
+}
+
+static void set_between(const xir_provenance *p, const xir_value *v) {
+    uint32_t *at = pointer_table_find(&p->value_at, v);
+    if (at) *at |= VALUE_BETWEEN;
 }
 
 void provenance_note_moved(xir_provenance *p, const xir_value *from, const xir_value *to) {
     const uint32_t i = value_origin_of(p, from);
-    if (i) set_value_origin(p, to, i);
+    if (!i) return;
+    set_value_origin(p, to, i);
+    if (value_is_between(p, from)) set_between(p, to);
 }
 
 static void join_values(xir_provenance *p, const xir_value *from, const xir_value *to) {
@@ -120,6 +132,7 @@ static void join_values(xir_provenance *p, const xir_value *from, const xir_valu
     if (!b || a == b) return;
     const uint32_t both = a ? value_origin_add(p, (value_origin){ a, b }) : b;
     if (both) set_value_origin(p, to, both);
+    if (value_is_between(p, from)) set_between(p, to);
 }
 
 /* ---- scopes ----------------------------------------------------------------------------------------------------- */
@@ -279,6 +292,7 @@ void provenance_note_replaced(xir_provenance *p, const xir_value *from, const xi
     const provenance_scope *s = p->scope;
     const xir_op *maker = value_op(to), *old = value_op(from);
     const uint32_t stands_for = value_origin_of(p, from), was = origin_of_value(p, from);
+    const bool between = !stands_for || (!value_origin_of(p, to) && to->uses);
     const bool of_scope = s && maker && is_of_scope(s, maker);
     if (of_scope && is_inside(s, to)) set_value_origin(p, to, stands_for);
     else join_values(p, from, to);
@@ -290,6 +304,7 @@ void provenance_note_replaced(xir_provenance *p, const xir_value *from, const xi
     if (s) add_heir(p, (origin_heir){ to, old, target, was, is_new && old && is_of_scope(s, old) });
     else if (!maker && old) absorb_computed(p, target, old);
     else origin_absorb(p, target, &was, 1);
+    if (!s && between) set_between(p, to);
 }
 
 void provenance_note_passed(xir_provenance *p, const xir_value *from, const xir_value *to) {

@@ -19,6 +19,7 @@ typedef struct origin {
 } origin;
 #define ORIGIN_SERVES 0x80000000u
 #define ORIGIN_PARAMS 0x80000000u
+#define VALUE_BETWEEN 0x80000000u
 #define ORIGIN_NONE   0x7FFFFFFFu   /* a source that is known by its id alone                        */
 
 /* The same for values: a source value, or both of two others. */
@@ -66,7 +67,7 @@ struct xir_provenance {
     u32_list          parents;
     xir_provenance_source *sources;          /* of the origins 1, 2, …                                   */
     size_t            n_sources, source_room;
-    pointer_table     value_at;              /* value -> its newest value origin                         */
+    pointer_table     value_at;              /* value -> its newest value origin, and VALUE_BETWEEN      */
     value_origin     *values;
     size_t            n_values, value_room;
     source_value     *source_values;         /* by number                                                */
@@ -96,6 +97,9 @@ static inline uint32_t origin_of_op(const xir_provenance *p, const xir_op *op) {
 }
 uint32_t origin_of_value(const xir_provenance *p, const xir_value *v);   /* of its op, or of the Params */
 uint32_t value_origin_of(const xir_provenance *p, const xir_value *v);
+/* Returns true if a value that stands for sources' values is also a value in between: it has taken the place of one that
+ * stood for none, or did when it took the place of one that did. Its op then has sources of both. */
+bool value_is_between(const xir_provenance *p, const xir_value *v);
 
 /* Notes that memory ran out, if `ok` is false. Returns `ok`. */
 bool provenance_keep(xir_provenance *p, bool ok);

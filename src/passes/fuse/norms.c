@@ -78,6 +78,39 @@ static xir_verdict to_layer_norm(xir_rewriter *at, const xir_match *m, const voi
     return xir_match_replace(m, xir_op_output(now, 0));
 }
 
+/* ---- an RMSNorm of what is centred ------------------------------------------------------------------------------- */
+
+/* So another rule has seen the part of the same formula that it knows, or an exporter has. */
+enum { C_MEAN = 1, C_OFF, C_OUT };
+static const xir_pattern_row centred_rows[] = {
+    [X]      = { XIR_ROW_ANY },
+    [C_MEAN] = MEAN(X),
+    [C_OFF]  = DIFFERENCE(X, C_MEAN),
+    [C_OUT]  = { XIR_ROW_OP(xir_rms_norm_class), XIR_ROW_INPUTS(C_OFF) },
+};
+
+static bool is_centred(const xir_match *m, void *user) {
+    if (!fuse_check_same(m, user)) return false;
+    const size_t rank = xir_type_rank(xir_match_value(m, X)->type);
+    const xir_i64s dims = xir_mean_of(xir_match_op(m, C_MEAN))->dim, axis = xir_rms_norm_of(m->root)->axis;
+    return rank > 0 && rank <= FUSE_DIMS && axis.size > 0 && same_dims(dims, axis, rank);
+}
+
+static const xir_pattern_decl centred = {
+    XIR_PATTERN_HEAD("layer-norm-rms", centred_rows), .closed = true, .check = is_centred,
+};
+
+static xir_verdict centred_to_layer_norm(xir_rewriter *at, const xir_match *m, const void *user) {
+    (void)at, (void)user;
+    const xir_rms_norm_attrs *rms = xir_rms_norm_of(m->root);
+    xir_layer_norm_attrs a = xir_layer_norm_init();
+    a.axis = rms->axis;
+    a.eps = rms->eps;
+    a.gamma = rms->gamma;
+    xir_op *now = xir_add_layer_norm(xir_match_at(m), (xir_layer_norm_in){ .input = xir_match_value(m, X) }, &a);
+    return xir_match_replace(m, xir_op_output(now, 0));
+}
+
 /* ---- gamma and beta --------------------------------------------------------------------------------------------- */
 
 static bool is_bare(const xir_op *op, void *user) {
@@ -145,6 +178,7 @@ static xir_verdict take_beta(xir_rewriter *at, const xir_match *m, const void *u
 
 const fuse_rule fuse_norms[] = {
     { &layer_norm, to_layer_norm },
+    { &centred,    centred_to_layer_norm },
     { &gamma_,     take_gamma    },
     { &beta,       take_beta     },
     { NULL, NULL },

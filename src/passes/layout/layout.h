@@ -79,6 +79,7 @@ typedef struct root_use {
 typedef struct root_need {
     axis_order      as;
     uint32_t        count, anchors, next;
+    bool            letters;   /* a user finds other axes by the letters of the root in this order */
     xir_value      *value;     /* while applying: the value in this order,                 */
     const xir_type *type;      /* the type that a user expects of it,                      */
     bool            result;    /* and whether it is a result, known by its name            */
@@ -187,8 +188,8 @@ axis_order use_needs(const plan *l, const value_node *root, const root_use *use)
 const xir_layout *letters_in_order(plan *l, const xir_layout *letters, axis_order by);
 const xir_type   *type_in_order(plan *l, const xir_type *type, axis_order by);
 /* Returns true if an op that finds axes by letter, or by position if letters are missing, finds the same axes in both
- * types. */
-bool letters_agree(const xir_type *a, const xir_type *b);
+ * types, the first with its axes in another order. */
+bool letters_agree(const xir_type *a, axis_order by, const xir_type *b);
 
 /* ---- names.c ----------------------------------------------------------------------------------------------------- */
 

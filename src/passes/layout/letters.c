@@ -62,16 +62,17 @@ static void find_axes(const char *letters, size_t rank, uint8_t *axes) {
     }
 }
 
-bool letters_agree(const xir_type *a, const xir_type *b) {
+bool letters_agree(const xir_type *a, axis_order by, const xir_type *b) {
     const xir_layout *x = xir_type_layout(a), *y = xir_type_layout(b);
-    char of_x[MOST_AXES], of_y[MOST_AXES];
+    char of_a[MOST_AXES], of_x[MOST_AXES], of_y[MOST_AXES];
     uint8_t axes_x[MOST_AXES], axes_y[MOST_AXES];
-    if (x == y || !x || !y) return true;
+    if ((x == y && by == ORDER_SAME) || !x || !y) return true;
     const size_t rank = xir_type_rank(a);
-    if (layout_letters(x, of_x, MOST_AXES) != rank || layout_letters(y, of_y, MOST_AXES) != rank) return true;
+    if (layout_letters(x, of_a, MOST_AXES) != rank || layout_letters(y, of_y, MOST_AXES) != rank) return true;
+    for (size_t i = 0; i < rank; i++) of_x[i] = of_a[order_at(by, i)];
     if (rank < 3 || rank > 5) {
         for (size_t i = 0; i < rank; i++) {
-            const char c = xir_layout_axis(x, i), d = xir_layout_axis(y, i);
+            const char c = xir_layout_axis(x, order_at(by, i)), d = xir_layout_axis(y, i);
             if (c != d && c != '*' && d != '*') return false;
         }
         return true;

@@ -3,9 +3,10 @@
 
 /* The cost of Transposes, and the search for cheaper orders.
  *
- * A root costs one Transpose for each order that it is needed in but not stored in. A Transpose next to a convolution,
- * pool or resize costs a little more: so among plans with equally many Transposes the orders of these ops spread, and
- * the Transpose ends up at an input or result of the network, or next to an op that can't follow.
+ * A root costs one Transpose for each order that it is needed in but not stored in, or in which it has other letters
+ * than an op needs that finds its axes by them. A Transpose next to a convolution, pool or resize costs a little more:
+ * so among plans with equally many Transposes the orders of these ops spread, and the Transpose ends up at an input or
+ * result of the network, or next to an op that can't follow.
  *
  * The search starts at a Transpose. It lets the op at one end work in the order of the other end. Where that breaks
  * the order that a neighbour needs, the neighbour joins: the region grows until every neighbour costs a Transpose
@@ -54,7 +55,7 @@ static int64_t cost_of(const plan *l, const value_node *root) {
     int64_t cost = 0;
     for (uint32_t i = root->needs; i; i = l->needs[i].next) {
         const root_need *n = &l->needs[i];
-        if (!n->count || n->as == root->stored) continue;
+        if (!n->count || (n->as == root->stored && !n->letters)) continue;
         if (order_is_merged(n->as | root->stored)) cost += COST_NEVER;
         else cost += n->anchors || l->nodes[root->producer].anchor ? COST_AT_ANCHOR : COST;
     }
@@ -73,6 +74,16 @@ axis_order use_needs(const plan *l, const value_node *root, const root_use *use)
     return use->follows ? root->stored : port_needs(l, user, use->port, user->in);
 }
 
+/* A Transpose may give letters that its order does not. An op that finds axes by them needs a Transpose also where the
+ * root is stored in the order that it needs. Such an op does not change its order. */
+static void note_letters(plan *l, const value_node *root, const root_use *use) {
+    const node *user = &l->nodes[use->user];
+    const port *p = &l->ports[user->port + use->port];
+    if (!user->letters || user->row || p->view == ORDER_SAME || p->rank < 3) return;
+    root_need *n = need_of(l, root, use_needs(l, root, use));
+    if (n && !letters_agree(value_at(l, root)->type, p->view, p->type)) n->letters = true;
+}
+
 bool plan_count(plan *l) {
     for (size_t i = 0; i < l->n_values; i++) {
         value_node *root = &l->values[i];
@@ -80,6 +91,7 @@ bool plan_count(plan *l) {
             const root_use *use = &l->uses[root->first_use + k];
             const node *user = &l->nodes[use->user];
             need_more(l, root, use_needs(l, root, use), user->anchor);
+            note_letters(l, root, use);
         }
         l->cost += cost_of(l, root);
     }

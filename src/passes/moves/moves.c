@@ -8,12 +8,12 @@
 
 static xir_status run(xir_pass *at) {
     static const pass_rule *const families[] = { moves_parts, moves_picks, moves_turns };
-    xir_status status = XIR_OK;
+    xir_status status = moves_merge(at);
     size_t before;
     do {
-        status = moves_merge(at);
-        before = at->changes;
         if (!status) status = rules_run(at, families, sizeof families / sizeof *families);
+        before = at->changes;
+        if (!status) status = moves_merge(at);
     } while (!status && at->changes != before);
     return status;
 }

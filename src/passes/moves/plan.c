@@ -8,6 +8,14 @@
 #include "moves/moves.h"
 #include "types.h"
 
+/* The lists are written as far as they are used. */
+static void begin(move_plan *p, bool reshapes, bool turns, bool ends, size_t n) {
+    p->reshapes = reshapes;
+    p->turns = turns;
+    p->ends = ends;
+    p->n = n;
+}
+
 static xir_i64s dims_of(const xir_type *type) { return xir_type_as_tensor(type)->shape; }
 
 static bool keeps_order(const move_map *m) {
@@ -69,7 +77,7 @@ static bool turn_first(const move_map *m, xir_i64s dims, xir_i64s to, move_plan 
     int64_t of[MAP_FACTORS];
     size_t n;
     if (!whole_dims(m, dims, of, &n)) return false;
-    *p = (move_plan){ .turns = true, .n = dims.size };
+    begin(p, false, true, false, dims.size);
     size_t one = 0, next = 0;
     bool alone = dims.size == to.size;
     for (size_t d = 0; d < to.size && alone; d++) {
@@ -104,7 +112,7 @@ static bool turn_last(const move_map *m, xir_i64s to, move_plan *p) {
         for (; k && m->source[m->begin[of[k - 1]]] > m->source[m->begin[d]]; k--) of[k] = of[k - 1];
         of[k] = d;
     }
-    *p = (move_plan){ .reshapes = true, .turns = true, .n = to.size };
+    begin(p, true, true, false, to.size);
     with_ones(to, of, n, at);
     for (size_t i = 0; i < to.size; i++) {
         p->first[i] = to.data[at[i]];
@@ -114,23 +122,24 @@ static bool turn_last(const move_map *m, xir_i64s to, move_plan *p) {
 }
 
 static bool turn_between(const move_map *m, xir_i64s to, move_plan *p) {
-    *p = (move_plan){ .reshapes = true, .turns = true, .ends = true };
-    p->n = map_factors(m, p->first, p->order);
+    begin(p, true, true, true, map_factors(m, p->first, p->order));
     return p->n <= MAP_DIMS && can_say(p->first, p->n) && can_say(to.data, to.size);
 }
 
 bool plan_of(const move_map *m, const xir_value *x, const xir_type *to, move_plan *out) {
-    move_plan first, last;
+    move_plan last;
     const xir_i64s dims = dims_of(x->type), end = dims_of(to);
     if (keeps_order(m)) {
-        *out = (move_plan){ .ends = !xir_type_equal(x->type, to) };
+        begin(out, false, false, !xir_type_equal(x->type, to), 0);
         return !out->ends || can_say(end.data, end.size);
     }
-    const bool can_first = turn_first(m, dims, end, &first), can_last = turn_last(m, end, &last);
-    if (can_first && (!first.ends || !can_last)) *out = first;
-    else if (can_last) *out = last;
-    else return turn_between(m, end, out);
-    return true;
+    const bool can_first = turn_first(m, dims, end, out);
+    if (can_first && !out->ends) return true;
+    if (turn_last(m, end, &last)) {
+        *out = last;
+        return true;
+    }
+    return can_first || turn_between(m, end, out);
 }
 
 /* ---- writing ---------------------------------------------------------------------------------------------------- */

@@ -19,6 +19,27 @@ static const xir_pattern_row rows[] = {
 
 static bool is_turn(const xir_op *op) { return xir_transpose_of(op) || xir_reshape_of(op) || xir_squeeze_of(op); }
 
+/* Returns true if a Transpose moves only dims of 1. */
+static bool keeps_memory(const xir_op *op) {
+    const xir_i64s order = xir_transpose_of(op)->dims, *dims = value_dims(op_inputs(op)[0].value);
+    int64_t last = -1;
+    for (size_t i = 0; dims && i < order.size; i++) {
+        const int64_t at = from_end(order.data[i], (int64_t)order.size);
+        if (at < 0 || at >= (int64_t)dims->size || dims->data[at] == 1) continue;
+        if (at < last) return false;
+        last = at;
+    }
+    return true;
+}
+
+/* Returns true if a run that ends with the op may have a shorter form. An op alone has one if it is a Transpose that
+ * moves nothing; what a Reshape that does nothing becomes is up to `identity`. */
+static bool may_be_long(const xir_op *op) {
+    const xir_value *x = op->n_inputs == 1 ? op_inputs(op)[0].value : NULL;
+    if (!x) return false;
+    return (value_op(x) && is_turn(value_op(x))) || (xir_transpose_of(op) && keeps_memory(op));
+}
+
 bool move_turns(const xir_op *op) {
     if (!is_turn(op) || op->n_inputs != 1 || op->n_outputs != 1 || !(op->flags & OP_PLACED) || xir_op_extra(op) ||
         !target_is_host(op_target(op))) return false;
@@ -60,8 +81,8 @@ static bool shorter(const xir_match *m, xir_op **run, size_t *n, move_plan *plan
         }
         run[all++] = op;
     }
-    if (all == 1 && !xir_transpose_of(m->root)) return false;      /* unless it does nothing: `identity` */
     for (*n = all; *n; --*n) {
+        if (*n == 1 && !(xir_transpose_of(m->root) && keeps_memory(m->root))) return false;
         const xir_value *x = op_inputs(run[*n - 1])[0].value;
         if (value_op(x) == m->root) return false;
         move_map map;
@@ -79,12 +100,10 @@ static bool shorter(const xir_match *m, xir_op **run, size_t *n, move_plan *plan
     return false;
 }
 
+/* The rest is up to the rewrite: a match has one form, and a plan takes longer than all else. */
 static bool is_long(const xir_match *m, void *user) {
-    xir_op *run[MOST_RUN];
-    size_t n;
-    move_plan plan;
     (void)user;
-    return move_turns(m->root) && !op_has_normalised(m->root) && shorter(m, run, &n, &plan);
+    return may_be_long(m->root) && move_turns(m->root) && !op_has_normalised(m->root);
 }
 
 static const xir_pattern_decl turns = { XIR_PATTERN_HEAD("turns", rows), .check = is_long };

@@ -185,7 +185,8 @@ static xir_status make_constant(const absorption *c, const absorb_change *change
     if (same) {
         now = constant_copy(constant, change->op);
     } else {
-        const xir_type *type = xir_type_tensor(net->ctx, xir_type_element(constant->type), NULL, dims, rank);
+        const xir_type *type = type_tensor(&net->pool, xir_type_element(constant->type), NULL, (xir_i64s){ dims, rank },
+                                           (xir_refs){ 0 });
         uint64_t bytes = 0;
         void *zeros = type && xir_type_bytes(type, &bytes) == XIR_OK ? mem_new(&net->alloc, bytes) : NULL;
         if (zeros) memset(zeros, 0, bytes);

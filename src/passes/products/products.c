@@ -6,7 +6,7 @@
  * a number: ops; then constants of norms; then quotients and powers. So a run ends. Exact except for rounding, since
  * constants are computed in double and rounded once. */
 #include "products/products.h"
-#include <stdio.h>
+#include <string.h>
 #include "manager/pass.h"
 #include "provenance.h"
 #include "support/upkeep.h"
@@ -36,11 +36,15 @@ void products_bypass(xir_rewriter *at, xir_op *op, xir_value *x) {
 }
 
 xir_status products_rename(xir_value *v, const label **was) {
-    char room[256];
+    static const char suffix[] = ".folded";
+    enum { MOST = 200 };
+    char room[MOST + sizeof suffix];
     const xir_str name = xir_value_name(v);
+    const size_t n = (size_t)text_clip(name, MOST);
     *was = name.size ? value_more_of(v)->name : NULL;
     if (!*was) return XIR_OK;
-    snprintf(room, sizeof room, "%.*s.folded", CLIP_TO(name, 200));
+    memcpy(room, name.data, n);
+    memcpy(room + n, suffix, sizeof suffix);
     return xir_value_set_name(v, xir_str_of(room));
 }
 

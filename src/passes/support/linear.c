@@ -126,7 +126,7 @@ static xir_value *make_bias(const linear *l) {
         memcpy(name + by.size, ".bias", 6);
     }
     const xir_type *element = xir_type_element(l->bias ? l->bias->type : l->weights->type);
-    const xir_type *type = xir_type_tensor(net->ctx, element, NULL, &l->out_channels, 1);
+    const xir_type *type = type_tensor(&net->pool, element, NULL, (xir_i64s){ &l->out_channels, 1 }, (xir_refs){ 0 });
     xir_value *bias = type ? xir_params_new(net, xir_str_of(name), type) : NULL;
     uint64_t size;
     if (!bias || xir_type_bytes(type, &size) != XIR_OK) return NULL;
