@@ -1,41 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* The figures of one pair, in one pass over its elements. Sums have LANES parts, which the compiler adds as vectors: an
- * addition need not wait for the one before it. */
+/* The figures of one pair, in one pass over its elements, block by block. */
 #include "comparison.h"
+#include "loops.h"
 #include <math.h>
 
-enum { BLOCK = 1024, LANES = 8 };
-
-/* Sums over the elements that are finite on both sides, and the largest numbers. */
-typedef struct sums {
-    double of_expected[LANES], of_found[LANES], of_product[LANES], of_error[LANES];   /* of squares, but the third */
-    double largest[LANES];        /* |expected|         */
-    double gap[LANES];            /* |found - expected| */
-} sums;
+enum { BLOCK = 1024 };
 
 typedef struct measuring {
-    double           absolute, relative;
-    sums             s;
-    uint64_t         infinite;       /* of found               */
-    bool             odd;            /* one side alone is NaN or infinite, or of the other sign */
-    compare_measure *out;
+    double               absolute, relative;
+    const compare_loops *loops;
+    sums                 s;
+    uint64_t             infinite;   /* of found               */
+    bool                 odd;        /* one side alone is NaN or infinite, or of the other sign */
+    compare_measure     *out;
 } measuring;
-
-static void add_block(sums *s, const double *restrict e, const double *restrict f, size_t n) {
-    for (size_t i = 0; i + LANES <= n; i += LANES) {
-        for (size_t k = 0; k < LANES; k++) {
-            const double x = e[i + k], y = f[i + k], d = y - x, size = fabs(x), gap = fabs(d);
-            s->of_expected[k] += x * x;
-            s->of_found[k] += y * y;
-            s->of_product[k] += x * y;
-            s->of_error[k] += d * d;
-            s->largest[k] = size > s->largest[k] ? size : s->largest[k];
-            s->gap[k] = gap > s->gap[k] ? gap : s->gap[k];
-        }
-    }
-}
 
 static double total(const double *lanes) {
     double sum = 0;
@@ -57,12 +37,6 @@ static void merge(sums *all, const sums *block) {
         all->of_error[k] += block->of_error[k];
         if (block->largest[k] > all->largest[k]) all->largest[k] = block->largest[k];
     }
-}
-
-static size_t count_beyond(const measuring *m, const double *restrict e, const double *restrict f, size_t n) {
-    size_t beyond = 0;
-    for (size_t i = 0; i < n; i++) beyond += fabs(f[i] - e[i]) > m->absolute + m->relative * fabs(e[i]);
-    return beyond;
 }
 
 /* Takes out what is not finite: an element that differs so is noted, and then both are 0. */
@@ -103,16 +77,16 @@ static void take_block(measuring *m, double *e, double *f, size_t n, size_t at) 
     sums block = { { 0 } };
     size_t room = n;
     for (; room % LANES; room++) e[room] = f[room] = 0;
-    add_block(&block, e, f, room);
+    m->loops->add(&block, e, f, room);
     if (!isfinite(total(block.of_expected) + total(block.of_found))) {
         take_odd(m, e, f, n, at);
         block = (sums){ { 0 } };
-        add_block(&block, e, f, room);
+        m->loops->add(&block, e, f, room);
     }
     const double largest = greatest(block.gap);
     merge(&m->s, &block);
     note_largest(m, e, f, n, at, largest);
-    if (largest > m->absolute) m->out->differ += count_beyond(m, e, f, n);
+    if (largest > m->absolute) m->out->differ += m->loops->count_beyond(m->absolute, m->relative, e, f, room);
 }
 
 static void finish(measuring *m) {
@@ -152,15 +126,17 @@ static xir_status count_saturated(const xir_compare *c, const xir_array *array, 
     if (!numbers) return XIR_E_MEMORY;
     const int64_t zero = zeros.size == 1 ? zeros.data[0] : 0;
     const int64_t high = integer->sign ? ((int64_t)1 << (bits - 1)) - 1 : ((int64_t)1 << bits) - 1;
-    const int64_t low = integer->sign ? -high : 0;
+    const number_limits ends = { integer->sign ? -high : 0, high, zero };
+    const compare_loops *loops = compare_loops_fastest();
     const size_t n = xir_array_count(numbers);
-    int64_t block[BLOCK];
+    int64_t block[BLOCK + LANES];
     xir_status status = XIR_OK;
     for (size_t at = 0; at < n && !status; at += BLOCK) {
         const size_t some = n - at < BLOCK ? n - at : BLOCK;
+        size_t room = some;
         status = xir_array_i64s(numbers, at, some, block);
-        for (size_t i = 0; i < some && !status; i++)
-            *count += block[i] >= high || (block[i] <= low && block[i] != zero);
+        for (; room % LANES; room++) block[room] = high;
+        if (!status) *count += loops->count_at_limits(&ends, block, room) - (room - some);
     }
     xir_array_free(numbers);
     return status;
@@ -171,7 +147,7 @@ static xir_status count_saturated(const xir_compare *c, const xir_array *array, 
 xir_status compare_measure_pair(const xir_compare *c, const xir_array *expected, const xir_array *found,
                                 compare_measure *out, xir_diags *why) {
     double e[BLOCK + LANES], f[BLOCK + LANES];
-    measuring m = { .absolute = c->how.absolute, .relative = c->how.relative, .out = out };
+    measuring m = { c->how.absolute, c->how.relative, .loops = compare_loops_fastest(), .out = out };
     const size_t n = xir_array_count(expected);
     *out = (compare_measure){ .of = n };
     xir_status status = XIR_OK;

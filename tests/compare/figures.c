@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "comparison.h"
+#include "loops.h"
 #include "support/net.h"
 
 #define NAN_ (0.0 / 0.0)
@@ -101,6 +102,48 @@ static void the_figures_are_those_of_the_formulas(void **state) {
     }
 }
 
+/* As the loops before them. */
+static void each_path_gives_the_same_bits(void **state) {
+    enum { MOST_ELEMENTS = 40 * LANES };
+    double e[MOST_ELEMENTS], f[MOST_ELEMENTS];
+    int64_t numbers[MOST_ELEMENTS];
+    const compare_loops *plain = compare_loops_at(0), *other;
+    const number_limits ends = { -127, 127, 3 }, none = { 0, 255, 0 };
+    (void)state;
+    for (size_t i = 0; i < MOST_ELEMENTS; i++) {
+        e[i] = ((double)chance(2001) - 1000) / 7;
+        f[i] = ((double)chance(2001) - 1000) / 11;
+        numbers[i] = (int64_t)chance(257) - 128;
+    }
+    e[9] = -0.0, f[9] = 0.0, e[17] = 1e300, f[20] = 5e-324;
+    for (size_t i = 1; (other = compare_loops_at(i)); i++) {
+        for (size_t n = 0; n <= MOST_ELEMENTS; n += LANES) {
+            sums a = { { 0 } }, b = { { 0 } };
+            plain->add(&a, f, e, LANES);
+            plain->add(&a, e, f, n);
+            other->add(&b, f, e, LANES);
+            other->add(&b, e, f, n);
+            assert_memory_equal(&a, &b, sizeof a);
+            assert_int_equal(other->count_beyond(1, 0.5, e, f, n), plain->count_beyond(1, 0.5, e, f, n));
+            assert_int_equal(other->count_at_limits(&ends, numbers, n), plain->count_at_limits(&ends, numbers, n));
+            assert_int_equal(other->count_at_limits(&none, numbers, n), plain->count_at_limits(&none, numbers, n));
+        }
+    }
+    assert_ptr_equal(compare_loops_at(99), NULL);
+}
+
+static void loops_count_what_is_beyond_and_at_limits(void **state) {
+    (void)state;
+    const double e[LANES] = { 0, 1, -4, 100, 100, 0, 0, 1 }, f[LANES] = { 0.5, 2, 4, 151, 152, -0.5, -0.51, 2.01 };
+    const int64_t numbers[LANES] = { -128, -127, -126, 0, 3, 126, 127, 128 };
+    const compare_loops *loops;
+    for (size_t i = 0; (loops = compare_loops_at(i)); i++) {
+        assert_int_equal(loops->count_beyond(0.5, 0.5, e, f, LANES), 5);   /* -4, both 100, -0.51, 2.01 */
+        assert_int_equal(loops->count_at_limits(&(number_limits){ -127, 127, 0 }, numbers, LANES), 4);
+        assert_int_equal(loops->count_at_limits(&(number_limits){ 0, 127, 0 }, numbers, LANES), 5);
+    }
+}
+
 /* Of quantised numbers: at a limit, unless that is zero. */
 static void saturated_elements_are_at_a_limit_of_their_type(void **state) {
     static const struct { int bits; bool is_signed; int64_t zero; int64_t stored[4]; double share; } all[] = {
@@ -134,6 +177,8 @@ GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_figures_are_those_of_the_table),
         cmocka_unit_test(the_figures_are_those_of_the_formulas),
+        cmocka_unit_test(each_path_gives_the_same_bits),
+        cmocka_unit_test(loops_count_what_is_beyond_and_at_limits),
         cmocka_unit_test(saturated_elements_are_at_a_limit_of_their_type),
     };
     return RUN_GROUP(tests);

@@ -239,8 +239,8 @@ static int run(int n, char **operands) {
     json_str(&j, "a", xir_str_of(what.name_a));
     json_str(&j, "b", xir_str_of(what.name_b));
     xir_diags *why = new_diags();
-    code = load(&a, operands[0], 0);
-    if (!code && !how.folder) code = load(&b, operands[1], 0);
+    code = load(&a, operands[0], LOAD_MAPPED);
+    if (!code && !how.folder) code = load(&b, operands[1], LOAD_MAPPED);
     if (!code) code = compare(&a, &b, &what, &how, seed, as_json ? &j : NULL, why);
     say(why);
     xir_diags_free(why);
@@ -277,7 +277,7 @@ static const option options[] = {
       "the most bytes that the values and kernels of each network may take at one moment (no limit)" },
     THREADS_OPTION("compute"),
     { "json", NULL, WORD_NONE, &as_json, "print a JSON object" },
-    LAZY_OPTION, FROM_OPTION, AS_CALLS_OPTION,
+    MAPPED_OPTIONS, FROM_OPTION, AS_CALLS_OPTION,
     { 0 },
 };
 
