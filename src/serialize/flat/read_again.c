@@ -6,9 +6,8 @@
  * its own: its id, name, inputs and outputs; of a value its id. Then their attributes, targets and types are the same.
  *
  * Nothing here has been verified. A table that is like a verified one needs a look at its own fields only. An op is made
- * here only if nothing about it can fail but memory: its ids are greater than all before, its inputs are known, and it
- * has one output that is like an earlier value. All others are verified and read in the ordinary way, in verify.c and
- * read_op.c, which alone write findings. */
+ * here only if it has one output that is like an earlier value, and its ids are new. Its inputs may be new. All others
+ * are verified and read in the ordinary way, in verify.c and read_op.c, which write the findings. */
 #include "flat/read.h"
 
 enum { OWN_ID, OWN_NAME, OWN_INPUTS, OWN_OUTPUTS = OWN_INPUTS + 2, OWN_COUNT = OWN_OUTPUTS + 2 };
@@ -229,18 +228,34 @@ static inline const flat_table *kind_of(const flat_reader *r, const items *of, u
     return of->tags[i] < values->n ? values->members[of->tags[i]] : NULL;
 }
 
-/* Reads the inputs, all of which must be known, and no higher than `most`. */
-static inline bool read_inputs(const flat_reader *r, const items *in, uint32_t most, own_fields *o) {
+/* The value of an input that was read before; NULL: none. It may be no higher than `most`. */
+static inline xir_value *known_input(const flat_reader *r, const items *in, uint32_t i, uint32_t most) {
+    const flat_table *as = kind_of(r, in, i);
+    const uint8_t *table = as ? lead(r, in->offsets + 4 * i) : NULL;
+    const flat_met *met = table && r->v->highest[as->number] <= most ? flat_known_as(r, table, as) : NULL;
+    xir_value *v = met ? (xir_value *)(uintptr_t)met->it : NULL;
+    return v && (value_op(v) || value_is_params(v)) ? v : NULL;
+}
+
+/* Verifies and reads an input. */
+static bool read_new_input(flat_reader *r, const items *in, uint32_t i, xir_value **out) {
+    const uint8_t *offset = in->offsets + 4 * i;
+    frame list = { .up = r->d.trace.top, .key = XIR_STR("inputs"), .index = SIZE_MAX }, f = { .up = &list, .index = i };
+    r->d.trace.top = r->v->trace.top = &f;
+    r->depth += 2;
+    const bool ok =
+        flat_verify_input(r->v, r->schema->values, flat_place(r, offset), flat_place(r, in->tags + i)) &&
+        (!in->tags[i] || flat_use_value(r, flat_follow(offset), kind_of(r, in, i), out));
+    r->depth -= 2;
+    r->d.trace.top = list.up;
+    return ok;
+}
+
+static inline bool read_inputs(flat_reader *r, const items *in, own_fields *o) {
+    const uint32_t most = r->v->deepest - r->v->later_depth - 1;
     for (uint32_t i = 0; i < in->n; i++) {
-        const uint8_t *offset = in->offsets + 4 * i;
-        o->inputs[i] = NULL;
-        if (!in->tags[i] && !little_u32(offset)) continue;
-        const flat_table *as = kind_of(r, in, i);
-        const uint8_t *table = as ? lead(r, offset) : NULL;
-        const flat_met *met = table && r->v->highest[as->number] <= most ? flat_known_as(r, table, as) : NULL;
-        xir_value *v = met ? (xir_value *)(uintptr_t)met->it : NULL;
-        if (!v || !(value_op(v) || value_is_params(v))) return false;
-        o->inputs[i] = v;
+        o->inputs[i] = known_input(r, in, i, most);
+        if (!o->inputs[i] && !read_new_input(r, in, i, &o->inputs[i])) return false;
     }
     o->n_inputs = in->n;
     while (o->n_inputs && !o->inputs[o->n_inputs - 1]) o->n_inputs--;   /* absent ones at the end are left out */
@@ -269,19 +284,20 @@ static inline bool read_name(const flat_reader *r, const uint8_t *table, const f
     return true;
 }
 
-/* False: the op is read in the ordinary way. */
+/* False: the op is read in the ordinary way, unless a failure is recorded. */
 static inline bool read_own(flat_reader *r, const uint8_t *table, const flat_form *f, own_fields *o) {
-    const flat_verifier *v = r->v;
     items in, out;
     o->id = flat_i64(table + f->own[OWN_ID]);
     if (!find_items(r, table, f->own + OWN_INPUTS, &in) || !find_items(r, table, f->own + OWN_OUTPUTS, &out) ||
-        !read_output(r, &out, o) || !decoder_is_next(&r->d, o->id, o->output_id) ||
-        !read_inputs(r, &in, v->deepest - v->later_depth - 1, o) || !read_name(r, table, f, &o->name)) {
+        !read_output(r, &out, o) || !read_name(r, table, f, &o->name)) {
         return false;
     }
     const uint64_t copied = o->name.size + (uint64_t)sizeof(xir_use) * (in.n + 1);
-    if (copied > r->budget) return false;
+    const uint64_t met = 4 * (UINT64_C(3) + in.n);   /* two tables and the items, as verify.c counts them */
+    if (!read_inputs(r, &in, o) || !decoder_is_new(&r->d, o->id, o->output_id)) return false;
+    if (copied > r->budget || met > r->v->budget) return false;
     r->budget -= copied;
+    r->v->budget -= met;
     return true;
 }
 
@@ -295,10 +311,10 @@ xir_op *flat_op_again(flat_reader *r, const uint8_t *item, const flat_table *as)
     const label *name = net_name(net, o.name);
     void *end;
     xir_op *op = name ? op_make_whole(net, as->cls, k->what, o.inputs, o.n_inputs, 1, 0, &end) : NULL;
-    if (!op) return NULL;
+    if (!op) return NULL;   /* without memory the ordinary way finds none either */
     op_set_label(op, name);
     op_outputs(op)->type = o.type;
-    if (op_set_own_target(op, k->target) && decoder_take_next(&r->d, op, o.id, o.output_id, o.output) &&
+    if (op_set_own_target(op, k->target) && decoder_take_new(&r->d, op, o.id, o.output_id, o.output) &&
         flat_remember(r, o.output, r->schema->value, op_outputs(op), 0)) {
         return op;
     }

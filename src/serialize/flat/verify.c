@@ -447,6 +447,11 @@ bool flat_verify_later(verifier *v, const flat_slot *list, size_t i, uint32_t at
     return check_listed(v, list, at, tag_at, &highest);
 }
 
+bool flat_verify_input(verifier *v, const flat_family *values, uint32_t at, uint32_t tag_at) {
+    v->depth = v->later_depth + 2;   /* in the op, in its list of inputs */
+    return check_item(v, at, tag_at, values) && (task_worked(TASK_PER_OBJECT) || trace_memory(&v->trace));
+}
+
 xir_status flat_check(const flat_schema *schema, const flat_table *root, const uint8_t *data, uint64_t size,
                       xir_str name, xir_diags *why) {
     verifier v;

@@ -52,6 +52,9 @@ void       flat_verifier_free(flat_verifier *v);
 /* Verifies item i of the list that was left out; it is at `at` in the file, its tag at `tag_at`. False with a finding. */
 bool flat_verify_later(flat_verifier *v, const flat_slot *list, size_t i, uint32_t at, uint32_t tag_at);
 
+/* Verifies an item of the inputs of such an item, likewise. The caller has put the path into the trace. */
+bool flat_verify_input(flat_verifier *v, const flat_family *values, uint32_t at, uint32_t tag_at);
+
 /* Returns true if there is a text at a place. There is no finding. */
 bool flat_check_new_text(flat_verifier *v, uint32_t at);
 static inline bool flat_check_text(flat_verifier *v, uint32_t at) {
