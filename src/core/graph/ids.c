@@ -142,14 +142,19 @@ xir_value *net_find_value(const xir_network *net, int64_t id) {
     return net_build_ids(net) ? find(&net->value_ids, id, value_id) : NULL;
 }
 
-/* Moves an item of the table to another id; one that is there with this id stays. */
-static bool enter(xir_network *net, id_table *t, void *item, int64_t before, int64_t id, id_of *of) {
-    if (!atomic_load_explicit(&net->has_ids, memory_order_relaxed)) return true;
+/* Apart from `enter`, into which the compiler joins it: most networks have no tables while they are made. */
+static __attribute__((noinline)) bool move(xir_network *net, id_table *t, void *item, int64_t before, int64_t id,
+                                           id_of *of) {
     if (before == id && find(t, id, of) == item) return true;
     if (!reserve(t, &net->alloc, 1, of)) return false;
     cut(t, item, before, of);
     put(t, item, id);
     return true;
+}
+
+/* Moves an item of the table to another id; one that is there with this id stays. */
+static inline bool enter(xir_network *net, id_table *t, void *item, int64_t before, int64_t id, id_of *of) {
+    return !atomic_load_explicit(&net->has_ids, memory_order_relaxed) || move(net, t, item, before, id, of);
 }
 
 bool op_set_id(xir_op *op, int64_t id) {

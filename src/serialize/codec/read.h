@@ -102,6 +102,17 @@ bool read_id(decoder *d, source *s, const char *what, int64_t *out);
 /* Records the id of an op. *taken is set if the file used it before. False if out of memory. */
 bool note_op_id(decoder *d, int64_t id, bool *taken);
 
+/* Returns true if nothing has these ids, so that an op and its output may have them, and the limit of ops is not
+ * reached. */
+bool decoder_is_new_slow(decoder *d, int64_t op_id, int64_t value_id);
+static inline bool decoder_is_new(decoder *d, int64_t op_id, int64_t value_id) {
+    if (op_id < 0 || op_id == INT64_MAX || value_id < 0 || value_id == INT64_MAX) return false;
+    return d->n_ops < d->ctx->limits.max_ops && ((op_id > d->most_op_id && value_id > d->most_value_id) ||
+                                                 decoder_is_new_slow(d, op_id, value_id));
+}
+/* Gives them to an op with one output, which the file describes at `at`. False without memory, which is recorded. */
+bool decoder_take_new(decoder *d, xir_op *op, int64_t op_id, int64_t value_id, const void *at);
+
 /* Expects so many ops, each with a value: reserves tables. Without the memory they grow as needed. */
 void decoder_expect(decoder *d, size_t ops);
 

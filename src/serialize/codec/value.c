@@ -81,12 +81,7 @@ static bool add_value(decoder *d, int64_t id, xir_value *v, const void *at) {
     return true;
 }
 
-bool note_op_id(decoder *d, int64_t id, bool *taken) {
-    *taken = false;
-    if (id <= d->most_op_id) {
-        *taken = find_seen(d, &d->op_table, &(id_list){ d->op_ids, d->n_op_ids, sizeof *d->op_ids }, id) != SIZE_MAX;
-        if (d->trace.status || *taken) return !d->trace.status;
-    }
+static bool add_op_id(decoder *d, int64_t id) {
     if (d->n_op_ids == d->op_id_room &&
         !mem_reserve(context_alloc(d->ctx), (void **)&d->op_ids, &d->op_id_room, d->n_op_ids + 1, sizeof *d->op_ids)) {
         return trace_memory(&d->trace);
@@ -94,6 +89,28 @@ bool note_op_id(decoder *d, int64_t id, bool *taken) {
     d->op_ids[d->n_op_ids++] = id;
     if (id > d->most_op_id) d->most_op_id = id;
     return true;
+}
+
+static bool has_op_id(decoder *d, int64_t id) {
+    return id <= d->most_op_id &&
+           find_seen(d, &d->op_table, &(id_list){ d->op_ids, d->n_op_ids, sizeof *d->op_ids }, id) != SIZE_MAX;
+}
+
+bool note_op_id(decoder *d, int64_t id, bool *taken) {
+    *taken = has_op_id(d, id);
+    if (d->trace.status || *taken) return !d->trace.status;
+    return add_op_id(d, id);
+}
+
+bool decoder_is_new_slow(decoder *d, int64_t op_id, int64_t value_id) {
+    return !has_op_id(d, op_id) && !find_value(d, value_id) && !d->trace.status;
+}
+
+bool decoder_take_new(decoder *d, xir_op *op, int64_t op_id, int64_t value_id, const void *at) {
+    xir_value *output = op_outputs(op);
+    d->n_ops++;
+    if (!op_set_id(op, op_id) || !value_set_id(output, value_id)) return trace_memory(&d->trace);
+    return add_op_id(d, op_id) && add_value(d, value_id, output, at);
 }
 
 /* ---- values ------------------------------------------------------------------------------------------------ */

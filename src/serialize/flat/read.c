@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Reading a network: the file is verified, then read table by table. Last, Params get their bytes, without copying
- * any. */
+/* Reading a network: the file is verified without its ops and read table by table, then each op is verified and read.
+ * Last, Params get their bytes, without copying any. */
 #include "flat/read.h"
 #include "task.h"
 
@@ -28,6 +28,19 @@ static void expect_ops(flat_reader *r, uint32_t n) {
     }
 }
 
+/* Verifies and reads item i of the list of ops; `tag` and `item` are in the file. */
+static xir_op *read_listed(flat_reader *r, const flat_slot *slot, size_t i, const uint8_t *tag, const uint8_t *item) {
+    const flat_table *as = *tag < slot->family->n ? slot->family->members[*tag] : NULL;
+    xir_op *op = as ? flat_op_again(r, item, as) : NULL;
+    if (op || r->d.trace.status || r->v->trace.status) return op;
+    if (!flat_verify_later(r->v, slot, i, flat_place(r, item), flat_place(r, tag))) return NULL;
+    if (!*tag) {
+        FLAT_FAIL(r, item, XIR_E_TYPE, "expected an op, found nothing");
+        return NULL;
+    }
+    return flat_read_op(r, flat_follow(item), as, &op) ? op : NULL;
+}
+
 static bool read_ops(flat_reader *r, const flat_view *t, const flat_slot *slot) {
     const uint8_t *field = flat_field_at(t, slot->slot + 1u);
     if (!field) return true;
@@ -39,13 +52,8 @@ static bool read_ops(flat_reader *r, const flat_view *t, const flat_slot *slot) 
     expect_ops(r, n);
     for (; f.index < n; f.index++) {
         const uint8_t *item = vector + 4 + 4 * f.index;
-        uint8_t tag = tags[f.index];
-        xir_op *op;
-        if (!tag) {
-            FLAT_FAIL(r, item, XIR_E_TYPE, "expected an op, found nothing");
-            break;
-        }
-        if (!flat_read_op(r, flat_follow(item), slot->family->members[tag], &op)) break;
+        xir_op *op = read_listed(r, slot, f.index, tags + f.index, item);
+        if (!op) break;
         op_link(op, NULL);
         decoder_rewind(&r->d);
         if (!task_at(flat_follow(item)) && !trace_memory(&r->d.trace)) break;
@@ -196,12 +204,32 @@ static void forget_met(flat_reader *r) {
     r->met_room = 0;
 }
 
+/* Verifies and reads the structure. */
+static bool read_structure(flat_reader *r, flat_verifier *v, const format_reading *how, const flat_schema *schema,
+                           const blob *whole, xir_network *net) {
+    const flat_slot *ops = &schema->network->slots[NET_SLOT_OPS];
+    bool ok = reader_init(r, how, schema, net, whole);
+    r->v = v;
+    ok = ok && !flat_verifier_init(v, schema, schema->network, ops, whole->bytes, whole->size, how->name, how->why) &&
+         read_network(r, flat_follow(whole->bytes));
+    forget_met(r);
+    flat_verifier_free(v);
+    return ok;
+}
+
+/* If an op cannot be read, nobody has verified those after it. What is corrupt counts before what cannot be read, so
+ * then the whole is verified, and its finding takes the place of those of the reader. */
 static bool read_all(const format_reading *how, const flat_schema *schema, blob *whole, xir_network *net) {
+    flat_verifier v = { .trace.ctx = how->ctx };
     flat_reader r;
-    const uint8_t *root = flat_follow(whole->bytes);
-    bool ok = reader_init(&r, how, schema, net, whole) && read_network(&r, root);
-    forget_met(&r);
-    ok = ok && (how->no_params || flat_read_payloads(&r, root, how, whole));
+    format_reading aside = *how;
+    if (!(aside.why = xir_diags_new(how->ctx))) return diag_memory(how->why) == XIR_OK;
+    bool ok = read_structure(&r, &v, &aside, schema, whole, net);
+    r.d.trace.why = how->why;
+    if (ok || !flat_check(schema, schema->network, whole->bytes, whole->size, how->name, how->why))
+        diags_append(how->why, aside.why);
+    xir_diags_free(aside.why);
+    ok = ok && (how->no_params || flat_read_payloads(&r, flat_follow(whole->bytes), how, whole));
     mem_free(context_alloc(how->ctx), r.payloads, r.payload_room * sizeof *r.payloads);
     decoder_free(&r.d);
     return ok;
@@ -217,8 +245,7 @@ xir_network *flat_read(const format_reading *how, blob *whole) {
         return NULL;
     }
     memcpy(net->version, (const uint32_t[4]){ 3, 33, 1, 0 }, sizeof net->version);   /* if the file has none */
-    xir_status status = flat_check(&schema, schema.network, whole->bytes, whole->size, how->name, how->why);
-    bool ok = !status && read_all(how, &schema, whole, net);
+    const bool ok = read_all(how, &schema, whole, net);
     flat_schema_free(&schema);
     if (ok) return net;
     xir_network_free(net);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Shared by the files that read FlatBuffers. The file has been verified: no offset, length or tag is checked again. Ops
- * and values of the file go through the functions that the other formats use (codec/read.h), which build the network.
+/* Shared by the files that read FlatBuffers. What they read has been verified: no offset, length or tag is checked
+ * again. The ops of a network are verified one by one, each right before it is read. Ops and values of the file go
+ * through the functions that the other formats use (codec/read.h), which build the network.
  *
  * Tables are shared, so the result of reading one is remembered by its place. Vectors and texts are shared too, but are
  * copied each time: a budget that grows with the file size bounds what a small file can expand to. */
@@ -11,8 +12,7 @@
 
 #include <math.h>
 #include "codec/read.h"
-#include "flat/flat.h"
-#include "flat/wire.h"
+#include "flat/verify.h"
 #include "json/json.h"
 #include "raw/payload.h"
 
@@ -36,13 +36,17 @@ typedef struct flat_present {
     int              word;
 } flat_present;
 
+/* The places of a table's fields, and earlier tables that have them there (read_again.c). */
+typedef struct flat_form flat_form;
+
 /* The plan by which tables of a class are read. */
 typedef struct flat_class {
     codec_plan    *plan;
     void          *blank;    /* the body if no field is present                   */
     const uint8_t *vtable;   /* the last one, and its fields                      */
     flat_present    *fields;
-    uint32_t       n;
+    uint32_t       n, n_forms;
+    flat_form     *forms;
 } flat_class;
 
 /* Bytes in the file for Params. */
@@ -55,6 +59,7 @@ typedef struct flat_reader {
     decoder            d;
     source             s;          /* locates findings */
     const flat_schema *schema;
+    flat_verifier     *v;          /* of the ops of a network; NULL: a part, which has been verified */
     const uint8_t     *base;
     uint32_t           size;
     uint32_t           depth, deepest;
@@ -168,6 +173,15 @@ bool flat_read_extra(flat_reader *r, const uint8_t *field, flat_over *over, xir_
 bool flat_use_params(flat_reader *r, const uint8_t *table, xir_value **out);
 bool flat_use_value(flat_reader *r, const uint8_t *table, const flat_table *as, xir_value **out);   /* Params or not */
 bool flat_read_op(flat_reader *r, const uint8_t *table, const flat_table *as, xir_op **out);
+
+/* ---- read_again.c ---------------------------------------------------------------------------------------------- */
+
+/* Makes an op of a network from a table that is like an earlier one; the offset to it is at `item`. NULL: it has to be
+ * verified and read in the ordinary way, unless a failure is recorded. */
+xir_op *flat_op_again(flat_reader *r, const uint8_t *item, const flat_table *as);
+/* Keeps a table that has been read as this op or value, for later ones that are like it. */
+void flat_keep_op(flat_reader *r, const uint8_t *table, const flat_table *as, const xir_op *op);
+void flat_keep_value(flat_reader *r, const uint8_t *table, const xir_value *v);
 
 /* ---- read_payload.c -------------------------------------------------------------------------------------------- */
 

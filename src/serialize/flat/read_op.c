@@ -294,6 +294,7 @@ static bool remember_outputs(flat_reader *r, const op_in *in, xir_op *op) {
     const value_in *outputs = in->outputs.data;
     for (uint32_t i = 0; i < op->n_outputs; i++) {
         if (!flat_remember(r, outputs[i].at, r->schema->value, &op_outputs(op)[i], 0)) return false;
+        flat_keep_value(r, outputs[i].at, &op_outputs(op)[i]);
     }
     return true;
 }
@@ -335,5 +336,7 @@ bool flat_read_op(flat_reader *r, const uint8_t *table, const flat_table *as, xi
     bool ok = read_fields(r, &o, &in, &f);
     r->depth--;
     r->d.trace.top = f.up;
-    return ok && build_op(&r->d, &r->s, &in, o.body, &o.extra, o.absent, out) && remember_outputs(r, &in, *out);
+    if (!ok || !build_op(&r->d, &r->s, &in, o.body, &o.extra, o.absent, out)) return false;
+    if (o.own) flat_keep_op(r, table, as, *out);
+    return remember_outputs(r, &in, *out);
 }

@@ -2,7 +2,8 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* The verifier. It walks the tables of the schema from the root and checks every offset, length, text and tag once, so
- * that the reader need not. Bytes of parameters are not touched, only counted.
+ * that the reader need not. The ops of a network may be left for later. Bytes of parameters are not touched, only
+ * counted.
  *
  * Offsets lead forward, so there are no cycles; but tables may be shared. A table that was verified as the same kind of
  * table is not verified again: every four bytes of the file have one mark, in pages that are allocated when the first
@@ -10,44 +11,23 @@
  * for from a budget that grows with the file size. A shared table may be met again at a greater depth: it is refused if
  * the highest table of its kind would be too deep there, unless a second walk shows that this one is lower. */
 #include <inttypes.h>
-#include "flat/flat.h"
-#include "flat/wire.h"
+#include "flat/verify.h"
 #include "task.h"
 #include "utf8.h"
 
-enum { PAGE = 1 << 16, MARKS = PAGE / 4, TEXT_MARK = 0xFF };
-
 /* A field of a vtable that leads somewhere, and where it led last: it usually leads there again. */
-typedef struct lead {
+struct flat_lead {
     const flat_slot *slot;
     uint16_t         at;         /* in the table; 0: absent, which is right if the tag is 0         */
-    uint16_t         tag_at;     /* of a union's tag, or of the vector of tags                      */
-    uint32_t         to;         /* 0: nowhere yet                                                  */
+    uint16_t         tag_at;     /* of a union's tag, or of the vector of tags; 0: it has none      */
+    const uint8_t   *to;         /* NULL: nowhere yet                                               */
     uint32_t         tag;        /* of a union; of a vector of unions, where its tags are           */
     uint16_t         height;     /* of the target                                                   */
-} lead;
+};
 
-/* The last vtable of a table of the schema. */
-typedef struct vtable_seen {
-    uint32_t key;      /* its place, with the alignment of its table in the lowest bit            */
-    uint16_t size;     /* of its tables */
-    uint16_t n;
-    lead    *leads;    /* NULL: none so far                                                       */
-} vtable_seen;
-
-typedef struct verifier {
-    trace          trace;
-    const uint8_t *base;
-    uint32_t       size;
-    uint32_t       depth, deepest;
-    uint64_t       budget;
-    uint8_t      **pages;
-    size_t         n_pages;
-    arena          arena;          /* of marks and leads        */
-    vtable_seen    seen[256];      /* by table number           */
-    uint16_t       highest[256];   /* the same                  */
-    uint8_t        least[256];     /* heights of tables with no other inside: lists and maps count, even empty ones */
-} verifier;
+typedef flat_verifier    verifier;
+typedef flat_vtable_seen vtable_seen;
+typedef flat_lead        lead;
 
 /* ---- findings ---------------------------------------------------------------------------------------------- */
 
@@ -65,20 +45,20 @@ static bool spend(verifier *v, uint32_t at, uint64_t n) {
 /* ---- marks ------------------------------------------------------------------------------------------------- */
 
 static uint8_t *new_page(verifier *v, uint32_t at) {
-    uint8_t *page = arena_take(&v->arena, MARKS * sizeof *page);
+    uint8_t *page = arena_take(&v->arena, FLAT_MARKS * sizeof *page);
     if (!page) {
         trace_memory(&v->trace);
         return NULL;
     }
-    memset(page, 0, MARKS * sizeof *page);
-    return v->pages[at / PAGE] = page;
+    memset(page, 0, FLAT_MARKS * sizeof *page);
+    return v->pages[at / FLAT_MARKED] = page;
 }
 
 /* NULL if out of memory. */
 static inline uint8_t *mark_of(verifier *v, uint32_t at) {
-    uint8_t *page = v->pages[at / PAGE];
+    uint8_t *page = v->pages[at / FLAT_MARKED];
     if (!page && !(page = new_page(v, at))) return NULL;
-    return page + at % PAGE / 4;
+    return page + at % FLAT_MARKED / 4;
 }
 
 /* ---- offsets, texts, vectors ------------------------------------------------------------------------------- */
@@ -93,23 +73,29 @@ static inline uint32_t follow(verifier *v, uint32_t at) {
     return 0;
 }
 
-static bool check_text_at(verifier *v, uint32_t to) {
-    uint8_t *mark = mark_of(v, to);
-    if (!mark) return false;
-    if (*mark == TEXT_MARK) return true;
-    uint32_t n = little_u32(v->base + to);
-    if (n >= v->size - to - 4) {
-        return FAIL(v, to, XIR_E_BOUNDS,
-                    "a text of %u bytes and its terminating zero do not fit the %u bytes that follow", n,
-                    v->size - to - 4);
-    }
-    const uint8_t *text = v->base + to + 4;
-    if (text[n]) return FAIL(v, to + 4 + n, XIR_E_CORRUPT, "the terminating zero of a text is missing");
-    if (!spend(v, to, (uint64_t)n + 4)) return false;
-    const size_t good = utf8_good((const char *)text, n);
-    if (good < n) return FAIL(v, to + 4 + good, XIR_E_SYNTAX, "byte 0x%02x is not UTF-8 here", text[good]);
-    *mark = TEXT_MARK;
+bool flat_check_new_text(verifier *v, uint32_t at) {
+    const uint32_t n = little_u32(v->base + at);
+    const char *text = (const char *)v->base + at + 4;
+    uint8_t *mark = n < v->size - at - 4 && !text[n] && n + UINT64_C(4) <= v->budget ? mark_of(v, at) : NULL;
+    if (!mark || utf8_good(text, n) < n) return false;
+    v->budget -= n + UINT64_C(4);
+    *mark = FLAT_MARKED_TEXT;
     return true;
+}
+
+static bool check_text_at(verifier *v, uint32_t at) {
+    if (flat_check_text(v, at)) return true;
+    if (v->trace.status) return false;   /* no memory */
+    const uint32_t n = little_u32(v->base + at), left = v->size - at - 4;
+    if (n >= left) {
+        return FAIL(v, at, XIR_E_BOUNDS,
+                    "a text of %u bytes and its terminating zero do not fit the %u bytes that follow", n, left);
+    }
+    const uint8_t *text = v->base + at + 4;
+    if (text[n]) return FAIL(v, at + 4 + n, XIR_E_CORRUPT, "the terminating zero of a text is missing");
+    if (!spend(v, at, (uint64_t)n + 4)) return false;
+    const size_t good = utf8_good((const char *)text, n);
+    return FAIL(v, at + 4 + good, XIR_E_SYNTAX, "byte 0x%02x is not UTF-8 here", text[good]);
 }
 
 /* The items of a vector, of 2^shift bytes each; their contents are not checked. */
@@ -174,26 +160,17 @@ static inline uint32_t check_item(verifier *v, uint32_t at, uint32_t tag_at, con
     return 0;
 }
 
-static uint32_t check_items(verifier *v, const flat_slot *slot, uint32_t values, uint32_t tags, uint32_t n) {
-    uint32_t highest = 1;
-    frame f = { .up = v->trace.top, .index = 0 };
-    v->trace.top = &f;
-    v->depth++;
-    for (; f.index < n; f.index++) {
-        uint32_t i = (uint32_t)f.index, at = values + 4 * i;
-        uint32_t height = slot->kind == FLAT_UNIONS ? check_item(v, at, tags + i, slot->family)
-            : check_at(v, at, slot->table);
-        if (height > highest) highest = height;
-        if (!height || (!task_worked(TASK_PER_OBJECT) && !trace_memory(&v->trace))) break;
-    }
-    v->depth--;
-    v->trace.top = f.up;
-    return f.index == n ? highest + 1 : 0;
+/* Verifies the item of a list at `at`; of a list of unions its tag is at `tag_at`. */
+static inline bool check_listed(verifier *v, const flat_slot *slot, uint32_t at, uint32_t tag_at, uint32_t *highest) {
+    const uint32_t height = slot->kind == FLAT_UNIONS ? check_item(v, at, tag_at, slot->family)
+                                                      : check_at(v, at, slot->table);
+    if (height > *highest) *highest = height;
+    return height && (task_worked(TASK_PER_OBJECT) || trace_memory(&v->trace));
 }
 
 /* The vector of tables at `to`, or of unions whose tags are at `tags`. */
-static uint32_t check_list(verifier *v, const flat_slot *slot, uint32_t to, uint32_t tags) {
-    uint32_t values = 0, n = 0, n_tags = 0, first_tag = 0;
+static __attribute__((noinline)) uint32_t check_list(verifier *v, const flat_slot *slot, uint32_t to, uint32_t tags) {
+    uint32_t values = 0, n = 0, n_tags = 0, first_tag = 0, highest = 1;
     if (!check_vector(v, to, 2, &values, &n)) return 0;
     if (slot->kind == FLAT_UNIONS) {
         if (!check_vector(v, tags, 0, &first_tag, &n_tags)) return 0;
@@ -207,7 +184,21 @@ static uint32_t check_list(verifier *v, const flat_slot *slot, uint32_t to, uint
         FAIL(v, values, XIR_E_LIMIT, "values are nested deeper than %u", v->deepest);
         return 0;
     }
-    return check_items(v, slot, values, first_tag, n);
+    if (slot == v->later) {
+        v->later = NULL;
+        v->later_depth = v->depth + 1;
+        return 2;
+    }
+    frame f = { .up = v->trace.top, .index = 0 };
+    v->trace.top = &f;
+    v->depth++;
+    for (; f.index < n; f.index++) {
+        const uint32_t i = (uint32_t)f.index;
+        if (!check_listed(v, slot, values + 4 * i, first_tag + i, &highest)) break;
+    }
+    v->depth--;
+    v->trace.top = f.up;
+    return f.index == n ? highest + 1 : 0;
 }
 
 /* A union has both a tag and a value, or neither. */
@@ -244,13 +235,20 @@ static uint32_t check_target(verifier *v, uint32_t table, const lead *l, uint32_
 }
 
 /* Returns true if a lead leads where it led before; the target may have `most` levels. */
-static inline bool leads_again(const verifier *v, uint32_t table, const lead *l, uint32_t most) {
-    uint32_t at = table + l->at;
-    if ((uint64_t)at + little_u32(v->base + at) != l->to || l->height > most) return false;
-    return l->slot->kind < FLAT_UNION || (l->slot->kind == FLAT_UNION && v->base[table + l->tag_at] == l->tag);
+static inline bool leads_again(const uint8_t *table, const lead *l, uint32_t most) {
+    if (flat_follow(table + l->at) != l->to || l->height > most) return false;
+    return !l->tag_at || (l->slot->kind == FLAT_UNION && table[l->tag_at] == l->tag);
 }
 
-static uint32_t check_lead(verifier *v, uint32_t table, lead *l) {
+/* Passes over the leads that lead where they led before. */
+static inline lead *pass_again(const uint8_t *table, lead *l, const lead *end, uint32_t most, uint32_t *highest) {
+    uint32_t high = *highest;
+    for (; l < end && leads_again(table, l, most); l++) high = l->height > high ? l->height : high;
+    *highest = high;
+    return l;
+}
+
+static __attribute__((noinline)) uint32_t check_lead(verifier *v, uint32_t table, lead *l) {
     const flat_slot *slot = l->slot;
     uint32_t tag = 0;
     if (slot->kind == FLAT_UNION) {
@@ -261,10 +259,10 @@ static uint32_t check_lead(verifier *v, uint32_t table, lead *l) {
     }
     uint32_t to = follow(v, table + l->at);
     if (!to) return 0;
-    if (to == l->to && tag == l->tag && v->depth + l->height - 1 <= v->deepest) return l->height;
+    if (v->base + to == l->to && tag == l->tag && v->depth + l->height - 1 <= v->deepest) return l->height;
     uint32_t height = check_target(v, table, l, to, tag);
     /* Verifying the target may have replaced the leads by those of another vtable. */
-    if (height && l->slot == slot) l->to = to, l->tag = tag, l->height = (uint16_t)height;
+    if (height && l->slot == slot) l->to = v->base + to, l->tag = tag, l->height = (uint16_t)height;
     return height;
 }
 
@@ -321,18 +319,22 @@ static bool check_vtable(verifier *v, uint32_t at, uint32_t vtable, const flat_t
     return true;
 }
 
-/* The vtable of a table; both lie in the file. NULL after a failure. */
-static vtable_seen *find_vtable(verifier *v, uint32_t at, const flat_table *table) {
-    vtable_seen *seen = &v->seen[table->number];
-    int64_t vtable = (int64_t)at - (int32_t)little_u32(v->base + at);
+/* Verifies the place of a table's vtable, and its contents. */
+static bool check_new_vtable(verifier *v, uint32_t at, const flat_table *table, vtable_seen *seen) {
+    const int64_t vtable = (int64_t)at - (int32_t)little_u32(v->base + at);
     if (vtable < 0 || vtable > v->size - FLAT_VTABLE_HEAD || vtable % 2) {
-        FAIL(v, at, XIR_E_BOUNDS, "the vtable of %s is at byte %" PRId64 ", expected an even byte in the file",
-             table->name, vtable);
-        return NULL;
+        return FAIL(v, at, XIR_E_BOUNDS,
+                    "the vtable of %s is at byte %" PRId64 ", expected an even byte in the file", table->name, vtable);
     }
-    uint32_t key = (uint32_t)vtable | (at >> 2 & 1);
-    if (!seen->leads || seen->key != key) {
-        if (!check_vtable(v, at, (uint32_t)vtable, table, seen)) return NULL;
+    return check_vtable(v, at, (uint32_t)vtable, table, seen);
+}
+
+/* The vtable of a table; both lie in the file. NULL after a failure. */
+static inline vtable_seen *find_vtable(verifier *v, uint32_t at, const flat_table *table) {
+    vtable_seen *seen = &v->seen[table->number];
+    const uint64_t key = flat_vtable_key(v->base, at);
+    if (seen->key != key || !seen->leads) {
+        if (!check_new_vtable(v, at, table, seen)) return NULL;
         seen->key = key;
     }
     if (seen->size <= v->size - at) return seen;
@@ -341,33 +343,29 @@ static vtable_seen *find_vtable(verifier *v, uint32_t at, const flat_table *tabl
 }
 
 /* Verifies the leads of a table. On the way, other tables with its vtable, or with another one, may be met. */
-static uint32_t check_leads(verifier *v, uint32_t at, const flat_table *table) {
-    uint32_t highest = v->least[table->number], most = v->deepest - v->depth + 1;
+static inline uint32_t check_leads(verifier *v, uint32_t at, const flat_table *table) {
+    uint32_t highest = v->least[table->number];
+    const uint32_t most = v->deepest - v->depth + 1;
     frame f = { .up = v->trace.top, .index = SIZE_MAX };
     v->trace.top = &f;
     vtable_seen *seen = find_vtable(v, at, table);
-    uint32_t key = seen ? seen->key : 0, n = seen ? seen->n : 0;
-    lead *leads = seen ? seen->leads : NULL;
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t height = leads[i].height;
-        if (!leads_again(v, at, &leads[i], most)) {
-            f.key = leads[i].slot->name;
-            height = check_lead(v, at, &leads[i]);
-            f.key = (xir_str){ NULL, 0 };
-            if (!height || (seen->key != key && !find_vtable(v, at, table))) {
-                highest = 0;
-                break;
-            }
-        }
+    if (!seen) return 0;
+    const uint64_t key = seen->key;
+    lead *l = seen->leads, *end = l + seen->n;
+    for (; (l = pass_again(v->base + at, l, end, most, &highest)) < end; l++) {
+        f.key = l->slot->name;
+        const uint32_t height = check_lead(v, at, l);
+        f.key = (xir_str){ NULL, 0 };
+        if (!height || (seen->key != key && !find_vtable(v, at, table))) return 0;
         if (height > highest) highest = height;
     }
     v->trace.top = f.up;
-    return seen ? highest : 0;
+    return highest;
 }
 
 static uint32_t check_new_table(verifier *v, uint32_t at, const flat_table *table, uint8_t *mark) {
     if (!spend(v, at, 4)) return 0;
-    uint32_t levels = flat_levels(table);
+    uint32_t levels = v->levels[table->number];
     if (v->depth + levels + v->least[table->number] - 1 > v->deepest) {
         FAIL(v, at, XIR_E_LIMIT, "values are nested deeper than %u", v->deepest);
         return 0;
@@ -393,6 +391,11 @@ static uint8_t least_height(const flat_table *table) {
     return 1;
 }
 
+static void set_heights(verifier *v, const flat_table *table) {
+    v->least[table->number] = least_height(table);
+    v->levels[table->number] = (uint8_t)flat_levels(table);
+}
+
 static void check_size(verifier *v, uint64_t size) {
     if (size > FLAT_MOST) {
         FAIL(v, XIR_NO_BYTE, XIR_E_LIMIT, "the file has %" PRIu64 " bytes, FlatBuffers allow at most %" PRIu64, size,
@@ -402,31 +405,57 @@ static void check_size(verifier *v, uint64_t size) {
     }
 }
 
-xir_status flat_check(const flat_schema *schema, const flat_table *root, const uint8_t *data, uint64_t size,
-                      xir_str name, xir_diags *why) {
+xir_status flat_verifier_init(verifier *v, const flat_schema *schema, const flat_table *root, const flat_slot *later,
+                              const uint8_t *data, uint64_t size, xir_str name, xir_diags *why) {
     xir_context *ctx = schema->ctx;
     const xir_allocator *alloc = context_alloc(ctx);
     uint32_t deepest = ctx->limits.max_depth;
-    verifier v = { .trace = { .ctx = ctx, .why = why, .file = name }, .base = data,
-                   .deepest = deepest < CODEC_DEEPEST ? deepest : CODEC_DEEPEST };
-    check_size(&v, size);
-    if (v.trace.status) return v.trace.status;
-    v.size = (uint32_t)size;
+    memset(v, 0, sizeof *v);
+    v->trace = (trace){ .ctx = ctx, .why = why, .file = name };
+    v->base = data;
+    v->deepest = deepest < CODEC_DEEPEST ? deepest : CODEC_DEEPEST;
+    v->later = later;
+    arena_init(&v->arena, alloc);
+    check_size(v, size);
+    if (v->trace.status) return v->trace.status;
+    v->size = (uint32_t)size;
     /* Contents that do not overlap and are met as one kind cost at most the bytes of the file; the same again is for
      * other ways of sharing. */
-    v.budget = 2 * size;
-    for (uint32_t i = 0; i < schema->n_tables; i++)
-        v.least[schema->tables[i]->number] = least_height(schema->tables[i]);
-    arena_init(&v.arena, alloc);
-    v.n_pages = (size_t)(size / PAGE + 1);
-    v.pages = mem_new(alloc, v.n_pages * sizeof *v.pages);
-    if (v.pages) {
-        memset(v.pages, 0, v.n_pages * sizeof *v.pages);
-        check_at(&v, 0, root);
+    v->budget = 2 * size;
+    for (uint32_t i = 0; i < schema->n_tables; i++) set_heights(v, schema->tables[i]);
+    v->n_pages = (size_t)(size / FLAT_MARKED + 1);
+    v->pages = mem_new(alloc, v->n_pages * sizeof *v->pages);
+    if (v->pages) {
+        memset(v->pages, 0, v->n_pages * sizeof *v->pages);
+        check_at(v, 0, root);
     } else {
-        trace_memory(&v.trace);
+        trace_memory(&v->trace);
     }
-    mem_free(alloc, v.pages, v.n_pages * sizeof *v.pages);
-    arena_free(&v.arena);
-    return v.trace.status;
+    return v->trace.status;
+}
+
+void flat_verifier_free(verifier *v) {
+    mem_free(context_alloc(v->trace.ctx), v->pages, v->n_pages * sizeof *v->pages);
+    arena_free(&v->arena);
+}
+
+bool flat_verify_later(verifier *v, const flat_slot *list, size_t i, uint32_t at, uint32_t tag_at) {
+    frame up = { .key = list->name, .index = SIZE_MAX }, f = { .up = &up, .index = i };
+    uint32_t highest = 1;
+    v->trace.top = &f;
+    v->depth = v->later_depth;
+    return check_listed(v, list, at, tag_at, &highest);
+}
+
+bool flat_verify_input(verifier *v, const flat_family *values, uint32_t at, uint32_t tag_at) {
+    v->depth = v->later_depth + 2;   /* in the op, in its list of inputs */
+    return check_item(v, at, tag_at, values) && (task_worked(TASK_PER_OBJECT) || trace_memory(&v->trace));
+}
+
+xir_status flat_check(const flat_schema *schema, const flat_table *root, const uint8_t *data, uint64_t size,
+                      xir_str name, xir_diags *why) {
+    verifier v;
+    const xir_status status = flat_verifier_init(&v, schema, root, NULL, data, size, name, why);
+    flat_verifier_free(&v);
+    return status;
 }
