@@ -4,8 +4,8 @@
 /* One search for each op. It finds the values for the op's inputs upward in the present network, and those for its
  * outputs downward; an op without inputs from other ops begins with its Params. A value that also lies in between is not
  * the end of a search. Then a search forward in the network as it was, from the ops that make the first ones, and one
- * backward from the last ones, must each meet all sources. Where the searches meet a value they go on at all values that
- * were found to be equal to it. */
+ * backward from the last ones, must each meet all sources. Where the searches meet a value they go on at all values
+ * that were found to be equal to it. */
 #include "support/path_rule.h"
 #include <inttypes.h>
 #include <stdio.h>
