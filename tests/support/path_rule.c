@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* One search for each op. It finds the values for the op's inputs upward in the present network, and those for its
- * outputs downward; an op without inputs from other ops begins with its Params. A value that also lies in between is not
+ * outputs downward; an op without inputs from other ops begins with its Params. A value that lies in between too is not
  * the end of a search. Then a search forward in the network as it was, from the ops that make the first ones, and one
  * backward from the last ones, must each meet all sources. Where the searches meet a value they go on at all values
  * that were found to be equal to it. */
