@@ -6,15 +6,22 @@
  * Transpositions. What rules leave may be a run of the same op again: then both are repeated. */
 #include "moves/moves.h"
 
-static xir_status run(xir_pass *at) {
+/* Runs the rules, then merges what they leave. `again`: both have changed something. */
+static xir_status run_round(xir_pass *at, bool *again) {
     static const pass_rule *const families[] = { moves_parts, moves_picks, moves_turns };
+    size_t before = at->changes;
+    *again = false;
+    xir_status status = rules_run(at, families, sizeof families / sizeof *families);
+    if (status || at->changes == before) return status;
+    before = at->changes;
+    status = moves_merge(at);
+    *again = at->changes != before;
+    return status;
+}
+
+static xir_status run(xir_pass *at) {
     xir_status status = moves_merge(at);
-    size_t before;
-    do {
-        if (!status) status = rules_run(at, families, sizeof families / sizeof *families);
-        before = at->changes;
-        if (!status) status = moves_merge(at);
-    } while (!status && at->changes != before);
+    for (bool again = true; again && !status;) status = run_round(at, &again);
     return status;
 }
 
