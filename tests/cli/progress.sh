@@ -10,8 +10,7 @@ python3 -c 'import pty; pty.openpty()' 2>/dev/null || skip "no terminals"
 
 # terminal.py TERM WAIT WORDS…: runs xir with stderr on a terminal of 60 columns, and feeds small.json to it once WAIT
 # has been shown, or half a second later if WAIT is empty. Then it writes the output of the terminal to ./err and
-# standard output to ./out, and exits with the code of xir. A terminal that says nothing for a minute is a failure: xir
-# is killed.
+# standard output to ./out, and exits with the code of xir. After a minute xir is killed: that is a failure.
 cat >terminal.py <<'END'
 import fcntl, os, pty, select, struct, subprocess, sys, termios, time
 term, wait, words = sys.argv[1], sys.argv[2].encode(), sys.argv[3:]
@@ -21,10 +20,11 @@ out = open("out", "wb")
 p = subprocess.Popen([os.environ["XIR"]] + words, stdin=subprocess.PIPE, stdout=out, stderr=slave,
                      env=dict(os.environ, TERM=term))
 os.close(slave)
+end = time.monotonic() + 60
 
 def more():
     """Returns what the terminal says next; nothing at its end."""
-    if not select.select([master], [], [], 60)[0]:
+    if not select.select([master], [], [], max(0, end - time.monotonic()))[0]:
         p.kill()
         p.wait()
         sys.exit(99)
