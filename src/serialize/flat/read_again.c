@@ -201,7 +201,7 @@ typedef struct own_fields {
     const xir_type *type;
 } own_fields;
 
-/* Where an offset leads; NULL if it does not lead to four bytes at an aligned place. */
+/* The target of an offset; NULL if it does not lead to four bytes at an aligned place. */
 static inline const uint8_t *lead(const flat_reader *r, const uint8_t *offset) {
     const uint64_t by = little_u32(offset), to = flat_place(r, offset) + by;
     return by && to <= r->size - 4 && to % 4 == 0 ? r->base + to : NULL;
@@ -228,7 +228,7 @@ static inline const flat_table *kind_of(const flat_reader *r, const items *of, u
     return of->tags[i] < values->n ? values->members[of->tags[i]] : NULL;
 }
 
-/* The value of an input that was read before; NULL: none. It may be no higher than `most`. */
+/* The value of an input that was read before; NULL: none. Its height is at most `most`. */
 static inline xir_value *known_input(const flat_reader *r, const items *in, uint32_t i, uint32_t most) {
     const flat_table *as = kind_of(r, in, i);
     const uint8_t *table = as ? lead(r, in->offsets + 4 * i) : NULL;
