@@ -2,7 +2,8 @@
 # SPDX-FileCopyrightText: XIR contributors
 
 # Programs that nobody here wrote take what xir reduce leaves: ONNX's checker and ONNX Runtime the models, Graphviz
-# their pictures. The checker takes every candidate, too. Needs Debian's python3-onnx and graphviz, node, and the npm package of onnxruntime.sh.
+# their pictures. The checker takes every candidate, too. Needs Debian's python3-onnx and graphviz, node, and the npm
+# package of onnxruntime.sh.
 . "$SRC/tests/cli/lib.sh"
 
 python=
