@@ -29,11 +29,31 @@ static bool default_of(const xir_field *f, xir_attr *out) {
     }
 }
 
+/* Returns true if an absent attribute of a dialect's op has its default, or is found by the check of the dialect. Where
+ * operators grow, older files lack attributes that others need. */
+static bool has_defaults(const reducing *r, const xir_op *op) {
+    xir_context *ctx = xir_network_context(r->best);
+    const xir_str key = xir_class_key(xir_op_class(op));
+    const xir_dialect_decl *dialect = xir_dialect_find(ctx, key);
+    return dialect && !dialect->grows && xir_convert_find(ctx, key);
+}
+
+/* An op of a dialect without its k-th attribute, for k = 0 without all. */
+static xir_network *without_attribute(reducing *r, const xir_op *was, size_t i, size_t k) {
+    const xir_map *extra = xir_op_extra(was);
+    const size_t n = extra ? extra->size : 0;
+    if (k > n || n < (k ? 1 : 2) || !has_defaults(r, was)) return NULL;
+    xir_network *net = reduce_clone(r);
+    return net ? reduce_settle_again(r, net, reduce_drop_attribute(op_at(net, i), k ? k - 1 : SIZE_MAX)) : NULL;
+}
+
 /* Network i * MOST_FIELDS + k has the default in the k-th attribute of the i-th op. */
 static xir_network *with_default(reducing *r, size_t i, const void *arg) {
     (void)arg;
     const xir_op *was = op_at(r->best, i / MOST_FIELDS);
-    const xir_field *f = was ? xir_class_field_at(xir_op_class(was), i % MOST_FIELDS) : NULL;
+    if (was && xir_class_is_dialect(xir_op_class(was)))
+        return without_attribute(r, was, i / MOST_FIELDS, i % MOST_FIELDS);
+    const xir_field *f = was && !r->is_dialect ? xir_class_field_at(xir_op_class(was), i % MOST_FIELDS) : NULL;
     xir_attr attr;
     if (!f || !default_of(f, &attr) || xir_op_attr_is(was, f->name, &attr)) return NULL;
     xir_network *net = reduce_clone(r);
@@ -44,7 +64,8 @@ static xir_network *with_default(reducing *r, size_t i, const void *arg) {
 bool reduce_attributes(reducing *r) {
     bool helped = false;
     const size_t to = xir_network_op_count(r->best) * MOST_FIELDS;
-    for (size_t i = 0; !r->is_dialect && i < to && !reduce_ends(r); i++) {
+    if (r->is_dialect) r->faults = reduce_count_faults(r, r->best);
+    for (size_t i = 0; i < to && !reduce_ends(r); i++) {
         i = reduce_first(r, i, to, with_default, NULL);
         helped = helped || i < to;
     }

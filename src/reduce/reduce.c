@@ -142,6 +142,7 @@ static xir_status open(reducing *r, const xir_network *net, xir_diags *why) {
     r->places = reduce_new(r, r->jobs, sizeof *r->places);
     r->answers = reduce_new(r, r->jobs, sizeof *r->answers);
     if (!r->status) r->best = xir_network_clone(net);
+    if (r->best && r->is_dialect) reduce_fails(r, reduce_find_types(r->best));
     if (r->best) r->errors = count_errors(r, r->best);
     if (!r->best || r->status) return no_memory(why);
     return xir_network_op_count(net) ? XIR_OK : refuse(why, XIR_E_INVALID, "the network has no ops");

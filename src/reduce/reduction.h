@@ -15,6 +15,7 @@ typedef struct reducing {
     xir_network         *best;
     size_t               errors;     /* of the first network; one that is tried has no more                    */
     bool                 is_dialect;
+    size_t               faults;     /* of a dialect's best network at the beginning of a step, likewise       */
     size_t               runs, kept;
     bool                 stopped;
     xir_status           status;     /* a failure: XIR_E_MEMORY. Then nothing more is tried                    */
@@ -48,8 +49,25 @@ static inline void reduce_drop(const reducing *r, void *items, size_t n, size_t 
 xir_network *reduce_clone(reducing *r);
 /* Infers and checks a copy that was edited. Returns it, or frees it and returns NULL if it is not valid. */
 xir_network *reduce_settle(reducing *r, xir_network *net, xir_status edited);
+/* The same for a copy whose inputs, Params or attributes have changed. In a dialect, too, all types are found again. */
+xir_network *reduce_settle_again(reducing *r, xir_network *net, xir_status edited);
 /* Returns true if a status is a failure of memory, which is noted. */
 bool         reduce_fails(reducing *r, xir_status status);
+
+/* ---- dialect.c --------------------------------------------------------------------------------------------------- */
+
+/* Types the values of a dialect's network that have none, where the conversion of a copy finds it. */
+xir_status reduce_find_types(xir_network *net);
+/* The number of errors that the check of the dialect finds; r->status without memory. */
+size_t     reduce_count_faults(reducing *r, const xir_network *net);
+/* Removes the i-th undeclared attribute of an op, or with SIZE_MAX all of them. XIR_E_MISSING: it has none. */
+xir_status reduce_drop_attribute(xir_op *op, size_t i);
+/* Returns true for Params that are an integer or a list of integers, most often a shape. */
+bool       reduce_is_list(const xir_value *params);
+/* Replaces a number in such Params and in the attributes of a dialect's ops. Sets *any if it is somewhere. */
+xir_status reduce_replace_numbers(reducing *r, xir_network *net, int64_t was, int64_t now, bool *any);
+
+/* ---- steps ------------------------------------------------------------------------------------------------------- */
 
 /* The steps. They return true if the best network has become smaller. */
 bool reduce_cut_ends(reducing *r);     /* cut.c    */

@@ -108,30 +108,51 @@ static bool list_dims(reducing *r, dims *out) {
     return out->items != NULL;
 }
 
-/* The networks 3i to 3i + 2 have 1, 2 and the half in place of the i-th dim. */
-static xir_network *with_less(reducing *r, size_t i, const void *arg) {
-    const dims *d = arg;
-    const int64_t was = d->items[i / 3], now = i % 3 == 0 ? 1 : i % 3 == 1 ? 2 : (was + 1) / 2;
-    xir_network *net = now < was ? reduce_clone(r) : NULL;
+/* Returns true if a value is a list of a dialect, which keeps its length. */
+static bool is_kept(const reducing *r, const xir_value *v) {
+    return r->is_dialect && xir_value_is_params(v) && reduce_is_list(v);
+}
+
+/* Makes a dim smaller in all inputs and Params. XIR_E_MISSING: none has it. */
+static xir_status shrink_all(reducing *r, xir_network *net, int64_t was, int64_t now) {
     size_t n_inputs, n;
-    xir_value **values = net ? borders(r, net, &n_inputs, &n) : NULL;
-    xir_status status = XIR_OK;
+    bool any = false;
+    xir_value **values = borders(r, net, &n_inputs, &n);
+    xir_status status = values ? XIR_OK : XIR_E_MEMORY;
     for (size_t k = 0; values && k < n && !status; k++) {
         const xir_type *type = with_dim(r, xir_value_type(values[k]), was, now);
-        if (!type) continue;
+        if (!type || is_kept(r, values[k])) continue;
+        any = true;
         status = k < n_inputs ? xir_value_set_type(values[k], type) : shrink_params(r, values[k], type);
     }
     if (values) reduce_drop(r, (void *)values, n, sizeof *values);
-    if (net && !values) status = XIR_E_MEMORY;
-    return reduce_settle(r, net, status);
+    return status ? status : any ? XIR_OK : XIR_E_MISSING;
+}
+
+/* For each dim there are networks that have 1, 2 and the half in its place; and of a dialect the same again, in which
+ * attributes and lists have the smaller number, too. */
+static size_t for_each_dim(const reducing *r) { return r->is_dialect ? 6 : 3; }
+
+static xir_network *with_less(reducing *r, size_t i, const void *arg) {
+    const dims *d = arg;
+    const size_t way = i % for_each_dim(r);
+    const int64_t was = d->items[i / for_each_dim(r)], now = way % 3 == 0 ? 1 : way % 3 == 1 ? 2 : (was + 1) / 2;
+    xir_network *net = now < was ? reduce_clone(r) : NULL;
+    bool any = way < 3;
+    if (!net) return NULL;
+    xir_status status = shrink_all(r, net, was, now);
+    if (!status && way >= 3) status = reduce_replace_numbers(r, net, was, now, &any);
+    return reduce_settle_again(r, net, status ? status : any ? XIR_OK : XIR_E_INVALID);
 }
 
 bool reduce_dims(reducing *r) {
     bool helped = false;
-    while (!r->is_dialect && !reduce_ends(r)) {
+    if (r->is_dialect) r->faults = reduce_count_faults(r, r->best);
+    while (!reduce_ends(r)) {
         dims d = { 0 };
         if (!list_dims(r, &d)) return helped;
-        const bool again = reduce_first(r, 0, 3 * d.n, with_less, &d) < 3 * d.n;
+        const size_t to = for_each_dim(r) * d.n;
+        const bool again = reduce_first(r, 0, to, with_less, &d) < to;
         reduce_drop(r, d.items, d.room, sizeof *d.items);
         if (!again) return helped;
         helped = true;

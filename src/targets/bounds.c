@@ -143,6 +143,21 @@ bool conv_scales_fit(xir_infer *at) {
 
 bool product_scales_fit(xir_infer *at) { return product_fits(at, false); }
 
+/* Of compiled ops only the weights are seen. Maps of other bits are another rule's. */
+bool hard_scales_fit(xir_infer *at) {
+    const xir_hard_op_attrs *a = xir_infer_attrs(at);
+    const xir_type *map = xir_infer_output(at, 0);
+    const int64_t b = is_normalised(map) ? bits_of(map) : 0;
+    for (size_t i = 0; i < a->params.size && (b == 8 || b == 16); i++) {
+        const xir_type *type = xir_value_type(a->params.data[i]);
+        exponents x;
+        char where[32];
+        snprintf(where, sizeof where, "params/%zu", i);
+        if (is_quantised(type) && !weights_fit(at, where, type, b, 2 * b + MOST_SHIFT, &x)) return false;
+    }
+    return true;
+}
+
 /* ---- two maps ---------------------------------------------------------------------------------------------------- */
 
 static bool cut_fits(xir_infer *at, const xir_scales *cut, int64_t beyond) {

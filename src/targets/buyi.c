@@ -381,6 +381,7 @@ static bool maps_are_quantised(xir_infer *at) {
 
 static const char weights[] = "m * 2^-e with m of 1 to 255, the greatest above 127, one e of b to 2b + 5, and a bias of "
                               "2b bits with the same m and 0 <= e - n <= 5";
+static const char hard_weights[] = "m * 2^-e with m of 1 to 255, the greatest above 127, and one e of b to 2b + 5";
 static const char cuts[] = "legalize cuts padding or the map", splits[] = "legalize splits the kernel",
                   turns[] = "legalize transposes before and after", steps[] = "legalize makes steps of it";
 
@@ -517,7 +518,8 @@ static const xir_target_rule rules[] = {
     NOT (unstack,       "legalize makes it Slices"),
     NOT (pixel_shuffle, "legalize makes it a Transpose"),
 
-    { .cls = xir_hard_op_class, .name = "hard_op", .flags = XIR_RULE_COMPILED, .source = "real file" },
+    { .cls = xir_hard_op_class, .holds = hard_scales_fit, .needs = hard_weights, .name = "hard-scales",
+      .source = "real file", .flags = XIR_RULE_TYPES },
     COMPILED("customop::ImageMake"),
     COMPILED("customop::DetPost"),
 };

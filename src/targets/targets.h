@@ -35,6 +35,7 @@ bool matmul_sums_fit(xir_infer *at);
 bool maps_have_scale_one(xir_infer *at);
 bool conv_scales_fit(xir_infer *at);
 bool product_scales_fit(xir_infer *at);
+bool hard_scales_fit(xir_infer *at);
 bool matmul_cut_fits(xir_infer *at);
 bool multiply_cut_fits(xir_infer *at);
 

@@ -16,7 +16,8 @@ const [npm, xir, model, folder, ...words] = process.argv.slice(2);
 const ort = createRequire(import.meta.url)(resolve(npm));
 const dims = Object.fromEntries(words.map(w => w.split('=')).map(([name, n]) => [name, Number(n)]));
 const arrays = { float32: Float32Array, float64: Float64Array, int32: Int32Array, int64: BigInt64Array, bool: Uint8Array };
-const codes = { float32: '<f4', float64: '<f8', int32: '<i4', int64: '<i8', bool: '|b1' };
+const codes = { float32: '<f4', float64: '<f8', int8: '|i1', uint8: '|u1', int32: '<i4', int64: '<i8',
+                bool: '|b1' };
 
 function npy(name, type, shape, data) {
     const comma = shape.length === 1 ? ',' : '';

@@ -135,6 +135,25 @@ static xir_network *cut(const char *story, bool broken) {
     return net;
 }
 
+/* A compiled op with stored weights. */
+static xir_network *hard_scales(bool broken) {
+    xir_network *net = normalised("x: 1 8; y = ReLU x; out y", 1, 0);
+    const xir_type *map = xir_value_type(xir_op_output(story_op(net, "y"), 0));
+    const xir_scales *scales = exp_scales(broken ? 100 : 200, 10, 8);
+    const xir_type *element = xir_type_quantized(ctx, scales, NULL, 0, xir_type_sint(ctx, 8), NULL);
+    static const char zeros[8] = "";
+    xir_value *w = xir_params_copy(net, XIR_STR("stored"), xir_type_with_element(ctx, map, element, why), zeros, 8);
+    xir_hard_op_attrs attrs = xir_hard_op_init();
+    attrs.params = (xir_values){ &w, 1 };
+    xir_op *hard = xir_network_add(net, &(xir_op_desc){
+        .size = sizeof(xir_op_desc), .cls = xir_class_find_decl(ctx, xir_hard_op_class()), .id = XIR_NO_ID,
+        .attrs = &attrs, INPUTS(xir_op_output(story_op(net, "y"), 0)), TYPES(map),
+        .before = xir_network_output_op(net) });
+    assert_non_null(hard);
+    DOES(xir_op_set_input(xir_network_output_op(net), 0, xir_op_output(hard, 0)));
+    return net;
+}
+
 static xir_network *map_scale(bool broken) { return normalised("x: 1 4; y = ReLU x; out y", broken ? 2 : 1, 0); }
 static xir_network *conv_scales(bool broken) {
     return normalised("x: NHWC 1 3 3 4; w: params HWIO 3 3 4 8; y = Conv2d x w; out y", 1, broken ? 300 : 200);
@@ -261,6 +280,7 @@ static const row buyi[] = {
     { "matmul-scales", "broken", "legal", TYPED, matmul_scales },
     { "matmul-cut",  "broken", "legal", TYPED, matmul_cut },
     { "multiply-cut", "broken", "legal", TYPED, multiply_cut },
+    { "hard-scales", "broken", "legal", TYPED, hard_scales },
 };
 
 static const row zhuge[] = {

@@ -127,6 +127,79 @@ static void what_the_fault_needs_is_kept(void **state) {
     xir_network_free(small);
 }
 
+/* A network in the text format. */
+static xir_network *text_net(const char *text) {
+    xir_load_options how = XIR_INIT(xir_load_options, .format = "text");
+    xir_network *net = xir_network_read(ctx, text, strlen(text), XIR_STR("model"), &how, why);
+    if (!net) xir_diags_print(why, stderr);
+    assert_non_null(net);
+    return net;
+}
+
+/* Answers yes while the check of the dialect finds nothing and there is an op of the class. */
+static void find_foreign(void *user, xir_network *const *candidates, size_t n, xir_reduce_answer *answers) {
+    for (size_t i = 0; i < n; i++) {
+        DOES(xir_dialect_check(candidates[i], why));
+        char *text = story_text(candidates[i]);
+        answers[i] = strstr(text, user) ? XIR_REDUCE_YES : XIR_REDUCE_NO;
+        free(text);
+    }
+}
+
+static xir_network *foreign_reduced(const char *text, const char *needs) {
+    xir_network *net = text_net(text);
+    const xir_reduce_options how = XIR_INIT(xir_reduce_options, .ask = find_foreign, .user = (void *)(uintptr_t)needs);
+    xir_network *small = xir_reduce(net, &how, NULL, why);
+    assert_non_null(small);
+    xir_network_free(net);
+    return small;
+}
+
+/* Types of values follow, and numbers in attributes: the groups of a depthwise convolution. Attributes that a node may
+ * lack are gone. */
+static void a_dialect_has_smaller_dims_and_default_attributes(void **state) {
+    (void)state;
+    static const char model[] = "xir 1\n.name \"m\" .framework ONNX \"opset13\" .tags {onnx.opset={\"\"=13}}\n"
+        "%x = Input() : fp32 **** [1,32,17,17]\n"
+        "%a = onnx::Relu(%x) : none\n"
+        "%b = onnx::Conv(%a, @w : fp32 **** [32,1,3,3] = splat 2) {\"group\"=32, \"pads\"=[1,1,1,1], "
+        "\"strides\"=[2,2]} : fp32 **** [1,32,9,9]\n"
+        "%c = onnx::Reshape(%b, @s : int64 * [2] = [32,-1]) : none\n"
+        "Output(%c)\n";
+    xir_network *small = foreign_reduced(model, "onnx::Conv");
+    assert_string_equal(kinds_of(small), "Conv");
+    const xir_op *conv = xir_op_next(xir_network_input_op(small));
+    assert_true(!xir_op_extra(conv) || !xir_op_extra(conv)->size);
+    for (int64_t i = 0; i < 4; i++) {
+        assert_int_equal(xir_type_dim(xir_value_type(xir_op_input(conv, 1)), i, false), 1);
+        assert_int_equal(xir_type_dim(xir_value_type(xir_op_output(conv, 0)), i, false), 1);
+    }
+    xir_network_free(small);
+    small = foreign_reduced(model, "onnx::Reshape");
+    assert_string_equal(kinds_of(small), "Reshape");
+    const xir_op *reshape = xir_op_next(xir_network_input_op(small));
+    assert_int_equal(xir_type_dim(xir_value_type(xir_op_output(reshape, 0)), 1, false), 1);
+    xir_network_free(small);
+}
+
+/* No rule of an op tells the types of its outputs, or which attributes it needs. */
+static void an_op_without_a_row_keeps_its_types_and_attributes(void **state) {
+    (void)state;
+    xir_network *small = foreign_reduced("xir 1\n.name \"m\" .framework ONNX \"opset13\" "
+        ".tags {onnx.opset={\"\"=13, \"com.acme\"=1}}\n"
+        "%x = Input() : fp32 ** [8,6]\n"
+        "%a = onnx::Relu(%x) : none\n"
+        "%b = onnx::com.acme.Odd(%a) {\"beta\"=3} : fp32 ** [8,6]\n"
+        "%c = onnx::Relu(%b) : none\n"
+        "Output(%c)\n", "Odd");
+    assert_string_equal(kinds_of(small), "com.acme.Odd");
+    const xir_op *odd = xir_op_next(xir_network_input_op(small));
+    assert_int_equal(xir_op_extra(odd)->size, 1);
+    assert_int_equal(xir_type_dim(xir_value_type(xir_op_output(odd, 0)), 0, false), 8);
+    assert_int_equal(xir_type_dim(xir_value_type(xir_op_input(odd, 0)), 1, false), 6);
+    xir_network_free(small);
+}
+
 static void a_part_has_the_ops_of_the_network(void **state) {
     (void)state;
     asked a = { .text = "Add|beta=3" };
@@ -254,17 +327,39 @@ static void scarce_reduce(want *w) {
 }
 SCARCE_TEST(scarce_reduce)
 
+static void scarce_dialect(want *w) {
+    static const char model[] = "xir 1\n.name \"m\" .framework ONNX \"opset13\" .tags {onnx.opset={\"\"=13}}\n"
+        "%x = Input() : fp32 **** [1,2,1,1]\n"
+        "%b = onnx::Conv(%x, @w : fp32 **** [2,1,1,1] = splat 2) {\"group\"=2} : fp32 **** [1,2,1,1]\n"
+        "%c = onnx::Reshape(%b, @s : int64 * [2] = [2,-1]) : none\n"
+        "Output(%c)\n";
+    const xir_load_options from = XIR_INIT(xir_load_options, .format = "text");
+    xir_network *net = NULL, *small = NULL;
+    asked a = { .text = "onnx::Conv|onnx::Reshape" };
+    scarcity = w;
+    IN_PLENTY(w, net = xir_network_read(w->ctx, model, sizeof model - 1, XIR_STR("model"), &from, w->why));
+    const xir_reduce_options how = XIR_INIT(xir_reduce_options, .ask = ask_in_plenty, .user = &a);
+    TRY_MAKE(w, small, xir_reduce(net, &how, NULL, w->why));
+    IN_PLENTY(w, w->result = story_text(small));
+    xir_network_free(small);
+    xir_network_free(net);
+}
+SCARCE_TEST(scarce_dialect)
+
 GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_op_is_left_of_a_fault_of_one_op),
         cmocka_unit_test(ops_that_a_fault_needs_together_stay),
         cmocka_unit_test(dims_and_attributes_and_weights_shrink),
         cmocka_unit_test(what_the_fault_needs_is_kept),
+        cmocka_unit_test(a_dialect_has_smaller_dims_and_default_attributes),
+        cmocka_unit_test(an_op_without_a_row_keeps_its_types_and_attributes),
         cmocka_unit_test(a_part_has_the_ops_of_the_network),
         cmocka_unit_test(few_runs_find_one_op_of_many),
         cmocka_unit_test(a_limit_and_a_stop_keep_the_best_so_far),
         cmocka_unit_test(what_is_not_interesting_is_not_reduced),
         cmocka_unit_test(test_scarce_reduce),
+        cmocka_unit_test(test_scarce_dialect),
     };
     return RUN_GROUP(tests);
 }

@@ -227,36 +227,6 @@ static int reduce(const loaded *l, const xir_reduce_options *how) {
     return code;
 }
 
-/* Gives a value of the file the type that a value of the converted copy has, in the order of axes of the file. */
-static xir_status take_type(xir_network *net, const xir_provenance *p, const xir_value *v) {
-    int64_t ids[8];
-    size_t n = 0;
-    xir_status status = xir_provenance_values_of(p, v, ids, 8, &n);
-    for (size_t i = 0; i < n && i < 8 && !status; i++) {
-        xir_value *of = xir_network_value_by_id(net, ids[i]);
-        if (!of || xir_type_as_tensor(xir_value_type(of)) || !xir_type_as_tensor(xir_value_type(v))) continue;
-        const xir_type *type = xir_type_with_layout(context, xir_value_type(v), NULL, NULL);
-        if (type) status = xir_value_set_type(of, type);
-    }
-    return status;
-}
-
-/* A file of another framework need not have the types of its inner values, which become inputs of candidates. The pass
- * to-xir infers them in a copy; what it does not convert stays without. */
-static int find_types(xir_network *net) {
-    if (!xir_network_is_dialect(net)) return DONE;
-    xir_network *copy = xir_network_clone(net);
-    xir_provenance *p = copy ? xir_provenance_new(copy, NULL) : NULL;
-    xir_status status = p ? xir_pass_run(copy, "to-xir", NULL, NULL, NULL) : XIR_E_MEMORY;
-    if (status != XIR_E_MEMORY) status = XIR_OK;
-    for (const xir_op *op = p ? xir_network_first(copy) : NULL; op && !status; op = xir_op_next(op))
-        for (size_t i = 0; i < xir_op_output_count(op) && !status; i++)
-            status = take_type(net, p, xir_op_output(op, (int64_t)i));
-    xir_provenance_free(p);
-    xir_network_free(copy);
-    return status ? no_memory() : DONE;
-}
-
 static const char *last_name(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
@@ -278,7 +248,6 @@ static int run(int n, char **operands) {
                            "standard input");
     }
     q.format = l.format;
-    if (!code) code = find_types(l.net);
     if (!code && !bench_open(last_name(l.path), how.jobs)) code = REFUSED;
     if (!code) code = reduce(&l, &how);
     bench_close();
