@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Params that are made before their bytes: for callers that compute large ones, which would otherwise be copied first. */
+/* Params that are made before their bytes: for callers that compute large ones, which would otherwise be copied
+ * first. */
 #ifndef CORE_PARAMS_ROOM_H
 #define CORE_PARAMS_ROOM_H
 
