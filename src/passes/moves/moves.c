@@ -9,12 +9,13 @@
 static xir_status run(xir_pass *at) {
     static const pass_rule *const families[] = { moves_parts, moves_picks, moves_turns };
     xir_status status = moves_merge(at);
-    size_t before;
-    do {
-        if (!status) status = rules_run(at, families, sizeof families / sizeof *families);
+    for (size_t before = SIZE_MAX; !status && at->changes != before;) {
         before = at->changes;
-        if (!status) status = moves_merge(at);
-    } while (!status && at->changes != before);
+        status = rules_run(at, families, sizeof families / sizeof *families);
+        if (status || at->changes == before) break;
+        before = at->changes;
+        status = moves_merge(at);
+    }
     return status;
 }
 
