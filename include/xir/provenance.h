@@ -24,9 +24,9 @@
  *     or, if only an Output does, the one that it reads.
  * So every source of an op lies on a path between the values that the op's inputs and outputs stand for. A path
  * begins with the op that makes its first value, and where it meets a value that was found to be equal to another
- * one, it may go on at that. For an op that reads constants alone, only the end of the path counts. If one of two equal
- * results was a value in between, which stands for none, a path may go on at the one that stays: up to what earlier ops
- * stand for, and down to what later ones do. */
+ * one, it may go on at that. For an op that reads constants alone, only the end of the path counts. If a value in
+ * between, which stands for none, and one that stands for some became one value, a path may go on at it: up to what
+ * earlier ops stand for, and down to what later ones do. */
 #ifndef XIR_PROVENANCE_H
 #define XIR_PROVENANCE_H
 

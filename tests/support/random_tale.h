@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Random stories (story.h) of ops that `fold-products` follows: factors, addends, products, norms, padding, pools, orders
- * and moves. All values that lines share have one type, so that any of them can be the input of any line. */
+/* Random stories (story.h) of ops that `fold-products` follows: factors, addends, products, norms, padding, pools,
+ * orders and moves. All values that lines share have one type, so that any of them can be the input of any line. */
 #ifndef SUPPORT_RANDOM_TALE_H
 #define SUPPORT_RANDOM_TALE_H
 

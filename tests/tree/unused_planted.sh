@@ -71,11 +71,11 @@ given=$exceptions exceptions=$work/more
 { cat "$given"; echo "xir_nothing  an exception that nothing needs"; } >"$work/more"
 expect "not needed any more: xir_nothing"
 
-sed '/^element_loops_at/d' "$given" >"$work/more"
-expect "no other file uses the function element_loops_at"
+sed '/^gemm_path_at/d' "$given" >"$work/more"
+expect "no other file uses the function gemm_path_at"
 
-{ sed '/^element_loops_at/d' "$given"; echo "element_loops_at"; } >"$work/more"
-expect "without a reason: element_loops_at"
+{ sed '/^gemm_path_at/d' "$given"; echo "gemm_path_at"; } >"$work/more"
+expect "without a reason: gemm_path_at"
 
 [ "$failed" -eq 0 ] && echo "every plant is found"
 exit "$failed"

@@ -5,7 +5,7 @@
  * affected. Before a write they get their own blob, unless they have one. The type decides each time whether there
  * are enough bytes: a type that takes none needs no blob, and such Params always count as having data. */
 #include <stdio.h>
-#include "graph.h"
+#include "params_room.h"
 #include "types.h"
 
 /* Params without a type, which only readers make, take as many bytes as they have. */
@@ -104,15 +104,22 @@ static xir_value *new_with(xir_network *net, xir_str text, const xir_type *type,
     return value;
 }
 
-xir_value *xir_params_copy(xir_network *net, xir_str text, const xir_type *type, const void *data, size_t size) {
+xir_value *params_with_room(xir_network *net, xir_str text, const xir_type *type, size_t size, void **bytes) {
     if (!net) return NULL;
     if (!type) return no_type(net, text);
     if (!size_fits(net, text, type, size)) return NULL;
     blob *b = blob_new(&net->alloc, size);
     if (!b) net_fail(net, XIR_E_MEMORY, "no memory for %zu bytes of a parameter", size);
-    else if (size) memcpy((void *)(uintptr_t)b->bytes, data, size);
     xir_value *value = new_with(net, text, type, b);
-    if (!value) blob_release(b);
+    if (value) *bytes = (void *)(uintptr_t)b->bytes;
+    else blob_release(b);
+    return value;
+}
+
+xir_value *xir_params_copy(xir_network *net, xir_str text, const xir_type *type, const void *data, size_t size) {
+    void *bytes;
+    xir_value *value = params_with_room(net, text, type, size, &bytes);
+    if (value && size) memcpy(bytes, data, size);
     return value;
 }
 

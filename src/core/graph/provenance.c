@@ -285,6 +285,21 @@ static bool is_inside(const provenance_scope *s, const xir_value *v) {
     return true;
 }
 
+/* Returns true if an op of the scope that uses `to` makes something else than `from` for ops outside: it will stay. */
+static bool feeds_outside(const provenance_scope *s, const xir_value *to, const xir_value *from) {
+    enum { LOOKED_AT = 64 };
+    size_t n = 0;
+    for (const xir_use *u = to->uses; u && n < LOOKED_AT; u = u->next) {
+        for (uint32_t i = 0; i < u->user->n_outputs; i++) {
+            const xir_value *v = &op_outputs(u->user)[i];
+            for (const xir_use *w = v == from ? NULL : v->uses; w && n < LOOKED_AT; w = w->next, n++) {
+                if (!is_of_scope(s, w->user)) return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* A value that goes through (`to` is what `from` was computed from) takes the ops in between along only if they end
  * in a value of the source. Otherwise they were a step towards an op that stays: a Transpose for a convolution that
  * does without it. */
@@ -292,10 +307,11 @@ void provenance_note_replaced(xir_provenance *p, const xir_value *from, const xi
     const provenance_scope *s = p->scope;
     const xir_op *maker = value_op(to), *old = value_op(from);
     const uint32_t stands_for = value_origin_of(p, from), was = origin_of_value(p, from);
-    const bool between = !stands_for || (!value_origin_of(p, to) && to->uses);
+    const bool was_between = !value_origin_of(p, to) && to->uses && (!s || feeds_outside(s, to, from));
     const bool of_scope = s && maker && is_of_scope(s, maker);
     if (of_scope && is_inside(s, to)) set_value_origin(p, to, stands_for);
     else join_values(p, from, to);
+    if (was_between) set_between(p, to);
     if ((!maker && !value_is_params(to)) || (maker && maker == old)) return;
     const uint32_t target = maker ? maker->slot : target_of_params(to);
     const bool is_new = s && (target & ~ORIGIN_PARAMS) >= (maker ? s->slots : s->params);
@@ -304,7 +320,7 @@ void provenance_note_replaced(xir_provenance *p, const xir_value *from, const xi
     if (s) add_heir(p, (origin_heir){ to, old, target, was, is_new && old && is_of_scope(s, old) });
     else if (!maker && old) absorb_computed(p, target, old);
     else origin_absorb(p, target, &was, 1);
-    if (!s && between) set_between(p, to);
+    if (!s && !stands_for) set_between(p, to);
 }
 
 void provenance_note_passed(xir_provenance *p, const xir_value *from, const xir_value *to) {

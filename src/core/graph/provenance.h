@@ -97,8 +97,9 @@ static inline uint32_t origin_of_op(const xir_provenance *p, const xir_op *op) {
 }
 uint32_t origin_of_value(const xir_provenance *p, const xir_value *v);   /* of its op, or of the Params */
 uint32_t value_origin_of(const xir_provenance *p, const xir_value *v);
-/* Returns true if a value that stands for sources' values is also a value in between: it has taken the place of one that
- * stood for none, or did when it took the place of one that did. Its op then has sources of both. */
+/* Returns true if a value that stands for sources' values is also a value in between: it has taken the place of one
+ * that stands for none, or stood for none when it took the place of one. The ops that make and read it have sources
+ * of both. */
 bool value_is_between(const xir_provenance *p, const xir_value *v);
 
 /* Notes that memory ran out, if `ok` is false. Returns `ok`. */

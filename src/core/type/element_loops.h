@@ -39,6 +39,11 @@ typedef struct element_loops {
     void       (*dequantise)(const quantum *q, size_t n, double *restrict x);
     void       (*quantise)(const quantum *q, size_t n, const double *restrict in, double *restrict out);
     void       (*rescale)(const quantum *q, size_t n, const double *restrict in, double *restrict out);
+    /* fp32 as stored, times one factor or times one each, in double and rounded once; products are added to sums. */
+    void       (*scale)(const uint8_t *restrict b, size_t n, double factor, uint8_t *restrict out);
+    void       (*scale_each)(const uint8_t *restrict b, size_t n, const double *restrict factors,
+                             uint8_t *restrict out);
+    void       (*add_scaled)(const uint8_t *restrict b, size_t n, double factor, double *restrict sums);
 } element_loops;
 
 element_store element_store_of(element_format f);

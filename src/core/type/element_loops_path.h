@@ -151,6 +151,33 @@ TARGET static void PATH(rescale)(const quantum *q, size_t n, const double *restr
     for (size_t i = 0; i < n; i++) out[i] = in[i] / factor[i] + zero[i];
 }
 
+TARGET static void PATH(scale)(const uint8_t *restrict b, size_t n, double factor, uint8_t *restrict out) {
+    for (size_t i = 0; i < n; i++) {
+        float x;
+        memcpy(&x, b + i * sizeof x, sizeof x);
+        x = (float)((double)x * factor);
+        memcpy(out + i * sizeof x, &x, sizeof x);
+    }
+}
+
+TARGET static void PATH(scale_each)(const uint8_t *restrict b, size_t n, const double *restrict factors,
+                                    uint8_t *restrict out) {
+    for (size_t i = 0; i < n; i++) {
+        float x;
+        memcpy(&x, b + i * sizeof x, sizeof x);
+        x = (float)((double)x * factors[i]);
+        memcpy(out + i * sizeof x, &x, sizeof x);
+    }
+}
+
+TARGET static void PATH(add_scaled)(const uint8_t *restrict b, size_t n, double factor, double *restrict sums) {
+    for (size_t i = 0; i < n; i++) {
+        float x;
+        memcpy(&x, b + i * sizeof x, sizeof x);
+        sums[i] += (double)x * factor;
+    }
+}
+
 static const element_loops PATH(loops) = {
     .name = PATH_NAME,
     .to_reals = {
@@ -178,6 +205,7 @@ static const element_loops PATH(loops) = {
         [STORED_U32]  = PATH(i64s_to_u32),   [STORED_S64] = PATH(i64s_to_s64),  [STORED_U64] = PATH(i64s_to_s64),
     },
     .dequantise = PATH(dequantise), .quantise = PATH(quantise), .rescale = PATH(rescale),
+    .scale = PATH(scale), .scale_each = PATH(scale_each), .add_scaled = PATH(add_scaled),
 };
 
 #undef TO_REALS

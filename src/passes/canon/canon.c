@@ -33,8 +33,8 @@ xir_value *canon_number(const xir_match *m, double number) {
     const xir_type *x = xir_match_value(m, 0)->type;
     xir_network *net = m->root->net;
     const int64_t one = 1;
-    const xir_type *type = type_tensor(&net->pool, xir_type_element(x), NULL, (xir_i64s){ &one, xir_type_rank(x) ? 1 : 0 },
-                                       (xir_refs){ 0 });
+    const xir_i64s dims = { &one, xir_type_rank(x) ? 1 : 0 };
+    const xir_type *type = type_tensor(&net->pool, xir_type_element(x), NULL, dims, (xir_refs){ 0 });
     uint64_t bytes = 0, room[2] = { 0 };
     if (!type || xir_type_bytes(type, &bytes) || bytes > sizeof room) return NULL;
     element_put_real(element_format_of(x), room, 0, number);

@@ -370,6 +370,7 @@ xir_status plan_apply(plan *l) {
         if (root->root == i && !is_untouched(l, root)) status = connect_root(l, root, &changes);
     }
     if (!status && changes) status = infer_again(l, &changes);
+    l->again |= changes && l->letters;
     xir_pass_changed(l->at, changes);
     return status;
 }

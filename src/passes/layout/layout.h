@@ -126,6 +126,7 @@ typedef struct plan {
     bool                 failed;        /* out of memory                                                 */
     bool                 first;         /* the aim is channels first, not last                           */
     bool                 again;         /* the plan may make further orders possible                     */
+    bool                 letters;       /* letters keep some Transpose: they may be others afterwards    */
     type_facts           facts[FACTS];
 } plan;
 

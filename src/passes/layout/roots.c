@@ -127,7 +127,8 @@ static void make_view(plan *l, node *n) {
     if (!order_of_op(op, &own)) return;
     axis_order view = order_then(from->view, own);
     value_node *root = &l->values[from->root];
-    if (own == ORDER_SAME && !letters_agree(from->type, ORDER_SAME, op_outputs(op)->type)) return;   // it only gives letters
+    /* it only gives letters */
+    if (own == ORDER_SAME && !letters_agree(from->type, ORDER_SAME, op_outputs(op)->type)) return;
     if (own == ORDER_SAME && must_stay(op, op_inputs(op)[0].value)) return;
     if (view == ORDER_SAME) {
         const xir_value *first = value_at(l, root);

@@ -40,8 +40,16 @@ static bool has_constants(const xir_match *m, void *user) {
 
 static const xir_pattern_decl norm = { XIR_PATTERN_HEAD("norm", rows), .check = has_constants };
 
-static double number(const xir_value *v, size_t i, double otherwise) {
-    return v ? element_real(element_format_of(v->type), xir_params_data(v, NULL), i) : otherwise;
+/* Reads the numbers of gamma, 1 if it is NULL, and of beta, 0 if it is. */
+static void read_lines(const xir_value *gamma, const xir_value *beta, channel_line *lines, size_t n) {
+    const element_format of_gamma = element_format_of(gamma ? gamma->type : NULL);
+    const element_format of_beta = element_format_of(beta ? beta->type : NULL);
+    const void *factors = gamma ? xir_params_data(gamma, NULL) : NULL;
+    const void *addends = beta ? xir_params_data(beta, NULL) : NULL;
+    for (size_t i = 0; i < n; i++) {
+        lines[i].factor = factors ? element_real(of_gamma, factors, i) : 1;
+        lines[i].addend = addends ? element_real(of_beta, addends, i) : 0;
+    }
 }
 
 static xir_status make_bare(xir_op *op) {
@@ -72,8 +80,7 @@ static xir_verdict fold(xir_rewriter *at, const xir_match *m, const void *user) 
     read_constants(m->root, &gamma, &beta, &axis);
     channel_line *lines = absorb_begin(&c, xir_op_output(m->root, 0), last,
                                       (size_t)xir_type_dim(xir_match_value(m, X)->type, last, false));
-    for (size_t i = 0; lines && i < c.n_lines; i++)
-        lines[i] = (channel_line){ number(gamma, i, 1), number(beta, i, 0) };
+    if (lines) read_lines(gamma, beta, lines, c.n_lines);
     absorb_frees(&c, gamma);
     absorb_frees(&c, beta);
     if (lines && absorb_plan(&c)) {

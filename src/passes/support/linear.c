@@ -4,6 +4,8 @@
 #include "support/linear.h"
 #include <math.h>
 #include <xir/ops.h>
+#include "element_loops.h"
+#include "params_room.h"
 #include "support/affine.h"
 #include "support/numbers.h"
 #include "types.h"
@@ -73,11 +75,13 @@ bool linear_of(xir_op *op, linear *l) {
     return (l->transposed ? l->in_dim : l->out_dim) % l->groups == 0 && read_bias(l);
 }
 
-static double bias_at(const linear *l, size_t c) {
-    int64_t n;
-    if (!l->bias) return 0;
-    xir_type_elements(l->bias->type, &n);
-    return element_real(l->bias_form, xir_params_data(l->bias, NULL), n == 1 ? 0 : c);
+/* The bias of each output channel; 0 where there is none. */
+static void read_biases(const linear *l, double *out) {
+    const size_t channels = (size_t)l->out_channels;
+    const void *bytes = l->bias ? xir_params_data(l->bias, NULL) : NULL;
+    int64_t n = 0;
+    if (l->bias) xir_type_elements(l->bias->type, &n);
+    for (size_t c = 0; c < channels; c++) out[c] = bytes ? element_real(l->bias_form, bytes, n == 1 ? 0 : c) : 0;
 }
 
 int64_t linear_dim(const linear *l, const xir_type *data) {
@@ -99,9 +103,10 @@ bool linear_reads_all(const linear *l) {
 
 /* ---- new constants ---------------------------------------------------------------------------------------------- */
 
-xir_value *constant_copy(const xir_value *from, const xir_op *op) {
+/* A constant like another one, with room for its bytes: all are to be written. */
+static xir_value *constant_like(const xir_value *from, const xir_op *op, void **bytes) {
     uint64_t size;
-    const void *bytes = xir_params_data(from, &size);
+    (void)xir_params_data(from, &size);
     xir_str name = xir_value_name(from), by = xir_op_name(op);
     char both[200];
     if (from->uses && from->uses->next && name.size && by.size && name.size + by.size + 1 < sizeof both) {
@@ -110,7 +115,16 @@ xir_value *constant_copy(const xir_value *from, const xir_op *op) {
         memcpy(both + name.size + 1, by.data, by.size);
         name = (xir_str){ both, name.size + by.size + 1 };
     }
-    return xir_params_copy(op->net, name, from->type, bytes, size);
+    return params_with_room(op->net, name, from->type, size, bytes);
+}
+
+xir_value *constant_copy(const xir_value *from, const xir_op *op) {
+    uint64_t size;
+    void *bytes;
+    const void *read = xir_params_data(from, &size);
+    xir_value *copy = constant_like(from, op, &bytes);
+    if (copy && size) memcpy(bytes, read, size);
+    return copy;
 }
 
 /* A bias with one number per output channel, like the existing one if that has as many. */
@@ -173,21 +187,18 @@ static bool has_plain_rows(const linear *l) {
     return is_fp32 && l->groups == 1 && l->out_step == 1 && l->in_step == l->out_dim;
 }
 
-/* scale_weights for plain rows: the same numbers. Weights need not be aligned. */
-static void scale_rows(const linear *l, char *w, bool after, const channel_line *lines, double *sums) {
-    const char *read = xir_params_data(l->weights, NULL);
-    const size_t n = (size_t)l->out_dim;
-    float x;
-    for (size_t k = 0, in = 0; k < (size_t)l->count; k += n, in = in + 1 == (size_t)l->in_dim ? 0 : in + 1) {
-        for (size_t o = 0; w && o < n; o++) {
-            memcpy(&x, read + (k + o) * sizeof x, sizeof x);
-            x = (float)((double)x * lines[after ? o : in].factor);
-            memcpy(w + (k + o) * sizeof x, &x, sizeof x);
-        }
-        for (size_t o = 0; !after && lines[in].addend != 0 && o < n; o++) {
-            memcpy(&x, read + (k + o) * sizeof x, sizeof x);
-            sums[o] += (double)x * lines[in].addend;
-        }
+/* scale_weights for plain rows: the same numbers. `factors` are those of the output channels; NULL: lines are those of
+ * the input channels. */
+static void scale_rows(const linear *l, uint8_t *w, const double *factors, const channel_line *lines, double *sums) {
+    enum { FEW = 1024 };   /* weights for which the search for the best loops would take longer than they save */
+    const element_loops *loops = l->count < FEW ? element_loops_at(0) : element_loops_now();
+    const uint8_t *read = xir_params_data(l->weights, NULL);
+    const size_t n = (size_t)l->out_dim, rows = (size_t)l->count / n;
+    for (size_t k = 0, in = 0; k < rows; k++, in = in + 1 == (size_t)l->in_dim ? 0 : in + 1) {
+        const size_t at = k * n * sizeof(float);
+        if (w && factors) loops->scale_each(read + at, n, factors, w + at);
+        else if (w) loops->scale(read + at, n, lines[in].factor, w + at);
+        if (!factors && lines[in].addend != 0) loops->add_scaled(read + at, n, lines[in].addend, sums);
     }
 }
 
@@ -245,20 +256,25 @@ xir_status linear_make(const linear *l, const channel_line *lines, bool after, l
     const bool adds = has_addends(lines, n), scales = has_factors(lines, n), needs_bias = adds || (after && l->bias);
     *out = (linear_made){ NULL, NULL };
     if (!adds && !scales) return XIR_OK;
-    xir_value *weights = scales ? constant_copy(l->weights, l->op) : NULL;
+    void *w = NULL;
+    xir_value *weights = scales ? constant_like(l->weights, l->op, &w) : NULL;
     xir_value *bias = (weights || !scales) && needs_bias ? make_bias(l) : NULL;
-    void *w = weights ? xir_params_edit(weights) : NULL, *b = bias ? xir_params_edit(bias) : NULL;
-    double *sums = mem_new(&net->alloc, n_out * sizeof *sums);
-    if ((scales && !w) || (needs_bias && !b) || !sums) {
-        mem_free(&net->alloc, sums, n_out * sizeof *sums);
+    void *b = bias ? xir_params_edit(bias) : NULL;
+    double *sums = mem_new(&net->alloc, 2 * n_out * sizeof *sums), *factors = sums ? sums + n_out : NULL;
+    if ((scales && !weights) || (needs_bias && !b) || !sums) {
+        mem_free(&net->alloc, sums, 2 * n_out * sizeof *sums);
         return net_no_memory(net);
     }
-    for (size_t c = 0; c < n_out; c++)
-        sums[c] = after ? bias_at(l, c) * lines[c].factor + lines[c].addend : bias_at(l, c);
-    if (has_plain_rows(l)) scale_rows(l, w, after, lines, sums);
+    read_biases(l, sums);
+    for (size_t c = 0; c < n_out && after; c++) {
+        sums[c] = sums[c] * lines[c].factor + lines[c].addend;
+        factors[c] = lines[c].factor;
+    }
+    if (has_plain_rows(l)) scale_rows(l, w, after ? factors : NULL, lines, sums);
     else scale_weights(l, w, after, lines, sums);
-    for (size_t c = 0; c < n_out && needs_bias; c++) element_put_real(element_format_of(bias->type), b, c, sums[c]);
-    mem_free(&net->alloc, sums, n_out * sizeof *sums);
+    const element_format form = element_format_of(needs_bias ? bias->type : NULL);
+    for (size_t c = 0; c < n_out && needs_bias; c++) element_put_real(form, b, c, sums[c]);
+    mem_free(&net->alloc, sums, 2 * n_out * sizeof *sums);
     *out = (linear_made){ weights, bias };
     return XIR_OK;
 }

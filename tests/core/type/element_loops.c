@@ -173,6 +173,44 @@ static void quantised_numbers(void **state) {
     }
 }
 
+/* Products of stored numbers with one factor, or with one each, in double and rounded once; and their sums. */
+static void scaled_numbers(void **state) {
+    (void)state;
+    static double factor[MOST], sums[MOST];
+    static uint8_t out[MOST * 4];
+    for (size_t p = 0; path_named(p); p++) {
+        const element_loops *l = path_named(p);
+        for (size_t turn = 0; turn < 80; turn++) {
+            const size_t n = turn < 70 ? turn : MOST - 8 - chance(100), shift = turn % 4;
+            uint8_t *in = stored + shift;
+            for (size_t i = 0; i < n * 4; i++) in[i] = (uint8_t)chance(256);
+            for (size_t i = 0; i < n + 1; i++) {
+                do factor[i] = some_real(); while (isnan(factor[i]));
+                sums[i] = found[i] = some_real();
+            }
+            for (int each = 0; each < 2; each++) {
+                for (size_t i = 0; i < n; i++) {
+                    float x;
+                    memcpy(&x, in + i * 4, 4);
+                    x = (float)((double)x * factor[each ? i : n]);
+                    memcpy(expected + i * 4, &x, 4);
+                }
+                if (each) l->scale_each(in, n, factor, out);
+                else l->scale(in, n, factor[n], out);
+                check_bytes(l, "fp32", each ? "times one each" : "times one factor", out, expected, 4, n);
+            }
+            l->add_scaled(in, n, factor[n], found);
+            for (size_t i = 0; i < n; i++) {
+                float x;
+                memcpy(&x, in + i * 4, 4);
+                const double sum = sums[i] + (double)x * factor[n];
+                if (memcmp(&sum, &found[i], sizeof sum) && !(isnan(sum) && isnan(found[i])))
+                    fails(l, "fp32", "added", n, i);
+            }
+        }
+    }
+}
+
 static void a_path_is_chosen_by_its_name(void **state) {
     (void)state;
     char before[20] = "";
@@ -232,7 +270,8 @@ static void elements_at_places(void **state) {
 GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loops_are_those_of_one_element), cmocka_unit_test(all_narrow_floats),
-        cmocka_unit_test(quantised_numbers), cmocka_unit_test(a_path_is_chosen_by_its_name),
+        cmocka_unit_test(quantised_numbers), cmocka_unit_test(scaled_numbers),
+        cmocka_unit_test(a_path_is_chosen_by_its_name),
         cmocka_unit_test(elements_at_places),
     };
     return RUN_GROUP(tests);
