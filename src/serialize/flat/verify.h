@@ -49,7 +49,7 @@ xir_status flat_verifier_init(flat_verifier *v, const flat_schema *schema, const
                               const flat_slot *later, const uint8_t *data, uint64_t size, xir_str name, xir_diags *why);
 void       flat_verifier_free(flat_verifier *v);
 
-/* Verifies item i of the list that was left out; it is at `at` in the file, its tag at `tag_at`. False with a finding. */
+/* Verifies item i of the list that was left out, at `at` in the file; its tag is at `tag_at`. False with a finding. */
 bool flat_verify_later(flat_verifier *v, const flat_slot *list, size_t i, uint32_t at, uint32_t tag_at);
 
 /* Verifies an item of the inputs of such an item, likewise. The caller has put the path into the trace. */

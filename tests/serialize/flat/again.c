@@ -33,13 +33,15 @@ static flat_file chain(void) {
 
 /* The network of a file; NULL: it is refused, in the words of the verifier if that refuses it too. */
 static xir_network *read_as_verified(const flat_file *f) {
-    static xir_diags *found;
-    if (!found) assert_non_null(found = xir_diags_new(ctx));
-    xir_diags_clear(found);
+    xir_diags *found = xir_diags_new(ctx);
+    assert_non_null(found);
     xir_diags_clear(why);
     const xir_status status = xir_flat_verify(ctx, f->data, f->size, XIR_STR(""), found);
     xir_network *net = flat_read_bytes(ctx, f->data, f->size, why);
-    if (!status) return net;
+    if (!status) {
+        xir_diags_free(found);
+        return net;
+    }
     assert_null(net);
     assert_int_equal(xir_diags_count(found), 1);
     assert_int_equal(xir_diags_count(why), 1);
@@ -48,6 +50,7 @@ static xir_network *read_as_verified(const flat_file *f) {
     assert_int_equal(got->byte, wanted->byte);
     assert_true(xir_str_equal(got->message, wanted->message));
     assert_true(xir_str_equal(got->path, wanted->path));
+    xir_diags_free(found);
     return NULL;
 }
 
