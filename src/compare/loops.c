@@ -34,9 +34,3 @@ const compare_loops *compare_loops_at(size_t i) {
 #else
 const compare_loops *compare_loops_at(size_t i) { return i == 0 ? &plain_loops : NULL; }
 #endif
-
-const compare_loops *compare_loops_fastest(void) {
-    size_t n = 1;
-    while (compare_loops_at(n)) n++;
-    return compare_loops_at(n - 1);
-}

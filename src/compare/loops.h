@@ -32,6 +32,5 @@ typedef struct compare_loops {
 
 /* Returns the loops of index `i`, NULL past the last ones that the processor can run. The last ones are the fastest. */
 const compare_loops *compare_loops_at(size_t i);
-const compare_loops *compare_loops_fastest(void);
 
 #endif
