@@ -152,7 +152,7 @@ static __attribute__((noinline)) bool move(xir_network *net, id_table *t, void *
     return true;
 }
 
-/* Moves an item of the table to another id; one that is there with this id stays. */
+/* Moves an item of the table to another id; an item that has this id stays. */
 static inline bool enter(xir_network *net, id_table *t, void *item, int64_t before, int64_t id, id_of *of) {
     return !atomic_load_explicit(&net->has_ids, memory_order_relaxed) || move(net, t, item, before, id, of);
 }

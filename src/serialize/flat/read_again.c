@@ -5,9 +5,9 @@
  * their offsets lead to the same places, and all their other bytes are equal, except in the fields that each op has of
  * its own: its id, name, inputs and outputs; of a value its id. Then their attributes, targets and types are the same.
  *
- * Nothing here has been verified. A table that is like a verified one needs a look at its own fields only. An op is made
- * here only if it has one output that is like an earlier value, and its ids are new. Its inputs may be new. All others
- * are verified and read in the ordinary way, in verify.c and read_op.c, which write the findings. */
+ * Nothing here has been verified. A table that is like a verified one needs a look at its own fields only. An op is
+ * made here only if it has one output that is like an earlier value, and its ids are new. Its inputs may be new. All
+ * others are verified and read in the ordinary way, in verify.c and read_op.c, which write the findings. */
 #include "flat/read.h"
 
 enum { OWN_ID, OWN_NAME, OWN_INPUTS, OWN_OUTPUTS = OWN_INPUTS + 2, OWN_COUNT = OWN_OUTPUTS + 2 };
@@ -228,7 +228,7 @@ static inline const flat_table *kind_of(const flat_reader *r, const items *of, u
     return of->tags[i] < values->n ? values->members[of->tags[i]] : NULL;
 }
 
-/* The value of an input that was read before; NULL: none. It may be no higher than `most`. */
+/* The value of an input that was read before, and has at most so many levels; NULL: none. */
 static inline xir_value *known_input(const flat_reader *r, const items *in, uint32_t i, uint32_t most) {
     const flat_table *as = kind_of(r, in, i);
     const uint8_t *table = as ? lead(r, in->offsets + 4 * i) : NULL;

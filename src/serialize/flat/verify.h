@@ -35,7 +35,7 @@ typedef struct flat_verifier {
     flat_vtable_seen seen[256];      /* by table number           */
     uint16_t         highest[256];   /* the same                  */
     uint8_t          levels[256];    /* that a table adds         */
-    uint8_t          least[256];     /* heights of tables with no other inside: lists and maps count, even empty ones */
+    uint8_t          least[256];     /* heights of tables with no other inside; lists and maps count, even empty */
 } flat_verifier;
 
 static inline uint64_t flat_vtable_key(const uint8_t *base, uint32_t table) {
@@ -43,13 +43,13 @@ static inline uint64_t flat_vtable_key(const uint8_t *base, uint32_t table) {
     return 2 * (uint64_t)vtable + (table >> 2 & 1);
 }
 
-/* Verifies a buffer as flat_check does, but leaves out the items of `later`, a list in the root, if it is not NULL. Free
- * the verifier whether or not this succeeds. */
+/* Verifies a buffer as flat_check does, but leaves out the items of `later`, a list in the root, if it is not NULL.
+ * Free the verifier whether or not this succeeds. */
 xir_status flat_verifier_init(flat_verifier *v, const flat_schema *schema, const flat_table *root,
                               const flat_slot *later, const uint8_t *data, uint64_t size, xir_str name, xir_diags *why);
 void       flat_verifier_free(flat_verifier *v);
 
-/* Verifies item i of the list that was left out; it is at `at` in the file, its tag at `tag_at`. False with a finding. */
+/* Verifies item i of the list that was left out, at `at` in the file; its tag is at `tag_at`. False with a finding. */
 bool flat_verify_later(flat_verifier *v, const flat_slot *list, size_t i, uint32_t at, uint32_t tag_at);
 
 /* Verifies an item of the inputs of such an item, likewise. The caller has put the path into the trace. */
