@@ -255,6 +255,8 @@ void encode_part(encoder *e, const format_part *part);
 
 /* The rows of `absent` that still hold their default: they stay absent. */
 uint64_t codec_left_out(const xir_class *cls, const void *body, uint64_t absent);
+/* Returns true if an object has its declared attributes and no others: a text may spell a scalar as the bare number. */
+bool codec_is_bare(const xir_object *object);
 /* Returns true if a key of the network is written. A key that the file did not have is left out until it is set. */
 bool codec_has_key(const xir_network *net, network_key key, uint64_t params_bytes, xir_str params_md5);
 

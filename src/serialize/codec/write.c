@@ -185,6 +185,10 @@ uint64_t codec_left_out(const xir_class *cls, const void *body, uint64_t absent)
     return out;
 }
 
+bool codec_is_bare(const xir_object *object) {
+    return !(object->extra && object->extra->size) && !codec_left_out(object->cls, object, object->absent);
+}
+
 static inline bool is_left_out(const codec_key *key, uint64_t out) {
     return out && key->what >= 0 && key->what < 64 && out >> key->what & 1;
 }
@@ -241,7 +245,7 @@ void encode_object(encoder *e, const xir_object *object) {
         s->ops->null(s);
         return;
     }
-    if (s->ops->form && encode_scalar(e, object)) return;
+    if (s->ops->form && codec_is_bare(object) && encode_scalar(e, object)) return;
     size_t begun = s->ops->begin(s, object);
     if (begun == SINK_DONE) return;
     const xir_class *cls = object->cls;

@@ -201,7 +201,7 @@ typedef struct own_fields {
     const xir_type *type;
 } own_fields;
 
-/* Where an offset leads; NULL if it does not lead to four bytes at an aligned place. */
+/* The target of an offset; NULL if it does not lead to four bytes at an aligned place. */
 static inline const uint8_t *lead(const flat_reader *r, const uint8_t *offset) {
     const uint64_t by = little_u32(offset), to = flat_place(r, offset) + by;
     return by && to <= r->size - 4 && to % 4 == 0 ? r->base + to : NULL;

@@ -286,10 +286,12 @@ static void put_form(text_writer *w, const xir_object *object) {
     buffer_free(&text);
 }
 
-/* A scalar is the bare number, and a real has a dot or an exponent. */
+/* A scalar is the bare number, and a real has a dot or an exponent. One with more keys, or without its number, is
+ * written as other objects. */
 static bool put_scalar(text_writer *w, const xir_object *object) {
     const xir_class *const *types = (const xir_class *const *)w->ctx->types;
     const xir_class *cls = object->cls;
+    if (!codec_is_bare(object)) return false;
     if (cls == types[CLASS_bool_imm]) {
         text_put(w, ((const xir_bool_imm *)object)->value ? "true" : "false");
     } else if (cls == types[CLASS_int_imm]) {
