@@ -40,6 +40,14 @@ printf '%s\n' 'xir 1' '.params 8 "33cdeccccebe80329f1fdbee7f5874cb"' '%a_output_
 same new.xir expected.xir
 run 0 convert old.xir old.json; run 0 convert new.xir new.json; same old.json new.json
 
+# A scalar with more keys, or without its number, is not the bare number.
+printf '%s' '{"_type_key":"icraft::xir::Network","ops":[{"_type_key":"icraft::xir::Pad","name":"p","op_id":0,' \
+    '"value":{"_type_key":"icraft::xir::IntImm","dtype":"@sint(8)"}},{"_type_key":"icraft::xir::Pad","name":"q","op_id":1,' \
+    '"value":{"_type_key":"icraft::xir::FloatImm","more":[1,2],"value":0.5}}]}' >scalars.json
+run 0 convert --no-params scalars.json again.json; run 0 convert --no-params again.json scalars.xir
+grep -q '"dtype":"@sint(8)"}.*"more":\[1,2\]' again.json || bad "JSON loses keys of a scalar"
+run 0 convert --no-params scalars.xir back.json; same back.json again.json
+
 # Bytes an op, without weights: of a trained network, and of a decoder with caches and named dims.
 few() { [ "$(wc -c <"$1")" -le "$(($2 * $3))" ] || bad "$1 has $(wc -c <"$1") bytes: at most $2 an op, $3 ops"; }
 run 0 opt "$SRC/examples/models/digits.onnx" digits.json
