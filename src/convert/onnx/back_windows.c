@@ -10,7 +10,7 @@
 
 /* ---- windows ---------------------------------------------------------------------------------------------------- */
 
-/* x with its own cells around it, as often as needed. */
+/* x repeated around itself, as often as the padding needs. */
 static xir_value *wrapped(xir_node *at, xir_value *x, windows *w) {
     enum { MOST = 1 << 20 };
     for (size_t k = 0; k < w->n && x; k++) {

@@ -24,7 +24,7 @@ static const char *const attribute_of[BRANCHES] = { "then_branch", "else_branch"
 
 /* ---- ops that always have a result ------------------------------------------------------------------------------ */
 
-/* The cases in which a class of XIR has no result, or one that nothing defines. */
+/* When an op of a class has no result, or an undefined one. */
 typedef enum undefined_when { ALWAYS, OF_INTEGERS, TO_INTEGERS, INDEXES, LISTS } undefined_when;
 
 static const struct { const char *key; undefined_when when; } undefined[] = {

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* An RNN, LSTM or GRU of XIR as most formats and libraries know them: the usual activations, without lengths, peepholes
- * and other extras. What is not like that is refused. */
+ * and other extras. Other variants are refused. */
 #ifndef CONVERT_RECURRENT_H
 #define CONVERT_RECURRENT_H
 

@@ -41,7 +41,7 @@ bool tsm_give_fields(xir_node *at, const char *key, xir_values inputs, xir_sets 
     return packed && !xir_node_failed(at);
 }
 
-/* 32-bit integers in some dims: lists are constants of the file. */
+/* A constant of the file that holds a list: 32-bit integers with these dims. */
 xir_value *tsm_list_of(xir_node *at, const xir_ints *v, const xir_ints *dims) {
     double *reals = v->v ? node_take(at, (v->n + 1) * sizeof *reals) : NULL;
     if (!reals) return node_no_memory(at), NULL;

@@ -146,7 +146,7 @@ bool tsm_back_batch_norm(xir_node *at) {
     return row_becomes(at, INS(x, factor, addend), SETS(INT("dim", (int64_t)axis)));
 }
 
-/* half cells, linear or nearest. */
+/* TSM has half cells, and interpolates linearly or takes the nearest. */
 bool tsm_back_upsample(xir_node *at) {
     resizing r;
     xir_value *x = image_input(at);

@@ -64,7 +64,7 @@ static void add_field(composed_question *q, const xir_field *f, const void *at) 
     }
 }
 
-/* An empty question if there is no short one. */
+/* Writes the question; it stays empty if it would be too long. */
 static void ask(composed_question *q, const xir_infer *at) {
     const xir_class *cls = at->cls;
     q->size = 0;

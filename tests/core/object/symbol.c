@@ -258,7 +258,7 @@ static void symbols_have_intervals(void **state) {
     assert_true(symbol_at(&pool, 0)->least == 8 && symbol_at(&pool, 0)->most == 100 && !symbol_at(&pool, 1));
 }
 
-/* Fewer values of a symbol are fewer values of what was made of it before. */
+/* A narrower interval of a symbol also narrows the expressions that were made of it before. */
 static void an_interval_narrows_what_depends_on_it(void **state) {
     (void)state;
     expr half = parsed("floor(n/2)"), least_4 = parsed("max(n, 4)");

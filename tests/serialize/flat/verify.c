@@ -214,7 +214,7 @@ static void one_table_may_be_two_things(void **state) {
     m = flat_make(ctx, "{'ops_type':['Abs','Sin'],'ops':['*o','*o'],'&':{'o':{'=':'Abs','op_id':4}}}");
     check(m.data, m.size, XIR_OK, XIR_E_EXISTS, "op_id 4 is already used by another op");
     flat_made_free(&m);
-    /* an empty table is anything */
+    /* an empty table fits every kind */
     m = flat_make(ctx, "{'ops_type':['Abs'],'ops':[{'compile_target_type':'HostTarget','compile_target':'*t','outputs_type':['Value','Value'],"
                        "'outputs':[{'v_id':1,'dtype_type':'BoolType','dtype':'*t','mtype_type':'HostMem','mtype':'*t'},{'v_id':2,'dtype_type':'BoolType','dtype':'*t'}]}],"
                        "'&':{'t':{'=':'BoolType'}}}");

@@ -34,7 +34,7 @@ static const file files[] = {
       "pnnx.Input               pnnx_input_0             0 1 x #x=(?,3)f16\n"
       "Tensor.slice             s                        1 1 x y a=None b=() c=(1,-2) d=(0.5,1.000000e-5) e=inf f=(a,b) g= h=12abc i=-1 j=45.0 k=[1,size(@0,2)] l=[[True,False],[1]] m=% n=9.999946e-41 #x=(?,3)f16 #y=(1)bool\n"
       "pnnx.Output              pnnx_output_0            1 0 y #y=(1)bool\n", { { NULL, 0 } }, true },
-    /* what is written otherwise by itself */
+    /* files that differ from what XIR would write */
     { HEAD("3", "2")
       "pnnx.Input               pnnx_input_0             0 1 0\n"
       "pnnx.Expression          e                        1 1 0 1 expr=[2,2] eps=1.000000e-05 z=1 a=007 key bias=-0.0 list=(1.0,2.50) $x=0 #1=(1,-1)f32\n"
