@@ -5,8 +5,9 @@
  * there into each other one, and come back byte for byte, with their parameters; a file that a format has written is
  * written again identically.
  *
- * XIR_DIFFERENTIAL=100000 in the environment tries so many networks, XIR_DIFFERENTIAL_SEED=7 the one with that seed. A
- * failure is reported with its seed, and with as few ops as still fail. */
+ * XIR_DIFFERENTIAL=100000 in the environment tries so many networks, XIR_DIFFERENTIAL_SEED=7 the one with that seed,
+ * and both together so many from that seed on. A failure is reported with its seed, and with as few ops as still
+ * fail. */
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
@@ -534,7 +535,7 @@ static void they_come_back_from_every_format(void **state) {
     for (size_t i = 0; i < COUNT(deadly); i++) signal(deadly[i], on_death);
     if (__sanitizer_set_death_callback) __sanitizer_set_death_callback(tell_seed);
     const char *times = getenv("XIR_DIFFERENTIAL"), *one = getenv("XIR_DIFFERENTIAL_SEED");
-    uint64_t first = one ? strtoull(one, NULL, 10) : 1, n = one ? 1 : times ? strtoull(times, NULL, 10) : OFTEN(USUAL);
+    uint64_t first = one ? strtoull(one, NULL, 10) : 1, n = times ? strtoull(times, NULL, 10) : one ? 1 : OFTEN(USUAL);
     size_t failed = 0, refused = 0, changed = 0, undetected = 0;
     for (seed_now = first; seed_now < first + n && failed < 5; seed_now++) {
         random_net *r = random_net_make(ctx, seed_now, NULL);
