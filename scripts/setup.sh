@@ -30,7 +30,7 @@ for need in "$@"; do
     case $need in
     build) ;;
     test)
-        programs="$programs g++:g++ /usr/bin/python3:python3 flatc:flatbuffers-compiler strace:strace"
+        programs="$programs g++:g++ /usr/bin/python3:python3 flatc:flatbuffers-compiler strace:strace xz:xz-utils"
         programs="$programs doxygen:doxygen mandoc:mandoc"
         packages="$packages libcmocka-dev nlohmann-json3-dev libonnx-testdata libflatbuffers-dev python3-msgpack"
         packages="$packages python3-jsonschema libonnx-dev libprotobuf-dev"
