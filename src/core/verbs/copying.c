@@ -306,6 +306,7 @@ bool copy_fields(copying *c, const xir_network *from) {
     for (int i = 0; i < XIR_TEXT_COUNT; i++) {
         if (xir_network_set_text(c->to, (xir_network_text)i, from->text[i])) return false;
     }
+    memcpy(c->to->version, from->version, sizeof c->to->version);   /* an empty text does not decide it */
     c->to->params_bytes = from->params_bytes;
     if (xir_network_set_ai_target(c->to, from->ai_target)) return false;
     c->to->ai_target_new = from->ai_target_new;

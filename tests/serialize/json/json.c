@@ -585,6 +585,19 @@ static void the_version_says_how_single_instructions_are_written(void **state) {
     check_round(old, strlen(old));
 }
 
+/* A file without a version is spelled as the newest one, and so is a copy of its network. */
+static void copies_are_spelled_as_their_network(void **state) {
+    (void)state;
+    static const char text[] =
+        "{\"_type_key\":\"icraft::xir::Network\",\"ops\":[" HARD("[" MAYBE("3") "]") "],\"tags\":{}}";
+    xir_network *net = must_read(text, strlen(text)), *copy = xir_network_clone(net);
+    assert_non_null(copy);
+    check_prints(net, 0, text, strlen(text));
+    check_prints(copy, 0, text, strlen(text));
+    xir_network_free(net);
+    xir_network_free(copy);
+}
+
 /* ---- edges ------------------------------------------------------------------------------------------------- */
 
 static void values_may_be_used_before_they_are_made(void **state) {
@@ -890,6 +903,7 @@ GROUP {
         cmocka_unit_test(the_version_says_when_ai_target_is_written),
         cmocka_unit_test(the_version_says_how_reals_are_held),
         cmocka_unit_test(the_version_says_how_single_instructions_are_written),
+        cmocka_unit_test(copies_are_spelled_as_their_network),
         cmocka_unit_test(values_may_be_used_before_they_are_made),
         cmocka_unit_test(counters_stand_above_every_id),
         cmocka_unit_test(an_op_uses_what_its_sub_op_makes),
