@@ -39,8 +39,8 @@ typedef struct xir_target_rule {
     xir_class_fn *cls;                   /* the class that it is about; NULL: see `key` and `traits`             */
     /* Returns true if an op keeps the rule. It sees attributes and types of inputs, and the types of the outputs, and
      * asks with the functions of infer.h. It is asked after check and inference have accepted the op: inputs that the
-     * class needs have types, and dims may be unknown. If the op breaks the rule, it may say what it found
-     * (xir_rule_found), and reports nothing else. NULL: every op keeps it. */
+     * class needs have types, and dims may be unknown. If the op breaks the rule, the function may report the number
+     * or text that breaks it (xir_rule_found), and reports nothing else. NULL: every op keeps the rule. */
     bool        (*holds)(xir_infer *at);
     const char   *needs;                 /* what must hold: "kernels of at most 7 x 7"; with `holds`             */
     const char   *mend;                  /* what would mend it: "split the kernel"; may be NULL. If its first word

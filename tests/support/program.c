@@ -87,7 +87,7 @@ static bool enter_folder(void) {
 }
 
 #if IS_SANITIZED
-/* Undefined behaviour is an illegal instruction (cmake/XirBuild.cmake), of which the stack is printed. */
+/* Undefined behaviour ends in an illegal instruction (cmake/XirBuild.cmake). Its stack is printed. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) { return "handle_sigill=1"; }
 #endif

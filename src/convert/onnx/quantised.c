@@ -140,7 +140,7 @@ static const xir_type *typed(xir_node *at, const xir_value *v, const xir_type *e
     return type;
 }
 
-/* Returns the value of which a BitCast to integers was made, if it has these elements. */
+/* Returns the input of a BitCast to integers, if it has these elements. */
 static xir_value *source_of(xir_value *v, const xir_type *element) {
     const xir_op *op = xir_value_op(v);
     xir_value *from = op && xir_op_is(op, xir_bit_cast_class()) ? xir_op_input(op, 0) : NULL;
