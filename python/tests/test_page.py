@@ -43,10 +43,16 @@ def test_the_stubs_are_those_of_the_classes():
             compile(stubs.function(cls), cls.key, "exec")
 
 
+@pytest.fixture(scope="module")
+def types_read(tmp_path_factory):
+    """mypy's cache: the stubs of Python and of the package are read once for all pages."""
+    return tmp_path_factory.mktemp("types")
+
+
 @pytest.mark.skipif("LD_PRELOAD" in os.environ or hasattr(sys, "gettotalrefcount"),
                     reason="the type checker says the same with a sanitizer and with assertions")
 @pytest.mark.parametrize("what", ["docs", "page", "tour"])
-def test_a_type_checker_accepts(tmp_path, what):
+def test_a_type_checker_accepts(tmp_path, types_read, what):
     mypy = pytest.importorskip("mypy.api", reason="mypy is not installed")
     file = tmp_path / f"{what}.py"
     if what == "page":
@@ -60,5 +66,5 @@ def test_a_type_checker_accepts(tmp_path, what):
     if os.path.basename(folder) not in ("site-packages", "dist-packages"):      # mypy looks there by itself
         os.environ["MYPYPATH"] = folder
     more = ["--disable-error-code", "no-untyped-def"] if what == "page" else []
-    said, wrong, code = mypy.run(["--strict", "--cache-dir", str(tmp_path), *more, str(file)])
+    said, wrong, code = mypy.run(["--strict", "--cache-dir", str(types_read), *more, str(file)])
     assert code == 0, said + wrong

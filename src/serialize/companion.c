@@ -139,7 +139,7 @@ xir_status xir_params_file_find(xir_context *ctx, const char *format_name, const
 xir_status xir_network_params_file(const xir_network *net, const char *format_name, const char *path, char *out,
                                    size_t room, size_t *size, xir_diags *why) {
     format f;
-    bool lacks, needs_file;
+    bool lacks, needs_file = false;
     *size = 0;
     if (!net) return diag_null(why, "network");
     if (!format_named(net->ctx, format_name, &f, why)) return XIR_E_UNKNOWN;

@@ -220,7 +220,7 @@ static bool read_outside(text_reader *r, source *s, word_kind kind, xir_str word
 
 /* "@w" or "@w : type = payload". */
 static bool read_params(text_reader *r, source *s, uint32_t *out) {
-    word_kind kind;
+    word_kind kind = WORD_NONE;
     xir_str word;
     int64_t id = 0;
     const char *at = here(s);
