@@ -600,7 +600,8 @@ static PyMethodDef net_methods[] = {
       DOC("rename($self, /, names, *, ops=True, values=True)",
           "Renames ops, and values with Params: `names` is a dict from old to new names, or a function that returns "
           "the new name for an old one, None to keep it. What has no name is left out. Returns how many have been "
-          "renamed. All new names are made first: an exception, or a key that nothing has, changes nothing.") },
+          "renamed. All new names are made first: an exception, or a key that nothing has, changes nothing. If memory "
+          "ends while they are set, the first things keep their new names; net.transaction() takes these back too.") },
     { "_tags",      net_get_tags,  METH_NOARGS,  NULL },
     { "_set_tag",   net_set_tag,   METH_VARARGS, NULL },
     { "_extra",     net_get_extra, METH_NOARGS,  NULL },

@@ -92,16 +92,23 @@ static void put_rows(pool_share *share, size_t from, size_t to, void *user) {
  * both dims are copied, so that every cache line is read once. */
 enum { TALL = 16, BROAD = 32 };
 
+/* The tile is put together by itself: if rows of the output are a power of two apart, few of them fit into the cache at
+ * a time, and each has to be written at once. */
 static void put_tile(const picking *k, size_t to, int64_t at, size_t rows, size_t i, size_t end) {
-    char *restrict out = k->m->to;
+    char tile[TALL * BROAD * sizeof(uint64_t)];
+    const size_t size = k->m->size, row = end - i;
+    const bool apart = size > sizeof(uint64_t);
+    char *out = apart ? k->m->to + (to + i) * size : tile;
+    const size_t step = apart ? k->apart : BROAD;
     const char *restrict in = k->m->from;
-    const int64_t *table = k->last;
-    EACH_SIZE (k->m->size,
-               for (; i < end; i++) {
-                   const char *restrict element = in + (at + table[i]) * (int64_t)SIZE;
-                   for (size_t j = 0; j < rows; j++)
-                       memcpy(out + (to + j * k->apart + i) * SIZE, element + j * SIZE, SIZE);
+    const int64_t *table = k->last + i;
+    EACH_SIZE (size,
+               for (size_t c = 0; c < row; c++) {
+                   const char *restrict element = in + (at + table[c]) * (int64_t)SIZE;
+                   for (size_t j = 0; j < rows; j++) memcpy(out + (j * step + c) * SIZE, element + j * SIZE, SIZE);
                })
+    for (size_t j = 0; j < rows && !apart; j++)
+        memcpy(k->m->to + (to + j * k->apart + i) * size, tile + j * BROAD * size, row * size);
 }
 
 static size_t parts(size_t n, size_t each) { return n / each + (n % each != 0); }
