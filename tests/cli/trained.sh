@@ -53,12 +53,17 @@ for scheme in onnx,maps=sint zhuge buyi; do
     measure 20 32 "scheme=$scheme,precision=f.csv"
 done
 
-# Every product is one operator of ONNX Runtime, and integers are the same without its optimisations.
+# Every product is one operator of ONNX Runtime; without its optimisations most words give the same integers.
 if [ -d "${XIR_ONNXRUNTIME-}" ] && command -v node >/dev/null; then
     measure 22 32 scheme=onnx
     run 0 opt q.fb q.onnx
     node "$SRC/tests/passes/quantize/trained.mjs" "$XIR_ONNXRUNTIME" "$XIR" >out 2>err || bad "trained.mjs"
     cat out
+    # From the same inputs, each operator gives the same elements.
+    node "$SRC/tests/cli/compare_onnxruntime.mjs" "$XIR_ONNXRUNTIME" "$XIR" q.onnx dump >out 2>err || bad "dump"
+    run 0 compare q.onnx dump --alone --json
+    json "len(d['pairs']) >= 300 and sum(p['of'] for p in d['pairs']) > 4e6"
+    json "sum(p['differ'] for p in d['pairs']) == 0"
 else
     without "ONNX Runtime"
 fi
