@@ -177,6 +177,7 @@ static uint32_t letter_width(uint32_t c) {
     if (c >= 0x2E80) return 130;
     if (c < 0x80 && strchr("iljtfrI.,:;'|!()[]{}/-\" ", (int)c)) return 48;
     if (c == 'm' || c == 'w' || c == 'M' || c == 'W' || c == '@' || c == '%') return 116;
+    if (c == 0xD7) return 101;   /* the sign between dims */
     return (c >= 'A' && c <= 'Z') || c >= 0x80 ? 88 : 76;
 }
 

@@ -84,6 +84,7 @@ const paint = (to, width, height, view) => {
     to.lineJoin = 'round';
     for (const [title, x, y, most] of job.titles) {      // a line may run behind a title
         const text = fitted(to, title, 600, FONT * k, most, false);
+        to.font = `600 ${FONT * k}px ${FACE}`;
         to.strokeStyle = theme.back;
         to.lineWidth = 4 * k;
         to.strokeText(text, x, y);
@@ -205,15 +206,17 @@ const rounded = (to, x, y, w, h, r) => {
     to.roundRect(x, y, w, h, Math.min(r, w / 2, h / 2));
 };
 // A text as it is shown in `most` pixels: without its end, or with `keepEnd` without its beginning, if it does not fit.
-// Texts and boxes grow alike with the zoom, so an answer holds for all of them.
-const fits = new Map();
+// Texts and boxes grow alike with the zoom, so an answer holds for all of them. Widths are those of large letters: of
+// small ones browsers round each.
+const fits = new Map(), MEASURED = 100;
 const fitted = (to, text, weight, size, most, keepEnd) => {
-    to.font = `${weight} ${size}px ${FACE}`;
-    const key = `${weight} ${Math.floor(16 * most / size)} ${+!!keepEnd} ${text}`, known = fits.get(key);
+    const room = most * MEASURED / size, key = `${weight} ${Math.floor(room / 6)} ${+!!keepEnd} ${text}`;
+    const known = fits.get(key);
     if (known !== undefined) return known;
+    to.font = `${weight} ${MEASURED}px ${FACE}`;
     const letters = [...text];
     const less = (n) => keepEnd ? '…' + letters.slice(letters.length - n).join('') : letters.slice(0, n).join('') + '…';
-    const wide = (words) => to.measureText(words).width > most;
+    const wide = (words) => to.measureText(words).width > room;
     const n = wide(text) ? first(1, letters.length, (i) => wide(less(i))) - 1 : -1;
     if (fits.size > 20000) fits.clear();
     fits.set(key, n < 0 ? text : less(n));
