@@ -27,7 +27,7 @@ typedef struct choice {
 
 /* Adds a size unless there is no room. */
 static size_t add_size(tile_size *sizes, size_t found, size_t most, int64_t size, int64_t count) {
-    if (found < most) sizes[found++] = (tile_size){ size, count };
+    if (found < most) sizes[found++] = (tile_size){ size, size, count };
     return found;
 }
 
@@ -45,7 +45,7 @@ static size_t sizes_of(int64_t n, tile_size sizes[MOST_SIZES], size_t most) {
         if (size > 5 && less < size && left <= less + 4 && parts > 1) found = add_size(sizes, found, most, less, parts);
         last = size;
     }
-    if (found && sizes[found - 1].size != 1) sizes[found < most ? found++ : found - 1] = (tile_size){ 1, n };
+    if (found && sizes[found - 1].size != 1) sizes[found < most ? found++ : found - 1] = tile_size_of(n, 1);
     return found;
 }
 
@@ -79,19 +79,16 @@ static xir_status fit_plain(searching *s, const tile_list *list, const axis_mode
     double read;
     uint32_t at = 0;
     const double made = tile_combine(s, list, models, s->t->n_axes, &read);
-    const uint64_t peak = tile_peak(list, &s->w, s->t->n_values, 0, &at);
+    const uint64_t peak = tile_peak(list, &s->w, 0, &at);
     *fits = peak <= s->limit;
     if (!*fits || (best->found && score(made, read) >= best->score)) return XIR_OK;
     *best = (choice){ .found = true, .score = score(made, read), .peak = peak };
-    for (size_t a = 0; a < s->t->n_axes; a++) best->size[a] = (tile_size){ models[a].size, models[a].count };
+    for (size_t a = 0; a < s->t->n_axes; a++) best->size[a] = models[a].size;
     return XIR_OK;
 }
 
 static void use_sizes(xir_tiles *t, const choice *c) {
-    for (size_t a = 0; a < t->n_axes; a++) {
-        t->size[a] = c->size[a].size;
-        t->count[a] = c->size[a].count;
-    }
+    memcpy(t->size, c->size, sizeof t->size);
 }
 
 /* Walks all places of the tiles. `fits` is false if they take more than the limit after all. */
@@ -102,13 +99,13 @@ static xir_status weigh_plain(searching *s, const choice *c, uint64_t room, bool
     double read, made, read_once, made_once;
     uint32_t at = 0;
     for (size_t a = 0; a < t->n_axes && !status; a++) {
-        if (tile_model(s, &t->all, (uint32_t)a, (tile_size){ t->axes[a].n, 1 }, false, &once[a], &status))
+        if (tile_model(s, &t->all, (uint32_t)a, tile_size_of(t->axes[a].n, t->axes[a].n), false, &once[a], &status))
             (void)tile_model(s, &t->all, (uint32_t)a, c->size[a], true, &models[a], &status);
     }
     if (status) return status;
     made_once = tile_combine(s, &t->all, once, t->n_axes, &read_once);
     made = tile_combine(s, &t->all, models, t->n_axes, &read);
-    const uint64_t peak = tile_peak(&t->all, &s->w, t->n_values, 0, &at);
+    const uint64_t peak = tile_peak(&t->all, &s->w, 0, &at);
     *fits = peak <= room;
     use_sizes(t, c);
     t->cost = (xir_tiles_cost){ .size = sizeof t->cost, .peak = peak, .op = t->steps[t->all.steps[at]].op,
@@ -191,7 +188,7 @@ static xir_status weigh_pieces(searching *s, const int64_t *piece, uint64_t held
     }
     if (status) return status;
     const double made = tile_combine(s, &t->stage, models, n, &read);
-    *peak = tile_peak(&t->stage, &s->w, t->n_values, held, &at);
+    *peak = tile_peak(&t->stage, &s->w, held, &at);
     *all = score(made, read);
     return XIR_OK;
 }
@@ -248,7 +245,7 @@ static xir_status fit_staged(searching *s, const tile_list *list, const axis_mod
     uint32_t at = 0;
     bool found = false;
     const double made = tile_combine(s, list, models, t->n_axes, &read), rest = score(made, read);
-    const uint64_t held = s->w.bytes[cut], peak = tile_peak(list, &s->w, t->n_values, 0, &at);
+    const uint64_t held = s->w.bytes[cut], peak = tile_peak(list, &s->w, 0, &at);
     if (peak > s->limit) return XIR_OK;
     const double most = best->found ? best->score : s->most;
     if (rest >= most) return *fits = true, XIR_OK;   /* smaller ones make more */
@@ -264,7 +261,7 @@ static xir_status fit_staged(searching *s, const tile_list *list, const axis_mod
     *fits = found || sum >= most;
     if (status || !found || sum >= most) return status;
     *best = (choice){ .found = true, .score = sum };
-    for (size_t a = 0; a < t->n_axes; a++) best->size[a] = (tile_size){ models[a].size, models[a].count };
+    for (size_t a = 0; a < t->n_axes; a++) best->size[a] = models[a].size;
     memcpy(best->piece, piece, rank * sizeof *piece);
     return XIR_OK;
 }
@@ -299,7 +296,7 @@ static xir_status weigh_staged(searching *s, const choice *c, uint64_t room, boo
         tile_walk_bytes(t, &s->w);
         if (status) break;
         made += bytes_made(t, &t->rest, &s->w, &read);
-        const uint64_t held = s->w.bytes[cut], peak = tile_peak(&t->rest, &s->w, t->n_values, 0, &at);
+        const uint64_t held = s->w.bytes[cut], peak = tile_peak(&t->rest, &s->w, 0, &at);
         if (peak > t->cost.peak) {
             t->cost.peak = peak;
             t->cost.op = t->steps[t->rest.steps[at]].op;
@@ -314,7 +311,7 @@ static xir_status weigh_staged(searching *s, const choice *c, uint64_t room, boo
             status = tile_walk_run(t, &t->stage, &s->w, s->why);
             tile_walk_bytes(t, &s->w);
             made += bytes_made(t, &t->stage, &s->w, &read);
-            const uint64_t more = tile_peak(&t->stage, &s->w, t->n_values, held, &at);
+            const uint64_t more = tile_peak(&t->stage, &s->w, held, &at);
             if (more <= t->cost.peak) continue;
             t->cost.peak = more;
             t->cost.op = t->steps[t->stage.steps[at]].op;
@@ -351,8 +348,7 @@ static xir_status search_staged(searching *s, uint64_t room, double most, bool *
     uint8_t *wanted = arena_take(&s->memory, t->n_values + (size_t)1);
     uint32_t cuts[MOST_CUTS];
     const xir_tiles_cost plain = t->cost;
-    const choice sizes = { .size = { { t->size[0], t->count[0] }, { t->size[1], t->count[1] },
-                                     { t->size[2], t->count[2] } } };
+    const choice sizes = { .size = { t->size[0], t->size[1], t->size[2] } };
     const bool had_plain = *found;
     axis_model models[TILE_AXES];
     choice best[MOST_CUTS];
@@ -394,10 +390,10 @@ static xir_status too_small(searching *s, const xir_tiles_options *how) {
     double read;
     char path[40];
     for (size_t a = 0; a < t->n_axes && !status; a++)
-        (void)tile_model(s, &t->all, (uint32_t)a, (tile_size){ 1, t->axes[a].n }, false, &models[a], &status);
+        (void)tile_model(s, &t->all, (uint32_t)a, tile_size_of(t->axes[a].n, 1), false, &models[a], &status);
     if (status) return status;
     (void)tile_combine(s, &t->all, models, t->n_axes, &read);
-    const uint64_t peak = tile_peak(&t->all, &s->w, t->n_values, 0, &at);
+    const uint64_t peak = tile_peak(&t->all, &s->w, 0, &at);
     const xir_op *op = t->steps[t->all.steps[at]].op;
     const xir_str name = xir_op_name(op);
     snprintf(path, sizeof path, "/ops/%" PRId64, xir_network_index_of(t->net, op));
@@ -411,20 +407,22 @@ xir_status tiles_search(xir_tiles *t, const xir_tiles_options *how, xir_diags *w
     choice best = { .found = false };
     bool found = false;
     arena_init(&s.memory, t->alloc);
-    xir_status status = tile_walk_open(t, &s.memory, &s.w) ? XIR_OK : diag_memory(why);
+    xir_status status = tile_walk_open(t, &s.memory, &s.w, why);
     if (!status) status = search_plain(&s, how->budget, &found, &best);
     /* a stage is worth its pieces if it saves a tenth, of tiles that compute half of the bytes twice */
     const double once = (double)t->cost.made_once, made = (double)t->cost.made;
     if (!status && !how->whole && (!found || made > 1.5 * once)) {
         if (!found) {   /* made_once is known from one tile of everything */
             bool fits;
-            const choice one = { .size = { { t->axes[0].n, 1 }, { t->axes[1].n, 1 }, { t->axes[2].n, 1 } } };
+            choice one = { .found = false };
+            for (size_t a = 0; a < t->n_axes; a++) one.size[a] = tile_size_of(t->axes[a].n, t->axes[a].n);
             status = weigh_plain(&s, &one, how->budget, &fits);
         }
         const double most = found ? 0.9 * score(made, (double)t->cost.read) : 1e300;
         if (!status) status = search_staged(&s, how->budget, most, &found);
     }
     if (!status && !found) status = too_small(&s, how);
+    tile_walk_close(t, &s.w);
     mem_free(t->alloc, s.models, s.model_room * sizeof *s.models);
     arena_free(&s.memory);
     return status;
