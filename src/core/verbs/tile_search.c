@@ -32,17 +32,16 @@ static size_t add_size(tile_size *sizes, size_t found, size_t most, int64_t size
 }
 
 /* Sizes that divide n into 1, 2, 3, … parts, the largest first; later numbers of parts are a quarter apart. An odd size
- * has an even neighbour, which suits strides and scales. Another even size leaves a little more for the last part. */
+ * has an even neighbour, which suits strides and scales. */
 static size_t sizes_of(int64_t n, tile_size sizes[MOST_SIZES], size_t most) {
     size_t found = 0;
     int64_t last = n + 1;
     for (int64_t parts = 1; found < most && parts <= n; parts += parts / 4 > 1 ? parts / 4 : 1) {
-        const int64_t size = (n - 1) / parts + 1, less = n / parts & ~INT64_C(1), left = n - (parts - 1) * less;
+        const int64_t size = (n - 1) / parts + 1;
         if (size >= last) continue;
         if (size % 2 && size > 5 && size + 1 < last && found && found + 1 < most)
             found = add_size(sizes, found, most, size + 1, (n - 1) / (size + 1) + 1);
         found = add_size(sizes, found, most, size, (n - 1) / size + 1);
-        if (size > 5 && less < size && left <= less + 4 && parts > 1) found = add_size(sizes, found, most, less, parts);
         last = size;
     }
     if (found && sizes[found - 1].size != 1) sizes[found < most ? found++ : found - 1] = tile_size_of(n, 1);
@@ -51,28 +50,54 @@ static size_t sizes_of(int64_t n, tile_size sizes[MOST_SIZES], size_t most) {
 
 /* ---- tiles without a stage -------------------------------------------------------------------------------------- */
 
-/* Walks the sizes of the first axes; along the last one, the largest size that fits is taken. `fits` notes a choice. */
+/* Notes a choice that is better than `c`; `fits` is false if the tiles are too large. */
 typedef xir_status fit_fn(searching *s, const tile_list *list, const axis_model *models, choice *c, bool *fits);
 
-static xir_status each_size(searching *s, const tile_list *list, size_t axis, axis_model models[TILE_AXES], fit_fn *fit,
-                            choice *best) {
+/* Along the last axis, the largest size that fits is taken. It is looked for from `place` on, which gets its place: for
+ * the next, smaller size of another axis it is the same, or a larger one. */
+static xir_status fit_last(searching *s, const tile_list *list, const tile_size *sizes, size_t n, size_t *place,
+                           axis_model models[TILE_AXES], fit_fn *fit, choice *best) {
+    const size_t axis = s->t->n_axes - 1;
+    bool fits = false;
+    xir_status status = XIR_OK;
+    for (size_t i = *place; i < n && !fits && !status; i++) {
+        if (!tile_model(s, list, (uint32_t)axis, sizes[i], false, &models[axis], &status)) break;
+        status = fit(s, list, models, best, &fits);
+        if (fits && i > *place) return *place = i, status;
+    }
+    while (fits && *place > 0 && !status) {
+        if (!tile_model(s, list, (uint32_t)axis, sizes[*place - 1], false, &models[axis], &status)) break;
+        status = fit(s, list, models, best, &fits);
+        if (fits) --*place;
+    }
+    return status;
+}
+
+/* Walks the sizes of the axes, but for the last one. */
+static xir_status each_size(searching *s, const tile_list *list, size_t axis, size_t *place,
+                            axis_model models[TILE_AXES], fit_fn *fit, choice *best) {
     const xir_tiles *t = s->t;
     tile_size sizes[MOST_SIZES];
     const size_t n = sizes_of(t->axes[axis].n, sizes, t->n_axes > 2 ? 12 : MOST_SIZES);
     xir_status status = XIR_OK;
+    if (axis + 1 == t->n_axes) return fit_last(s, list, sizes, n, place, models, fit, best);
     for (size_t i = 0; i < n && !status; i++) {
-        bool fits = false;
         if (!tile_model(s, list, (uint32_t)axis, sizes[i], false, &models[axis], &status)) break;
-        if (best->found && axis + 1 < t->n_axes) {   /* even with the other axes whole, smaller sizes make more */
+        if (best->found) {   /* even with the other axes whole, smaller sizes make more */
             double read;
             const double made = tile_combine(s, list, models, axis + 1, &read);
             if (score(made, read) > 1.1 * best->score) break;
         }
-        if (axis + 1 < t->n_axes) status = each_size(s, list, axis + 1, models, fit, best);
-        else status = fit(s, list, models, best, &fits);
-        if (fits) break;
+        status = each_size(s, list, axis + 1, place, models, fit, best);
     }
     return status;
+}
+
+static xir_status search_sizes(searching *s, const tile_list *list, fit_fn *fit, choice *best) {
+    axis_model models[TILE_AXES];
+    size_t place = 0;
+    *best = (choice){ .found = false };
+    return each_size(s, list, 0, &place, models, fit, best);
 }
 
 static xir_status fit_plain(searching *s, const tile_list *list, const axis_model *models, choice *best, bool *fits) {
@@ -112,6 +137,38 @@ static xir_status weigh_plain(searching *s, const choice *c, uint64_t room, bool
                                 .read = (uint64_t)(read + 0.5), .read_once = (uint64_t)(read_once + 0.5),
                                 .made = (uint64_t)(made + 0.5), .made_once = (uint64_t)(made_once + 0.5) };
     return XIR_OK;
+}
+
+/* Sizes like one that has been found, of at most NEAR more or fewer elements; the first and the last tile, which need
+ * less of what is around them, may be larger than the others. If the first is odd and the others are even, all begin at
+ * odd elements, next to which a scale of two makes one element less. */
+enum { NEAR = 2, MOST_NEAR = 3 * (2 * NEAR + 1) + 1 };
+
+static size_t sizes_near(int64_t n, tile_size found, tile_size sizes[MOST_NEAR]) {
+    size_t count = 0;
+    sizes[count++] = found;
+    for (int64_t size = found.size + NEAR; found.count > 1 && size >= found.size - NEAR; size--)
+        for (int64_t more = 1; more <= 3 && size > 0; more += 1) {
+            const int64_t first = size + more, inside = n - first - (size + 3);   /* between the first and the last */
+            const int64_t tiles = inside > 0 ? (inside - 1) / size + 3 : 2;
+            if (first + (tiles - 2) * size < n) sizes[count++] = (tile_size){ first, size, tiles };
+        }
+    return count;
+}
+
+static xir_status each_near(searching *s, const choice *found, size_t axis, axis_model models[TILE_AXES],
+                            choice *best) {
+    const xir_tiles *t = s->t;
+    tile_size sizes[MOST_NEAR];
+    const size_t n = sizes_near(t->axes[axis].n, found->size[axis], sizes);
+    xir_status status = XIR_OK;
+    for (size_t i = 0; i < n && !status; i++) {
+        bool fits;
+        if (!tile_model(s, &t->all, (uint32_t)axis, sizes[i], false, &models[axis], &status)) break;
+        if (axis + 1 < t->n_axes) status = each_near(s, found, axis + 1, models, best);
+        else status = fit_plain(s, &t->all, models, best, &fits);
+    }
+    return status;
 }
 
 /* ---- stages ----------------------------------------------------------------------------------------------------- */
@@ -332,10 +389,11 @@ static xir_status search_plain(searching *s, uint64_t room, bool *found, choice 
     *found = false;
     s->limit = room;
     for (int i = 0; i < TRIES && !*found && !status; i++) {
-        *best = (choice){ .found = false };
-        status = each_size(s, &s->t->all, 0, models, fit_plain, best);
+        status = search_sizes(s, &s->t->all, fit_plain, best);
         if (status || !best->found) break;
-        status = weigh_plain(s, best, room, found);
+        const choice like = *best;
+        if (s->t->n_axes <= 2) status = each_near(s, &like, 0, models, best);
+        if (!status) status = weigh_plain(s, best, room, found);
         s->limit = best->peak - 1;
     }
     return status;
@@ -350,7 +408,6 @@ static xir_status search_staged(searching *s, uint64_t room, double most, bool *
     const xir_tiles_cost plain = t->cost;
     const choice sizes = { .size = { t->size[0], t->size[1], t->size[2] } };
     const bool had_plain = *found;
-    axis_model models[TILE_AXES];
     choice best[MOST_CUTS];
     xir_status status = XIR_OK;
     if (!marks || !wanted) return diag_memory(s->why);
@@ -361,7 +418,7 @@ static xir_status search_staged(searching *s, uint64_t room, double most, bool *
         s->limit = room;
         s->most = most;
         if (!open_stage(s, cuts[i], marks, wanted)) return diag_memory(s->why);
-        if (t->rest.n && t->stage.n) status = each_size(s, &t->rest, 0, models, fit_staged, &best[i]);
+        if (t->rest.n && t->stage.n) status = search_sizes(s, &t->rest, fit_staged, &best[i]);
     }
     for (uint32_t tries = 0; tries < n && !fits && !status; tries++) {
         uint32_t least = n;
