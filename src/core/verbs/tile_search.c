@@ -3,13 +3,13 @@
 
 /* The choice of tiles. Each axis is walked alone, and products bound the bytes of all tiles (tile_models.c). Sizes are
  * those that divide an axis into 1, 2, 3 … parts, a logarithm of them. Of the sizes that fit, those that compute the
- * fewest bytes are taken. Then all places of these tiles are walked: what is reported is exact, or a bound along axes
- * that an op mixes. */
+ * fewest bytes are taken, and then those near them, with larger tiles at the ends. Then all places of these tiles are
+ * walked: what is reported is exact, or a bound along axes that an op mixes. */
 #include <inttypes.h>
 #include <stdio.h>
 #include "tile_models.h"
 
-enum { MOST_SIZES = 64, MOST_CUTS = 4, TRIES = 6 };
+enum { MOST_SIZES = 64, MOST_CUTS = 3, TRIES = 6 };
 
 /* Of two choices, the one with fewer bytes that are made; eight that are read count as one. */
 static double score(double made, double read) { return made + read / 8; }
@@ -164,7 +164,10 @@ static xir_status each_near(searching *s, const choice *found, size_t axis, axis
     xir_status status = XIR_OK;
     for (size_t i = 0; i < n && !status; i++) {
         bool fits;
+        double read;
         if (!tile_model(s, &t->all, (uint32_t)axis, sizes[i], false, &models[axis], &status)) break;
+        const double made = tile_combine(s, &t->all, models, axis + 1, &read);
+        if (score(made, read) >= best->score) continue;   /* even with the other axes whole */
         if (axis + 1 < t->n_axes) status = each_near(s, found, axis + 1, models, best);
         else status = fit_plain(s, &t->all, models, best, &fits);
     }
@@ -196,13 +199,19 @@ static bool mark_stage(const xir_tiles *t, uint32_t v, uint8_t *marks, uint8_t *
     return true;
 }
 
+/* Returns true if an op writes its output over a value: a stage may as well make that output. */
+static bool is_written_over(const xir_tiles *t, uint32_t v) {
+    const tile_step *user = &t->steps[t->all.steps[t->all.last[v]]];
+    return user->n_out == 1 && t->all.over[user->first_out] == v && !t->values[user->first_out].output;
+}
+
 /* The values for which a stage is tried: the largest that can have one, of equal ones the last. */
 static uint32_t find_cuts(const xir_tiles *t, uint8_t *marks, uint8_t *wanted, uint32_t cuts[MOST_CUTS]) {
     uint32_t n = 0, looked = 0;
     uint64_t sizes[MOST_CUTS];
     for (uint32_t v = t->n_values; v-- > 0 && looked < 64;) {
         const tile_value *value = &t->values[v];
-        if (!value->made || value->output || t->steps[value->step].n_out != 1) continue;
+        if (!value->made || value->output || t->steps[value->step].n_out != 1 || is_written_over(t, v)) continue;
         looked++;
         const uint64_t size = xir_box_elements(&value->whole) * value->bits;
         if ((n == MOST_CUTS && size <= sizes[n - 1]) || !mark_stage(t, v, marks, wanted)) continue;
