@@ -50,6 +50,9 @@ static size_t sizes_of(int64_t n, tile_size sizes[MOST_SIZES], size_t most) {
 
 /* ---- tiles without a stage -------------------------------------------------------------------------------------- */
 
+/* The second half is always as the first; compilers see by it that there are no more axes. */
+static bool is_last_axis(const xir_tiles *t, size_t axis) { return axis + 1 >= t->n_axes || axis + 1 >= TILE_AXES; }
+
 /* Notes a choice that is better than `c`; `fits` is false if the tiles are too large. */
 typedef xir_status fit_fn(searching *s, const tile_list *list, const axis_model *models, choice *c, bool *fits);
 
@@ -80,7 +83,7 @@ static xir_status each_size(searching *s, const tile_list *list, size_t axis, si
     tile_size sizes[MOST_SIZES];
     const size_t n = sizes_of(t->axes[axis].n, sizes, t->n_axes > 2 ? 12 : MOST_SIZES);
     xir_status status = XIR_OK;
-    if (axis + 1 == t->n_axes) return fit_last(s, list, sizes, n, place, models, fit, best);
+    if (is_last_axis(t, axis)) return fit_last(s, list, sizes, n, place, models, fit, best);
     for (size_t i = 0; i < n && !status; i++) {
         if (!tile_model(s, list, (uint32_t)axis, sizes[i], false, &models[axis], &status)) break;
         if (best->found) {   /* even with the other axes whole, smaller sizes make more */
@@ -168,7 +171,7 @@ static xir_status each_near(searching *s, const choice *found, size_t axis, axis
         if (!tile_model(s, &t->all, (uint32_t)axis, sizes[i], false, &models[axis], &status)) break;
         const double made = tile_combine(s, &t->all, models, axis + 1, &read);
         if (score(made, read) >= best->score) continue;   /* even with the other axes whole */
-        if (axis + 1 < t->n_axes) status = each_near(s, found, axis + 1, models, best);
+        if (!is_last_axis(t, axis)) status = each_near(s, found, axis + 1, models, best);
         else status = fit_plain(s, &t->all, models, best, &fits);
     }
     return status;
