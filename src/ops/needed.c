@@ -10,9 +10,11 @@
 /* ---- helpers ---------------------------------------------------------------------------------------------------- */
 
 void need_broadcast(xir_infer *at, size_t i) {
-    const size_t rank = rank_of_input(at, i), all = xir_needs_part(at)->rank;
-    for (size_t k = 0; k < rank && rank <= all; k++)
-        if (dim_of_input(at, i, k) != 1) need_same(at, i, k, k + all - rank);
+    const xir_tensor_type *type = xir_type_as_tensor(xir_infer_input(at, i));
+    const xir_box *part = xir_needs_part(at);
+    const size_t rank = type ? type->shape.size : 0, more = part->rank - rank;
+    for (size_t k = 0; k < rank && rank <= part->rank; k++)
+        if (type->shape.data[k] != 1) xir_needs_along(at, i, k, part->begin[k + more], part->end[k + more]);
 }
 
 size_t channels_of_input(const xir_infer *at) {

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include "graph.h"
+#include "needs_ask.h"
 #include "sized.h"
 
 /* ---- boxes ------------------------------------------------------------------------------------------------------ */
@@ -207,8 +208,8 @@ static xir_status ask(xir_infer *at, infer_needs_seen *seen, xir_diags *why) {
     xir_status status = at->cls->more->needs(at);
     if (status == XIR_E_MEMORY) return diag_memory(why);
     if (status || seen->n_attrs > MOST_TILE_ATTRS) return forget(at, seen, why);
-    if (!seen->possible) return XIR_OK;
     xir_box *const makes = &seen->makes;
+    if (!seen->possible || box_contains(&seen->part, makes)) return XIR_OK;
     xir_box all;
     status = whole(at->out[seen->output], "outputs", &all, why);
     for (uint32_t k = 0; k < makes->rank && !status; k++) {
@@ -218,30 +219,55 @@ static xir_status ask(xir_infer *at, infer_needs_seen *seen, xir_diags *why) {
     return status;
 }
 
-xir_status infer_needs(xir_infer *at, infer_needs_seen *seen, xir_diags *why) {
+/* Narrows the boxes of whole inputs. `asks`: the class has a function that is asked. */
+static xir_status answer(xir_infer *at, bool asks, infer_needs_seen *seen, xir_diags *why) {
     seen->possible = false;
     seen->n_attrs = 0;
-    xir_status status = begin_whole(at, seen->in, why);
-    if (status) return status;
-    const bool asks = at->cls->more->needs && has_plain_values(at);
-    if (asks) status = ask(at, seen, why);
+    xir_status status = asks ? ask(at, seen, why) : XIR_OK;
     const bool exact = asks && !at->cls->more->needs_wide;
     for (size_t i = 0; i < at->n_inputs && !exact; i++) seen->in[i].exact = 0;
     return status;
 }
 
-xir_status op_needs(const xir_op *op, infer_needs_seen *seen, xir_diags *why) {
-    xir_infer at;
-    object_pool pool;
+static bool is_asked(const xir_infer *at) { return at->cls->more->needs && has_plain_values(at); }
+
+xir_status infer_needs(xir_infer *at, infer_needs_seen *seen, xir_diags *why) {
+    xir_status status = begin_whole(at, seen->in, why);
+    return status ? status : answer(at, is_asked(at), seen, why);
+}
+
+/* ---- an op ------------------------------------------------------------------------------------------------------ */
+
+xir_status needs_asker_open(needs_asker *a, const xir_op *op, xir_box *inputs, xir_diags *why) {
     xir_status status = XIR_OK;
-    pool_init_reader(&pool, &op->net->pool);
-    infer_start(&at, op->net, op->cls, op->attrs, op_target(op), NULL, op->n_inputs, name_text(op_label(op)), NULL);
-    at.pool = &pool;
-    at.op = op;
-    for (uint32_t i = 0; i < op->n_outputs && !status; i++) status = infer_see_output(&at, op_outputs(op)[i].type);
-    status = status ? diag_memory(why) : infer_needs(&at, seen, why);
-    infer_end(&at);
-    pool_free(&pool);
+    pool_init_reader(&a->pool, &op->net->pool);
+    infer_start(&a->at, op->net, op->cls, op->attrs, op_target(op), NULL, op->n_inputs, name_text(op_label(op)), NULL);
+    a->at.pool = &a->pool;
+    a->at.op = op;
+    a->inputs = inputs;
+    for (uint32_t i = 0; i < op->n_outputs && !status; i++) status = infer_see_output(&a->at, op_outputs(op)[i].type);
+    status = status ? diag_memory(why) : begin_whole(&a->at, inputs, why);
+    a->asks = !status && is_asked(&a->at);
+    if (status) needs_asker_close(a);
+    return status;
+}
+
+void needs_asker_close(needs_asker *a) {
+    infer_end(&a->at);
+    pool_free(&a->pool);
+}
+
+xir_status needs_asker_ask(needs_asker *a, infer_needs_seen *seen, xir_diags *why) {
+    memcpy(seen->in, a->inputs, a->at.n_inputs * sizeof *seen->in);
+    return answer(&a->at, a->asks, seen, why);
+}
+
+xir_status op_needs(const xir_op *op, infer_needs_seen *seen, xir_diags *why) {
+    needs_asker a;
+    xir_status status = needs_asker_open(&a, op, seen->in, why);
+    if (status) return status;
+    status = answer(&a.at, a.asks, seen, why);
+    needs_asker_close(&a);
     return status;
 }
 

@@ -15,7 +15,7 @@ static const tile_axis *axis_of(const searching *s, const tile_list *list, uint3
 static xir_status model_place(searching *s, axis_model *m, int64_t place, double weight) {
     const xir_tiles *t = s->t;
     const tile_axis *axis = axis_of(s, m->list, m->axis);
-    const int64_t begin = place * m->size, end = place == m->count - 1 ? axis->n : begin + m->size;
+    const int64_t begin = tile_begin(m->size, place), end = tile_end(m->size, axis->n, place);
     tile_walk_begin(t, &s->w);
     for (uint32_t i = 0; i < m->list->n_targets; i++) {
         xir_box part = t->values[m->list->targets[i]].whole;
@@ -23,7 +23,8 @@ static xir_status model_place(searching *s, axis_model *m, int64_t place, double
         s->w.parts[m->list->targets[i]] = part;
     }
     xir_status status = tile_walk_run(t, m->list, &s->w, s->why);
-    for (uint32_t v = 0; v < t->n_values && !status; v++) {
+    for (uint32_t i = 0; i < m->list->n_maps && !status; i++) {
+        const uint32_t v = m->list->maps[i];
         const xir_box *part = &s->w.parts[v];
         double share = !part->none;
         for (uint32_t k = 0; k < part->rank && !part->none; k++) {
@@ -42,7 +43,7 @@ static xir_status model_place(searching *s, axis_model *m, int64_t place, double
 static int64_t places_of(const searching *s, const tile_list *list) { return list == &s->t->all ? MOST_PLACES : 3; }
 
 static xir_status model_fill(searching *s, axis_model *m) {
-    const int64_t n = m->count;
+    const int64_t n = m->size.count;
     int64_t some[MOST_PLACES] = { 0, n - 1, n / 2, 1, n - 2 };
     const int64_t places = places_of(s, m->list);
     xir_status status = XIR_OK;
@@ -55,22 +56,23 @@ static xir_status model_fill(searching *s, axis_model *m) {
     return status;
 }
 
-static uint32_t bucket_of(const tile_list *list, uint32_t axis, int64_t size) {
-    return (uint32_t)hash_mix((uint64_t)(uintptr_t)list + axis, (uint64_t)size * 2 + 1) % MODEL_BUCKETS;
+static uint32_t bucket_of(const tile_list *list, uint32_t axis, tile_size size) {
+    return (uint32_t)hash_mix((uint64_t)(uintptr_t)list + axis, (uint64_t)size.size * 2 + 1) % MODEL_BUCKETS;
 }
 
 /* The model of a size; NULL with a status. */
 static const axis_model *model_of(searching *s, const tile_list *list, uint32_t axis, tile_size size, bool all,
                                   xir_status *status) {
     const xir_tiles *t = s->t;
-    const uint32_t bucket = bucket_of(list, axis, size.size);
+    const uint32_t bucket = bucket_of(list, axis, size);
     for (uint32_t i = s->buckets[bucket]; i; i = s->models[i - 1].next) {
         const axis_model *m = &s->models[i - 1];
-        if (m->list != list || m->axis != axis || m->size != size.size || m->count != size.count) continue;
-        if (m->all || !all || m->count > MOST_WALKS) return m;
+        const bool same = m->size.first == size.first && m->size.size == size.size && m->size.count == size.count;
+        if (m->list != list || m->axis != axis || !same) continue;
+        if (m->all || !all || size.count > MOST_WALKS) return m;
     }
-    axis_model m = { .list = list, .axis = axis, .size = size.size, .count = size.count };
-    m.all = m.count <= places_of(s, list) || (all && m.count <= MOST_WALKS);
+    axis_model m = { .list = list, .axis = axis, .size = size };
+    m.all = size.count <= places_of(s, list) || (all && size.count <= MOST_WALKS);
     m.extent = arena_take(&s->memory, (t->n_values + (size_t)1) * sizeof *m.extent);
     m.share = arena_take(&s->memory, (t->n_values + (size_t)1) * sizeof *m.share);
     if (!m.extent || !m.share ||
@@ -113,22 +115,20 @@ double tile_combine(searching *s, const tile_list *list, const axis_model *model
     const xir_tiles *t = s->t;
     double made = 0;
     *read = 0;
-    for (uint32_t v = 0; v < t->n_values; v++) {
+    for (uint32_t i = 0; i < list->n_maps; i++) {
+        const uint32_t v = list->maps[i], rank = t->values[v].whole.rank;
         const tile_value *value = &t->values[v];
-        double share = 1;
+        double bytes = value->bytes;
         uint64_t elements = 1;
-        s->w.bytes[v] = 0;
-        if (list->first[v] > list->last[v] || value->params) continue;
-        for (uint32_t k = 0; k < value->whole.rank; k++) {
+        for (uint32_t k = 0; k < rank; k++) {
             int64_t least = value->whole.end[k];
             for (size_t a = 0; a < n; a++)
                 if (models[a].extent[v][k] < least) least = models[a].extent[v][k];
             elements *= (uint64_t)least;
         }
-        for (size_t a = 0; a < n; a++) share *= models[a].share[v];
-        for (size_t a = 0; a < n && !value->whole.rank; a++) elements *= (uint64_t)models[a].extent[v][0];
+        for (size_t a = 0; a < n; a++) bytes *= models[a].share[v];
+        for (size_t a = 0; a < n && !rank; a++) elements *= (uint64_t)models[a].extent[v][0];
         s->w.bytes[v] = (elements * value->bits + 7) / 8;
-        const double bytes = (double)xir_box_elements(&value->whole) * (double)value->bits / 8 * share;
         if (!value->made) *read += bytes;
         else if (list->steps[list->first[v]] == value->step) made += bytes;   /* or else it is the target of a stage */
     }

@@ -7,15 +7,15 @@
 
 #include "tiles.h"
 
-/* Tiles along an axis: all but the last have the size. */
-typedef struct tile_size { int64_t size, count; } tile_size;
-static inline tile_size tile_size_of(int64_t n, int64_t size) { return (tile_size){ size, (n - 1) / size + 1 }; }
+static inline tile_size tile_size_of(int64_t n, int64_t size) {
+    return (tile_size){ size, size, (n - 1) / size + 1 };
+}
 
 /* The boxes that the largest parts of a size along one axis need of every value. */
 typedef struct axis_model {
     const tile_list *list;
     uint32_t         axis;
-    int64_t          size, count;
+    tile_size        size;
     bool             all;       /* of all places; otherwise of some                             */
     int64_t        (*extent)[XIR_BOX_DIMS];
     double          *share;     /* of the whole value, summed over all parts                    */

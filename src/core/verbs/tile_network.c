@@ -150,7 +150,7 @@ static bool copy_step(building *b, uint32_t step) {
     bool any = false;
     for (uint32_t o = 0; o < s->n_out; o++) any |= !b->w.parts[s->first_out + o].none;
     if (!any) return true;
-    if (part && (b->status = tile_step_ask(t, step, &b->w, &seen, b->why))) return false;
+    if (part && (b->status = tile_step_ask(step, &b->w, &seen, b->why))) return false;
     xir_value **in = arena_take(&b->memory, (s->n_in + (size_t)1) * sizeof *in);
     xir_value **before = arena_take(&b->memory, (s->n_in + (size_t)1) * sizeof *before);
     if (!in || !before) return b->status = diag_memory(b->why), false;
@@ -291,8 +291,12 @@ static bool make_output(building *b, xir_value *const *out, size_t n) {
 static xir_value *join_output(building *b, xir_value **of_tiles, uint32_t output) {
     const xir_tiles *t = b->t;
     uint32_t dims[TILE_AXES] = { 0 };
-    for (size_t a = 0; a < t->n_axes; a++) dims[a] = t->axes[a].dim[output];
-    return join(b, of_tiles, t->count, dims, t->n_axes);
+    int64_t counts[TILE_AXES] = { 0 };
+    for (size_t a = 0; a < t->n_axes; a++) {
+        dims[a] = t->axes[a].dim[output];
+        counts[a] = t->size[a].count;
+    }
+    return join(b, of_tiles, counts, dims, t->n_axes);
 }
 
 static bool make_tiles(building *b) {
@@ -317,7 +321,7 @@ static xir_network *build(const xir_tiles *t, size_t tile, bool all, xir_diags *
     b.map = b.to ? xir_mapping_new((xir_network *)(uintptr_t)t->net, b.to) : NULL;
     b.now = arena_take(&b.memory, (t->n_values + (size_t)1) * sizeof *b.now);
     b.parts = arena_take(&b.memory, (t->n_values + (size_t)1) * sizeof *b.parts);
-    if (!b.map || !b.now || !b.parts || !tile_walk_open(t, &b.memory, &b.w)) b.status = diag_memory(why);
+    b.status = b.map && b.now && b.parts ? tile_walk_open(t, &b.memory, &b.w, why) : diag_memory(why);
     if (!b.status) {
         memset((void *)b.now, 0, (t->n_values + (size_t)1) * sizeof *b.now);
         if (make_input(&b)) {
@@ -326,6 +330,7 @@ static xir_network *build(const xir_tiles *t, size_t tile, bool all, xir_diags *
         }
     }
     xir_mapping_free(b.map);
+    tile_walk_close(t, &b.w);
     arena_free(&b.memory);
     if (!b.status) return b.to;
     xir_network_free(b.to);

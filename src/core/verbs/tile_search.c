@@ -3,13 +3,13 @@
 
 /* The choice of tiles. Each axis is walked alone, and products bound the bytes of all tiles (tile_models.c). Sizes are
  * those that divide an axis into 1, 2, 3 … parts, a logarithm of them. Of the sizes that fit, those that compute the
- * fewest bytes are taken. Then all places of these tiles are walked: what is reported is exact, or a bound along axes
- * that an op mixes. */
+ * fewest bytes are taken, and then those near them, with larger tiles at the ends. Then all places of these tiles are
+ * walked: what is reported is exact, or a bound along axes that an op mixes. */
 #include <inttypes.h>
 #include <stdio.h>
 #include "tile_models.h"
 
-enum { MOST_SIZES = 64, MOST_CUTS = 4, TRIES = 6 };
+enum { MOST_SIZES = 64, MOST_CUTS = 3, TRIES = 6 };
 
 /* Of two choices, the one with fewer bytes that are made; eight that are read count as one. */
 static double score(double made, double read) { return made + read / 8; }
@@ -27,71 +27,96 @@ typedef struct choice {
 
 /* Adds a size unless there is no room. */
 static size_t add_size(tile_size *sizes, size_t found, size_t most, int64_t size, int64_t count) {
-    if (found < most) sizes[found++] = (tile_size){ size, count };
+    if (found < most) sizes[found++] = (tile_size){ size, size, count };
     return found;
 }
 
 /* Sizes that divide n into 1, 2, 3, … parts, the largest first; later numbers of parts are a quarter apart. An odd size
- * has an even neighbour, which suits strides and scales. Another even size leaves a little more for the last part. */
+ * has an even neighbour, which suits strides and scales. */
 static size_t sizes_of(int64_t n, tile_size sizes[MOST_SIZES], size_t most) {
     size_t found = 0;
     int64_t last = n + 1;
     for (int64_t parts = 1; found < most && parts <= n; parts += parts / 4 > 1 ? parts / 4 : 1) {
-        const int64_t size = (n - 1) / parts + 1, less = n / parts & ~INT64_C(1), left = n - (parts - 1) * less;
+        const int64_t size = (n - 1) / parts + 1;
         if (size >= last) continue;
         if (size % 2 && size > 5 && size + 1 < last && found && found + 1 < most)
             found = add_size(sizes, found, most, size + 1, (n - 1) / (size + 1) + 1);
         found = add_size(sizes, found, most, size, (n - 1) / size + 1);
-        if (size > 5 && less < size && left <= less + 4 && parts > 1) found = add_size(sizes, found, most, less, parts);
         last = size;
     }
-    if (found && sizes[found - 1].size != 1) sizes[found < most ? found++ : found - 1] = (tile_size){ 1, n };
+    if (found && sizes[found - 1].size != 1) sizes[found < most ? found++ : found - 1] = tile_size_of(n, 1);
     return found;
 }
 
 /* ---- tiles without a stage -------------------------------------------------------------------------------------- */
 
-/* Walks the sizes of the first axes; along the last one, the largest size that fits is taken. `fits` notes a choice. */
+/* The second half is always as the first; compilers see by it that there are no more axes. */
+static bool is_last_axis(const xir_tiles *t, size_t axis) { return axis + 1 >= t->n_axes || axis + 1 >= TILE_AXES; }
+
+/* Notes a choice that is better than `c`; `fits` is false if the tiles are too large. */
 typedef xir_status fit_fn(searching *s, const tile_list *list, const axis_model *models, choice *c, bool *fits);
 
-static xir_status each_size(searching *s, const tile_list *list, size_t axis, axis_model models[TILE_AXES], fit_fn *fit,
-                            choice *best) {
+/* Along the last axis, the largest size that fits is taken. It is looked for from `place` on, which gets its place: for
+ * the next, smaller size of another axis it is the same, or a larger one. */
+static xir_status fit_last(searching *s, const tile_list *list, const tile_size *sizes, size_t n, size_t *place,
+                           axis_model models[TILE_AXES], fit_fn *fit, choice *best) {
+    const size_t axis = s->t->n_axes - 1;
+    bool fits = false;
+    xir_status status = XIR_OK;
+    for (size_t i = *place; i < n && !fits && !status; i++) {
+        if (!tile_model(s, list, (uint32_t)axis, sizes[i], false, &models[axis], &status)) break;
+        status = fit(s, list, models, best, &fits);
+        if (fits && i > *place) return *place = i, status;
+    }
+    while (fits && *place > 0 && !status) {
+        if (!tile_model(s, list, (uint32_t)axis, sizes[*place - 1], false, &models[axis], &status)) break;
+        status = fit(s, list, models, best, &fits);
+        if (fits) --*place;
+    }
+    return status;
+}
+
+/* Walks the sizes of the axes, but for the last one. */
+static xir_status each_size(searching *s, const tile_list *list, size_t axis, size_t *place,
+                            axis_model models[TILE_AXES], fit_fn *fit, choice *best) {
     const xir_tiles *t = s->t;
     tile_size sizes[MOST_SIZES];
     const size_t n = sizes_of(t->axes[axis].n, sizes, t->n_axes > 2 ? 12 : MOST_SIZES);
     xir_status status = XIR_OK;
+    if (is_last_axis(t, axis)) return fit_last(s, list, sizes, n, place, models, fit, best);
     for (size_t i = 0; i < n && !status; i++) {
-        bool fits = false;
         if (!tile_model(s, list, (uint32_t)axis, sizes[i], false, &models[axis], &status)) break;
-        if (best->found && axis + 1 < t->n_axes) {   /* even with the other axes whole, smaller sizes make more */
+        if (best->found) {   /* even with the other axes whole, smaller sizes make more */
             double read;
             const double made = tile_combine(s, list, models, axis + 1, &read);
             if (score(made, read) > 1.1 * best->score) break;
         }
-        if (axis + 1 < t->n_axes) status = each_size(s, list, axis + 1, models, fit, best);
-        else status = fit(s, list, models, best, &fits);
-        if (fits) break;
+        status = each_size(s, list, axis + 1, place, models, fit, best);
     }
     return status;
+}
+
+static xir_status search_sizes(searching *s, const tile_list *list, fit_fn *fit, choice *best) {
+    axis_model models[TILE_AXES];
+    size_t place = 0;
+    *best = (choice){ .found = false };
+    return each_size(s, list, 0, &place, models, fit, best);
 }
 
 static xir_status fit_plain(searching *s, const tile_list *list, const axis_model *models, choice *best, bool *fits) {
     double read;
     uint32_t at = 0;
     const double made = tile_combine(s, list, models, s->t->n_axes, &read);
-    const uint64_t peak = tile_peak(list, &s->w, s->t->n_values, 0, &at);
+    const uint64_t peak = tile_peak(list, &s->w, 0, &at);
     *fits = peak <= s->limit;
     if (!*fits || (best->found && score(made, read) >= best->score)) return XIR_OK;
     *best = (choice){ .found = true, .score = score(made, read), .peak = peak };
-    for (size_t a = 0; a < s->t->n_axes; a++) best->size[a] = (tile_size){ models[a].size, models[a].count };
+    for (size_t a = 0; a < s->t->n_axes; a++) best->size[a] = models[a].size;
     return XIR_OK;
 }
 
 static void use_sizes(xir_tiles *t, const choice *c) {
-    for (size_t a = 0; a < t->n_axes; a++) {
-        t->size[a] = c->size[a].size;
-        t->count[a] = c->size[a].count;
-    }
+    memcpy(t->size, c->size, sizeof t->size);
 }
 
 /* Walks all places of the tiles. `fits` is false if they take more than the limit after all. */
@@ -102,19 +127,54 @@ static xir_status weigh_plain(searching *s, const choice *c, uint64_t room, bool
     double read, made, read_once, made_once;
     uint32_t at = 0;
     for (size_t a = 0; a < t->n_axes && !status; a++) {
-        if (tile_model(s, &t->all, (uint32_t)a, (tile_size){ t->axes[a].n, 1 }, false, &once[a], &status))
+        if (tile_model(s, &t->all, (uint32_t)a, tile_size_of(t->axes[a].n, t->axes[a].n), false, &once[a], &status))
             (void)tile_model(s, &t->all, (uint32_t)a, c->size[a], true, &models[a], &status);
     }
     if (status) return status;
     made_once = tile_combine(s, &t->all, once, t->n_axes, &read_once);
     made = tile_combine(s, &t->all, models, t->n_axes, &read);
-    const uint64_t peak = tile_peak(&t->all, &s->w, t->n_values, 0, &at);
+    const uint64_t peak = tile_peak(&t->all, &s->w, 0, &at);
     *fits = peak <= room;
     use_sizes(t, c);
     t->cost = (xir_tiles_cost){ .size = sizeof t->cost, .peak = peak, .op = t->steps[t->all.steps[at]].op,
                                 .read = (uint64_t)(read + 0.5), .read_once = (uint64_t)(read_once + 0.5),
                                 .made = (uint64_t)(made + 0.5), .made_once = (uint64_t)(made_once + 0.5) };
     return XIR_OK;
+}
+
+/* Sizes like one that has been found, of at most NEAR more or fewer elements; the first and the last tile, which need
+ * less of what is around them, may be larger than the others. If the first is odd and the others are even, all begin at
+ * odd elements, next to which a scale of two makes one element less. */
+enum { NEAR = 2, MOST_NEAR = 3 * (2 * NEAR + 1) + 1 };
+
+static size_t sizes_near(int64_t n, tile_size found, tile_size sizes[MOST_NEAR]) {
+    size_t count = 0;
+    sizes[count++] = found;
+    for (int64_t size = found.size + NEAR; found.count > 1 && size >= found.size - NEAR; size--)
+        for (int64_t more = 1; more <= 3 && size > 0; more += 1) {
+            const int64_t first = size + more, inside = n - first - (size + 3);   /* between the first and the last */
+            const int64_t tiles = inside > 0 ? (inside - 1) / size + 3 : 2;
+            if (first + (tiles - 2) * size < n) sizes[count++] = (tile_size){ first, size, tiles };
+        }
+    return count;
+}
+
+static xir_status each_near(searching *s, const choice *found, size_t axis, axis_model models[TILE_AXES],
+                            choice *best) {
+    const xir_tiles *t = s->t;
+    tile_size sizes[MOST_NEAR];
+    const size_t n = sizes_near(t->axes[axis].n, found->size[axis], sizes);
+    xir_status status = XIR_OK;
+    for (size_t i = 0; i < n && !status; i++) {
+        bool fits;
+        double read;
+        if (!tile_model(s, &t->all, (uint32_t)axis, sizes[i], false, &models[axis], &status)) break;
+        const double made = tile_combine(s, &t->all, models, axis + 1, &read);
+        if (score(made, read) >= best->score) continue;   /* even with the other axes whole */
+        if (!is_last_axis(t, axis)) status = each_near(s, found, axis + 1, models, best);
+        else status = fit_plain(s, &t->all, models, best, &fits);
+    }
+    return status;
 }
 
 /* ---- stages ----------------------------------------------------------------------------------------------------- */
@@ -142,13 +202,19 @@ static bool mark_stage(const xir_tiles *t, uint32_t v, uint8_t *marks, uint8_t *
     return true;
 }
 
+/* Returns true if an op writes its output over a value: a stage may as well make that output. */
+static bool is_written_over(const xir_tiles *t, uint32_t v) {
+    const tile_step *user = &t->steps[t->all.steps[t->all.last[v]]];
+    return user->n_out == 1 && t->all.over[user->first_out] == v && !t->values[user->first_out].output;
+}
+
 /* The values for which a stage is tried: the largest that can have one, of equal ones the last. */
 static uint32_t find_cuts(const xir_tiles *t, uint8_t *marks, uint8_t *wanted, uint32_t cuts[MOST_CUTS]) {
     uint32_t n = 0, looked = 0;
     uint64_t sizes[MOST_CUTS];
     for (uint32_t v = t->n_values; v-- > 0 && looked < 64;) {
         const tile_value *value = &t->values[v];
-        if (!value->made || value->output || t->steps[value->step].n_out != 1) continue;
+        if (!value->made || value->output || t->steps[value->step].n_out != 1 || is_written_over(t, v)) continue;
         looked++;
         const uint64_t size = xir_box_elements(&value->whole) * value->bits;
         if ((n == MOST_CUTS && size <= sizes[n - 1]) || !mark_stage(t, v, marks, wanted)) continue;
@@ -191,7 +257,7 @@ static xir_status weigh_pieces(searching *s, const int64_t *piece, uint64_t held
     }
     if (status) return status;
     const double made = tile_combine(s, &t->stage, models, n, &read);
-    *peak = tile_peak(&t->stage, &s->w, t->n_values, held, &at);
+    *peak = tile_peak(&t->stage, &s->w, held, &at);
     *all = score(made, read);
     return XIR_OK;
 }
@@ -248,7 +314,7 @@ static xir_status fit_staged(searching *s, const tile_list *list, const axis_mod
     uint32_t at = 0;
     bool found = false;
     const double made = tile_combine(s, list, models, t->n_axes, &read), rest = score(made, read);
-    const uint64_t held = s->w.bytes[cut], peak = tile_peak(list, &s->w, t->n_values, 0, &at);
+    const uint64_t held = s->w.bytes[cut], peak = tile_peak(list, &s->w, 0, &at);
     if (peak > s->limit) return XIR_OK;
     const double most = best->found ? best->score : s->most;
     if (rest >= most) return *fits = true, XIR_OK;   /* smaller ones make more */
@@ -264,7 +330,7 @@ static xir_status fit_staged(searching *s, const tile_list *list, const axis_mod
     *fits = found || sum >= most;
     if (status || !found || sum >= most) return status;
     *best = (choice){ .found = true, .score = sum };
-    for (size_t a = 0; a < t->n_axes; a++) best->size[a] = (tile_size){ models[a].size, models[a].count };
+    for (size_t a = 0; a < t->n_axes; a++) best->size[a] = models[a].size;
     memcpy(best->piece, piece, rank * sizeof *piece);
     return XIR_OK;
 }
@@ -299,7 +365,7 @@ static xir_status weigh_staged(searching *s, const choice *c, uint64_t room, boo
         tile_walk_bytes(t, &s->w);
         if (status) break;
         made += bytes_made(t, &t->rest, &s->w, &read);
-        const uint64_t held = s->w.bytes[cut], peak = tile_peak(&t->rest, &s->w, t->n_values, 0, &at);
+        const uint64_t held = s->w.bytes[cut], peak = tile_peak(&t->rest, &s->w, 0, &at);
         if (peak > t->cost.peak) {
             t->cost.peak = peak;
             t->cost.op = t->steps[t->rest.steps[at]].op;
@@ -314,7 +380,7 @@ static xir_status weigh_staged(searching *s, const choice *c, uint64_t room, boo
             status = tile_walk_run(t, &t->stage, &s->w, s->why);
             tile_walk_bytes(t, &s->w);
             made += bytes_made(t, &t->stage, &s->w, &read);
-            const uint64_t more = tile_peak(&t->stage, &s->w, t->n_values, held, &at);
+            const uint64_t more = tile_peak(&t->stage, &s->w, held, &at);
             if (more <= t->cost.peak) continue;
             t->cost.peak = more;
             t->cost.op = t->steps[t->stage.steps[at]].op;
@@ -335,10 +401,11 @@ static xir_status search_plain(searching *s, uint64_t room, bool *found, choice 
     *found = false;
     s->limit = room;
     for (int i = 0; i < TRIES && !*found && !status; i++) {
-        *best = (choice){ .found = false };
-        status = each_size(s, &s->t->all, 0, models, fit_plain, best);
+        status = search_sizes(s, &s->t->all, fit_plain, best);
         if (status || !best->found) break;
-        status = weigh_plain(s, best, room, found);
+        const choice like = *best;
+        if (s->t->n_axes <= 2) status = each_near(s, &like, 0, models, best);
+        if (!status) status = weigh_plain(s, best, room, found);
         s->limit = best->peak - 1;
     }
     return status;
@@ -351,10 +418,8 @@ static xir_status search_staged(searching *s, uint64_t room, double most, bool *
     uint8_t *wanted = arena_take(&s->memory, t->n_values + (size_t)1);
     uint32_t cuts[MOST_CUTS];
     const xir_tiles_cost plain = t->cost;
-    const choice sizes = { .size = { { t->size[0], t->count[0] }, { t->size[1], t->count[1] },
-                                     { t->size[2], t->count[2] } } };
+    const choice sizes = { .size = { t->size[0], t->size[1], t->size[2] } };
     const bool had_plain = *found;
-    axis_model models[TILE_AXES];
     choice best[MOST_CUTS];
     xir_status status = XIR_OK;
     if (!marks || !wanted) return diag_memory(s->why);
@@ -365,7 +430,7 @@ static xir_status search_staged(searching *s, uint64_t room, double most, bool *
         s->limit = room;
         s->most = most;
         if (!open_stage(s, cuts[i], marks, wanted)) return diag_memory(s->why);
-        if (t->rest.n && t->stage.n) status = each_size(s, &t->rest, 0, models, fit_staged, &best[i]);
+        if (t->rest.n && t->stage.n) status = search_sizes(s, &t->rest, fit_staged, &best[i]);
     }
     for (uint32_t tries = 0; tries < n && !fits && !status; tries++) {
         uint32_t least = n;
@@ -394,10 +459,10 @@ static xir_status too_small(searching *s, const xir_tiles_options *how) {
     double read;
     char path[40];
     for (size_t a = 0; a < t->n_axes && !status; a++)
-        (void)tile_model(s, &t->all, (uint32_t)a, (tile_size){ 1, t->axes[a].n }, false, &models[a], &status);
+        (void)tile_model(s, &t->all, (uint32_t)a, tile_size_of(t->axes[a].n, 1), false, &models[a], &status);
     if (status) return status;
     (void)tile_combine(s, &t->all, models, t->n_axes, &read);
-    const uint64_t peak = tile_peak(&t->all, &s->w, t->n_values, 0, &at);
+    const uint64_t peak = tile_peak(&t->all, &s->w, 0, &at);
     const xir_op *op = t->steps[t->all.steps[at]].op;
     const xir_str name = xir_op_name(op);
     snprintf(path, sizeof path, "/ops/%" PRId64, xir_network_index_of(t->net, op));
@@ -411,20 +476,22 @@ xir_status tiles_search(xir_tiles *t, const xir_tiles_options *how, xir_diags *w
     choice best = { .found = false };
     bool found = false;
     arena_init(&s.memory, t->alloc);
-    xir_status status = tile_walk_open(t, &s.memory, &s.w) ? XIR_OK : diag_memory(why);
+    xir_status status = tile_walk_open(t, &s.memory, &s.w, why);
     if (!status) status = search_plain(&s, how->budget, &found, &best);
     /* a stage is worth its pieces if it saves a tenth, of tiles that compute half of the bytes twice */
     const double once = (double)t->cost.made_once, made = (double)t->cost.made;
     if (!status && !how->whole && (!found || made > 1.5 * once)) {
         if (!found) {   /* made_once is known from one tile of everything */
             bool fits;
-            const choice one = { .size = { { t->axes[0].n, 1 }, { t->axes[1].n, 1 }, { t->axes[2].n, 1 } } };
+            choice one = { .found = false };
+            for (size_t a = 0; a < t->n_axes; a++) one.size[a] = tile_size_of(t->axes[a].n, t->axes[a].n);
             status = weigh_plain(&s, &one, how->budget, &fits);
         }
         const double most = found ? 0.9 * score(made, (double)t->cost.read) : 1e300;
         if (!status) status = search_staged(&s, how->budget, most, &found);
     }
     if (!status && !found) status = too_small(&s, how);
+    tile_walk_close(t, &s.w);
     mem_free(t->alloc, s.models, s.model_room * sizeof *s.models);
     arena_free(&s.memory);
     return status;

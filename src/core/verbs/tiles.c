@@ -17,13 +17,29 @@
 
 /* ---- walks ------------------------------------------------------------------------------------------------------ */
 
-bool tile_walk_open(const xir_tiles *t, arena *memory, tile_walk *w) {
+xir_status tile_walk_open(const xir_tiles *t, arena *memory, tile_walk *w, xir_diags *why) {
+    xir_status status = XIR_OK;
+    w->n_askers = 0;
     w->parts = arena_take(memory, (t->n_values + (size_t)1) * sizeof *w->parts);
     w->asked = arena_take(memory, (t->n_steps + (size_t)1) * sizeof *w->asked);
     w->in = arena_take(memory, (t->most_in + (size_t)1) * sizeof *w->in);
     w->bytes = arena_take(memory, (t->n_values + (size_t)1) * sizeof *w->bytes);
     w->alive = arena_take(memory, (t->n_steps + (size_t)2) * sizeof *w->alive);
-    return w->parts && w->asked && w->in && w->bytes && w->alive;
+    w->askers = arena_take(memory, (t->n_steps + (size_t)1) * sizeof *w->askers);
+    if (!w->parts || !w->asked || !w->in || !w->bytes || !w->alive || !w->askers) return diag_memory(why);
+    for (; w->n_askers < t->n_steps; w->n_askers++) {
+        const tile_step *s = &t->steps[w->n_askers];
+        xir_box *inputs = arena_take(memory, (s->n_in + (size_t)1) * sizeof *inputs);
+        if (!inputs) return diag_memory(why);
+        if (s->n_out == 1) status = needs_asker_open(&w->askers[w->n_askers], s->op, inputs, why);
+        if (status) return status;
+    }
+    return XIR_OK;
+}
+
+void tile_walk_close(const xir_tiles *t, tile_walk *w) {
+    for (uint32_t i = 0; i < w->n_askers; i++)
+        if (t->steps[i].n_out == 1) needs_asker_close(&w->askers[i]);
 }
 
 void tile_walk_begin(const xir_tiles *t, tile_walk *w) {
@@ -33,13 +49,12 @@ void tile_walk_begin(const xir_tiles *t, tile_walk *w) {
     }
 }
 
-xir_status tile_step_ask(const xir_tiles *t, uint32_t step, const tile_walk *w, infer_needs_seen *seen,
-                         xir_diags *why) {
+xir_status tile_step_ask(uint32_t step, tile_walk *w, infer_needs_seen *seen, xir_diags *why) {
     seen->output = 0;
     seen->part = w->asked[step];
     seen->in = w->in;
     seen->tile = true;
-    return op_needs(t->steps[step].op, seen, why);
+    return needs_asker_ask(&w->askers[step], seen, why);
 }
 
 /* Everything that an op makes and reads. */
@@ -62,7 +77,7 @@ static xir_status ask_step(const xir_tiles *t, uint32_t step, tile_walk *w, xir_
     xir_box *part = &w->parts[s->first_out];
     if (part->none) return XIR_OK;
     w->asked[step] = *part;
-    xir_status status = tile_step_ask(t, step, w, &seen, why);
+    xir_status status = tile_step_ask(step, w, &seen, why);
     if (status) return status;
     if (!seen.possible) {
         w->asked[step].none = 1;
@@ -88,12 +103,12 @@ void tile_walk_bytes(const xir_tiles *t, tile_walk *w) {
     }
 }
 
-uint64_t tile_peak(const tile_list *list, const tile_walk *w, uint32_t n_values, uint64_t held, uint32_t *at) {
+uint64_t tile_peak(const tile_list *list, const tile_walk *w, uint64_t held, uint32_t *at) {
     int64_t *alive = w->alive, now = 0, most = -1;
     memset(alive, 0, (list->n + (size_t)2) * sizeof *alive);
-    for (uint32_t i = 0; i < n_values; i++) {
-        const uint32_t first = list->first[i], last = list->last[i], over = list->over[i];
-        if (first > last || !w->bytes[i]) continue;
+    for (uint32_t m = 0; m < list->n_maps; m++) {
+        const uint32_t i = list->maps[m], first = list->first[i], last = list->last[i], over = list->over[i];
+        if (!w->bytes[i]) continue;
         const bool shares = over != NO_VALUE && w->bytes[over] == w->bytes[i];
         alive[first + shares] += (int64_t)w->bytes[i];
         alive[last + 1] -= (int64_t)w->bytes[i];
@@ -120,26 +135,25 @@ void tile_cut(const xir_tiles *t, const tile_list *list, size_t i, const tile_ax
 
 size_t tile_count(const xir_tiles *t) {
     size_t n = 1;
-    for (size_t a = 0; a < t->n_axes; a++) n *= (size_t)t->count[a];
+    for (size_t a = 0; a < t->n_axes; a++) n *= (size_t)t->size[a].count;
     return n;
 }
 
-/* The end of the tile at a place of an axis; the last tile ends with the axis. */
-static int64_t end_of(const xir_tiles *t, size_t axis, int64_t place) {
-    return place == t->count[axis] - 1 ? t->axes[axis].n : (place + 1) * t->size[axis];
+/* The part of target `i` of a list that a tile has. */
+static xir_box part_of_tile(const xir_tiles *t, const tile_list *list, size_t i, size_t tile) {
+    xir_box part = t->values[list->targets[i]].whole;
+    for (size_t a = t->n_axes; a-- > 0;) {
+        const tile_size size = t->size[a];
+        const int64_t place = (int64_t)(tile % (size_t)size.count);
+        tile_cut(t, list, i, &t->axes[a], tile_begin(size, place), tile_end(size, t->axes[a].n, place), &part);
+        tile /= (size_t)size.count;
+    }
+    return part;
 }
 
 void tile_targets(const xir_tiles *t, const tile_list *list, size_t tile, tile_walk *w) {
-    int64_t place[TILE_AXES] = { 0 };
-    for (size_t a = t->n_axes; a-- > 0; tile /= (size_t)t->count[a]) place[a] = (int64_t)(tile % (size_t)t->count[a]);
     tile_walk_begin(t, w);
-    for (size_t i = 0; i < list->n_targets; i++) {
-        xir_box part = t->values[list->targets[i]].whole;
-        for (size_t a = 0; a < t->n_axes; a++) {
-            tile_cut(t, list, i, &t->axes[a], place[a] * t->size[a], end_of(t, a, place[a]), &part);
-        }
-        w->parts[list->targets[i]] = part;
-    }
+    for (size_t i = 0; i < list->n_targets; i++) w->parts[list->targets[i]] = part_of_tile(t, list, i, tile);
 }
 
 bool tile_piece(const xir_tiles *t, const xir_box *part, size_t i, xir_box *piece, int64_t counts[XIR_BOX_DIMS]) {
@@ -180,7 +194,8 @@ bool tile_list_make(xir_tiles *t, const uint8_t *marks, const uint32_t *targets,
     out->first = arena_take(&t->memory, bytes);
     out->last = arena_take(&t->memory, bytes);
     out->over = arena_take(&t->memory, bytes);
-    if (!out->steps || !out->targets || !out->first || !out->last || !out->over) return false;
+    out->maps = arena_take(&t->memory, bytes);
+    if (!out->steps || !out->targets || !out->first || !out->last || !out->over || !out->maps) return false;
     for (uint32_t i = 0; i < t->n_values; i++) {
         out->first[i] = out->over[i] = NO_VALUE;
         out->last[i] = 0;
@@ -202,6 +217,8 @@ bool tile_list_make(xir_tiles *t, const uint8_t *marks, const uint32_t *targets,
         const tile_step *s = &t->steps[out->steps[at]];
         if (s->n_out) out->over[s->first_out] = find_over(t, out, at, s);
     }
+    for (uint32_t i = 0; i < t->n_values; i++)
+        if (out->first[i] <= out->last[i] && !t->values[i].params) out->maps[out->n_maps++] = i;
     return true;
 }
 
@@ -237,7 +254,9 @@ static xir_status add_value(opening *o, const xir_op *op, const xir_value *v, bo
     if (*place != t->n_values) return XIR_OK;
     if (!mem_reserve(t->alloc, (void **)&t->values, &o->value_room, t->n_values + (size_t)1, sizeof *t->values))
         return diag_memory(o->why);
-    t->values[t->n_values++] = (tile_value){ .value = v, .whole = whole, .bits = xir_type_storage_bits(v->type),
+    const uint64_t bits = xir_type_storage_bits(v->type);
+    t->values[t->n_values++] = (tile_value){ .value = v, .whole = whole, .bits = bits,
+                                             .bytes = (double)xir_box_elements(&whole) * (double)bits / 8,
                                              .params = value_is_params(v), .made = made, .step = step };
     return XIR_OK;
 }
@@ -411,16 +430,9 @@ size_t xir_tiles_count(const xir_tiles *tiles) { return tiles ? tile_count(tiles
 
 bool xir_tiles_part(const xir_tiles *tiles, size_t i, const xir_value *output, xir_box *out) {
     if (!tiles || !out || i >= tile_count(tiles)) return false;
-    int64_t place[TILE_AXES] = { 0 };
-    for (size_t a = tiles->n_axes; a-- > 0; i /= (size_t)tiles->count[a])
-        place[a] = (int64_t)(i % (size_t)tiles->count[a]);
     for (uint32_t k = 0; k < tiles->n_outputs; k++) {
         if (tiles->values[tiles->outputs[k]].value != output) continue;
-        xir_box part = tiles->values[tiles->outputs[k]].whole;
-        for (size_t a = 0; a < tiles->n_axes; a++) {
-            const int64_t begin = place[a] * tiles->size[a];
-            tile_cut(tiles, &tiles->all, k, &tiles->axes[a], begin, end_of(tiles, a, place[a]), &part);
-        }
+        const xir_box part = part_of_tile(tiles, &tiles->all, k, i);
         return sized_fill(BOX_STRUCT, out, &part, NULL) == XIR_OK;
     }
     return false;

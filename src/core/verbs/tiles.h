@@ -9,6 +9,7 @@
 #include <xir/tiles.h>
 #include "graph.h"
 #include "hash.h"
+#include "needs_ask.h"
 
 enum { TILE_AXES = 3 };
 #define NO_VALUE UINT32_MAX
@@ -17,6 +18,7 @@ typedef struct tile_value {
     const xir_value *value;
     xir_box          whole;
     uint64_t         bits;      /* of an element                                        */
+    double           bytes;     /* of all elements                                      */
     bool             params, made, output;
     uint32_t         step;      /* that makes it                                        */
 } tile_value;
@@ -26,6 +28,15 @@ typedef struct tile_step {
     const uint32_t *in;         /* values; NO_VALUE: absent                             */
     uint32_t        n_in, first_out, n_out;
 } tile_step;
+
+/* Tiles along an axis: the first and the last have sizes of their own. */
+typedef struct tile_size { int64_t first, size, count; } tile_size;
+
+/* Tile `place` of [0, n). */
+static inline int64_t tile_begin(tile_size s, int64_t place) { return place ? s.first + (place - 1) * s.size : 0; }
+static inline int64_t tile_end(tile_size s, int64_t n, int64_t place) {
+    return place == s.count - 1 ? n : s.first + place * s.size;
+}
 
 /* Along an axis, the targets of a list are cut in proportion to `n`. */
 typedef struct tile_axis {
@@ -39,6 +50,7 @@ typedef struct tile_list {
     /* Of each value: the steps of the list between which it is alive, first > last: never; and the value whose bytes
      * it is written over. */
     uint32_t  *first, *last, *over;
+    uint32_t  *maps, n_maps;    /* values that are ever alive, and not Params           */
 } tile_list;
 
 struct xir_tiles {
@@ -51,7 +63,7 @@ struct xir_tiles {
     uint32_t            *outputs;
     size_t               n_axes;
     tile_axis            axes[TILE_AXES];
-    int64_t              size[TILE_AXES], count[TILE_AXES];     /* the last tile of an axis takes what is left */
+    tile_size            size[TILE_AXES];
     tile_list            all;
     bool                 staged;
     tile_list            stage, rest;   /* if staged: `rest` reads the target of `stage` */
@@ -66,21 +78,25 @@ typedef struct tile_walk {
     xir_box  *in;               /* room for the inputs of one op                        */
     uint64_t *bytes;            /* of each value                                        */
     int64_t  *alive;            /* room for a list, and two                             */
+    needs_asker *askers;        /* of each step with one output                         */
+    uint32_t  n_askers;         /* of the first steps                                   */
 } tile_walk;
 
 enum { MOST_TARGETS = 8 };
 
-bool tile_walk_open(const xir_tiles *t, arena *memory, tile_walk *w);   /* false without memory */
+/* Opens a walk, to be closed whatever is returned. */
+xir_status tile_walk_open(const xir_tiles *t, arena *memory, tile_walk *w, xir_diags *why);
+void       tile_walk_close(const xir_tiles *t, tile_walk *w);
 /* Forgets all parts. */
 void tile_walk_begin(const xir_tiles *t, tile_walk *w);
 /* From the parts of the targets, which are set, to those of all other values. */
 xir_status tile_walk_run(const xir_tiles *t, const tile_list *list, tile_walk *w, xir_diags *why);
 /* Asks the op of a step again; seen->possible: it is the op of a part. */
-xir_status tile_step_ask(const xir_tiles *t, uint32_t step, const tile_walk *w, infer_needs_seen *seen, xir_diags *why);
+xir_status tile_step_ask(uint32_t step, tile_walk *w, infer_needs_seen *seen, xir_diags *why);
 /* Sets the bytes of each value from its part. */
 void tile_walk_bytes(const xir_tiles *t, tile_walk *w);
 /* The most bytes that are alive in a list, and at which of its steps. `held` are alive all the time. */
-uint64_t tile_peak(const tile_list *list, const tile_walk *w, uint32_t n_values, uint64_t held, uint32_t *at);
+uint64_t tile_peak(const tile_list *list, const tile_walk *w, uint64_t held, uint32_t *at);
 /* The part of a target i along an axis, for [begin, end) of its n. */
 void tile_cut(const xir_tiles *t, const tile_list *list, size_t i, const tile_axis *axis, int64_t begin, int64_t end,
               xir_box *part);

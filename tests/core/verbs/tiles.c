@@ -310,6 +310,36 @@ static void the_bytes_that_are_alive(void **state) {
     xir_network_free(net);
 }
 
+/* A scaled map is made in pairs of elements. With windows that reach two elements further, tiles that begin at an even
+ * one make one more on each side: of 18 rows each they would make 4864 bytes. */
+static void a_first_tile_of_its_own_size(void **state) {
+    (void)state;
+    xir_network *net = story_net("x: NHWC 1 32 4 1; u = Upsample x [height=64 width=8 interpolation=BILINEAR]; w: params "
+                                 "5 5 1 1; y = Conv2d u w [pad_top=2 pad_bottom=2 pad_left=2 pad_right=2]; out y");
+    xir_op *ops[4];
+    const size_t n = region_of(net, ops, COUNT(ops));
+    const xir_tiles_options how = XIR_INIT(xir_tiles_options, .budget = 1400, .letters = "H");
+    xir_tiles *tiles = xir_region_tiles(net, ops, n, &how, why);
+    xir_tiles_cost cost = XIR_INIT(xir_tiles_cost);
+    assert_non_null(tiles);
+    DOES(xir_tiles_cost_of(tiles, &cost, why));
+    int64_t at = 0;
+    for (size_t i = 0; i < xir_tiles_count(tiles); i++) {
+        xir_box part = XIR_INIT(xir_box);
+        assert_true(xir_tiles_part(tiles, i, story_value(net, "y"), &part));
+        assert_int_equal(part.begin[1], at);
+        assert_true(i == 0 || at % 2 == 1);
+        at = part.end[1];
+    }
+    assert_int_equal(at, 64);
+    assert_int_equal(xir_tiles_count(tiles), 4);
+    assert_int_equal(cost.made, 4672);
+    assert_int_equal(cost.made_once, 2 * 64 * 8 * 4);
+    check_tiles(net, tiles, "a first tile", true);
+    xir_tiles_free(tiles);
+    xir_network_free(net);
+}
+
 /* ---- without memory --------------------------------------------------------------------------------------------- */
 
 static void tiling(want *w, const char *story, uint64_t bytes) {
@@ -345,7 +375,7 @@ GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tiles_compute_what_the_region_does), cmocka_unit_test(what_is_refused),
         cmocka_unit_test(sets_of_ops_that_are_no_region),     cmocka_unit_test(the_bytes_that_are_alive),
-        cmocka_unit_test(without_memory),
+        cmocka_unit_test(a_first_tile_of_its_own_size),       cmocka_unit_test(without_memory),
     };
     return RUN_GROUP(tests);
 }
