@@ -218,6 +218,14 @@ static void values_stand_for_values(void **state) {
     xir_network_free(net);
 }
 
+static void check_one_value(const xir_provenance *p, const xir_value *v, int64_t expected) {
+    int64_t id;
+    size_t n;
+    DOES(xir_provenance_values_of(p, v, &id, 1, &n));
+    assert_int_equal(n, 1);
+    assert_int_equal(id, expected);
+}
+
 /* ---- edits by a program ----------------------------------------------------------------------------------------- */
 
 static void edits_outside_of_passes(void **state) {
@@ -275,6 +283,25 @@ static void an_inserted_op_takes_the_place_of_another(void **state) {
     xir_network_free(net);
 }
 
+/* `moves` leaves a shorter run in place of a longer one, also where nothing uses the result. If that stood for no value,
+ * what a later pass inserts for its maker would lead to no value that the maker's sources make. */
+static void what_takes_the_place_of_an_unused_value_stands_for_it(void **state) {
+    (void)state;
+    xir_network *net = story_net("x: 2 3; a = Neg x; b = Neg x; c = Neg x; out c");
+    const int64_t a = xir_value_id(story_value(net, "a")), b = xir_value_id(story_value(net, "b"));
+    xir_provenance *p = record(net);
+    xir_at at = xir_at_end(net);
+    at.before = story_op(net, "c");
+    xir_value *inserted = XIR_OP(at, relu, .input = story_value(net, "x"), .name = "inserted");
+    DOES(xir_value_replace(story_value(net, "a"), inserted));
+    check_one_value(p, inserted, a);
+    xir_op *now = xir_op_new(net, &(xir_op_desc)DESC(sigmoid, INPUTS(story_value(net, "x")), .name = XIR_STR("now")));
+    DOES(xir_network_replace_keep_uses(net, story_op(net, "b"), now));
+    check_one_value(p, xir_op_output(now, 0), b);
+    xir_provenance_free(p);
+    xir_network_free(net);
+}
+
 static void a_mapping_gives_copies_what_their_originals_have(void **state) {
     (void)state;
     xir_network *net = story_net("x: 2 3; r = ReLU x; b = Neg r; out b");
@@ -298,14 +325,6 @@ static xir_op *outlined(xir_network *net, const char *first, const char *second)
     xir_op *call = xir_outline(net, ops, 2, &how);
     assert_non_null(call);
     return call;
-}
-
-static void check_one_value(const xir_provenance *p, const xir_value *v, int64_t expected) {
-    int64_t id;
-    size_t n;
-    DOES(xir_provenance_values_of(p, v, &id, 1, &n));
-    assert_int_equal(n, 1);
-    assert_int_equal(id, expected);
 }
 
 static void a_call_stands_for_its_ops_until_they_come_back(void **state) {
@@ -734,6 +753,7 @@ GROUP {
         cmocka_unit_test(values_stand_for_values),
         cmocka_unit_test(edits_outside_of_passes),
         cmocka_unit_test(an_inserted_op_takes_the_place_of_another),
+        cmocka_unit_test(what_takes_the_place_of_an_unused_value_stands_for_it),
         cmocka_unit_test(a_mapping_gives_copies_what_their_originals_have),
         cmocka_unit_test(a_call_stands_for_its_ops_until_they_come_back),
         cmocka_unit_test(copies_of_a_call_have_bodies_that_stand_for_its_body),
