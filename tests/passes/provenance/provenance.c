@@ -283,8 +283,8 @@ static void an_inserted_op_takes_the_place_of_another(void **state) {
     xir_network_free(net);
 }
 
-/* `moves` leaves a shorter run in place of a longer one, also where nothing uses the result. If that stood for no value,
- * what a later pass inserts for its maker would lead to no value that the maker's sources make. */
+/* `moves` leaves a shorter run in place of a longer one, also where nothing uses the result. If the result stood for no
+ * value, a Transpose that `layout` inserts for the run would lead to no value that the sources of the run make. */
 static void what_takes_the_place_of_an_unused_value_stands_for_it(void **state) {
     (void)state;
     xir_network *net = story_net("x: 2 3; a = Neg x; b = Neg x; c = Neg x; out c");
@@ -295,7 +295,8 @@ static void what_takes_the_place_of_an_unused_value_stands_for_it(void **state) 
     xir_value *inserted = XIR_OP(at, relu, .input = story_value(net, "x"), .name = "inserted");
     DOES(xir_value_replace(story_value(net, "a"), inserted));
     check_one_value(p, inserted, a);
-    xir_op *now = xir_op_new(net, &(xir_op_desc)DESC(sigmoid, INPUTS(story_value(net, "x")), .name = XIR_STR("now")));
+    xir_op *now = xir_op_new(net, &(xir_op_desc)DESC(sigmoid, INPUTS(story_value(net, "x"))));
+    assert_non_null(now);
     DOES(xir_network_replace_keep_uses(net, story_op(net, "b"), now));
     check_one_value(p, xir_op_output(now, 0), b);
     xir_provenance_free(p);
