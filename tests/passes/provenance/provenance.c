@@ -283,6 +283,28 @@ static void an_inserted_op_takes_the_place_of_another(void **state) {
     xir_network_free(net);
 }
 
+/* What takes the place of an op that only serves others serves them, too, and only as long as they are there. */
+static void what_takes_the_place_of_an_inserted_op_serves(void **state) {
+    (void)state;
+    xir_network *net = story_net("x: 2 3; a = Copy x; b = Neg a; c = ReLU a; out b");
+    xir_provenance *p = record(net);
+    xir_at at = xir_at_end(net);
+    at.before = story_op(net, "b");
+    xir_value *inserted = XIR_OP(at, copy, .input = story_value(net, "a"), .name = "inserted");
+    DOES(xir_op_set_input(story_op(net, "b"), 0, inserted));
+    DOES(xir_op_set_input(story_op(net, "c"), 0, inserted));
+    DOES(xir_provenance_step(p, XIR_STR("insert")));
+    check_answers(p, "a: a; inserted: b+c; b: b; c: c", __LINE__);
+    xir_op *now = xir_op_new(net, &(xir_op_desc)DESC(neg, INPUTS(story_value(net, "a")), .name = XIR_STR("now")));
+    assert_non_null(now);
+    DOES(xir_network_replace_keep_uses(net, xir_value_op(inserted), now));
+    DOES(xir_op_erase(story_op(net, "c")));
+    DOES(xir_provenance_step(p, XIR_STR("replace")));
+    check_answers(p, "a: a; now: b; b: b", __LINE__);
+    xir_provenance_free(p);
+    xir_network_free(net);
+}
+
 /* `moves` leaves a shorter run in place of a longer one, also where nothing uses the result. If the result stood for no
  * value, a Transpose that `layout` inserts for the run would lead to no value that the sources of the run make. */
 static void what_takes_the_place_of_an_unused_value_stands_for_it(void **state) {
@@ -754,6 +776,7 @@ GROUP {
         cmocka_unit_test(values_stand_for_values),
         cmocka_unit_test(edits_outside_of_passes),
         cmocka_unit_test(an_inserted_op_takes_the_place_of_another),
+        cmocka_unit_test(what_takes_the_place_of_an_inserted_op_serves),
         cmocka_unit_test(what_takes_the_place_of_an_unused_value_stands_for_it),
         cmocka_unit_test(a_mapping_gives_copies_what_their_originals_have),
         cmocka_unit_test(a_call_stands_for_its_ops_until_they_come_back),
