@@ -80,7 +80,7 @@ static bool has_parent(const xir_provenance *p, uint32_t i, uint32_t parent) {
     return has;
 }
 
-/* An op that has served others stands for what it absorbs from now on. Origins of ops that served are not taken over. */
+/* An op that has served others stands for what it absorbs from now on. It does not absorb what serves others. */
 void origin_absorb(xir_provenance *p, uint32_t target, const uint32_t *list, size_t n) {
     const size_t from = p->parents.n;
     const uint32_t at = origin_of_target(p, target), own = origin_serves(p, at) ? 0 : at;
@@ -331,8 +331,9 @@ void provenance_note_replaced(xir_provenance *p, const xir_value *from, const xi
 
 void provenance_note_passed(xir_provenance *p, const xir_value *from, const xir_value *to) {
     const uint32_t was = origin_of_value(p, from);
-    const bool was_between = !value_origin_of(p, to) && to->uses && (to->uses->next || to->uses->user != value_op(from));
     if (!value_origin_of(p, from)) return;
+    const xir_use *use = to->uses;
+    const bool was_between = !value_origin_of(p, to) && use && (use->next || use->user != value_op(from));
     join_values(p, from, to);
     if (was_between) set_between(p, to);
     if (value_op(to)) origin_absorb(p, value_op(to)->slot, &was, 1);

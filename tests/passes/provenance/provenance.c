@@ -283,7 +283,7 @@ static void an_inserted_op_takes_the_place_of_another(void **state) {
     xir_network_free(net);
 }
 
-/* What takes the place of an op that only serves others serves them, too, and only as long as they are there. */
+/* An op that takes the place of one that only serves others serves those that use it at the end of each step. */
 static void what_takes_the_place_of_an_inserted_op_serves(void **state) {
     (void)state;
     xir_network *net = story_net("x: 2 3; a = Copy x; b = Neg a; c = ReLU a; out b");
