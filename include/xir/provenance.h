@@ -26,7 +26,8 @@
  * begins with the op that makes its first value, and where it meets a value that was found to be equal to another
  * one, it may go on at that. For an op that reads constants alone, only the end of the path counts. If a value in
  * between, which stands for none, and one that stands for some became one value, a path may go on at it: up to what
- * earlier ops stand for, and down to what later ones do. */
+ * earlier ops stand for, and down to what later ones do. A path to a value whose elements a rule has changed, and that
+ * nothing uses, has no end: only its beginning counts. */
 #ifndef XIR_PROVENANCE_H
 #define XIR_PROVENANCE_H
 

@@ -6,10 +6,12 @@
 #include "number.h"
 #include "types.h"
 
-void port_path(char out[PORT_PATH], const char *list, size_t i) {
-    while (*list) *out++ = *list++;
-    *out++ = '/';
-    out[number_put_u64(out, i)] = '\0';
+const char *port_path(char out[PORT_PATH], const char *list, size_t i) {
+    char *at = out;
+    while (*list) *at++ = *list++;
+    *at++ = '/';
+    at[number_put_u64(at, i)] = '\0';
+    return out;
 }
 
 xir_status op_fail(const xir_op *op, xir_status code, xir_diags *why, const char *where, const char *text) {
@@ -182,9 +184,8 @@ static xir_status set_type(xir_kernel *at, size_t i, bool inferred) {
         char expected[200], found[200], where[PORT_PATH];
         print_type(declared, expected, sizeof expected);
         print_type(out->type, found, sizeof found);
-        port_path(where, "outputs", i);
-        return xir_kernel_fail(at, XIR_E_INVALID, where, "the network declares %s, inference gives %s", expected,
-                               found);
+        return xir_kernel_fail(at, XIR_E_INVALID, port_path(where, "outputs", i),
+                               "the network declares %s, inference gives %s", expected, found);
     }
     out->followed = xir_type_equal(xir_type_element(declared), xir_type_element(out->type));
     if (out->followed) return XIR_OK;

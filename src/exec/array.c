@@ -117,7 +117,7 @@ xir_status array_over(xir_context *ctx, const xir_type *type, void *bytes, xir_a
 
 /* ---- Params --------------------------------------------------------------------------------------------------- */
 
-xir_status array_of_params(const xir_value *value, xir_array **out, xir_diags *why) {
+xir_status array_lend(const xir_value *value, xir_array *out, xir_diags *why) {
     if (!value || !value_is_params(value)) return array_fail(why, XIR_E_TYPE, "the value is not a parameter");
     uint64_t size, there;
     size_t count = 0;
@@ -135,8 +135,16 @@ xir_status array_of_params(const xir_value *value, xir_array **out, xir_diags *w
         return array_fail(why, XIR_E_BOUNDS, "parameter '%.*s' has %llu bytes: expected %llu for its type",
                           CLIP_TO(name, 80), (unsigned long long)there, (unsigned long long)size);
     }
-    if (data) blob_retain(data);
-    return make(value_net(value)->ctx, value->type, data, count, out, why);
+    *out = (xir_array){ .ctx = value_net(value)->ctx, .type = value->type, .data = data, .count = count };
+    return XIR_OK;
+}
+
+xir_status array_of_params(const xir_value *value, xir_array **out, xir_diags *why) {
+    xir_array lent;
+    const xir_status status = array_lend(value, &lent, why);
+    if (status) return status;
+    if (lent.data) blob_retain(lent.data);
+    return make(lent.ctx, lent.type, lent.data, lent.count, out, why);
 }
 
 xir_array *xir_array_from_params(const xir_value *value, xir_diags *why) {

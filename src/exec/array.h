@@ -24,6 +24,9 @@ xir_status array_raw(xir_context *ctx, const xir_type *type, rooms *from, xir_ar
 xir_status array_as(const xir_array *array, const xir_type *type, xir_array **out, xir_diags *why);
 xir_status array_over(xir_context *ctx, const xir_type *type, void *bytes, xir_array **out, xir_diags *why);
 xir_status array_of_params(const xir_value *params, xir_array **out, xir_diags *why);
+/* The bytes of Params under their type, as a struct of the caller's that holds no reference: it is not freed, and lives
+ * no longer than the Params. */
+xir_status array_lend(const xir_value *params, xir_array *out, xir_diags *why);
 
 /* Frees an array, which may be NULL. If nobody else holds it, the run keeps its bytes for another array. */
 void array_give_back(xir_array *array, rooms *to);

@@ -120,13 +120,13 @@ static xir_status no_memory(xir_kernel *at) {
 
 /* ---- inputs ----------------------------------------------------------------------------------------------------- */
 
-/* `normalised`: without their ratios. */
-static bool open_elements(xir_kernel *at, const xir_type *type, bool normalised, const char *where,
-                          tensor_elements *e) {
+/* `normalised`: without their ratios. `of`: the input that has them; -1: none. */
+static bool open_elements(xir_kernel *at, const xir_type *type, bool normalised, int64_t of, tensor_elements *e) {
     xir_status status = elements_open(e, &at->ctx->alloc, type, NULL);
+    char where[PORT_PATH];
     if (status) {
-        xir_kernel_fail(at, status, where, "%s", status == XIR_E_MEMORY ? "out of memory"
-                        : "the elements cannot be read as numbers");
+        xir_kernel_fail(at, status, of < 0 ? NULL : port_path(where, "inputs", (size_t)of), "%s",
+                        status == XIR_E_MEMORY ? "out of memory" : "the elements cannot be read as numbers");
         return false;
     }
     if (normalised) elements_normalise(e);
@@ -154,18 +154,17 @@ static void *convert(xir_kernel *at, const xir_array *array, const tensor_elemen
     return spread_blocks(at, array->count, convert_block, &c) ? NULL : c.out;
 }
 
-static kernel_input *input(xir_kernel *at, size_t i, char where[PORT_PATH]) {
-    port_path(where, "inputs", i);
+static kernel_input *input(xir_kernel *at, size_t i) {
+    char where[PORT_PATH];
     if (i < at->n_inputs && at->inputs[i].array) return &at->inputs[i];
-    xir_kernel_fail(at, XIR_E_MISSING, where, "the input is absent");
+    xir_kernel_fail(at, XIR_E_MISSING, port_path(where, "inputs", i), "the input is absent");
     return NULL;
 }
 
 static kernel_input *open_input(xir_kernel *at, size_t i) {
-    char where[PORT_PATH];
-    kernel_input *in = input(at, i, where);
+    kernel_input *in = input(at, i);
     if (!in || in->opened) return in;
-    in->opened = open_elements(at, in->type, at->numbers.normalised, where, &in->elements);
+    in->opened = open_elements(at, in->type, at->numbers.normalised, (int64_t)i, &in->elements);
     return in->opened ? in : NULL;
 }
 
@@ -184,8 +183,7 @@ const int64_t *xir_kernel_i64s(xir_kernel *at, size_t i) {
 }
 
 const void *xir_kernel_bytes(xir_kernel *at, size_t i) {
-    char where[PORT_PATH];
-    kernel_input *in = input(at, i, where);
+    kernel_input *in = input(at, i);
     if (!in) return NULL;
     return in->array->data ? (const void *)in->array->data->bytes : "";
 }
@@ -194,7 +192,7 @@ const double *xir_kernel_param_reals(xir_kernel *at, const xir_value *value) {
     xir_array *array;
     tensor_elements e;
     if (failed(at, array_of_params(value, &array, at->why))) return NULL;
-    const bool opened = open_elements(at, array->type, false, NULL, &e);
+    const bool opened = open_elements(at, array->type, false, -1, &e);
     const double *out = opened ? convert(at, array, &e, true) : NULL;
     if (opened) elements_close(&e);
     xir_array_free(array);
@@ -207,13 +205,12 @@ const double *xir_kernel_param_reals(xir_kernel *at, const xir_value *value) {
 static kernel_output *output(xir_kernel *at, size_t i, size_t *count) {
     char where[PORT_PATH];
     int64_t n;
-    port_path(where, "outputs", i);
     if (i >= at->n_outputs) {
-        xir_kernel_fail(at, XIR_E_INVALID, where, "the op has %zu outputs", at->n_outputs);
+        xir_kernel_fail(at, XIR_E_INVALID, port_path(where, "outputs", i), "the op has %zu outputs", at->n_outputs);
         return NULL;
     }
     if (xir_type_elements(at->outputs[i].type, &n)) {
-        xir_kernel_fail(at, XIR_E_UNSUPPORTED, where, "the dims are unknown");
+        xir_kernel_fail(at, XIR_E_UNSUPPORTED, port_path(where, "outputs", i), "the dims are unknown");
         return NULL;
     }
     *count = (size_t)n;
@@ -313,10 +310,9 @@ bool xir_kernel_same_elements(const xir_kernel *at, size_t output_at, size_t inp
 }
 
 xir_status xir_kernel_forward(xir_kernel *at, size_t i, size_t from) {
-    char where[PORT_PATH];
     size_t n = 0;
     kernel_output *out = output(at, i, &n);
-    kernel_input *in = input(at, from, where);
+    kernel_input *in = input(at, from);
     if (!out || !in) return at->status;
     if (xir_kernel_same_elements(at, i, from)) {
         forget(at, out, OUTPUT_NONE);

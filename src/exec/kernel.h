@@ -18,6 +18,7 @@ typedef struct kernel_input {
     int64_t         *i64s;
     bool             opened;   /* `elements` is set                                             */
     tensor_elements  elements;
+    xir_array        lent;     /* `array` of Params, without a reference to their bytes         */
 } kernel_input;
 
 typedef enum output_state { OUTPUT_NONE, OUTPUT_REALS, OUTPUT_I64S, OUTPUT_ARRAY } output_state;
@@ -55,10 +56,10 @@ enum { STEPS_A_QUESTION = 1024 };   /* whether the run is cancelled: see xir_ker
 /* The place of an op, "/ops/3", and of an op of a body, "/ops/3/body/2". */
 void op_path(const xir_op *op, char *out, size_t size);
 
-/* The place of an input or an output within an op, "inputs/3": `list` has at most 8 letters. Written before anything
- * fails, so it is faster than printf. */
+/* Writes the place of an input or an output within an op, "inputs/3", and returns `out`. `list` has at most 8
+ * letters. */
 enum { PORT_PATH = 32 };
-void port_path(char out[PORT_PATH], const char *list, size_t i);
+const char *port_path(char out[PORT_PATH], const char *list, size_t i);
 
 /* Returns true if the result of the op is the sum of products of its quantised operands, in their scale: sums.c. */
 bool kernel_sums(const xir_kernel *at);

@@ -151,13 +151,13 @@ static xir_status run_pow(xir_kernel *at) { return pair_elements(at, pow_reals, 
 
 /* A single factor, or one for each index of the output's channels. */
 typedef struct factor {
-    double *of;
+    double *of, one;
     size_t  n;
 } factor;
 
 static bool read_factor(xir_kernel *at, xir_refs scalars, factor *out) {
     out->n = scalars.size ? scalars.size : 1;
-    out->of = xir_kernel_alloc(at, out->n, sizeof *out->of);
+    out->of = out->n == 1 ? &out->one : xir_kernel_alloc(at, out->n, sizeof *out->of);
     if (!out->of) return false;
     out->of[0] = 1;
     for (size_t i = 0; i < scalars.size; i++) out->of[i] = xir_scalar_as_real((const xir_scalar *)scalars.data[i]);

@@ -382,8 +382,7 @@ static bool is_guard(const uint8_t *bytes) {
 
 static xir_status fail_output(const xir_op *op, uint32_t i, xir_diags *why, const char *text) {
     char where[PORT_PATH];
-    port_path(where, "outputs", i);
-    return op_fail(op, XIR_E_INVALID, why, where, text);
+    return op_fail(op, XIR_E_INVALID, why, port_path(where, "outputs", i), text);
 }
 
 /* A value without an address may be a view of one that has. */

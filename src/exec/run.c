@@ -217,9 +217,9 @@ static xir_status find_input(const runner *r, const xir_op *op, size_t i, const 
     if (!value || value_is_params(value)) return XIR_OK;
     const running *it = running_of(r, value);
     char where[PORT_PATH];
-    port_path(where, "inputs", i);
-    if (!it) return op_fail(op, XIR_E_INVALID, r->why, where, "no op of the network computes the input");
-    if (!it->array) return op_fail(op, XIR_E_INVALID, r->why, where, "the input is used before it is computed");
+    if (!it || !it->array)
+        return op_fail(op, XIR_E_INVALID, r->why, port_path(where, "inputs", i),
+                       it ? "the input is used before it is computed" : "no op of the network computes the input");
     *out = it->array;
     return XIR_OK;
 }
@@ -250,9 +250,8 @@ static xir_status take_known(runner *r, const xir_op *op) {
         const xir_type *type = NULL;
         sentence why = { "the value is not known any more" };
         char where[PORT_PATH];
-        port_path(where, "outputs", i);
         status = array ? agree(r->net->ctx, value->type, array->type, &type, &why) : XIR_E_MISSING;
-        if (status) return op_fail(op, status, r->why, where, why.text);
+        if (status) return op_fail(op, status, r->why, port_path(where, "outputs", i), why.text);
         status = array_as(array, type, &it->array, r->why);
         if (!status && run_is_counted(r)) count(r, it, it);
     }

@@ -37,16 +37,16 @@ static xir_status check_inputs(xir_kernel *at) {
     if (cls->opaque) return XIR_OK;
     for (size_t i = 0; i < n; i++) {
         char where[PORT_PATH];
-        port_path(where, "inputs", i);
         if (i >= more->n_inputs && !cls->many_inputs) {
-            return xir_kernel_fail(at, XIR_E_INVALID, where, "the op has too many inputs: expected at most %u",
-                                   more->n_inputs);
+            return xir_kernel_fail(at, XIR_E_INVALID, port_path(where, "inputs", i),
+                                   "the op has too many inputs: expected at most %u", more->n_inputs);
         }
         const xir_port *port = &more->inputs[i < more->n_inputs ? i : more->n_inputs - 1];
         bool absent = i >= at->n_inputs || !at->inputs[i].array;
         bool needed = port->decl == XIR_DECL_IN || (port->decl == XIR_DECL_VAR && i < at->n_inputs);
         if (absent && needed) {
-            return xir_kernel_fail(at, XIR_E_MISSING, where, "%.*s is absent", (int)port->name.size, port->name.data);
+            return xir_kernel_fail(at, XIR_E_MISSING, port_path(where, "inputs", i), "%.*s is absent",
+                                   (int)port->name.size, port->name.data);
         }
     }
     return XIR_OK;
@@ -59,12 +59,12 @@ static xir_status count_outputs(xir_kernel *at, bool *any) {
     for (size_t i = 0; i < at->n_outputs; i++) {
         int64_t n;
         char where[PORT_PATH];
-        port_path(where, "outputs", i);
-        if (!xir_type_as_tensor(at->outputs[i].type)) {
-            return xir_kernel_fail(at, XIR_E_TYPE, where, "the output is not a tensor");
-        }
+        if (!xir_type_as_tensor(at->outputs[i].type))
+            return xir_kernel_fail(at, XIR_E_TYPE, port_path(where, "outputs", i), "the output is not a tensor");
         xir_status status = xir_type_elements(at->outputs[i].type, &n);
-        if (status == XIR_E_LIMIT) return xir_kernel_fail(at, status, where, "the number of elements exceeds 64 bits");
+        if (status == XIR_E_LIMIT)
+            return xir_kernel_fail(at, status, port_path(where, "outputs", i),
+                                   "the number of elements exceeds 64 bits");
         *any = *any || status || n != 0;
     }
     return XIR_OK;
@@ -76,7 +76,6 @@ static xir_status hand_out(xir_kernel *at, size_t i, xir_array **out) {
     const xir_type *declared = op_outputs(at->op)[i].type, *type;
     char where[PORT_PATH];
     sentence why;
-    port_path(where, "outputs", i);
     if (!xir_type_as_tensor(declared) || xir_type_equal(declared, array->type)) {
         at->outputs[i].array = NULL;
         *out = array;
@@ -84,7 +83,8 @@ static xir_status hand_out(xir_kernel *at, size_t i, xir_array **out) {
     }
     xir_status status = agree(at->ctx, declared, array->type, &type, &why);
     if (!status) return array_as(array, type, out, at->why);
-    return op_fail(at->op, status == XIR_E_BOUNDS ? XIR_E_INVALID : status, at->why, where, why.text);
+    return op_fail(at->op, status == XIR_E_BOUNDS ? XIR_E_INVALID : status, at->why, port_path(where, "outputs", i),
+                   why.text);
 }
 
 /* Finds the number format for which the op's constants are stored. */
@@ -115,9 +115,9 @@ static xir_status refuse_size(xir_kernel *at, budget *b) {
         char where[PORT_PATH];
         if (xir_type_elements(at->outputs[i].type, &n) || (uint64_t)n <= b->elements) continue;
         b->refused = true;
-        port_path(where, "outputs", i);
-        return xir_kernel_fail(at, XIR_E_LIMIT, where, "the output has %llu elements: the limit is %llu",
-                               (unsigned long long)n, (unsigned long long)b->elements);
+        return xir_kernel_fail(at, XIR_E_LIMIT, port_path(where, "outputs", i),
+                               "the output has %llu elements: the limit is %llu", (unsigned long long)n,
+                               (unsigned long long)b->elements);
     }
     return XIR_OK;
 }
@@ -168,16 +168,23 @@ static xir_status compute(xir_kernel *at, xir_array **outputs) {
     return status;
 }
 
-/* Sets input i to the given array, or to that of the Params. */
+/* Sets input i to the given array, or to that of the Params. An op that runs others may make an input its output, so it
+ * gets an array of its own. */
 static xir_status take_input(xir_kernel *at, size_t i, const xir_array *given) {
     const xir_value *value = op_inputs(at->op)[i].value;
     kernel_input *in = &at->inputs[i];
     char where[PORT_PATH];
     sentence why;
-    port_path(where, "inputs", i);
     if (!value) return XIR_OK;
     if (!given && !value_is_params(value))
-        return op_fail(at->op, XIR_E_MISSING, at->why, where, "there is no array for the input");
+        return op_fail(at->op, XIR_E_MISSING, at->why, port_path(where, "inputs", i),
+                       "there is no array for the input");
+    if (!given && !op_runs_others(at->op)) {
+        in->type = value->type;
+        const xir_status status = array_lend(value, &in->lent, at->why);
+        if (!status) in->array = &in->lent;
+        return status;
+    }
     xir_array *array = NULL;
     xir_status status = XIR_OK;
     if (given) array = xir_array_retain((xir_array *)(uintptr_t)given);
@@ -185,8 +192,14 @@ static xir_status take_input(xir_kernel *at, size_t i, const xir_array *given) {
     in->array = array;
     if (status) return status;
     status = agree(at->ctx, value->type, array->type, &in->type, &why);
-    return status ? op_fail(at->op, status, at->why, where, why.text) : XIR_OK;
+    return status ? op_fail(at->op, status, at->why, port_path(where, "inputs", i), why.text) : XIR_OK;
 }
+
+static void give_input_back(const kernel_input *in) {
+    if (in->array != &in->lent) xir_array_free((xir_array *)(uintptr_t)in->array);
+}
+
+enum { FEW = 2 };   /* inputs and outputs that take no memory of their own */
 
 static xir_status run_op(const xir_op *op, const xir_array *const *inputs, xir_array **outputs, budget *within,
                          xir_diags *why) {
@@ -196,8 +209,9 @@ static xir_status run_op(const xir_op *op, const xir_array *const *inputs, xir_a
         at.into = within->into;
         within->into = NULL;   /* not for the ops of a body */
     }
-    size_t room = op->n_inputs * sizeof(kernel_input) + op->n_outputs * sizeof(kernel_output) + 1;
-    void *memory = mem_new(&at.ctx->alloc, room);
+    struct { kernel_input inputs[FEW]; kernel_output outputs[FEW]; } few;
+    const size_t room = op->n_inputs * sizeof(kernel_input) + op->n_outputs * sizeof(kernel_output) + 1;
+    void *memory = room <= sizeof few ? &few : mem_new(&at.ctx->alloc, room);
     if (!memory) return diag_memory(why);
     memset(memory, 0, room);
     at.inputs = memory;
@@ -207,9 +221,9 @@ static xir_status run_op(const xir_op *op, const xir_array *const *inputs, xir_a
     xir_status status = XIR_OK;
     for (size_t i = 0; !status && i < op->n_inputs; i++) status = take_input(&at, i, inputs ? inputs[i] : NULL);
     if (!status) status = compute(&at, outputs);
-    for (size_t i = 0; i < op->n_inputs; i++) xir_array_free((xir_array *)(uintptr_t)at.inputs[i].array);
+    for (size_t i = 0; i < op->n_inputs; i++) give_input_back(&at.inputs[i]);
     kernel_end(&at);
-    mem_free(&at.ctx->alloc, memory, room);
+    if (memory != &few) mem_free(&at.ctx->alloc, memory, room);
     return status;
 }
 

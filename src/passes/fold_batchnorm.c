@@ -111,7 +111,8 @@ static const xir_pattern_decl before = {
 /* The match that remains has one op less: that, or nothing has changed. */
 static xir_verdict refit(const xir_match *m, const linear *l, const affine *a, bool is_after) {
     const size_t n = (size_t)(is_after ? l->out_channels : l->in_channels);
-    channel_line *lines = mem_new(&l->op->net->alloc, n * sizeof *lines);
+    channel_line few[FEW_CHANNELS] = { { 1, 0 } }, *lines = few;
+    if (n > FEW_CHANNELS) lines = mem_new(&l->op->net->alloc, n * sizeof *lines);
     if (!lines) {
         net_no_memory(l->op->net);
         return XIR_REWRITE_FAILED;
@@ -119,7 +120,7 @@ static xir_verdict refit(const xir_match *m, const linear *l, const affine *a, b
     for (size_t c = 0; c < n; c++) lines[c] = (channel_line){ affine_factor(a, c), affine_addend(a, c) };
     linear_made made;
     const xir_status status = linear_make(l, lines, is_after, &made);
-    mem_free(&l->op->net->alloc, lines, n * sizeof *lines);
+    if (lines != few) mem_free(&l->op->net->alloc, lines, n * sizeof *lines);
     operand_change change = linear_change(l->op, &made, xir_match_value(m, X));
     if (status || operands_change(&change, 1)) return XIR_REWRITE_FAILED;
     const xir_verdict verdict = xir_match_replace(m, xir_op_output(l->op, 0));

@@ -23,6 +23,7 @@ typedef struct search {
     size_t                n_marks;
     ops                   queue;
     id_list               sources, begin, end;
+    bool                  ends_open;     /* the search for the end met a value that has changed and leads nowhere */
     uint32_t             *equal;         /* by number of a source value: the next equal one, in a ring */
     uint32_t             *number;        /* of the source values of the network as it was, in the order of their ids */
 } search;
@@ -98,16 +99,22 @@ static void find_begin(search *s, const xir_op *op) {
     }
 }
 
+static bool value_has_changed(const xir_provenance *p, const xir_value *v) {
+    return pointer_table_find(&p->value_at, v) && !value_origin_of(p, v);
+}
+
 static void add_outputs(search *s, const xir_op *op) {
     for (size_t i = 0; i < xir_op_output_count(op); i++) {
         const xir_value *v = xir_op_output(op, (int64_t)i);
         if (add_values(s, v, &s->end) && !value_is_between(s->p, v)) continue;
+        if (!xir_value_uses(v) && value_has_changed(s->p, v)) s->ends_open = true;
         for (const xir_use *u = xir_value_uses(v); u; u = xir_use_next(u)) visit(s, xir_use_op(u));
     }
 }
 
 static void find_end(search *s, const xir_op *op) {
     s->end.n = 0;
+    s->ends_open = false;
     start(s);
     add_outputs(s, op);
     for (size_t i = 0; i < s->queue.n; i++) add_outputs(s, s->queue.items[i]);
@@ -241,7 +248,7 @@ static const char *check(search *s, const xir_op *op) {
     find_begin(s, op);
     find_end(s, op);
     const bool down = !s->begin.n || meets_all(s, &s->begin, true);
-    if (down && (!s->end.n || meets_all(s, &s->end, false))) return NULL;
+    if (down && (!s->end.n || s->ends_open || meets_all(s, &s->end, false))) return NULL;
     int at = snprintf(sentence, sizeof sentence, "op %" PRId64 " (%.*s) %s:", xir_op_id(op),
                       (int)xir_class_key(xir_op_class(op)).size, xir_class_key(xir_op_class(op)).data,
                       down ? "has a source that its outputs do not come from"

@@ -143,9 +143,8 @@ static xir_status replace(xir_network *net, xir_op *old, xir_op *now, bool keep_
     }
     status = place_before(now, old);
     if (status) return status;
-    for (uint32_t i = 0; i < old->n_outputs && keep_uses; i++) {
-        if (op_outputs(old)[i].uses) xir_value_replace(&op_outputs(old)[i], &op_outputs(now)[i]);
-    }
+    for (uint32_t i = 0; i < old->n_outputs && keep_uses; i++)
+        xir_value_replace(&op_outputs(old)[i], &op_outputs(now)[i]);
     provenance_absorbed(now, old);
     op_drop_uses(old);
     leave(old);

@@ -49,8 +49,8 @@ void use_unlink(xir_use *use) {
 
 void uses_move(xir_value *from, xir_value *to) {
     xir_use *last = from->uses;
+    provenance_replaced(value_net(from), from, to);   /* even if nothing uses it: `to` is what it was */
     if (!last) return;
-    provenance_replaced(value_net(from), from, to);
     for (xir_use *u = last; u; u = u->next) {
         u->value = to;
         last = u;

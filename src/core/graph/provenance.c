@@ -65,6 +65,12 @@ bool origin_add_parent(xir_provenance *p, size_t from, uint32_t item) {
     return add_u32(p, &p->parents, item);
 }
 
+/* Adds what an op stands for itself: what only serves others leaves nothing to what takes its place. */
+bool origin_add_own(xir_provenance *p, size_t from, const xir_op *op) {
+    const uint32_t of = origin_of_op(p, op);
+    return origin_serves(p, of) || origin_add_parent(p, from, of);
+}
+
 /* Returns true if an origin is the other one or made directly of it. */
 static bool has_parent(const xir_provenance *p, uint32_t i, uint32_t parent) {
     enum { LOOKED_AT = 8 };
@@ -74,16 +80,15 @@ static bool has_parent(const xir_provenance *p, uint32_t i, uint32_t parent) {
     return has;
 }
 
-/* An op that has served others stands for itself from now on, even if it is made of nothing new. */
+/* An op that has served others stands for what it absorbs from now on. It does not absorb what serves others. */
 void origin_absorb(xir_provenance *p, uint32_t target, const uint32_t *list, size_t n) {
     const size_t from = p->parents.n;
-    const uint32_t own = origin_of_target(p, target);
-    const bool served = own && p->origins[own].step & ORIGIN_SERVES;
+    const uint32_t at = origin_of_target(p, target), own = origin_serves(p, at) ? 0 : at;
     bool ok = origin_add_parent(p, from, own), news = false;
     for (size_t i = 0; i < n && ok; i++) {
-        const bool known = list[i] && own && has_parent(p, own, list[i]);
-        news |= list[i] && (!known || served);
-        if (!known) ok = origin_add_parent(p, from, list[i]);
+        if (!list[i] || origin_serves(p, list[i]) || (own && has_parent(p, own, list[i]))) continue;
+        ok = origin_add_parent(p, from, list[i]);
+        news = true;
     }
     if (ok && news) origin_add(p, target, from, p->parents.n - from);
     else p->parents.n = from;
@@ -184,15 +189,16 @@ bool scope_is_replaced(const provenance_scope *s, const xir_op *op) {
 }
 
 /* Gathers the origins of the scope's ops that were replaced: those that are erased, and others unless what was made
- * reads them. If none was, they are all of them. */
+ * reads them. If none was, they are all of them. Those that only served others do not count. */
 static bool gather_replaced(xir_provenance *p, const provenance_scope *s, size_t from) {
-    bool ok = true;
+    bool ok = true, any = false;
     for (size_t i = 0; i < s->n && ok; i++) {
         const xir_op *op = s->ops[i];
-        if (scope_is_replaced(s, op)) ok = origin_add_parent(p, from, origin_of_op(p, op));
+        if (!scope_is_replaced(s, op)) continue;
+        ok = origin_add_own(p, from, op);
+        any = true;
     }
-    for (size_t i = 0; i < s->n && ok && p->parents.n == from; i++)
-        ok = origin_add_parent(p, from, origin_of_op(p, s->ops[i]));
+    for (size_t i = 0; i < s->n && ok && !any; i++) ok = origin_add_own(p, from, s->ops[i]);
     return ok;
 }
 
@@ -320,13 +326,16 @@ void provenance_note_replaced(xir_provenance *p, const xir_value *from, const xi
     if (s) add_heir(p, (origin_heir){ to, old, target, was, is_new && old && is_of_scope(s, old) });
     else if (!maker && old) absorb_computed(p, target, old);
     else origin_absorb(p, target, &was, 1);
-    if (!s && !stands_for) set_between(p, to);
+    if (!stands_for && (!s || of_scope)) set_between(p, to);
 }
 
 void provenance_note_passed(xir_provenance *p, const xir_value *from, const xir_value *to) {
     const uint32_t was = origin_of_value(p, from);
     if (!value_origin_of(p, from)) return;
+    const xir_use *use = to->uses;
+    const bool was_between = !value_origin_of(p, to) && use && (use->next || use->user != value_op(from));
     join_values(p, from, to);
+    if (was_between) set_between(p, to);
     if (value_op(to)) origin_absorb(p, value_op(to)->slot, &was, 1);
 }
 
@@ -392,8 +401,7 @@ void provenance_note_copied(xir_provenance *p, const xir_op *copy, const xir_op 
  * others after each step. So does an op that has been reused. */
 static bool serves(const xir_provenance *p, const xir_op *op) {
     const uint32_t of = origin_of_op(p, op);
-    if (!of) return op->slot >= p->first_slots;
-    return of > p->n_sources && (!p->origins[of].n || p->origins[of].step & ORIGIN_SERVES);
+    return of ? origin_serves(p, of) : op->slot >= p->first_slots;
 }
 
 /* Returns true if a sub op without an origin was made since the recorder was attached. */

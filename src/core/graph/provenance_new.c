@@ -107,8 +107,9 @@ static void give(xir_provenance *p, const provenance_scope *s, const scope_sets 
     const op_set both = n->below & n->above;
     op_set set = both & sets->replaced ? both & sets->replaced : both;
     bool ok = !origin_at(&p->of_op, n->op->slot);
-    for (; set && ok; set &= set - 1) ok = origin_add_parent(p, from, origin_of_op(p, s->ops[__builtin_ctzll(set)]));
-    if (ok && p->parents.n > from) origin_add(p, n->op->slot, from, p->parents.n - from);
+    const bool any = ok && set;
+    for (; set && ok; set &= set - 1) ok = origin_add_own(p, from, s->ops[__builtin_ctzll(set)]);
+    if (ok && any) origin_add(p, n->op->slot, from, p->parents.n - from);   /* of nothing: it serves its users, too */
     else p->parents.n = from;
 }
 

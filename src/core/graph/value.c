@@ -193,13 +193,15 @@ xir_status xir_value_replace(xir_value *old, xir_value *now) {
     if (value_net(now) != net)
         return net_fail(net, XIR_E_INVALID, "the value to replace with belongs to another network");
     if (value_is_spent(now)) return value_not_spent(now);
-    if (old == now || !old->uses) return XIR_OK;
+    if (old == now) return XIR_OK;
     bool in = false;
     for (const xir_use *u = old->uses; u && !in && value_is_params(now) && now->id < 0; u = u->next)
         in = op_is_in(u->user);
     xir_status status = in ? value_number(now) : XIR_OK;
     if (status) return status;
+    const bool moves = old->uses != NULL;
     uses_move(old, now);
+    if (!moves) return XIR_OK;
     value_met(now);
     net->epoch++;
     return XIR_OK;

@@ -60,6 +60,13 @@ static xir_status open_quant(tensor_elements *e, const xir_type *type, xir_diags
     return XIR_OK;
 }
 
+/* The loops give equal numbers. The search for the best ones takes longer than they save for a few elements. */
+static const element_loops *loops_of(const xir_type *type) {
+    enum { FEW = 16 };
+    int64_t n;
+    return !xir_type_elements(type, &n) && n < FEW ? element_loops_at(0) : element_loops_now();
+}
+
 xir_status elements_open(tensor_elements *e, const xir_allocator *alloc, const xir_type *type, xir_diags *why) {
     *e = (tensor_elements){ .alloc = alloc };
     const xir_type *element = xir_type_element(type);
@@ -67,7 +74,7 @@ xir_status elements_open(tensor_elements *e, const xir_allocator *alloc, const x
     e->quantised = xir_type_is_quantized(element);
     xir_status status = open_storage(e, xir_type_storage(element), why);
     e->stored = (uint8_t)element_store_of(e->format);
-    e->loops = element_loops_now();
+    e->loops = loops_of(type);
     if (!status && e->quantised) status = open_quant(e, type, why);
     if (status) elements_close(e);
     return status;

@@ -43,9 +43,9 @@ static bool read_bias(linear *l) {
 }
 
 static bool is_requantised(const xir_op *op) {
-    xir_attr scales;
-    return xir_op_get(op, XIR_STR("cut_scale"), &scales) == XIR_OK && scales.as.ref &&
-           ((const xir_scales *)scales.as.ref)->items.size;
+    const class_normalised *row = op->cls->more->normalised;
+    const xir_scales *cut = row && row->cut ? *(const xir_scales *const *)body_at(op->attrs, row->cut) : NULL;
+    return cut && cut->items.size;
 }
 
 bool linear_of(xir_op *op, linear *l) {
@@ -127,11 +127,11 @@ xir_value *constant_copy(const xir_value *from, const xir_op *op) {
     return copy;
 }
 
-/* A bias with one number per output channel, like the existing one if that has as many. */
-static xir_value *make_bias(const linear *l) {
+/* A bias with room for one number per output channel, like the existing one if that has as many. */
+static xir_value *make_bias(const linear *l, void **bytes) {
     int64_t n = 0;
     if (l->bias) xir_type_elements(l->bias->type, &n);
-    if (l->bias && n == l->out_channels) return constant_copy(l->bias, l->op);
+    if (l->bias && n == l->out_channels) return constant_like(l->bias, l->op, bytes);
     xir_network *net = l->op->net;
     xir_str by = xir_op_name(l->op);
     char name[200] = "";
@@ -141,18 +141,8 @@ static xir_value *make_bias(const linear *l) {
     }
     const xir_type *element = xir_type_element(l->bias ? l->bias->type : l->weights->type);
     const xir_type *type = type_tensor(&net->pool, element, NULL, (xir_i64s){ &l->out_channels, 1 }, (xir_refs){ 0 });
-    xir_value *bias = type ? xir_params_new(net, xir_str_of(name), type) : NULL;
     uint64_t size;
-    if (!bias || xir_type_bytes(type, &size) != XIR_OK) return NULL;
-    void *zeros = mem_new(&net->alloc, size);
-    if (!zeros) {
-        net_no_memory(net);
-        return NULL;
-    }
-    memset(zeros, 0, size);
-    xir_status status = xir_params_set_copy(bias, zeros, size);
-    mem_free(&net->alloc, zeros, size);
-    return status ? NULL : bias;
+    return type && !xir_type_bytes(type, &size) ? params_with_room(net, xir_str_of(name), type, size, bytes) : NULL;
 }
 
 /* A position along one dim of a row-major tensor, moved one element at a time. */
@@ -256,15 +246,15 @@ xir_status linear_make(const linear *l, const channel_line *lines, bool after, l
     const bool adds = has_addends(lines, n), scales = has_factors(lines, n), needs_bias = adds || (after && l->bias);
     *out = (linear_made){ NULL, NULL };
     if (!adds && !scales) return XIR_OK;
-    void *w = NULL;
-    xir_value *weights = scales ? constant_like(l->weights, l->op, &w) : NULL;
-    xir_value *bias = (weights || !scales) && needs_bias ? make_bias(l) : NULL;
-    void *b = bias ? xir_params_edit(bias) : NULL;
-    double *sums = mem_new(&net->alloc, 2 * n_out * sizeof *sums), *factors = sums ? sums + n_out : NULL;
-    if ((scales && !weights) || (needs_bias && !b) || !sums) {
-        mem_free(&net->alloc, sums, 2 * n_out * sizeof *sums);
+    void *w = NULL, *b = NULL;
+    double few[2 * FEW_CHANNELS], *sums = n_out <= FEW_CHANNELS ? few : mem_new(&net->alloc, 2 * n_out * sizeof *sums);
+    xir_value *weights = scales && sums ? constant_like(l->weights, l->op, &w) : NULL;
+    xir_value *bias = (weights || !scales) && sums && needs_bias ? make_bias(l, &b) : NULL;
+    if ((scales && !weights) || (needs_bias && !bias) || !sums) {
+        if (sums != few) mem_free(&net->alloc, sums, 2 * n_out * sizeof *sums);
         return net_no_memory(net);
     }
+    double *factors = sums + n_out;
     read_biases(l, sums);
     for (size_t c = 0; c < n_out && after; c++) {
         sums[c] = sums[c] * lines[c].factor + lines[c].addend;
@@ -274,7 +264,7 @@ xir_status linear_make(const linear *l, const channel_line *lines, bool after, l
     else scale_weights(l, w, after, lines, sums);
     const element_format form = element_format_of(needs_bias ? bias->type : NULL);
     for (size_t c = 0; c < n_out && needs_bias; c++) element_put_real(form, b, c, sums[c]);
-    mem_free(&net->alloc, sums, 2 * n_out * sizeof *sums);
+    if (sums != few) mem_free(&net->alloc, sums, 2 * n_out * sizeof *sums);
     *out = (linear_made){ weights, bias };
     return XIR_OK;
 }

@@ -23,6 +23,9 @@ typedef struct linear {
     int64_t     in_channels, out_channels;
 } linear;
 
+/* With so many channels, an op needs no memory for numbers of them. */
+enum { FEW_CHANNELS = 32 };
+
 /* Factor and addend of each channel. */
 typedef struct channel_line { double factor, addend; } channel_line;
 

@@ -218,6 +218,14 @@ static void values_stand_for_values(void **state) {
     xir_network_free(net);
 }
 
+static void check_one_value(const xir_provenance *p, const xir_value *v, int64_t expected) {
+    int64_t id;
+    size_t n;
+    DOES(xir_provenance_values_of(p, v, &id, 1, &n));
+    assert_int_equal(n, 1);
+    assert_int_equal(id, expected);
+}
+
 /* ---- edits by a program ----------------------------------------------------------------------------------------- */
 
 static void edits_outside_of_passes(void **state) {
@@ -275,6 +283,48 @@ static void an_inserted_op_takes_the_place_of_another(void **state) {
     xir_network_free(net);
 }
 
+/* An op that takes the place of one that only serves others serves those that use it at the end of each step. */
+static void what_takes_the_place_of_an_inserted_op_serves(void **state) {
+    (void)state;
+    xir_network *net = story_net("x: 2 3; a = Copy x; b = Neg a; c = ReLU a; out b");
+    xir_provenance *p = record(net);
+    xir_at at = xir_at_end(net);
+    at.before = story_op(net, "b");
+    xir_value *inserted = XIR_OP(at, copy, .input = story_value(net, "a"), .name = "inserted");
+    DOES(xir_op_set_input(story_op(net, "b"), 0, inserted));
+    DOES(xir_op_set_input(story_op(net, "c"), 0, inserted));
+    DOES(xir_provenance_step(p, XIR_STR("insert")));
+    check_answers(p, "a: a; inserted: b+c; b: b; c: c", __LINE__);
+    xir_op *now = xir_op_new(net, &(xir_op_desc)DESC(neg, INPUTS(story_value(net, "a")), .name = XIR_STR("now")));
+    assert_non_null(now);
+    DOES(xir_network_replace_keep_uses(net, xir_value_op(inserted), now));
+    DOES(xir_op_erase(story_op(net, "c")));
+    DOES(xir_provenance_step(p, XIR_STR("replace")));
+    check_answers(p, "a: a; now: b; b: b", __LINE__);
+    xir_provenance_free(p);
+    xir_network_free(net);
+}
+
+/* `moves` leaves a shorter run in place of a longer one, also where nothing uses the result. If the result stood for no
+ * value, a Transpose that `layout` inserts for the run would lead to no value that the sources of the run make. */
+static void what_takes_the_place_of_an_unused_value_stands_for_it(void **state) {
+    (void)state;
+    xir_network *net = story_net("x: 2 3; a = Neg x; b = Neg x; c = Neg x; out c");
+    const int64_t a = xir_value_id(story_value(net, "a")), b = xir_value_id(story_value(net, "b"));
+    xir_provenance *p = record(net);
+    xir_at at = xir_at_end(net);
+    at.before = story_op(net, "c");
+    xir_value *inserted = XIR_OP(at, relu, .input = story_value(net, "x"), .name = "inserted");
+    DOES(xir_value_replace(story_value(net, "a"), inserted));
+    check_one_value(p, inserted, a);
+    xir_op *now = xir_op_new(net, &(xir_op_desc)DESC(sigmoid, INPUTS(story_value(net, "x"))));
+    assert_non_null(now);
+    DOES(xir_network_replace_keep_uses(net, story_op(net, "b"), now));
+    check_one_value(p, xir_op_output(now, 0), b);
+    xir_provenance_free(p);
+    xir_network_free(net);
+}
+
 static void a_mapping_gives_copies_what_their_originals_have(void **state) {
     (void)state;
     xir_network *net = story_net("x: 2 3; r = ReLU x; b = Neg r; out b");
@@ -298,14 +348,6 @@ static xir_op *outlined(xir_network *net, const char *first, const char *second)
     xir_op *call = xir_outline(net, ops, 2, &how);
     assert_non_null(call);
     return call;
-}
-
-static void check_one_value(const xir_provenance *p, const xir_value *v, int64_t expected) {
-    int64_t id;
-    size_t n;
-    DOES(xir_provenance_values_of(p, v, &id, 1, &n));
-    assert_int_equal(n, 1);
-    assert_int_equal(id, expected);
 }
 
 static void a_call_stands_for_its_ops_until_they_come_back(void **state) {
@@ -734,6 +776,8 @@ GROUP {
         cmocka_unit_test(values_stand_for_values),
         cmocka_unit_test(edits_outside_of_passes),
         cmocka_unit_test(an_inserted_op_takes_the_place_of_another),
+        cmocka_unit_test(what_takes_the_place_of_an_inserted_op_serves),
+        cmocka_unit_test(what_takes_the_place_of_an_unused_value_stands_for_it),
         cmocka_unit_test(a_mapping_gives_copies_what_their_originals_have),
         cmocka_unit_test(a_call_stands_for_its_ops_until_they_come_back),
         cmocka_unit_test(copies_of_a_call_have_bodies_that_stand_for_its_body),

@@ -222,6 +222,67 @@ static void an_op_without_a_rule_stays_a_float(void **state) {
     xir_network_free(real);
 }
 
+/* ---- factors of products ----------------------------------------------------------------------------------------- */
+
+static const xir_scales *cut_of(const xir_op *op) {
+    xir_attr cut;
+    DOES(xir_op_get(op, XIR_STR("cut_scale"), &cut));
+    return xir_scales_of(cut.as.ref);
+}
+
+/* Of two maps no constant could contain the ratios: the product is multiplied by Nx * Ny / Nz of each channel. */
+static void a_product_of_two_maps_has_a_cut(void **state) {
+    (void)state;
+    static const struct { const char *story, *x; } rows[] = {
+        { "x: 3 4; t = Tanh x; y = Multiply x t; s = Tanh y; out s", "x.normalized" },
+        { "x: 4 4; t = Tanh x; y = Matmul x t; s = Tanh y; out s", "x.normalized" },
+        { "x: NHWC 1 4 4 4; k: HWIO 1 1 4 4; r = Tanh x; t = Tanh k; y = Conv2d r t; s = Tanh y; out s", "r" },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++)
+        for (int channels = 0; channels < 2; channels++) {
+            xir_network *net = normalized(rows[i].story, channels ? "per=channel" : "");
+            const xir_value *x = story_value(net, rows[i].x), *t = story_value(net, "t"), *y = story_value(net, "y");
+            const xir_scales *cut = cut_of(story_op(net, "y"));
+            const size_t n = xir_scales_count(cut);
+            if (n != 1 && n != 4) fail_msg("%s: %zu factors", rows[i].story, n);
+            for (size_t c = 0; c < 4; c++) {
+                const double expected = ratio(x, c) * ratio(t, c) / ratio(y, c);
+                const double found = xir_scales_at(cut, n > 1 ? c : 0);
+                if (!(fabs(found / expected - 1) < 1e-6)) fail_msg("%s, channel %zu: %g", rows[i].story, c, found);
+            }
+            xir_network_free(net);
+        }
+}
+
+/* The effect of a back end's factor on the constants is not known: an op of each class that has one stays a float. */
+static void an_op_that_has_a_cut_stays_a_float(void **state) {
+    (void)state;
+    static const char *const stories_of[] = {
+        "x: 3 4; t = Tanh x; y = Add x t; s = Tanh y; out s",
+        "x: 3 4; t = Tanh x; y = Multiply x t; s = Tanh y; out s",
+        "x: 3 4; w: params 4 5; y = Matmul x w; s = Tanh y; out s",
+        "x: NLC 1 6 4; w: params LIO 3 4 8; y = Conv1d x w; s = Tanh y; out s",
+        "x: NHWC 1 6 6 4; w: params HWIO 3 3 4 8; y = Conv2d x w; s = Tanh y; out s",
+        "x: NDHWC 1 4 4 4 2; w: params DHWIO 3 3 3 2 4; y = Conv3d x w; s = Tanh y; out s",
+    };
+    static const char *const passes[][2] = { { "normalize", "" }, { "quantize", "scheme=buyi" } };
+    const xir_scales *cut = xir_scales_from(ctx, (const double[]){ 0.5 }, 1, -1);
+    for (size_t i = 0; i < COUNT(stories_of); i++)
+        for (size_t k = 0; k < COUNT(passes); k++) {
+            xir_network *net = story_net(stories_of[i]);
+            DOES(xir_op_set(story_op(net, "y"), XIR_STR("cut_scale"),
+                            &(xir_attr){ .kind = XIR_KIND_REF, .as.ref = (const xir_object *)cut }));
+            calibrate(net);
+            run_pass(net, passes[k][0], passes[k][1]);
+            unlink(path);
+            const xir_value *y = story_value(net, "y");
+            if (xir_type_kind_of(xir_type_element(xir_value_type(y))) != XIR_TYPE_FLOAT) fail_msg("%s", stories_of[i]);
+            assert_int_equal(xir_scales_count(cut_of(story_op(net, "y"))), 1);
+            assert_true(xir_scales_at(cut_of(story_op(net, "y")), 0) == 0.5);
+            xir_network_free(net);
+        }
+}
+
 /* ---- integers ---------------------------------------------------------------------------------------------------- */
 
 /* 10 log10 of the power of the results over that of the error, on samples that were calibrated. */
@@ -473,6 +534,8 @@ GROUP {
         cmocka_unit_test(ratios_are_those_of_the_ranges),
         cmocka_unit_test(ratios_are_joined_where_maps_are),
         cmocka_unit_test(an_op_without_a_rule_stays_a_float),
+        cmocka_unit_test(a_product_of_two_maps_has_a_cut),
+        cmocka_unit_test(an_op_that_has_a_cut_stays_a_float),
         cmocka_unit_test(ratios_by_channel_gain),
         cmocka_unit_test(a_normalised_network_becomes_integers),
         cmocka_unit_test(a_network_of_floats_is_what_it_was),
