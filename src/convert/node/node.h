@@ -247,6 +247,7 @@ struct xir_node {
     xir_convert_fn        *function;    /* converts it, in place of its row                  */
     bool                   makes_lists; /* some of its outputs are lists                     */
     xir_str                order;       /* letters of feature maps in its outputs: of input 0 of the row */
+    size_t                 asked;       /* of a node that is kept: the output whose type is asked for */
     bool                   at_front;
     unsigned               depth;
 };
