@@ -32,7 +32,6 @@ static double whole_from(const xir_value *x) {
 }
 
 xir_value *deepx_cut(xir_node *at, xir_value *x) {
-    if (xir_node_failed(at) || !x) return NULL;
     xir_value *cut = xir_node_cast(at, xir_node_cast(at, x, xir_type_sint(xir_node_context(at), 64)), v_element(x));
     return chosen(at, compared(at, "Less", unary(at, "Abs", x), whole_from(x)), cut, x);
 }

@@ -37,7 +37,6 @@ bool deepx_back_mean(xir_node *at) {
         if (__builtin_mul_overflow(n, v_dim(x, (size_t)r.axes.v[i]), &n)) return xir_node_unsupported(at, "very many");
     if (!r.axes.n) return xir_node_becomes(at, "Copy", INS(x), NO_SETS);
     xir_value *sum = xir_node_make(at, "Sum", INS(x), SETS(LIST("dim", &r.axes), INT("keepdim", r.keep)));
-    if (!sum) return false;
     xir_value *by = xir_node_scalar(at, v_element(x), (double)n);
     return xir_node_becomes(at, "Div", INS(sum, by), SETS(WORD("rounding_mode", v_is_integer(x) ? XIR_STR("TRUNC")
                                                                                                 : XIR_STR("NONE"))));

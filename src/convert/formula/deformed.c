@@ -30,7 +30,6 @@ static xir_value *kernel_places(xir_node *at, const xir_type *e, const windows *
 static xir_value *as_grid(xir_node *at, xir_value *p, const windows *w) {
     const double scale[2] = { 2 / (double)w->input[1], 2 / (double)w->input[0] };
     const double shift[2] = { 1 / (double)w->input[1] - 1, 1 / (double)w->input[0] - 1 };
-    if (xir_node_failed(at) || !p) return NULL;
     p = xir_node_product(at, p, xir_node_constant(at, v_element(p), NULL, scale, 2));
     return p ? xir_node_sum(at, p, xir_node_constant(at, v_element(p), NULL, shift, 2), 1, 1) : NULL;
 }

@@ -15,7 +15,6 @@ xir_value *make_part(xir_node *at, xir_value *x, size_t axis, int64_t begin, int
 
 xir_value *make_taken(xir_node *at, xir_value *x, size_t axis, const xir_ints *places) {
     xir_value *index = places->v ? xir_node_integers(at, places) : NULL;
-    if (!index || !x) return NULL;
     return xir_node_make(at, "Gather", INS(x, index), SETS(INT("axis", (int64_t)axis)));
 }
 

@@ -23,7 +23,6 @@ static xir_value *cell_weights(xir_node *at, xir_value *p, xir_value *also, int6
     if (also) inside = xir_node_make(at, "And", INS(inside, also), NO_SETS);
     p = xir_node_make(at, "ClampScalar", INS(p), SETS(REAL("min", 0), REAL("max", (double)(size - 1))));
     xir_value *cell = xir_node_constant(at, e, NULL, cells, (size_t)size), *off = xir_node_sum(at, p, cell, 1, -1);
-    if (!off || !inside) return NULL;
     xir_value *near = xir_node_sum(at, xir_node_scalar(at, e, 1), xir_node_unary(at, "Abs", off), 1, -1);
     near = xir_node_product(at, xir_node_unary(at, "ReLU", near), xir_node_cast(at, inside, e));
     if (!side || !near) return near;

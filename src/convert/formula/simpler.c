@@ -41,7 +41,6 @@ static bool swapped(xir_node *at) {
 /* min(max(alpha x + beta, 0), 1) */
 static bool hardsigmoid(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     xir_value *line = xir_node_product(at, x, xir_node_scalar(at, v_element(x), xir_node_real(at, "alpha", 1.0 / 6)));
     line = line ? xir_node_sum(at, line, xir_node_scalar(at, v_element(x), xir_node_real(at, "beta", 0.5)), 1, 1)
         : NULL;

@@ -62,7 +62,6 @@ xir_value *make_positions(xir_node *at, xir_value *x, xir_value *indices, size_t
 /* Gather of the dims that are indexed as one. */
 bool simpler_gather_nd(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *indices = xir_node_input(at, 1);
-    if (xir_node_failed(at)) return false;
     const size_t batch = (size_t)xir_node_int(at, "batch_dims", 0), rank = v_rank(indices);
     const int64_t n = rank ? v_dim(indices, rank - 1) : -1;
     if (n < 1 || batch + (size_t)n > v_rank(x)) return xir_node_unsupported(at, "positions of no dims");
@@ -115,7 +114,6 @@ static xir_value *joined(xir_node *at, xir_value *x, size_t axis, int64_t before
     parts[n++] = x;
     dims.v[axis] = after;
     if (after) parts[n++] = xir_node_filled(at, v_element(x), &dims, value);
-    if (xir_node_failed(at)) return NULL;
     return xir_node_make(at, "Concat", (xir_values){ parts, n }, SETS(INT("axis", (int64_t)axis)));
 }
 

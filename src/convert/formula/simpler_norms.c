@@ -52,7 +52,6 @@ bool simpler_softshrink(xir_node *at) {
 /* x where its size is above lambda */
 bool simpler_hardshrink(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const xir_type *element = v_element(x);
     xir_value *above = xir_node_make(at, "Greater", INS(unary(at, "Abs", x), xir_node_scalar(
         at, element, xir_node_real(at, "lambda", 0.5))), NO_SETS);

@@ -48,10 +48,8 @@ static bool calls_pairwise(xir_node *at, const char *key, xir_value *x, xir_valu
     const xir_type *type = rank ? xir_value_type(old) : node_type(at, v_element(old), NULL, &one);
     if (!type) return node_no_memory(at);
     x = raised(at, x, least), y = raised(at, y, least);
-    if (xir_node_failed(at)) return false;
     xir_op *op = xir_node_make_foreign(at, key, INS(x, y), sets, &type, 1);
     at->main = op;
-    if (!op) return false;
     return xir_node_result(at, 0, rank ? xir_op_output(op, 0) : make_reshaped(at, xir_op_output(op, 0), &none));
 }
 
@@ -78,7 +76,6 @@ bool nnb_back_add(xir_node *at) {
 bool nnb_back_multiply(xir_node *at) {
     double c;
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
-    if (!x || !y) return false;
     if (node_is_number(at, 1, &c)) return scalar(at, "nnb::MulScalar", x, c);
     if (node_is_number(at, 0, &c)) return scalar(at, "nnb::MulScalar", y, c);
     return pairwise(at, "nnb::Mul2", x, y, 21);
@@ -114,7 +111,6 @@ static bool divide_scalar(xir_node *at) {
 bool nnb_back_pow(xir_node *at) {
     double c;
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
-    if (!x || !y) return false;
     if (node_is_number(at, 1, &c)) return scalar(at, "nnb::PowScalar", x, c);
     if (node_is_number(at, 0, &c)) return calls_with(at, "nnb::RPowScalar", y, "val", c, 0);
     return pairwise(at, "nnb::Pow2", x, y, 21);
@@ -158,7 +154,6 @@ bool nnb_back_relu(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     const double slope = xir_node_real(at, "alpha", 0), most = xir_node_real(at, "max_value", INFINITY);
     const xir_set inplace = XIR_SETB("inplace", false);
-    if (!x) return false;
     if (xir_node_real(at, "threshold", 0) != 0) return xir_node_unsupported(at, "a threshold");
     if (most == INFINITY && slope == 0) return nnb_calls(at, "nnb::ReLU", INS(x), (xir_sets){ &inplace, 1 });
     if (most == INFINITY) return calls_with(at, "nnb::LeakyReLU", x, "alpha", slope, 2);
@@ -171,7 +166,6 @@ bool nnb_back_clamp(xir_node *at) {
     const bool hard = xir_op_is(at->op, xir_hardtanh_class());
     const double least = xir_node_real(at, hard ? "min_val" : "min", -INFINITY),
                  most = xir_node_real(at, hard ? "max_val" : "max", INFINITY);
-    if (!x) return false;
     if (v_is_integer(x) && (least != trunc(least) || most != trunc(most)))
         return xir_node_unsupported(at, "bounds between integers");
     if (hard && least == -1 && most == 1 && !nnb_for_runtime(at)) return calls_on(at, "nnb::HardTanh", x);
@@ -187,7 +181,6 @@ bool nnb_back_prelu(xir_node *at) {
     const xir_any *alpha = xir_node_attr(at, "alpha");
     if (!x || !alpha || alpha->kind != XIR_ANY_PARAMS) return x && xir_node_unsupported(at, "it has no slopes");
     xir_value *slope = make_shaped(at, alpha->as.params, (int64_t[]){ -1 }, 1);
-    if (!slope) return false;
     if (v_dim(slope, 0) != 1 && v_rank(x) != 2) {
         at->order = map_order(v_rank(x));
         if (!at->order.size) return xir_node_unsupported(at, "slopes of channels of %zu dims", v_rank(x));
@@ -306,7 +299,6 @@ bool nnb_back_compare(xir_node *at) {
     const bool or_equal = xir_op_is(at->op, xir_less_equal_class()) || xir_op_is(at->op, xir_greater_equal_class()),
                less = xir_op_is(at->op, xir_less_class()) || xir_op_is(at->op, xir_less_equal_class());
     xir_value *sign = xir_node_unary(at, "Sign", less ? minus(at, y, x) : minus(at, x, y));
-    if (!sign) return false;
     if (xir_op_is(at->op, xir_not_equal_class())) return calls_on(at, "nnb::Abs", sign);
     if (xir_op_is(at->op, xir_equal_class()))
         return calls_with(at, "nnb::RSubScalar", xir_node_unary(at, "Abs", sign), "val", 1, 0);
@@ -326,7 +318,6 @@ bool nnb_back_logic(xir_node *at) {
 
 bool nnb_back_not(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (!is_truth(x)) return xir_node_unsupported(at, "bits of integers");
     if (!nnb_for_runtime(at)) return calls_on(at, "nnb::LogicalNot", x);
     return calls_with(at, "nnb::RSubScalar", x, "val", 1, 0);

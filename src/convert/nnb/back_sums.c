@@ -15,7 +15,6 @@ static bool affine(xir_node *at, xir_value *x, xir_value *w, xir_value *bias) {
     const xir_ints shape = xir_node_dims(at, w);
     w = xir_node_transposed(at, w, swap, 2, NULL);
     w = w ? make_reshaped(at, w, &shape) : NULL;
-    if (xir_node_failed(at)) return false;
     const int64_t base = (int64_t)v_rank(x) - 1;
     return nnb_calls(at, "nnb::Affine", INS(x, w, bias), SETS(INT("base_axis", base)));
 }
@@ -83,7 +82,6 @@ static bool by_products(xir_node *at, xir_value *x, xir_value *k) {
 
 bool nnb_back_matmul(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *k = xir_node_input(at, 1), *bias = xir_node_optional_input(at, 2);
-    if (xir_node_failed(at)) return false;
     if (!xir_node_need_dims(at, x, 0, SIZE_MAX) || !xir_node_need_dims(at, k, 0, SIZE_MAX)) return false;
     const bool matrix = xir_value_is_params(k) && v_rank(k) == 2 && v_rank(x) > 1;
     const bool list = bias && xir_value_is_params(bias) && v_rank(bias) == 1;

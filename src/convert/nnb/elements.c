@@ -45,7 +45,6 @@ bool nnb_prelu(xir_node *at) {
 /* sin(x) / x, 1 at 0. */
 bool nnb_sinc(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const xir_type *element = v_element(x);
     xir_value *zero = xir_node_make(at, "Equal", INS(x, xir_node_scalar(at, element, 0)), NO_SETS);
     xir_value *y = xir_node_quotient(at, xir_node_unary(at, "Sin", x), x);
@@ -55,7 +54,6 @@ bool nnb_sinc(xir_node *at) {
 /* BinarySigmoid, 1 above 0 and else 0; BinaryTanh, 1 and -1. */
 bool nnb_binary_sign(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const xir_type *element = v_element(x);
     const double below = (double)xir_node_variant(at);
     xir_value *above = xir_node_make(at, "Greater", INS(x, xir_node_scalar(at, element, 0)), NO_SETS);
@@ -189,7 +187,6 @@ bool nnb_logical_not(xir_node *at) {
 static xir_value *is_nan(xir_node *at, xir_value *x) { return xir_node_make(at, "NotEqual", INS(x, x), NO_SETS); }
 
 static xir_value *is_inf(xir_node *at, xir_value *x) {
-    if (!x) return NULL;
     return xir_node_make(at, "Equal", INS(xir_node_unary(at, "Abs", x), xir_node_scalar(at, v_element(x), INFINITY)),
                          NO_SETS);
 }
@@ -206,7 +203,6 @@ bool nnb_is_inf(xir_node *at) {
 
 /* val where the condition holds, else x. */
 static bool replaced(xir_node *at, const char *name, xir_value *x, xir_value *where) {
-    if (!x || !where) return false;
     return xir_node_becomes(at, "Where",
                             INS(xir_node_scalar(at, v_element(x), xir_node_real(at, name, 0)), x, where), NO_SETS);
 }
@@ -346,7 +342,6 @@ bool nnb_kl_multinomial(xir_node *at) {
 /* 1 where one of both is at least 0.5 and the other is not. */
 bool nnb_binary_error(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *t = xir_node_input(at, 1);
-    if (xir_node_failed(at)) return false;
     xir_value *half = xir_node_scalar(at, v_element(x), 0.5);
     xir_value *a = xir_node_make(at, "GreaterEqual", INS(x, half), NO_SETS),
               *b = xir_node_make(at, "GreaterEqual", INS(t, half), NO_SETS);

@@ -85,7 +85,6 @@ bool nnb_one_hot(xir_node *at) {
 
 static xir_op *top(xir_node *at, xir_value *x, int64_t axis, int64_t k, bool largest) {
     const xir_ints count = { (int64_t[]){ k }, 1 };
-    if (xir_node_failed(at) || !x) return NULL;
     return xir_node_make_op(at, "TopK", INS(x, xir_node_integers(at, &count)),
                             SETS(INT("axis", axis), INT("largest", largest)));
 }

@@ -76,7 +76,6 @@ bool nnb_broadcast_to(xir_node *at) {
     const size_t from = axis < 0 ? rank - own : (size_t)axis;
     xir_ints dims = xir_node_make_ints(at, rank, 1), to = xir_node_dims(at, x);
     for (size_t i = 0; i < own && dims.v; i++) dims.v[from + i] = v_dim(y, i);
-    if (xir_node_failed(at)) return false;
     return xir_node_becomes(at, "Expand", INS(make_reshaped(at, y, &dims)), SETS(LIST("sizes", &to)));
 }
 

@@ -241,7 +241,6 @@ bool nnb_extreme(xir_node *at) {
 
 /* The sum of |x|^p. */
 static xir_value *powers(xir_node *at, xir_value *x, double p, const xir_ints *axes, bool keep) {
-    if (xir_node_failed(at) || !x) return NULL;
     xir_value *power = p == 2 ? xir_node_product(at, x, x) : xir_node_unary(at, "Abs", x);
     if (p != 2 && p != 1)
         power = xir_node_make(at, "Pow", INS(power, xir_node_scalar(at, v_element(x), p)), NO_SETS);

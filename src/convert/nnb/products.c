@@ -76,7 +76,6 @@ static xir_value *swapped(xir_node *at, xir_value *x) {
 
 bool nnb_matmul(xir_node *at) {
     xir_value *a = xir_node_input(at, 0), *b = xir_node_input(at, 1);
-    if (xir_node_failed(at)) return false;
     if (v_rank(a) < 2 || v_rank(b) < 2)
         return xir_node_invalid(at, XIR_E_INVALID, v_rank(a) < 2 ? "input/0" : "input/1",
                                 "expected 2 dims or more, found %zu", v_rank(a) < 2 ? v_rank(a) : v_rank(b));

@@ -102,7 +102,6 @@ static xir_value *bias_of(xir_node *at, const cell *c, int64_t layer) {
     const xir_ints none = { (int64_t[]){ d, c->gates - (c->gates == 3), h }, 3 };
     xir_value *zeros = xir_node_filled(at, v_element(c->bias), &none, 0);
     if (c->gates == 3) more = make_taken(at, all, 1, &last);
-    if (xir_node_failed(at)) return NULL;
     return make_shaped(at, xir_node_make(at, "Concat", more ? INS(own, zeros, more) : INS(own, zeros),
                                          SETS(INT("axis", 1))), rows, 2);
 }

@@ -274,7 +274,6 @@ bool nnb_average_pool(xir_node *at) {
 
 bool nnb_global_average(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (v_rank(x) < 3) return xir_node_unsupported(at, "an input of %zu dims", v_rank(x));
     const xir_ints axes = xir_node_series(at, 2, v_rank(x) - 2);
     return xir_node_result(at, 0, xir_node_reduced(at, "Mean", x, &axes, true));

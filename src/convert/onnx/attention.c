@@ -252,7 +252,6 @@ static bool can_attend(xir_node *at) {
         return xir_node_unsupported(at, "a buffer that past and present share");
     if (xir_node_int(at, "do_rotary", 0)) return xir_node_unsupported(at, "a position embedding inside");
     const xir_value *x = xir_node_input(at, 0), *w = xir_node_input(at, 1);
-    if (xir_node_failed(at)) return false;
     if (v_rank(x) != 3) return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected 3 dims, found %zu", v_rank(x));
     if (v_rank(w) != 2) return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "expected 2 dims, found %zu", v_rank(w));
     return true;
@@ -274,7 +273,6 @@ bool onnx_ms_qattention(xir_node *at) {
     xir_value *bias = xir_node_input(at, 2), *x_scale = xir_node_input(at, 3), *w_scale = xir_node_input(at, 4);
     if (!read_heads(at, &a) || !can_attend(at)) return false;
     xir_value *all = onnx_product(at, onnx_centred(at, 0, 6, 2), onnx_centred(at, 1, 7, 1), NULL);
-    if (!all) return false;
     const xir_type *real = v_element(bias);
     all = xir_node_product(at, xir_node_cast(at, all, real), xir_node_product(at, x_scale, w_scale));
     return give_attention(at, &a, xir_node_sum(at, all, bias, 1, 1), 8);
@@ -324,7 +322,6 @@ bool onnx_attention(xir_node *at) {
     if (causal && a.past_k) a.mask = added(at, a.mask, causal_addends(at, &a));
     const double cap = xir_node_real(at, "softcap", 0), scale = xir_node_real(at, "scale", 0);
     const xir_set sets[] = { INT("is_causal", plain), REAL("softcap", cap), REAL("scale", scale) };
-    if (xir_node_failed(at)) return false;
     xir_value *y = xir_node_make(at, "Attention", INS(a.q, a.k, a.v, a.mask), (xir_sets){ sets, scale != 0 ? 3 : 2 });
     if (node_wants(at, 1)) xir_node_result(at, 1, a.k);
     if (node_wants(at, 2)) xir_node_result(at, 2, a.v);

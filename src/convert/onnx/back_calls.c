@@ -97,13 +97,11 @@ bool onnx_becomes(xir_node *at, xir_values inputs, xir_sets sets) {
 }
 
 bool onnx_becomes_map(xir_node *at, xir_values inputs, xir_sets sets) {
-    if (xir_node_failed(at)) return false;
     return row_becomes(at, without_end(inputs), sets);
 }
 
 xir_value *onnx_call(xir_node *at, const char *key, xir_values inputs, xir_sets sets, const xir_type *element,
                      const xir_ints *dims) {
-    if (xir_node_failed(at)) return NULL;
     const xir_type *type = node_type(at, element, NULL, dims);
     if (!type) return node_no_memory(at), NULL;
     xir_op *op = xir_node_make_foreign(at, key, without_end(inputs), sets, &type, 1);
@@ -175,7 +173,6 @@ xir_value *onnx_unsqueezed(xir_node *at, xir_value *v, int64_t axis) {
 
 xir_value *onnx_long(xir_node *at, xir_value *v) {
     const xir_type *whole = xir_type_sint(at->c->ctx, 64);
-    if (xir_node_failed(at) || !v) return NULL;
     return whole ? xir_node_cast(at, v, whole) : (node_no_memory(at), NULL);
 }
 

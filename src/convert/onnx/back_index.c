@@ -38,7 +38,6 @@ bool onnx_back_gather(xir_node *at) {
 bool onnx_back_gather_nd(xir_node *at) {
     const int64_t batch = xir_node_int(at, "batch_dims", 0);
     xir_value *x = xir_node_input(at, 0), *index = onnx_long(at, xir_node_input(at, 1));
-    if (!x || !index) return false;
     if (batch && onnx_target(at) < 12) return xir_node_unsupported(at, "positions for each of a batch");
     return onnx_becomes(at, INS(x, index), (xir_sets){ &(xir_set)INT("batch_dims", batch), batch ? 1 : 0 });
 }

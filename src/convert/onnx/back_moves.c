@@ -142,7 +142,6 @@ bool onnx_back_constant_of_shape(xir_node *at) {
     const xir_ints one = { &(int64_t){ 1 }, 1 };
     const xir_value *y = xir_op_output(at->op, 0);
     xir_value *shape = onnx_long(at, xir_node_input(at, 0)), *value;
-    if (!shape) return false;
     value = xir_node_filled(at, v_element(y), &one, xir_node_real(at, "value", 0));
     return value && onnx_becomes(at, INS(shape), SETS(OBJ("value", value)));
 }
@@ -262,7 +261,6 @@ bool onnx_back_pad(xir_node *at) {
 /* The channels [c, r, r] become parts of rows and columns: column, row, depth. */
 bool onnx_back_depth_to_space(xir_node *at) {
     xir_value *x = map_input(at);
-    if (!x) return false;
     if (v_rank(x) != 4) return xir_node_unsupported(at, "a map of %zu dims", v_rank(x));
     if (!v_is_real(x)) return xir_node_unsupported(at, "integers, of which ONNX Runtime has no kernel");
     return onnx_becomes_map(at, INS(x), SETS(INT("blocksize", xir_node_int(at, "upscale_factor", 1)),

@@ -183,7 +183,6 @@ xir_value *linear_real(xir_node *at, xir_value *q, const linear *t) {
     if (!type) return NULL;
     if (!can_read(at, t)) return xir_node_cast(at, linear_real64(at, q, t), real);
     const onnx_form f = form_of(at, linear_stored(at, q, t), t);
-    if (xir_node_failed(at)) return NULL;
     xir_op *op = xir_node_make_foreign(at, "onnx::DequantizeLinear", onnx_inputs(&f), onnx_sets(&f), &type, 1);
     return op ? xir_op_output(op, 0) : NULL;
 }
@@ -249,7 +248,6 @@ static bool exceeds_floats(const linear *t) {
 
 xir_value *linear_clamped(xir_node *at, xir_value *v, double low, double high) {
     const bool single = (double)(float)low == low && (double)(float)high == high;
-    if (!v || xir_node_failed(at)) return NULL;
     if (single) return xir_node_make(at, "ClampScalar", INS(v), SETS(REAL("min", low), REAL("max", high)));
     v = xir_node_make(at, "Maximum", INS(v, xir_node_scalar(at, v_element(v), low)), NO_SETS);
     return v ? xir_node_make(at, "Minimum", INS(v, xir_node_scalar(at, v_element(v), high)), NO_SETS) : NULL;

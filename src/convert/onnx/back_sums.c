@@ -119,7 +119,6 @@ bool onnx_back_einsum(xir_node *at) {
 static xir_value *of_channels(xir_node *at, const char *name, const xir_type *element, int64_t n, double otherwise) {
     xir_value *v = onnx_weight(at, name);
     const xir_ints dims = { &n, 1 };
-    if (xir_node_failed(at)) return NULL;
     return v ? make_reshaped(at, v, &dims) : xir_node_filled(at, element, &dims, otherwise);
 }
 

@@ -58,7 +58,6 @@ bool onnx_constant_of_shape(xir_node *at) {
     xir_value *shape = xir_node_input(at, 0), *value = xir_node_attr_params(at, "value");
     const xir_type *element = xir_type_float(at->c->ctx, XIR_FLOAT_FP32);
     xir_set of = REAL("value", 0);
-    if (xir_node_failed(at)) return false;
     if (value) {
         int64_t n, whole = 0;
         double real = 0;

@@ -42,7 +42,6 @@ bool onnx_pow(xir_node *at) {
 
 bool onnx_div(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *y = right_side(at);
-    if (xir_node_failed(at)) return false;
     return xir_node_becomes(at, "Div", INS(x, y),
                             SETS(WORD("rounding_mode", xir_str_of(v_is_integer(x) ? "TRUNC" : "NONE"))));
 }
@@ -83,7 +82,6 @@ bool onnx_where(xir_node *at) {
 
 static bool cast(xir_node *at, const xir_type *to) {
     xir_value *x = xir_node_input(at, 0);
-    if (xir_node_failed(at)) return false;
     xir_value *y = xir_node_cast(at, x, to);
     return xir_node_result(at, 0, y == x ? xir_node_unary(at, "Copy", x) : y);
 }
@@ -154,7 +152,6 @@ bool onnx_prelu(xir_node *at) {
 /* x + bias below -lambda, else x - bias above lambda, else 0. */
 static bool shrunk_by(xir_node *at, double bias, double lambda) {
     xir_value *x = xir_node_input(at, 0);
-    if (xir_node_failed(at)) return false;
     const xir_type *element = v_element(x);
     if (!element_has(element, bias) || !element_has(element, lambda))
         return xir_node_unsupported(at, "a bias or lambd that is not one of the integers");
@@ -186,7 +183,6 @@ bool onnx_celu(xir_node *at) {
 /* x above alpha, else 0. A plain ReLU would keep the threshold itself. */
 bool onnx_thresholded_relu(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (xir_node_failed(at)) return false;
     xir_value *above = xir_node_make(at, "Greater",
                                      INS(x, xir_node_scalar(at, v_element(x), xir_node_real(at, "alpha", 1))), NO_SETS);
     return xir_node_becomes(at, "Where", INS(x, xir_node_scalar(at, v_element(x), 0), above), NO_SETS);
@@ -200,7 +196,6 @@ bool onnx_is_nan(xir_node *at) {
 bool onnx_is_inf(xir_node *at) {
     bool above = xir_node_int(at, "detect_positive", 1), below = xir_node_int(at, "detect_negative", 1);
     xir_value *x = xir_node_input(at, 0);
-    if (xir_node_failed(at)) return false;
     if (!above && !below) return xir_node_unsupported(at, "a test for neither infinity");
     xir_value *infinite = xir_node_scalar(at, v_element(x), above ? INFINITY : -INFINITY);
     return xir_node_becomes(at, "Equal", INS(above && below ? xir_node_unary(at, "Abs", x) : x, infinite), NO_SETS);

@@ -259,7 +259,6 @@ bool onnx_ms_group_query_attention(xir_node *at) {
     const double scale = xir_node_real(at, "scale", 0);
     const xir_set sets[] = { INT("is_causal", plain), REAL("softcap", xir_node_real(at, "softcap", 0)),
                              REAL("scale", scale) };
-    if (xir_node_failed(at)) return false;
     xir_value *y = xir_node_make(at, "Attention", INS(q, k, v, mask), (xir_sets){ sets, scale != 0 ? 3 : 2 });
     y = y ? onnx_heads_exchanged(at, y) : NULL;
     return xir_node_result(at, 0, onnx_from_heads(at, y));

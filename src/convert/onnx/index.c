@@ -45,7 +45,6 @@ bool onnx_top_k(xir_node *at) {
 
 bool onnx_gather_nd(xir_node *at) {
     xir_value *data = xir_node_input(at, 0), *indices = xir_node_input(at, 1);
-    if (xir_node_failed(at)) return false;
     if (v_rank(indices) == 0) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "expected at least 1 dim, found none");
     }

@@ -72,7 +72,6 @@ bool onnx_bitwise_not(xir_node *at) {
 
 /* A whole quotient, rounded down, or its remainder. */
 static xir_value *divided(xir_node *at, const char *cls, xir_value *x, xir_value *by) {
-    if (!x || !by) return NULL;
     return !strcmp(cls, "Mod") ? xir_node_make(at, cls, INS(x, by), NO_SETS)
                                : xir_node_make(at, cls, INS(x, by), SETS(WORD("rounding_mode", XIR_STR("FLOOR"))));
 }

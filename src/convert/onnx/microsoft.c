@@ -45,7 +45,6 @@ bool onnx_ms_fast_gelu(xir_node *at) {
 /* The sum's left half times the GELU of its right half. */
 bool onnx_ms_bias_split_gelu(xir_node *at) {
     xir_value *x = biased(at);
-    if (!x) return false;
     const size_t last = v_rank(x) - 1;
     if (!xir_node_need_dims(at, x, last, last + 1)) return false;
     const int64_t half = v_dim(x, last) / 2;
@@ -205,7 +204,6 @@ bool onnx_ms_causal_conv(xir_node *at) {
                                                    xir_node_transposed(at, kernel, order, 3, NULL),
                                                    xir_node_optional_input(at, 2)), SETS(INT("groups", channels)));
     y = xir_node_channels_second(at, y);
-    if (!y || xir_node_failed(at)) return false;
     if (size == 1 && node_wants(at, 1)) return xir_node_unsupported(at, "a state without elements");
     if (node_wants(at, 1)) xir_node_result(at, 1, make_part(at, x, 2, 1 - size, INT64_MAX, 1));
     return xir_node_result(at, 0, xir_node_is(at, "activation", "none") || !xir_node_attr(at, "activation") ? y

@@ -20,7 +20,6 @@ static xir_value *real_of(xir_node *at, size_t i) {
 /* Without a zero point the output has the elements of input `like`, and 0 in the middle. */
 static xir_value *quantized_as(xir_node *at, xir_value *y, size_t scale_at, size_t like) {
     xir_value *scale = xir_node_input(at, scale_at), *zero = xir_node_optional_input(at, scale_at + 1);
-    if (xir_node_failed(at) || !y) return NULL;
     if (!zero) zero = xir_node_scalar(at, v_element(xir_node_input(at, like)), 0);
     return onnx_quantized(at, y, scale, zero);
 }
@@ -68,7 +67,6 @@ bool onnx_ms_qlinear_mul(xir_node *at) {
 
 bool onnx_ms_qlinear_unary(xir_node *at) {
     xir_value *x = real_of(at, 0);
-    if (!x) return false;
     const bool leaky = node_is_class(at, "QLinearLeakyRelu");
     x = leaky ? xir_node_make(at, "ReLU", INS(x), SETS(REAL("alpha", xir_node_real(at, "alpha", 0.01))))
       : xir_node_unary(at, "Sigmoid", x);
@@ -122,13 +120,11 @@ bool onnx_ms_qlinear_pool(xir_node *at) {
 /* Integers are added; the sum times (scale of x / number of elements) is rounded. */
 bool onnx_ms_qlinear_global_pool(xir_node *at) {
     xir_value *x = onnx_centred(at, 0, 2, 1), *scale = xir_node_input(at, 1);
-    if (xir_node_failed(at)) return false;
     const size_t first = xir_node_int(at, "channels_last", 0) ? 1 : 2;
     if (v_rank(x) < 3) return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected at least 3 dims, found %zu",
                                                v_rank(x));
     if (!xir_node_need_dims(at, x, first, first + v_rank(x) - 2)) return false;
     const xir_ints axes = xir_node_series(at, (int64_t)first, v_rank(x) - 2), dims = xir_node_dims(at, x);
-    if (xir_node_failed(at)) return false;
     const double n = (double)product_of(&dims, first, first + axes.n);
     if (n < 1) return xir_node_unsupported(at, "an image without cells");
     xir_value *sum = xir_node_cast(at, xir_node_reduced(at, "Sum", x, &axes, true), v_element(scale));
@@ -181,7 +177,6 @@ bool onnx_ms_qgemm(xir_node *at) {
     xir_value *a = onnx_centred(at, 0, 2, 0), *b = xir_node_input(at, 3), *bias = xir_node_optional_input(at, 6);
     const bool turn = xir_node_int(at, "transB", 0);
     const double alpha = xir_node_real(at, "alpha", 1);
-    if (xir_node_failed(at)) return false;
     if (v_rank(a) != 2 || v_rank(b) != 2) {
         return xir_node_invalid(at, XIR_E_BOUNDS, v_rank(a) != 2 ? "input/0" : "input/3", "expected 2 dims, found %zu",
                                 v_rank(v_rank(a) != 2 ? a : b));

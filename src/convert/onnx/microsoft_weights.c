@@ -115,7 +115,6 @@ bool onnx_ms_matmul_nbits(xir_node *at) {
         w = make_shaped(at, w, (int64_t[]){ n, blocks * block }, 2);
         if (blocks * block != k) w = make_part(at, w, 1, 0, k, 1);
     }
-    if (!w) return false;
     w = xir_node_transposed(at, xir_node_cast(at, w, v_element(a)), swap, 2, NULL);
     return xir_node_result(at, 0, onnx_product(at, a, w, bias));
 }

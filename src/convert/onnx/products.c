@@ -15,7 +15,6 @@ bool onnx_matmul(xir_node *at) {
 xir_value *onnx_gemm_of(xir_node *at) {
     static const int64_t swap[] = { 1, 0 };
     xir_value *a = xir_node_input(at, 0), *b = xir_node_input(at, 1), *c = xir_node_optional_input(at, 2);
-    if (xir_node_failed(at)) return NULL;
     if (v_rank(a) != 2)
         return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected 2 dims, found %zu", v_rank(a)), NULL;
     if (v_rank(b) != 2)
@@ -200,7 +199,6 @@ static xir_value *scale_before(xir_node *at, size_t i, size_t after) {
 
 /* Requantises the product of integers: inputs 6 and 7 are scale and zero point of the output. */
 static bool give_requantized(xir_node *at, xir_value *y, xir_value *a_scale, xir_value *b_scale) {
-    if (xir_node_failed(at)) return false;
     xir_value *scale = xir_node_quotient(at, xir_node_product(at, a_scale, b_scale), xir_node_input(at, 6)),
               *one = xir_node_failed(at) ? NULL : xir_node_scalar(at, v_element(a_scale), 1);
     y = xir_node_product(at, xir_node_cast(at, y, v_element(a_scale)), scale);
@@ -221,7 +219,6 @@ bool onnx_qlinear_conv(xir_node *at) {
  * columns of b may have separate scales. */
 bool onnx_qlinear_matmul(xir_node *at) {
     const xir_value *a = xir_node_input(at, 0), *b = xir_node_input(at, 3);
-    if (xir_node_failed(at)) return false;
     if (v_rank(a) < 2 || v_rank(b) < 2) return xir_node_unsupported(at, "a vector");
     if (onnx_linear_product(at, false)) return true;
     xir_value *y = onnx_product(at, onnx_centred(at, 0, 2, v_rank(a) - 2), onnx_centred(at, 3, 5, v_rank(b) - 1), NULL);

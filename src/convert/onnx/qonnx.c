@@ -104,7 +104,6 @@ static const xir_type *type_of_bits(xir_node *at, const xir_value *x, bool sign,
 /* Integers without a sign; none is the greatest one of their type. */
 static xir_value *narrowed(xir_node *at, xir_value *q, double bits) {
     xir_value *stored = onnx_as_stored(at, q);
-    if (!stored) return NULL;
     xir_value *most = xir_node_scalar(at, v_element(stored), ldexp(1, (int)bits) - 2);
     return onnx_as_quantised(at, xir_node_make(at, "Minimum", INS(stored, most), NO_SETS), v_element(q));
 }
@@ -175,7 +174,6 @@ bool onnx_qonnx_float(xir_node *at) {
     const double all = ldexp(2 - ldexp(1, -(int)mantissa), (int)(ldexp(1, (int)exponent) - 1 - bias)),
                  most = fmin(all, limit[0]);
     const xir_type *type = float_type(at, mantissa, bias, most);
-    if (xir_node_failed(at)) return false;
     if (!type) return xir_node_unsupported(at, "a float of %g and %g bits, bias %g, up to %g: XIR has no type for it",
                                            exponent, mantissa, bias, most);
     if (!is_number_of(most, mantissa, 1 - bias))

@@ -50,7 +50,6 @@ bool onnx_reduce_log_sum_exp(xir_node *at) {
     if (!axes_of(at, x, &axes)) return false;
     if (axes.n == 0) return xir_node_result(at, 0, xir_node_unary(at, "Copy", x));
     xir_value *m = xir_node_reduced(at, "Max", x, &axes, true);
-    if (!m) return false;
     m = xir_node_make(at, "ClampScalar", INS(m), SETS(REAL("min", -3e38), REAL("max", 3e38)));
     xir_value *sum = xir_node_reduced(at, "Sum", xir_node_unary(at, "Exp", xir_node_sum(at, x, m, 1, -1)), &axes, true);
     xir_value *y = xir_node_sum(at, xir_node_unary(at, "Log", sum), m, 1, 1);
@@ -203,7 +202,6 @@ bool onnx_batch_normalization(xir_node *at) {
 
 bool onnx_instance_normalization(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *gamma = xir_node_params(at, 1), *beta = xir_node_params(at, 2);
-    if (xir_node_failed(at)) return false;
     size_t rank = v_rank(x);
     if (rank < 3 || rank > 5) return xir_node_unsupported(at, "%zu dims", rank);
     if (!per_channel(at, x, 1, (size_t)v_dim(gamma, 0)) || !per_channel(at, x, 2, (size_t)v_dim(beta, 0))) return false;
@@ -267,7 +265,6 @@ xir_value *onnx_rms_norm(xir_node *at, xir_value *x, xir_value *gamma, const xir
 }
 
 xir_value *onnx_reciprocal_deviation(xir_node *at, xir_value *x, xir_value *mean, const xir_ints *axes, double eps) {
-    if (xir_node_failed(at) || !x) return NULL;
     xir_value *off = mean ? xir_node_sum(at, x, mean, 1, -1) : x;
     xir_value *variance = xir_node_reduced(at, "Mean", xir_node_product(at, off, off), axes, true);
     xir_value *more = xir_node_sum(at, variance, xir_node_scalar(at, v_element(x), eps), 1, 1);

@@ -103,7 +103,6 @@ bool onnx_reshape(xir_node *at) {
     size_t rest;
     xir_value *x = xir_node_input(at, 0);
     const char *where = xir_node_attr(at, "shape") ? "attribute/shape" : "input/1";
-    if (xir_node_failed(at)) return false;
     if (!read_items_of(at, "shape", 1, &shape)) {
         return xir_node_failed(at) ? false : xir_node_invalid(at, XIR_E_MISSING, where, "shape is missing");
     }

@@ -163,7 +163,6 @@ static xir_value *transformed(xir_node *at, xir_value *x, size_t axis, int64_t n
         real = xir_node_sum(at, real, make_mixed(at, im, axis, s, (size_t)columns), 1, -1);
         imaginary = xir_node_sum(at, imaginary, make_mixed(at, im, axis, c, (size_t)columns), 1, 1);
     }
-    if (!real || !imaginary) return NULL;
     return xir_node_make(at, "Concat", INS(real, imaginary), SETS(INT("axis", (int64_t)last)));
 }
 
@@ -172,7 +171,6 @@ bool onnx_dft(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     const bool newer = xir_node_version(at) >= 20;
     int64_t axis = newer ? -2 : xir_node_int(at, "axis", 1), n;
-    if (xir_node_failed(at)) return false;
     if (v_rank(x) < 2) return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected at least 2 dims, found %zu",
                                                v_rank(x));
     if (newer && xir_node_has(at, 2) && !whole_at(at, 2, -(int64_t)v_rank(x), (int64_t)v_rank(x) - 1,
@@ -211,7 +209,6 @@ static xir_value *frames_of(xir_node *at, xir_value *x, int64_t length, int64_t 
 bool onnx_stft(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *window = xir_node_optional_input(at, 2);
     int64_t step, length = 0;
-    if (xir_node_failed(at)) return false;
     if (v_rank(x) == 2) {   /* real numbers without a dim for their parts */
         const xir_ints end = { (int64_t[]){ 2 }, 1 };
         x = xir_node_unsqueezed(at, x, &end, NULL);
@@ -238,7 +235,6 @@ bool onnx_stft(xir_node *at) {
     if (length < 1) return xir_node_invalid(at, XIR_E_MISSING, "input/3", "expected a window or the length of a frame");
     xir_value *frames = frames_of(at, x, length, step);
     if (window) frames = xir_node_product(at, frames, make_shaped(at, window, (int64_t[]){ length, 1 }, 2));
-    if (!frames) return false;
     const bool onesided = xir_node_int(at, "onesided", 1) && v_dim(x, 2) == 1;
     return xir_node_result(at, 0, transformed(at, frames, 2, length, false, onesided));
 }

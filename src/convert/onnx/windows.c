@@ -308,7 +308,6 @@ xir_value *onnx_average(xir_node *at, xir_value *x) {
 }
 
 xir_value *onnx_channels_second(xir_node *at, xir_value *x) {
-    if (xir_node_failed(at) || !x) return NULL;
     if (v_rank(x) >= 3 && v_rank(x) <= 5) return xir_node_channels_second(at, x);
     return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected 3 to 5 dims, found %zu", v_rank(x)), NULL;
 }
@@ -326,7 +325,6 @@ bool onnx_average_pool(xir_node *at) { return xir_node_result(at, 0, onnx_averag
 
 /* |x|^p, and the p-th root of a sum of them. */
 static xir_value *powered(xir_node *at, xir_value *x, double p) {
-    if (xir_node_failed(at) || !x) return NULL;
     if (p == 1) return xir_node_unary(at, "Abs", x);
     if (p == 2) return xir_node_product(at, x, x);
     return xir_node_make(at, "Pow", INS(xir_node_unary(at, "Abs", x), xir_node_scalar(at, v_element(x), p)), NO_SETS);
@@ -353,7 +351,6 @@ bool onnx_lp_pool(xir_node *at) {
 
 static bool global_pool(xir_node *at, const char *cls) {
     xir_value *x = xir_node_input(at, 0);
-    if (xir_node_failed(at)) return false;
     if (v_rank(x) < 3) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected at least 3 dims, found %zu", v_rank(x));
     }

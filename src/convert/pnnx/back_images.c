@@ -37,7 +37,6 @@ bool pnnx_back_resize(xir_node *at) {
 /* The grid has its places in the last axis. */
 bool pnnx_back_grid_sample(xir_node *at) {
     xir_value *x = map_input(at), *grid = xir_node_input(at, 1);
-    if (!x || !grid) return false;
     const xir_layout *layout = xir_type_layout(xir_value_type(grid));
     const int64_t c = layout ? xir_layout_index(layout, 'C') : -1;
     if (c >= 0 && c + 1 != (int64_t)v_rank(grid)) return xir_node_unsupported(at, "a grid in another order");

@@ -87,10 +87,8 @@ bool pnnx_back_layer_norm(xir_node *at) {
 /* One slope for all, or one for each channel, which is dim 1 there. */
 bool pnnx_back_prelu(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *slope = xir_node_attr_params(at, "alpha");
-    if (!x || !slope) return false;
     const xir_ints flat = { (int64_t[]){ -1 }, 1 };
     slope = make_reshaped(at, slope, &flat);
-    if (!slope) return false;
     const int64_t n = v_dim(slope, 0);
     if (n != 1 && v_rank(x) != 2) {
         at->order = map_order(v_rank(x));

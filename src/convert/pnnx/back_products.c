@@ -9,7 +9,6 @@ bool pnnx_back_linear(xir_node *at) {
     static const int64_t swap[] = { 1, 0 };
     xir_value *x = xir_node_input(at, 0), *k = xir_node_params(at, 1), *bias = at->n_in > 2 ? xir_node_params(at, 2)
         : NULL;
-    if (xir_node_failed(at)) return false;
     if (v_rank(k) != 2 || (bias && (v_rank(bias) != 1 || v_dim(bias, 0) != v_dim(k, 1))))
         return xir_node_unsupported(at, "a product of another form than x W + b");
     if (bias && !xir_type_equal(v_element(bias), v_element(x)))
@@ -33,7 +32,6 @@ bool pnnx_back_matmul(xir_node *at) {
 /* Sums and products of small integers are 64-bit integers there. */
 bool pnnx_back_reduce(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const bool sum = xir_op_is(at->op, xir_sum_class()), grows = sum || xir_op_is(at->op, xir_prod_class());
     const xir_type *element = v_element(x);
     const bool real = xir_type_kind_of(element) == XIR_TYPE_FLOAT;
@@ -51,7 +49,6 @@ bool pnnx_back_reduce(xir_node *at) {
 /* So are running sums. PNNX does not write the dtype that PyTorch's function has. */
 bool pnnx_back_cumsum(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const xir_type *element = v_element(x);
     if (xir_type_kind_of(element) == XIR_TYPE_FLOAT || xir_type_storage_bits(element) == 64)
         return row_becomes(at, INS(x), NO_SETS);

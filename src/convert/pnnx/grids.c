@@ -57,7 +57,6 @@ bool pnnx_meshgrid(xir_node *at) {
 /* Each element of one vector times each of the other. */
 bool pnnx_outer(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
-    if (xir_node_failed(at)) return false;
     if (v_rank(x) != 1 || v_rank(y) != 1)
         return xir_node_invalid(at, XIR_E_BOUNDS, NULL, "expected vectors, found %zu and %zu dims", v_rank(x),
                                 v_rank(y));

@@ -130,7 +130,6 @@ static bool gathered(xir_node *at, xir_value *x, const index_list *list) {
 bool pnnx_index(xir_node *at) {
     index_list list = { .n = 1 };
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (xir_node_has(at, 1)) {
         xir_value *index = xir_node_input(at, 1);
         if (!index) return false;

@@ -167,7 +167,6 @@ bool pnnx_pad(xir_node *at) {
     const bool reflect = module ? variant / 4 == PNNX_PAD_REFLECT : xir_str_equal(mode, XIR_STR("reflect"));
     const bool edge = module ? variant / 4 == PNNX_PAD_REPEAT : xir_str_equal(mode, XIR_STR("replicate"));
     const bool circular = !module && xir_str_equal(mode, XIR_STR("circular"));
-    if (xir_node_failed(at)) return false;
     if (circular) return wrapped(at, x, &b.cells);
     b.mode = reflect ? XIR_PAD_REFLECTION : edge ? XIR_PAD_REPLICATION : XIR_PAD_CONSTANT;
     return xir_node_result(at, 0, op_of_borders(at, x, &b));

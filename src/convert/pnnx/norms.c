@@ -91,7 +91,6 @@ static xir_value *scaled(xir_node *at, const char *cls, xir_value *x, const xir_
 bool pnnx_instance_norm(xir_node *at) {
     if (xir_node_variant(at) && xir_node_has(at, MEAN)) return pnnx_batch_norm(at);
     xir_value *x = xir_node_input(at, INPUT);
-    if (!x) return false;
     const size_t rank = v_rank(x);
     if (rank < 3 || rank > 5) return xir_node_unsupported(at, "%zu dims", rank);
     const xir_set eps = REAL("eps", xir_node_real(at, "eps", 1e-5));
@@ -158,7 +157,6 @@ bool pnnx_lrn(xir_node *at) {
 
 /* The norm of order p; of order 0 how many elements are not 0. */
 static xir_value *norm_over(xir_node *at, xir_value *x, double p, const xir_ints *axes, bool keep) {
-    if (xir_node_failed(at) || !x) return NULL;
     if (p == 1) return xir_node_reduced(at, "Sum", xir_node_unary(at, "Abs", x), axes, keep);
     if (p == 2)
         return xir_node_unary(at, "Sqrt", xir_node_reduced(at, "Sum", xir_node_product(at, x, x), axes, keep));
@@ -178,9 +176,7 @@ static xir_value *norm_over(xir_node *at, xir_value *x, double p, const xir_ints
 bool pnnx_normalize(xir_node *at) {
     xir_ints axes;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (!pnnx_list(at, "dim", 0, &axes)) axes = xir_node_make_ints(at, 1, 1);
-    if (xir_node_failed(at)) return false;
     const double p = xir_node_real(at, "p", 2), eps = xir_node_real(at, "eps", 1e-12);
     xir_value *norm = norm_over(at, x, p, &axes, true);
     xir_value *bound = norm ? xir_node_make(at, "Maximum", INS(norm, xir_node_scalar(at, v_element(x), eps)), NO_SETS)
@@ -199,7 +195,6 @@ bool pnnx_pairwise_distance(xir_node *at) {
 bool pnnx_norm(xir_node *at) {
     xir_ints axes;
     xir_value *x = pnnx_cast_first(at, xir_node_input(at, 0));
-    if (!x) return false;
     const xir_str word = xir_node_text(at, "p", "");
     double p = xir_node_real(at, "p", 2);
     if (word.size && !xir_str_equal(word, XIR_STR("fro")) && !node_real_word(word, &p))

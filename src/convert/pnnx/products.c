@@ -38,7 +38,6 @@ bool pnnx_einsum(xir_node *at) {
 bool pnnx_sdpa(xir_node *at) {
     xir_value *q = xir_node_input(at, 0), *k = xir_node_input(at, 1), *v = xir_node_input(at, 2), *weights;
     xir_value *mask = xir_node_optional_input(at, 3);
-    if (xir_node_failed(at)) return false;
     const size_t rank = v_rank(q);
     if (rank < 2 || v_rank(k) != rank) return xir_node_unsupported(at, "%zu dims", rank);
     const bool causal = xir_node_bool(at, "is_causal", false);

@@ -46,7 +46,6 @@ static bool expanded(xir_node *at, xir_value *x, list_items *sizes) {
 bool pnnx_like(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *other = xir_node_input(at, 1);
     list_items dims = dims_of(at, other);
-    if (xir_node_failed(at)) return false;
     const xir_str type = xir_node_type(at);
     if (!xir_str_equal(type, XIR_STR("Tensor.expand_as")))
         return xir_node_result(at, 0, make_reshaped_to(at, x, &dims));

@@ -259,7 +259,6 @@ bool pnnx_lp_pool(xir_node *at) {
     for (size_t k = 0; k < w.n; k++) cells *= (double)w.size[k];
     xir_value *power = xir_node_make(at, "Pow", INS(x, xir_node_scalar(at, v_element(x), p)), NO_SETS);
     xir_value *a = averages(at, power, w);
-    if (!a) return false;
     a = xir_node_product(at, xir_node_unary(at, "Sign", a), xir_node_unary(at, "ReLU", xir_node_unary(at, "Abs", a)));
     xir_value *root = xir_node_scalar(at, v_element(x), 1 / p);
     xir_value *y = xir_node_make(at, "Pow", INS(xir_node_scaled(at, a, cells), root), NO_SETS);

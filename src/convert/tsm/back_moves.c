@@ -26,7 +26,6 @@ bool tsm_back_reduce(xir_node *at) {
         x = tsm_part(at, sum ? "tsm::reduce_sum" : "tsm::reduce_mean", INS(x),
                  SETS(LIST("dims", &one), XIR_SETB("keep_dims", true)), type);
     }
-    if (xir_node_failed(at) || !x) return false;
     if (r.keep) return tsm_gives(at, "tsm::_copy", INS(x), NO_SETS);
     return tsm_gives(at, "tsm::squeeze", INS(x), SETS(LIST("axes", &r.axes)));
 }
@@ -93,7 +92,6 @@ bool tsm_back_normalize(xir_node *at) {
     if (xir_node_real(at, "p", 2) != 2) return xir_node_unsupported(at, "another norm");
     if (!axes.n) axes = xir_node_series(at, 0, v_rank(x));
     xir_value *norm = xir_node_unary(at, "Sqrt", xir_node_reduced(at, "Sum", xir_node_product(at, x, x), &axes, true));
-    if (!norm) return false;
     const double eps = xir_node_real(at, "eps", 1e-12), least = node_least_real(v_element(x));
     xir_value *bound = xir_node_scalar(at, v_element(x), eps > 0 && eps < least ? least : eps);
     norm = xir_node_make(at, "Maximum", INS(norm, bound), NO_SETS);
@@ -253,7 +251,6 @@ bool tsm_back_constant_of_shape(xir_node *at) {
 /* The dims, which have 32 bits, and a part of them. */
 bool tsm_back_shape(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const xir_type *type = tsm_type(at, 0);
     const int64_t from = xir_node_int(at, "start", 0), first = from < 0 ? from + (int64_t)v_rank(x) : from;
     const int64_t n = xir_type_dim(type, 0, false);

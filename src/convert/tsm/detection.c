@@ -161,7 +161,6 @@ static xir_value *list_param(xir_node *at, const char *name, const xir_type *ele
     const double *list;
     size_t n;
     if (xir_node_real_items(at, name, &list, &n)) return xir_node_constant(at, element, NULL, list, n);
-    if (xir_node_failed(at)) return NULL;
     return xir_node_scalar(at, element, xir_node_real(at, name, 0));
 }
 
@@ -212,7 +211,6 @@ static xir_value *side_places(xir_node *at, xir_value *start, xir_value *end, in
 
 /* 1 where -1 <= x <= n, else 0. */
 static xir_value *inside(xir_node *at, xir_value *x, int64_t n) {
-    if (xir_node_failed(at) || !x) return NULL;
     const xir_type *e = v_element(x);
     xir_value *from = xir_node_make(at, "GreaterEqual", INS(x, xir_node_scalar(at, e, -1)), NO_SETS);
     xir_value *to = xir_node_make(at, "LessEqual", INS(x, xir_node_scalar(at, e, (double)n)), NO_SETS);

@@ -419,13 +419,11 @@ bool tsm_force_gray(xir_node *at) {
     const double *scale = usual;
     size_t n = 3;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const size_t rank = v_rank(x);
     if (!rank) return xir_node_invalid(at, XIR_E_INVALID, "input/0", "expected 1 dim or more, found 0");
     if (!xir_node_need_dims(at, x, rank - 1, rank)) return false;
     if (v_dim(x, rank - 1) == 1) return xir_convert_copy(at);
     if (!xir_node_real_items(at, "scale", &scale, &n) || !n) scale = usual, n = 3;
-    if (xir_node_failed(at)) return false;
     if (v_dim(x, rank - 1) != (int64_t)n)
         return xir_node_invalid(at, XIR_E_INVALID, "input/0", "expected a last dim of 1 or %zu, found %lld", n,
                                 (long long)v_dim(x, rank - 1));

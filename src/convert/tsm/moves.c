@@ -172,7 +172,6 @@ bool tsm_transpose(xir_node *at) {
             return xir_node_invalid(at, XIR_E_INVALID, "attribute/permute", "permute: axis %lld appears twice",
                                     (long long)order.v[i]);
     }
-    if (xir_node_failed(at)) return false;
     return xir_node_result(at, 0, xir_node_transposed(at, with_ones(at, x, order.n - rank, 0), order.v, order.n, NULL));
 }
 

@@ -49,7 +49,6 @@ bool tsm_inner_prod(xir_node *at) {
 
 bool tsm_matmul(xir_node *at) {
     xir_value *a = xir_node_input(at, 0), *b = xir_node_input(at, 1);
-    if (xir_node_failed(at)) return false;
     if (!v_rank(a) || v_rank(b) < 2)
         return xir_node_invalid(at, XIR_E_INVALID, v_rank(a) ? "input/1" : "input/0",
                                 "expected %d dims or more, found %zu", v_rank(a) ? 2 : 1,

@@ -142,7 +142,6 @@ xir_value *tsm_along(xir_node *at, xir_value *v, const xir_value *x, size_t axis
 }
 
 xir_value *tsm_flattened(xir_node *at, xir_value *x, size_t from) {
-    if (xir_node_failed(at) || !x) return NULL;
     const xir_ints dims = xir_node_dims(at, x);
     int64_t before = product_of(&dims, 0, from), after = product_of(&dims, from, dims.n);
     if (before < 0 && after < 0)

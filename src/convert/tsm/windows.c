@@ -182,7 +182,6 @@ bool tsm_conv2d_quantized(xir_node *at) {
     const xir_type *real = xir_type_float(xir_node_context(at), XIR_FLOAT_FP32);
     kernel = turned(at, kernel, TSM_PLAIN);
     xir_value *scaled = quantised(at, kernel, scales, n);
-    if (xir_node_failed(at)) return false;
     kernel = scaled ? scaled : xir_node_cast(at, kernel, real);
     xir_value *y = convolved(at, xir_node_cast(at, x, real), kernel, &w, TSM_PLAIN, 1);
     if (scaled) return xir_node_result(at, 0, y);
