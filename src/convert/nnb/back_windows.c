@@ -70,8 +70,6 @@ static xir_value *pooled(xir_node *at, const char *key, xir_value *x, windows *w
         const int64_t in = dims.v[2 + k], room = in + 2 * w->before[k] - w->size[k];
         dims.v[2 + k] = (whole ? room : in + w->before[k] - 1) / w->stride[k] + 1;
     }
-    const xir_type *type = node_type(at, v_element(x), NULL, &dims);
-    if (!type) return node_no_memory(at), NULL;
     const xir_ints size = window_list(w, w->size), stride = window_list(w, w->stride), pad = window_list(w, w->before);
     xir_set sets[6] = { LIST("kernel", &size), LIST("stride", &stride), XIR_SETB("ignore_border", whole),
                         LIST("pad", &pad) };
@@ -79,8 +77,7 @@ static xir_value *pooled(xir_node *at, const char *key, xir_value *x, windows *w
     const bool average = counted >= 0;
     if (nnb_level(at) >= 4 || average) sets[n++] = (xir_set)XIR_SETB("channel_last", false);
     if (nnb_level(at) >= 4 && average) sets[n++] = (xir_set)XIR_SETB("including_pad", counted);
-    xir_op *op = xir_node_make_foreign(at, key, INS(x), (xir_sets){ sets, n }, &type, 1);
-    return op ? xir_op_output(op, 0) : NULL;
+    return foreign_tensor(at, key, INS(x), (xir_sets){ sets, n }, v_element(x), &dims);
 }
 
 /* The first spatial axis of the result. */
