@@ -170,8 +170,7 @@ xir_value *deepx_call(xir_node *at, const char *key, const char *form, xir_value
     put(&c, *form ? " -> " : "-> ");
     put_tensor(&c, "tensor", result);
     c.sets[c.n_sets] = (xir_set)WORD("types", ((xir_str){ c.types, c.size }));
-    xir_op *op = xir_node_make_foreign(at, key, in, (xir_sets){ c.sets, c.n_sets + 1 }, &type, 1);
-    return op ? xir_op_output(op, 0) : NULL;
+    return foreign_value(at, key, in, (xir_sets){ c.sets, c.n_sets + 1 }, type);
 }
 
 bool deepx_gives(xir_node *at, const char *form, xir_values in, const char *const *texts) {
@@ -227,7 +226,5 @@ xir_value *deepx_back_constant(xir_node *at, xir_value *own) {
     const xir_type *type = xir_value_type(own);
     snprintf(types, sizeof types, "var<string> -> tensor<%s>", precision);
     const xir_set sets[] = { WORD("arg0", XIR_STR("w")), WORD("types", xir_str_of(types)), OBJ("data", shaped) };
-    xir_op *op = xir_node_make_foreign(at, "deepx::loadtensordata", (xir_values){ NULL, 0 }, (xir_sets){ sets, 3 },
-                                       &type, 1);
-    return op ? xir_op_output(op, 0) : NULL;
+    return foreign_value(at, "deepx::loadtensordata", (xir_values){ NULL, 0 }, (xir_sets){ sets, 3 }, type);
 }

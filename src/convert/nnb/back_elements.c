@@ -12,10 +12,7 @@
 /* ---- calls ------------------------------------------------------------------------------------------------------ */
 
 bool nnb_calls(xir_node *at, const char *key, xir_values inputs, xir_sets sets) {
-    xir_op *op = xir_node_make_foreign(at, key, inputs, sets, NULL, 0);
-    for (size_t i = 0; op && i < at->n_out; i++) xir_node_result(at, i, xir_op_output(op, (int64_t)i));
-    at->main = op;
-    return op && !xir_node_failed(at);
+    return foreign_gives(at, xir_node_make_foreign(at, key, inputs, sets, NULL, 0));
 }
 
 static bool calls_on(xir_node *at, const char *key, xir_value *x) {
@@ -192,9 +189,7 @@ bool nnb_back_prelu(xir_node *at) {
 /* ---- rounding --------------------------------------------------------------------------------------------------- */
 
 static xir_value *call(xir_node *at, const char *key, xir_value *x) {
-    const xir_type *type = x ? xir_value_type(x) : NULL;
-    xir_op *op = x ? xir_node_make_foreign(at, key, INS(x), NO_SETS, &type, 1) : NULL;
-    return op ? xir_op_output(op, 0) : NULL;
+    return x ? foreign_value(at, key, INS(x), NO_SETS, xir_value_type(x)) : NULL;
 }
 
 static xir_value *minus(xir_node *at, xir_value *x, xir_value *y) { return xir_node_sum(at, x, y, 1, -1); }

@@ -159,13 +159,10 @@ static bool by_pool(xir_node *at, xir_value *x, const xir_ints *axes, bool most)
     if (!x) return false;
     const xir_ints flat = { (int64_t[]){ 1, before, 1, after }, 4 }, kernel = { (int64_t[]){ n, 1 }, 2 },
                    none = { (int64_t[]){ 0, 0 }, 2 };
-    const xir_type *type = node_type(at, v_element(x), NULL, &flat);
-    if (!type) return node_no_memory(at);
     const xir_set sets[] = { LIST("kernel", &kernel), LIST("stride", &kernel), XIR_SETB("ignore_border", true),
                              LIST("pad", &none), XIR_SETB("channel_last", false) };
-    xir_op *op = xir_node_make_foreign(at, "nnb::MaxPooling", INS(x), (xir_sets){ sets, nnb_level(at) >= 4 ? 5 : 4 },
-                                       &type, 1);
-    xir_value *y = op ? xir_op_output(op, 0) : NULL;
+    xir_value *y = foreign_tensor(at, "nnb::MaxPooling", INS(x), (xir_sets){ sets, nnb_level(at) >= 4 ? 5 : 4 },
+                                  v_element(x), &flat);
     if (y && !most) y = xir_node_unary(at, "Neg", y);
     return y && xir_node_result(at, 0, make_reshaped(at, y, &to));
 }

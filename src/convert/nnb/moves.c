@@ -5,6 +5,7 @@
 #include <math.h>
 #include "nnb/nnb.h"
 #include "spec/borders.h"
+#include "spec/moving.h"
 #include "spec/slicing.h"
 
 /* A note of the conversion, where NNabla's C runtime computes something else. */
@@ -16,11 +17,9 @@ static void unlike_runtime(const xir_node *at, const char *where, const char *wh
 
 bool nnb_concat(xir_node *at) {
     int64_t axis;
-    xir_value **inputs = node_take(at, (at->n_in + 1) * sizeof *inputs);
-    if (!inputs) return node_no_memory(at);
-    for (size_t i = 0; i < at->n_in; i++) inputs[i] = xir_node_input(at, i);
-    if (xir_node_failed(at) || !nnb_axis(at, "axis", v_rank(inputs[0]), &axis)) return false;
-    return xir_node_becomes(at, "Concat", (xir_values){ inputs, at->n_in }, SETS(INT("axis", axis)));
+    const xir_values in = node_inputs(at);
+    if (!in.size || !nnb_axis(at, "axis", v_rank(in.data[0]), &axis)) return false;
+    return xir_node_becomes(at, "Concat", in, SETS(INT("axis", axis)));
 }
 
 bool nnb_reshape(xir_node *at) {
@@ -38,14 +37,8 @@ bool nnb_transpose(xir_node *at) {
     if (!x) return false;
     const size_t rank = v_rank(x);
     if (!nnb_list(at, "axes", rank, INT32_MIN, 0, false, &order)) return false;
-    xir_ints seen = xir_node_make_ints(at, rank, 0);
-    for (size_t i = 0; i < order.n && seen.v; i++) {
-        if (!xir_node_axis(at, "argument/axes", order.v[i], rank, &order.v[i])) return false;
-        if (seen.v[order.v[i]]++)
-            return xir_node_invalid(at, XIR_E_INVALID, "argument/axes", "axis %lld appears twice",
-                                    (long long)order.v[i]);
-    }
-    return !xir_node_failed(at) && xir_node_result(at, 0, xir_node_transposed(at, x, order.v, rank, NULL));
+    return order_is_sound(at, "argument/axes", &order, rank) &&
+           xir_node_result(at, 0, xir_node_transposed(at, x, order.v, rank, NULL));
 }
 
 /* The dims from `start` to `end`, numbers; an end of 0 is the last. */

@@ -287,6 +287,12 @@ xir_value *xir_node_make(xir_node *at, const char *cls, xir_values inputs, xir_s
     return known;
 }
 
+xir_values node_inputs(xir_node *at) {
+    xir_value **in = node_take(at, (at->n_in + 1) * sizeof *in);
+    for (size_t i = 0; in && i < at->n_in; i++) in[i] = xir_node_input(at, i);
+    return (xir_values){ in, in && !xir_node_failed(at) ? at->n_in : 0 };
+}
+
 xir_ints xir_node_dims(xir_node *at, const xir_value *v) {
     xir_ints dims = xir_node_make_ints(at, v ? v_rank(v) : 0, 0);
     for (size_t i = 0; i < dims.n; i++) dims.v[i] = v_dim(v, i);
@@ -395,6 +401,11 @@ bool xir_node_result(xir_node *at, size_t i, xir_value *v) {
     if (!v) return xir_node_unsupported(at, "the conversion is invalid: output %zu is missing", i);
     if (i < xir_op_output_count(at->op)) at->given[i] = v;
     return true;
+}
+
+bool node_gives(xir_node *at, xir_op *op) {
+    for (size_t i = 0; op && i < at->n_out; i++) xir_node_result(at, i, xir_op_output(op, (int64_t)i));
+    return !xir_node_failed(at);
 }
 
 bool xir_node_becomes(xir_node *at, const char *cls, xir_values inputs, xir_sets sets) {

@@ -344,6 +344,10 @@ const char       *conversion_deciders(conversion *c, const xir_value *v, char *t
 xir_value        *conversion_known_params(conversion *c, const xir_op *op);
 
 /* make.c */
+/* All inputs of the node, which must be present. Without values after a failure. */
+xir_values node_inputs(xir_node *at);
+/* Gives the node the outputs of an op, the first as its first. False after a failure; NULL is one. */
+bool       node_gives(xir_node *at, xir_op *op);
 /* The most elements of constants that are computed at once, and of the results. The pass fold computes larger ones. */
 enum { MOST_COMPUTED = 1 << 12 };
 /* The Params that an op computes from small constants; NULL if it is not computed. */

@@ -37,12 +37,6 @@ bool onnx_is_cut(xir_node *at) {
     return f && !own_is_default(at->op, named, &other);
 }
 
-static bool give(xir_node *at, xir_op *op) {
-    for (size_t i = 0; op && i < at->n_out; i++) xir_node_result(at, i, xir_op_output(op, (int64_t)i));
-    at->main = op;
-    return op && !xir_node_failed(at);
-}
-
 /* The operator on wider elements. */
 static bool calls_wider(xir_node *at, const char *key, size_t of, const xir_type *own, const xir_type *wide,
                         xir_values inputs, xir_sets sets) {
@@ -76,7 +70,7 @@ bool onnx_calls_on(xir_node *at, const char *key, size_t of, xir_values inputs, 
     const xir_type *own = of < inputs.size && inputs.data[of] ? v_element(inputs.data[of]) : NULL;
     const xir_type *wide = own ? onnx_element_for(at, key, own) : NULL;
     if (wide && !xir_type_equal(wide, own)) return calls_wider(at, key, of, own, wide, inputs, sets);
-    return give(at, xir_node_make_foreign(at, key, inputs, sets, NULL, 0));
+    return foreign_gives(at, xir_node_make_foreign(at, key, inputs, sets, NULL, 0));
 }
 
 bool onnx_name_rest(xir_node *at, xir_op *op) {
@@ -102,10 +96,7 @@ bool onnx_becomes_map(xir_node *at, xir_values inputs, xir_sets sets) {
 
 xir_value *onnx_call(xir_node *at, const char *key, xir_values inputs, xir_sets sets, const xir_type *element,
                      const xir_ints *dims) {
-    const xir_type *type = node_type(at, element, NULL, dims);
-    if (!type) return node_no_memory(at), NULL;
-    xir_op *op = xir_node_make_foreign(at, key, without_end(inputs), sets, &type, 1);
-    return op ? xir_op_output(op, 0) : NULL;
+    return foreign_tensor(at, key, without_end(inputs), sets, element, dims);
 }
 
 /* ---- the op itself on other elements ---------------------------------------------------------------------------- */

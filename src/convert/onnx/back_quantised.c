@@ -183,8 +183,7 @@ xir_value *linear_real(xir_node *at, xir_value *q, const linear *t) {
     if (!type) return NULL;
     if (!can_read(at, t)) return xir_node_cast(at, linear_real64(at, q, t), real);
     const onnx_form f = form_of(at, linear_stored(at, q, t), t);
-    xir_op *op = xir_node_make_foreign(at, "onnx::DequantizeLinear", onnx_inputs(&f), onnx_sets(&f), &type, 1);
-    return op ? xir_op_output(op, 0) : NULL;
+    return foreign_value(at, "onnx::DequantizeLinear", onnx_inputs(&f), onnx_sets(&f), type);
 }
 
 /* The axis of several scales of a DequantizeLinear; false if it has other attributes. */
@@ -215,10 +214,8 @@ xir_value *onnx_turned_constant(xir_node *at, xir_value *x, const xir_ints *orde
     in[0] = xir_node_transposed(at, in[0], order->v, order->n, NULL);
     if (!in[0]) return NULL;
     const xir_set set = INT("axis", now);
-    const xir_type *type = xir_value_type(xir_op_output(at->op, 0));
-    op = xir_node_make_foreign(at, "onnx::DequantizeLinear", (xir_values){ in, in[2] ? 3 : 2 },
-                               (xir_sets){ &set, v_rank(in[1]) ? 1 : 0 }, &type, 1);
-    return op ? xir_op_output(op, 0) : NULL;
+    return foreign_value(at, "onnx::DequantizeLinear", (xir_values){ in, in[2] ? 3 : 2 },
+                         (xir_sets){ &set, v_rank(in[1]) ? 1 : 0 }, xir_value_type(xir_op_output(at->op, 0)));
 }
 
 /* Any value as reals of 64 bits. */
@@ -236,8 +233,8 @@ xir_value *linear_quantised_by(xir_node *at, xir_value *x, const linear *t, cons
     const onnx_form f = form_of(at, x, &own);
     const xir_type *type = x && !xir_node_failed(at) ? with_element(at, x, t->stored) : NULL;
     if (!type) return NULL;
-    xir_op *op = xir_node_make_foreign(at, "onnx::QuantizeLinear", onnx_inputs(&f), onnx_sets(&f), &type, 1);
-    return op ? linear_view(at, xir_op_output(op, 0), t->element) : NULL;
+    xir_value *q = foreign_value(at, "onnx::QuantizeLinear", onnx_inputs(&f), onnx_sets(&f), type);
+    return q ? linear_view(at, q, t->element) : NULL;
 }
 
 /* Returns true if a multiple of a scale that the type has is not a float. */

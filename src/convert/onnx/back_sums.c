@@ -105,12 +105,8 @@ static const char *whole_equation(xir_node *at, xir_str text) {
 }
 
 bool onnx_back_einsum(xir_node *at) {
-    xir_value **in = node_take(at, (at->n_in + 1) * sizeof *in);
-    if (!in) return node_no_memory(at);
-    for (size_t i = 0; i < at->n_in; i++) in[i] = xir_node_input(at, i);
     const char *equation = whole_equation(at, xir_node_text(at, "equation", ""));
-    return equation && onnx_becomes(at, (xir_values){ in, at->n_in },
-                                    SETS(WORD("equation", xir_str_of(equation))));
+    return equation && onnx_becomes(at, node_inputs(at), SETS(WORD("equation", xir_str_of(equation))));
 }
 
 /* ---- normalisations --------------------------------------------------------------------------------------------- */
@@ -147,9 +143,7 @@ bool onnx_back_instance_norm(xir_node *at) {
 
 /* An operator whose result has the type of x, or NULL after a failure. */
 static xir_value *typed_as(xir_node *at, const char *key, xir_values inputs, xir_sets sets, const xir_value *x) {
-    const xir_type *type = xir_value_type(x);
-    xir_op *op = xir_node_failed(at) ? NULL : xir_node_make_foreign(at, key, inputs, sets, &type, 1);
-    return op ? xir_op_output(op, 0) : NULL;
+    return xir_node_failed(at) ? NULL : foreign_value(at, key, inputs, sets, xir_value_type(x));
 }
 
 /* y with a factor or an addend for each of its channels, if it has that attribute. */

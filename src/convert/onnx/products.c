@@ -39,11 +39,7 @@ xir_value *onnx_gemm_of(xir_node *at) {
 bool onnx_gemm(xir_node *at) { return xir_node_result(at, 0, onnx_gemm_of(at)); }
 
 bool onnx_einsum(xir_node *at) {
-    xir_value **inputs = node_take(at, (at->n_in + 1) * sizeof *inputs);
-    if (!inputs) return node_no_memory(at);
-    for (size_t i = 0; i < at->n_in; i++) inputs[i] = xir_node_input(at, i);
-    return xir_node_becomes(at, "Einsum", (xir_values){ inputs, at->n_in },
-                            SETS(WORD("equation", xir_node_text(at, "equation", ""))));
+    return xir_node_becomes(at, "Einsum", node_inputs(at), SETS(WORD("equation", xir_node_text(at, "equation", ""))));
 }
 
 /* Integers minus their zero points, in 32 bits. */
@@ -317,9 +313,7 @@ static bool recurrent(xir_node *at, const char *cls, size_t n_inputs) {
         const xir_any *a = xir_node_attr(at, lists[i]);
         if (a) sets[n++] = (xir_set){ .name = lists[i], .kind = XIR_SET_ANY, .p = a };
     }
-    xir_op *op = xir_node_make_op(at, cls, (xir_values){ inputs, n_inputs }, (xir_sets){ sets, n });
-    for (size_t i = 0; op && i < at->n_out; i++) xir_node_result(at, i, xir_op_output(op, (int64_t)i));
-    return !xir_node_failed(at);
+    return node_gives(at, xir_node_make_op(at, cls, (xir_values){ inputs, n_inputs }, (xir_sets){ sets, n }));
 }
 bool onnx_lstm(xir_node *at) { return recurrent(at, "LSTM", 8); }
 bool onnx_gru(xir_node *at)  { return recurrent(at, "GRU", 6); }

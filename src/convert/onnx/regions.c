@@ -168,7 +168,6 @@ static bool read_blocks(xir_node *at, const xir_value *x, windows *w) {
 bool onnx_col2im(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     windows w = { .n = 0 };
-    window_sets s = { .n = 0 };
     int64_t cells = 1;
     if (xir_node_failed(at) || !read_blocks(at, x, &w)) return false;
     for (size_t k = 0; k < w.n; k++) cells *= w.size[k];
@@ -180,13 +179,9 @@ bool onnx_col2im(xir_node *at) {
     to.v[1] = rows, dims.v[w.n + 1] = rows;
     for (size_t k = 0; k < w.n; k++) to.v[2 + k] = w.input[k], dims.v[k] = w.size[k];
     xir_value *kernel = xir_node_constant(at, v_element(x), &dims, ones, (size_t)n);
-    window_set_all(&s, &w, false, true);
-    window_set_more(&s, &w);
-    window_set(&s, "groups", rows / cells);
-    xir_value *y = xir_node_make(at, BY_RANK(w.n, "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"),
-                                 INS(xir_node_channels_last(at, make_reshaped(at, x, &to)), kernel, NULL),
-                                 (xir_sets){ s.data, s.n });
-    return xir_node_result(at, 0, xir_node_channels_second(at, y));
+    w.groups = rows / cells, w.transposed = true;
+    x = xir_node_channels_last(at, make_reshaped(at, x, &to));
+    return xir_node_result(at, 0, xir_node_channels_second(at, op_of_convolution(at, x, kernel, NULL, &w)));
 }
 
 /* ---- CenterCropPad ---------------------------------------------------------------------------------------------- */

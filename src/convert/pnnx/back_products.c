@@ -60,16 +60,13 @@ bool pnnx_back_cumsum(xir_node *at) {
 }
 
 bool pnnx_back_einsum(xir_node *at) {
-    xir_value **in = node_take(at, (at->n_in + 1) * sizeof *in);
-    if (!in) return node_no_memory(at);
-    for (size_t i = 0; i < at->n_in; i++) in[i] = xir_node_input(at, i);
     const xir_str equation = xir_node_text(at, "equation", "");
     char *text = node_take(at, equation.size + 1);
     size_t n = 0;
     if (!text) return node_no_memory(at);
     for (size_t i = 0; i < equation.size; i++)   /* blanks end a word of the file, and mean nothing */
         if (equation.data[i] != ' ') text[n++] = equation.data[i];
-    return xir_node_becomes_foreign(at, (xir_values){ in, at->n_in }, SETS(WORD("equation", ((xir_str){ text, n }))));
+    return xir_node_becomes_foreign(at, node_inputs(at), SETS(WORD("equation", ((xir_str){ text, n }))));
 }
 
 /* Heads in dim 1; without a cap and a mask of its own. */

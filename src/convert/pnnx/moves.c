@@ -5,6 +5,7 @@
 #include <string.h>
 #include "pnnx/pnnx.h"
 #include "spec/borders.h"
+#include "spec/moving.h"
 
 /* ---- splits ----------------------------------------------------------------------------------------------------- */
 
@@ -14,9 +15,7 @@ static bool split_into(xir_node *at, xir_value *x, int64_t axis, const xir_ints 
         return xir_node_invalid(at, XIR_E_BOUNDS, NULL, "expected at most %zu outputs, found %zu", sections->n,
                                 at->n_out);
     }
-    xir_op *op = xir_node_make_op(at, "Split", INS(x), SETS(LIST("sections", sections), INT("axis", axis)));
-    for (size_t i = 0; op && i < at->n_out; i++) xir_node_result(at, i, xir_op_output(op, (int64_t)i));
-    return !xir_node_failed(at);
+    return node_gives(at, xir_node_make_op(at, "Split", INS(x), SETS(LIST("sections", sections), INT("axis", axis))));
 }
 
 /* The input, its axis and the known size of that. */
@@ -87,24 +86,13 @@ bool pnnx_unbind(xir_node *at) {
     int64_t axis;
     xir_value *x = xir_node_input(at, 0);
     if (!x || !node_axis(at, "dim", 0, v_rank(x), &axis)) return false;
-    xir_op *op = xir_node_make_op(at, "Unstack", INS(x), SETS(INT("dim", axis)));
-    for (size_t i = 0; op && i < at->n_out; i++) xir_node_result(at, i, xir_op_output(op, (int64_t)i));
-    return !xir_node_failed(at);
+    return node_gives(at, xir_node_make_op(at, "Unstack", INS(x), SETS(INT("dim", axis))));
 }
 
 /* ---- joins ------------------------------------------------------------------------------------------------------ */
 
-static bool joined(xir_node *at, const char *cls, const char *attribute, size_t more) {
-    int64_t axis;
-    xir_value **inputs = node_take(at, (at->n_in + 1) * sizeof *inputs);
-    if (!inputs) return node_no_memory(at);
-    for (size_t i = 0; i < at->n_in; i++) inputs[i] = xir_node_input(at, i);
-    if (xir_node_failed(at) || !node_axis(at, "dim", 0, v_rank(inputs[0]) + more, &axis)) return false;
-    for (size_t i = 1; i < at->n_in; i++) if (!xir_node_same_elements(at, 0, inputs[0], i, inputs[i])) return false;
-    return xir_node_becomes(at, cls, (xir_values){ inputs, at->n_in }, SETS(INT(attribute, axis)));
-}
-bool pnnx_cat(xir_node *at)   { return joined(at, "Concat", "axis", 0); }
-bool pnnx_stack(xir_node *at) { return joined(at, "Stack", "dim", 1); }
+bool pnnx_cat(xir_node *at)   { return op_of_joining(at, "Concat", "dim", 0); }
+bool pnnx_stack(xir_node *at) { return op_of_joining(at, "Stack", "dim", 0); }
 
 /* ---- orders ----------------------------------------------------------------------------------------------------- */
 

@@ -25,11 +25,7 @@ bool pnnx_addmm(xir_node *at) {
 }
 
 bool pnnx_einsum(xir_node *at) {
-    xir_value **inputs = node_take(at, (at->n_in + 1) * sizeof *inputs);
-    if (!inputs) return node_no_memory(at);
-    for (size_t i = 0; i < at->n_in; i++) inputs[i] = xir_node_input(at, i);
-    return xir_node_becomes(at, "Einsum", (xir_values){ inputs, at->n_in },
-                            SETS(WORD("equation", xir_node_text(at, "equation", ""))));
+    return xir_node_becomes(at, "Einsum", node_inputs(at), SETS(WORD("equation", xir_node_text(at, "equation", ""))));
 }
 
 /* ---- attention -------------------------------------------------------------------------------------------------- */

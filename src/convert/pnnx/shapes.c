@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* Operators that give a tensor other dims, or its dims another order. */
-#include "node/lists.h"
 #include "pnnx/pnnx.h"
+#include "spec/moving.h"
 
 /* The shape is a parameter, or an input that an Expression makes. A 0 is a dim without elements, as everywhere in
  * PyTorch; but the converter writes 0 for a dim that is kept. */
@@ -86,14 +86,7 @@ bool pnnx_permute(xir_node *at) {
     xir_ints dims;
     xir_value *x = xir_node_input(at, 0);
     if (!x || !pnnx_list(at, "dims", v_rank(x), &dims)) return false;
-    xir_ints seen = xir_node_make_ints(at, dims.n, 0);
-    for (size_t i = 0; i < seen.n; i++) {
-        if (!xir_node_axis(at, "attribute/dims", dims.v[i], dims.n, &dims.v[i])) return false;
-        if (seen.v[dims.v[i]]++) {
-            return xir_node_invalid(at, XIR_E_INVALID, "attribute/dims",
-                                    "dims: expected each dim once, found %lld twice", (long long)dims.v[i]);
-        }
-    }
+    if (!order_is_sound(at, "attribute/dims", &dims, dims.n)) return false;
     return xir_node_result(at, 0, xir_node_transposed(at, x, dims.v, dims.n, NULL));
 }
 

@@ -8,8 +8,7 @@
 xir_value *tsm_part(xir_node *at, const char *key, xir_values inputs, xir_sets sets, const xir_type *type) {
     if (xir_node_failed(at) || !type) return NULL;
     for (size_t i = 0; i < inputs.size; i++) if (!inputs.data[i]) return NULL;
-    xir_op *op = xir_node_make_foreign(at, key, inputs, sets, &type, 1);
-    return op ? xir_op_output(op, 0) : NULL;
+    return foreign_value(at, key, inputs, sets, type);
 }
 
 const xir_type *tsm_type(const xir_node *at, size_t i) {

@@ -3,7 +3,7 @@
 
 /* Operators that change dims, repeat or join tensors, and constants made from shapes. */
 #include <stdio.h>
-#include "node/lists.h"
+#include "spec/moving.h"
 #include "tsm/tsm.h"
 
 /* ---- dims ------------------------------------------------------------------------------------------------------- */
@@ -165,13 +165,7 @@ bool tsm_transpose(xir_node *at) {
     if (order.n < rank || order.n > MOST_RANK)
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/permute", "permute: expected from %zu to %d numbers, "
                                 "found %zu", rank, MOST_RANK, order.n);
-    xir_ints seen = xir_node_make_ints(at, order.n, 0);
-    for (size_t i = 0; i < order.n && seen.v; i++) {
-        if (!xir_node_axis(at, "attribute/permute", order.v[i], order.n, &order.v[i])) return false;
-        if (seen.v[order.v[i]]++)
-            return xir_node_invalid(at, XIR_E_INVALID, "attribute/permute", "permute: axis %lld appears twice",
-                                    (long long)order.v[i]);
-    }
+    if (!order_is_sound(at, "attribute/permute", &order, order.n)) return false;
     return xir_node_result(at, 0, xir_node_transposed(at, with_ones(at, x, order.n - rank, 0), order.v, order.n, NULL));
 }
 
@@ -212,19 +206,8 @@ bool tsm_tile(xir_node *at) {
 
 /* ---- joins and parts -------------------------------------------------------------------------------------------- */
 
-static bool joined(xir_node *at, const char *cls, const char *name, const char *field, size_t more, int64_t otherwise) {
-    int64_t axis;
-    xir_value **inputs = node_take(at, (at->n_in + 1) * sizeof *inputs);
-    if (!inputs) return node_no_memory(at);
-    for (size_t i = 0; i < at->n_in; i++) {
-        inputs[i] = xir_node_input(at, i);
-        if (xir_node_failed(at) || !xir_node_same_elements(at, 0, inputs[0], i, inputs[i])) return false;
-    }
-    if (!node_axis(at, name, otherwise, v_rank(inputs[0]) + more, &axis)) return false;
-    return xir_node_becomes(at, cls, (xir_values){ inputs, at->n_in }, SETS(INT(field, axis)));
-}
-bool tsm_concat(xir_node *at) { return joined(at, "Concat", "dim", "axis", 0, 0); }
-bool tsm_stack(xir_node *at)  { return joined(at, "Stack", "axis", "dim", 1, 0); }
+bool tsm_concat(xir_node *at) { return op_of_joining(at, "Concat", "dim", 0); }
+bool tsm_stack(xir_node *at)  { return op_of_joining(at, "Stack", "axis", 0); }
 
 /* Parts of an axis, as many as there are sizes. */
 static bool give_parts(xir_node *at, xir_value *x, int64_t axis, const xir_ints *sizes) {
@@ -232,9 +215,7 @@ static bool give_parts(xir_node *at, xir_value *x, int64_t axis, const xir_ints 
     if (at->n_out > sizes->n)
         return xir_node_invalid(at, XIR_E_BOUNDS, NULL, "it has %zu fields, but field %zu is used", sizes->n,
                                 node->n_out - 1);
-    xir_op *op = xir_node_make_op(at, "Split", INS(x), SETS(LIST("sections", sizes), INT("axis", axis)));
-    for (size_t i = 0; op && i < at->n_out; i++) xir_node_result(at, i, xir_op_output(op, (int64_t)i));
-    return !xir_node_failed(at);
+    return node_gives(at, xir_node_make_op(at, "Split", INS(x), SETS(LIST("sections", sizes), INT("axis", axis))));
 }
 
 /* Pieces of n / chunks, rounded up; the last ones may be shorter. */
