@@ -159,7 +159,6 @@ bool deepx_back_relu(xir_node *at) {
     const double slope = xir_node_real(at, "alpha", 0), most = xir_node_real(at, "max_value", INFINITY),
                  from = xir_node_real(at, "threshold", 0);
     const bool bounded = most < INFINITY;
-    if (!x) return false;
     if (isnan(from)) return xir_node_unsupported(at, "a threshold that is not a number");
     if (slope == 0 && from == 0 && !bounded) return by_number(at, "deepx::maxscalar", x, 0);
     if (slope == 0 && from == 0 && most > 0 && v_is_real(x)) return xir_node_result(at, 0, between(at, x, 0, most));

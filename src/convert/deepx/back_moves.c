@@ -125,7 +125,6 @@ bool deepx_back_split(xir_node *at) {
 static xir_value *bordered(xir_node *at, xir_value *x, size_t axis, int64_t before, int64_t after, double value) {
     xir_value *parts[3];
     size_t n = 0;
-    if (xir_node_failed(at) || !x) return NULL;
     const int64_t cut_before = before < 0 ? -before : 0, cut_after = after < 0 ? -after : 0;
     x = taken(at, x, axis, cut_before, v_dim(x, axis) - cut_before - cut_after, 1);
     if (!x || (before <= 0 && after <= 0)) return x;

@@ -63,7 +63,6 @@ bool deepx_back_place(xir_node *at) {
     if (v_is_real(x) && !most)
         x = xir_node_make(at, "Where", INS(x, xir_node_scalar(at, v_element(x), INFINITY),
                                            xir_node_make(at, "Equal", INS(x, x), NO_SETS)), NO_SETS);
-    if (!x) return false;
     xir_value *is_best = xir_node_make(at, "Equal", INS(x, xir_node_reduced(at, best, x, &one, true)), NO_SETS);
     if (v_is_real(x) && most)
         is_best = xir_node_make(at, "Or", INS(is_best, xir_node_make(at, "NotEqual", INS(x, x), NO_SETS)), NO_SETS);

@@ -55,7 +55,6 @@ static xir_value *sampled(xir_node *at, xir_value *x, xir_value *offset, xir_val
     offset = make_shaped(at, offset, (int64_t[]){ batch, groups, k, 2, out[0], out[1] }, 6);
     offset = offset ? make_taken(at, xir_node_transposed(at, offset, order, 6, NULL), 5, &exchange) : NULL;
     offset = make_shaped(at, offset, (int64_t[]){ batch * groups, k * out[0], out[1], 2 }, 4);
-    if (!offset) return NULL;
     xir_value *grid = as_grid(at, xir_node_sum(at, offset, kernel_places(at, v_element(x), w, out), 1, 1), w);
     x = make_shaped(at, x, (int64_t[]){ batch * groups, channels / groups, w->input[0], w->input[1] }, 4);
     x = make_grid_sample(at, x, grid, "LINEAR", XIR_STR("zeros"), false);

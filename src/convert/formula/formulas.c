@@ -65,7 +65,6 @@ xir_value *make_lrn(xir_node *at, xir_value *x, int64_t size, int64_t before, do
 
 /* Sign(x) * (whole + (part >= 0.5)), since |x| + 0.5 may round up. */
 xir_value *make_rounded(xir_node *at, xir_value *x) {
-    if (!x) return NULL;
     const xir_type *element = v_element(x);
     xir_value *size = xir_node_unary(at, "Abs", x), *whole = xir_node_unary(at, "Floor", size);
     xir_value *part = xir_node_sum(at, size, whole, 1, -1);

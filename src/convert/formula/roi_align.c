@@ -84,7 +84,6 @@ static bool find_samples(xir_node *at, xir_value *from, xir_value *length, int64
     xir_value *k = xir_node_make(at, "Range", INS(xir_node_integers(at, &first), most, xir_node_integers(at, &one)),
                                  NO_SETS);
     k = k ? xir_node_cast(at, make_reshaped(at, k, &column), e) : NULL;
-    if (xir_node_failed(at) || !k) return false;
     xir_value *in_bin = xir_node_quotient(at, xir_node_product(at, xir_node_sum(at, k, xir_node_scalar(at, e, 0.5), 1,
                                                                                1), bin), out->divisor);
     xir_value *start = xir_node_product(at, bin, xir_node_constant(at, e, &bins, numbers, (size_t)n));
@@ -97,7 +96,6 @@ static bool find_samples(xir_node *at, xir_value *from, xir_value *length, int64
 static xir_value *own_bin_weights(xir_node *at, const own_samples *s, int64_t size) {
     const xir_ints samples = { (int64_t[]){ 2 }, 1 }, last = { (int64_t[]){ 3 }, 1 };
     xir_value *near = cell_weights(at, s->places, s->there, size, 0);
-    if (!near) return NULL;
     return xir_node_quotient(at, xir_node_reduced(at, "Sum", near, &samples, false),
                              xir_node_make(at, "Squeeze", INS(s->divisor), SETS(LIST("axis", &last))));
 }
@@ -175,7 +173,6 @@ xir_value *make_roi_align(xir_node *at, xir_value *x, xir_value *regions, xir_va
     if (samples < 0 || samples > 1 << 10) return xir_node_unsupported(at, "%lld samples", (long long)samples), NULL;
     if (!xir_node_need_dims(at, x, 2, 4)) return NULL;
     regions = xir_node_scaled(at, regions, p->scale);
-    if (!regions) return NULL;
     if (p->halves) regions = xir_node_sum(at, regions, xir_node_scalar(at, v_element(regions), 0.5), 1, -1);
     for (int k = 0; k < 2; k++) {   /* x1, y1, x2, y2 */
         from[k] = make_part(at, regions, 1, 1 - k, 2 - k, 1);

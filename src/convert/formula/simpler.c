@@ -22,7 +22,6 @@ static bool sum(xir_node *at) {
         m != 1)
         return xir_node_unsupported(at, "a factor for each channel");
     if (alpha[0] == 1 && beta[0] == 1) return xir_node_unsupported(at, "a sum");
-    if (!x || !y) return false;
     if (!element_has(v_element(x), alpha[0]) || !element_has(v_element(x), beta[0]))
         return xir_node_unsupported(at, "a factor that is not one of the integers");
     if (alpha[0] != 1) x = xir_node_product(at, x, xir_node_scalar(at, v_element(x), alpha[0]));

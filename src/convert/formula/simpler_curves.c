@@ -65,7 +65,6 @@ bool simpler_sign(xir_node *at) {
 bool simpler_round(xir_node *at) {
     double exact, large;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (v_is_integer(x)) return xir_node_becomes(at, "Copy", INS(x), NO_SETS);
     if (!real_of(at, x, &exact, &large) || exact == 0) return xir_node_unsupported(at, "reals of less than 32 bits");
     xir_value *size = xir_node_unary(at, "Abs", x), *small = clamped(at, size, 0, exact);

@@ -25,6 +25,5 @@ bool simpler_einsum(xir_node *at) {
     const einsum_maker maker = { make_op, at, true };
     xir_value *y = einsum_make(&maker, xir_node_text(at, "equation", ""), in.data, in.size, &obstacle);
     if (obstacle) return xir_node_unsupported(at, "%s", obstacle);
-    if (!y) return false;
     return y == in.data[0] ? xir_node_becomes(at, "Copy", INS(y), NO_SETS) : xir_node_result(at, 0, y);
 }

@@ -184,7 +184,6 @@ bool simpler_place(xir_node *at) {
 bool simpler_shape(xir_node *at) {
     const xir_value *x = xir_op_input(at->op, 0);
     const xir_ints dims = xir_node_dims(at, x);
-    if (xir_node_failed(at)) return false;
     const int64_t rank = (int64_t)dims.n, start = xir_node_int(at, "start", 0), end = xir_node_int(at, "end", rank);
     const int64_t from = start < 0 ? start + rank < 0 ? 0 : start + rank : start > rank ? rank : start;
     int64_t until = end < 0 ? end + rank < 0 ? 0 : end + rank : end > rank ? rank : end;

@@ -118,7 +118,6 @@ bool nnb_back_extreme2(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
     const bool most = xir_op_is(at->op, xir_maximum_class());
     const char *key = most ? "nnb::MaximumScalar" : "nnb::MinimumScalar";
-    if (!x || !y) return false;
     if (node_is_number(at, 1, &c)) return calls_with(at, key, x, "val", c, 0);
     if (node_is_number(at, 0, &c)) return calls_with(at, key, y, "val", c, 0);
     return pairwise(at, at->to->row->name, x, y, 0);
@@ -214,7 +213,6 @@ bool nnb_back_whole(xir_node *at) {
 /* Halves to even: where x is in the middle and Round gives an odd number, that number is one too far from 0. */
 bool nnb_back_round(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *near = call(at, "nnb::Round", x);
-    if (!near) return false;
     xir_value *whole = bounded(at, near), *half = call(at, "nnb::Round", xir_node_scaled(at, whole, 0.5));
     xir_value *odd = xir_node_unary(at, "Abs", minus(at, whole, xir_node_scaled(at, half, 2)));
     xir_value *off = xir_node_unary(at, "Abs", minus(at, whole, bounded(at, x)));
@@ -256,7 +254,6 @@ static bool cast(xir_node *at) {
     if (!node_casts_in_place(at, x, old)) return false;
     if (is_fixed(old) || (is_fixed(x) && is_real(old))) return calls_on(at, "nnb::Identity", x);
     if (is_fixed(x)) x = xir_node_cast(at, x, xir_type_float(xir_node_context(at), XIR_FLOAT_FP32));
-    if (!x) return false;
     if (is_real(x) && is_real(old) && !xir_type_equal(v_element(x), v_element(old)))
         return xir_node_unsupported(at, "a cast between reals");
     if (is_truth(old) && !is_truth(x))
@@ -288,7 +285,6 @@ static xir_value *as_reals(xir_node *at, xir_value *x) {
 
 bool nnb_back_compare(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
-    if (!x || !y) return false;
     if (!nnb_for_runtime(at)) return pairwise(at, at->to->row->name, x, y, 0);
     x = as_reals(at, x), y = as_reals(at, y);
     const bool or_equal = xir_op_is(at->op, xir_less_equal_class()) || xir_op_is(at->op, xir_greater_equal_class()),
@@ -303,7 +299,6 @@ bool nnb_back_compare(xir_node *at) {
 
 bool nnb_back_logic(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
-    if (!x || !y) return false;
     if (!is_truth(x)) return xir_node_unsupported(at, "bits of integers");
     if (!nnb_for_runtime(at)) return pairwise(at, at->to->row->name, x, y, 0);
     if (xir_op_is(at->op, xir_logical_and_class())) return pairwise(at, "nnb::Mul2", x, y, 21);
@@ -331,7 +326,6 @@ static bool is_wild(xir_node *at, size_t i) {
 bool nnb_back_where(xir_node *at) {
     xir_value *yes = xir_node_input(at, 0), *no = xir_node_input(at, 1), *c = xir_node_input(at, 2);
     const xir_value *old = xir_op_output(at->op, 0);
-    if (xir_node_failed(at)) return false;
     if (!nnb_for_runtime(at)) {
         const xir_ints dims = xir_node_dims(at, old);
         if (xir_node_failed(at) || !xir_node_need_dims(at, old, 0, SIZE_MAX)) return false;

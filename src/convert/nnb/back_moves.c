@@ -310,7 +310,6 @@ bool nnb_back_scatter_nd(xir_node *at) {
     if (add && x && !v_is_real(x)) return xir_node_unsupported(at, "sums of integers, which are reals there");
     if (add && nnb_level(at) < 37) return xir_node_unsupported(at, "sums, which need api level 37");
     xir_value *index = x ? coordinates(at, 1, x) : NULL;
-    if (!index) return false;
     const xir_ints dims = xir_node_dims(at, x);
     const xir_set sets[] = { LIST("shape", &dims), XIR_SETB("add", add) };
     return nnb_calls(at, "nnb::ScatterNd", INS(more, index, x), (xir_sets){ sets, nnb_level(at) >= 37 ? 2 : 1 });

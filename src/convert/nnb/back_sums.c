@@ -156,7 +156,6 @@ static bool by_pool(xir_node *at, xir_value *x, const xir_ints *axes, bool most)
     if (before < 1 || n < 1 || after < 1) return xir_node_unsupported(at, "no elements");
     if (!most) x = xir_node_unary(at, "Neg", x);
     x = x ? make_shaped(at, x, (int64_t[]){ 1, before, n, after }, 4) : NULL;
-    if (!x) return false;
     const xir_ints flat = { (int64_t[]){ 1, before, 1, after }, 4 }, kernel = { (int64_t[]){ n, 1 }, 2 },
                    none = { (int64_t[]){ 0, 0 }, 2 };
     const xir_set sets[] = { LIST("kernel", &kernel), LIST("stride", &kernel), XIR_SETB("ignore_border", true),

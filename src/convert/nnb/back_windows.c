@@ -115,7 +115,6 @@ bool nnb_back_pool(xir_node *at) {
         return xir_node_unsupported(at, "averages without padding, which need api level 4");
     const bool line = w.n == 1;
     if (line && x) x = as_two(at, x, &w);
-    if (!x) return false;
     const char *key = max ? "nnb::MaxPooling" : divisor ? "nnb::SumPooling" : "nnb::AveragePooling";
     xir_value *v = pooled(at, key, x, &w, whole, max || divisor ? -1 : counted);
     if (v && line) v = make_shaped(at, v, (int64_t[]){ v_dim(v, 0), v_dim(v, 1), v_dim(v, 3) }, 3);
@@ -137,7 +136,6 @@ static xir_value *of_channels(xir_node *at, const char *name, int64_t n, size_t 
 /* XIR's batch normalisation has folded statistics: a mean of 0 and a variance of 1 here. */
 bool nnb_back_batch_norm(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const size_t rank = v_rank(x);
     if (rank == 2) at->order = (xir_str){ NULL, 0 };
     else x = map_input(at);

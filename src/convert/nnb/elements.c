@@ -93,7 +93,6 @@ static xir_value *repeated(xir_node *at, xir_value *x, const xir_value *y, const
 bool nnb_binary(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
     xir_value *a = repeated(at, x, y, "input/0"), *b = repeated(at, y, x, "input/1");
-    if (!a || !b) return false;
     if (xir_str_equal(xir_node_type(at), XIR_STR("Sub2"))) return xir_node_result(at, 0, xir_node_sum(at, a, b, 1, -1));
     return xir_node_becomes(at, at->cls->row->cls, INS(a, b), NO_SETS);
 }
@@ -101,7 +100,6 @@ bool nnb_binary(xir_node *at) {
 /* x and a number. */
 bool nnb_scalar(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     return xir_node_becomes(at, at->cls->row->cls,
                             INS(x, xir_node_scalar(at, v_element(x), xir_node_real(at, "val", 1))), NO_SETS);
 }
@@ -109,7 +107,6 @@ bool nnb_scalar(xir_node *at) {
 /* A number and x: val - x, val / x, val to the power of x. */
 bool nnb_scalar_first(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const char *cls = at->cls->row->cls;
     xir_value *v = xir_node_scalar(at, v_element(x), xir_node_real(at, "val", 1));
     if (cls[0] == 'A') return xir_node_result(at, 0, xir_node_sum(at, v, x, 1, -1));
@@ -162,7 +159,6 @@ bool nnb_logic(xir_node *at) {
 
 bool nnb_logic_scalar(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     xir_value *v = xir_node_scalar(at, xir_type_bool(xir_node_context(at)), xir_node_bool(at, "val", false));
     return give_truth(at, xir_node_make(at, at->cls->row->cls, INS(nnb_truth(at, x), v), NO_SETS), x);
 }
@@ -174,7 +170,6 @@ bool nnb_compare(xir_node *at) {
 
 bool nnb_compare_scalar(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     xir_value *v = xir_node_scalar(at, v_element(x), xir_node_real(at, "val", 1));
     return give_truth(at, xir_node_make(at, at->cls->row->cls, INS(x, v), NO_SETS), x);
 }
@@ -225,7 +220,6 @@ bool nnb_bool_fill(xir_node *at) {
 /* The condition has the first dims of x_true. */
 bool nnb_where(xir_node *at) {
     xir_value *condition = xir_node_input(at, 0), *yes = xir_node_input(at, 1), *no = xir_node_input(at, 2);
-    if (xir_node_failed(at)) return false;
     const size_t rank = v_rank(yes), own = v_rank(condition);
     if (own > rank)
         return xir_node_invalid(at, XIR_E_INVALID, "input/0", "the condition: expected at most %zu dims, found %zu",

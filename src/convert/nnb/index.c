@@ -32,7 +32,6 @@ bool nnb_gather_nd(xir_node *at) {
 bool nnb_scatter_nd(xir_node *at) {
     xir_value *data = xir_node_input(at, 0), *to = xir_node_optional_input(at, 2);
     xir_ints dims;
-    if (!data) return false;
     if (!to) {
         if (!xir_node_items(at, "shape", &dims)) return xir_node_unsupported(at, "shape is missing");
         for (size_t i = 0; i < dims.n; i++) if (dims.v[i] < 0) return nnb_out_of_range(at, "shape", dims.v[i]);
@@ -54,7 +53,6 @@ bool nnb_scatter_add(xir_node *at) {
 bool nnb_one_hot(xir_node *at) {
     xir_ints shape;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (!xir_node_items(at, "shape", &shape)) return xir_node_unsupported(at, "shape is missing");
     const size_t rank = v_rank(x), n = shape.n;
     if (!xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;

@@ -25,7 +25,6 @@ bool nnb_concat(xir_node *at) {
 bool nnb_reshape(xir_node *at) {
     xir_ints dims;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (!xir_node_items(at, "shape", &dims)) return xir_node_unsupported(at, "shape is missing");
     for (size_t i = 0; i < dims.n; i++) if (dims.v[i] < -1) return nnb_out_of_range(at, "shape", dims.v[i]);
     return xir_node_result(at, 0, make_reshaped(at, x, &dims));
@@ -34,7 +33,6 @@ bool nnb_reshape(xir_node *at) {
 bool nnb_transpose(xir_node *at) {
     xir_ints order;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const size_t rank = v_rank(x);
     if (!nnb_list(at, "axes", rank, INT32_MIN, 0, false, &order)) return false;
     return order_is_sound(at, "argument/axes", &order, rank) &&
@@ -78,7 +76,6 @@ bool nnb_broadcast_to(xir_node *at) {
 bool nnb_slice(xir_node *at) {
     xir_ints start, stop, step;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (!xir_node_items(at, "start", &start)) return xir_node_unsupported(at, "start is missing");
     const size_t rank = v_rank(x), n = start.n;
     if (n > rank)
@@ -212,7 +209,6 @@ static xir_value *diagonal_mask(xir_node *at, int64_t n, int64_t m, int64_t k, b
 /* [..., n] becomes [..., n, n] with the elements on the diagonal. */
 bool nnb_matrix_diag(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const size_t rank = v_rank(x);
     if (!rank) return xir_node_invalid(at, XIR_E_INVALID, "input/0", "expected 1 dim or more, found 0");
     if (!xir_node_need_dims(at, x, rank - 1, rank)) return false;
@@ -224,7 +220,6 @@ bool nnb_matrix_diag(xir_node *at) {
 
 /* The last two of x's dims, known and not too large. */
 static bool matrix_of(xir_node *at, const xir_value *x, int64_t *n, int64_t *m) {
-    if (xir_node_failed(at) || !x) return false;
     const size_t rank = v_rank(x);
     if (rank < 2) return xir_node_invalid(at, XIR_E_INVALID, "input/0", "expected 2 dims or more, found %zu", rank);
     if (!xir_node_need_dims(at, x, rank - 2, rank)) return false;

@@ -215,7 +215,6 @@ bool nnb_reduce(xir_node *at) {
 
 bool nnb_reduce_all(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const xir_ints axes = xir_node_series(at, 0, v_rank(x));
     return xir_node_result(at, 0, xir_node_reduced(at, at->cls->row->cls, x, &axes, false));
 }
@@ -223,7 +222,6 @@ bool nnb_reduce_all(xir_node *at) {
 /* The place of the extreme along one axis, as a number. */
 static xir_value *place_of(xir_node *at, xir_value *x, const xir_ints *axes) {
     const char *cls = at->cls->row->cls[1] == 'a' ? "Argmax" : "Argmin";
-    if (xir_node_failed(at)) return NULL;
     if (axes->n != 1) return xir_node_unsupported(at, "places over %zu axes", axes->n), NULL;
     xir_value *y = xir_node_make(at, cls, INS(x), SETS(INT("dim", axes->v[0]), INT("keepdim", keeps(at))));
     return y ? xir_node_cast(at, y, v_element(x)) : NULL;

@@ -58,7 +58,6 @@ static bool read_cell(xir_node *at, cell *c) {
     *c = (cell){ .cls = kind->cls, .states = kind->states, .gates = kind->gates };
     memcpy(c->order, kind->order, sizeof c->order);
     const xir_value *x = xir_node_input(at, 0), *h = xir_node_input(at, 1), *last = xir_node_input(at, c->states);
-    if (xir_node_failed(at)) return false;
     if (v_rank(x) != 3 || v_rank(h) != 4)
         return xir_node_invalid(at, XIR_E_TYPE, NULL, "expected an input of 3 dims and a state of 4, found %zu and "
                                 "%zu", v_rank(x), v_rank(h));

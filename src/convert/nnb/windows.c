@@ -14,7 +14,6 @@
 typedef struct map { size_t base, n; bool last; } map;
 
 static xir_value *as_map(xir_node *at, xir_value *x, const map *m) {
-    if (xir_node_failed(at) || !x) return NULL;
     if (m->base != 1) {
         xir_ints dims = xir_node_dims(at, x), to = xir_node_make_ints(at, m->n + 2, 1);
         if (!to.v || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return NULL;
@@ -28,7 +27,6 @@ static xir_value *as_map(xir_node *at, xir_value *x, const map *m) {
 
 /* The map y, in the dims that x had before base_axis. */
 static xir_value *from_map(xir_node *at, xir_value *y, const xir_value *x, const map *m) {
-    if (xir_node_failed(at) || !y) return NULL;
     if (!m->last) y = xir_node_channels_second(at, y);
     if (m->base == 1 || !y) return y;
     xir_ints dims = xir_node_dims(at, y), to = xir_node_make_ints(at, m->base + m->n + 1, 1);
@@ -43,7 +41,6 @@ typedef struct conv { map m; windows w; } conv;
 /* Of a convolution of x with `rank` - 2 spatial axes. */
 static bool read_conv(xir_node *at, const xir_value *x, size_t rank, bool back, conv *c) {
     xir_ints pad, stride, dilation, more;
-    if (xir_node_failed(at)) return false;
     if (rank < 3 || rank > 5) return xir_node_unsupported(at, "%zu spatial axes", rank - 2);
     *c = (conv){ .m = { .n = rank - 2, .last = xir_node_bool(at, "channel_last", false) } };
     if (!nnb_base(at, x, &c->m.base)) return false;
@@ -141,7 +138,6 @@ typedef struct pool {
 static bool read_pool(xir_node *at, const xir_value *x, bool last, pool *p) {
     xir_ints size, stride, pad;
     const bool averages = xir_str_equal(xir_node_type(at), XIR_STR("AveragePooling"));
-    if (xir_node_failed(at) || !x) return false;
     if (!xir_node_items(at, "kernel", &size)) return xir_node_unsupported(at, "kernel is missing");
     const size_t n = size.n, rank = v_rank(x);
     if (n < 1 || n > 3) return xir_node_unsupported(at, "%zu spatial axes", n);
@@ -250,7 +246,6 @@ bool nnb_average_pool(xir_node *at) {
         any |= p.w.before[k] > 0;
     }
     if (counted && any && beyond) x = with_padding(at, x, &p);
-    if (!x) return false;
     p.w.counts = counted && any && !beyond;
     return xir_node_result(at, 0, pooled(at, x, &p));
 }

@@ -118,7 +118,6 @@ static xir_value *attention_result(xir_node *at, attention *a) {
     if (causal && !plain) mask = added(at, mask, causal_addends(at, a));
     const double scale = xir_node_real(at, "scale", 0);
     const xir_set sets[] = { INT("is_causal", plain), REAL("scale", scale) };
-    if (xir_node_failed(at)) return NULL;
     return from_heads(at, xir_node_make(at, "Attention", INS(a->q, a->k, a->v, mask),
                                         (xir_sets){ sets, scale != 0 ? 2 : 1 }));
 }
@@ -285,7 +284,6 @@ bool onnx_attention(xir_node *at) {
     xir_value *q = xir_node_input(at, 0), *k = xir_node_input(at, 1), *v = xir_node_input(at, 2);
     attention a = { .mask = xir_node_optional_input(at, 3), .past_k = xir_node_optional_input(at, 4),
                     .past_v = xir_node_optional_input(at, 5), .padding = xir_node_optional_input(at, 6) };
-    if (xir_node_failed(at)) return false;
     const bool flat = v_rank(q) == 3;
     const int64_t heads = xir_node_int(at, "q_num_heads", 0), groups = xir_node_int(at, "kv_num_heads", 0);
     if ((v_rank(q) != 3 && v_rank(q) != 4) || v_rank(k) != v_rank(q) || v_rank(v) != v_rank(q)) {

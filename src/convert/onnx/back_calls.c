@@ -53,7 +53,6 @@ static bool calls_wider(xir_node *at, const char *key, size_t of, const xir_type
             types[i] = xir_type_with_element(at->c->ctx, types[i], wide, NULL);
         if (!types[i]) return node_no_memory(at);
     }
-    if (xir_node_failed(at)) return false;
     xir_op *op = xir_node_make_foreign(at, key, (xir_values){ in, inputs.size }, sets, types, at->n_out);
     at->main = op;
     for (size_t i = 0; op && i < at->n_out; i++) {
@@ -150,7 +149,6 @@ xir_status onnx_inferred(xir_node *at, const xir_op *op, const xir_type ***out) 
 
 xir_value *onnx_unsqueezed(xir_node *at, xir_value *v, int64_t axis) {
     onnx_form f = { .in = { v }, .n_in = 1 };
-    if (xir_node_failed(at) || !v) return NULL;
     const size_t rank = v_rank(v) + 1;
     const xir_ints own = node_own_dims(at, v), list = { &axis, 1 };
     xir_ints dims = xir_node_make_ints(at, rank, 1);

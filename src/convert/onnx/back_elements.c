@@ -193,11 +193,9 @@ bool onnx_back_div(xir_node *at) {
     const bool scalar = node_is_class(at, "DivideScalar");
     const double divisor = xir_node_real(at, "divisor", 1);
     xir_value *x = xir_node_input(at, 0), *y = NULL;
-    if (!x) return false;
     if (scalar && !element_has(v_element(x), divisor)) return by_fraction(at, x, divisor);
     if (scalar) y = xir_node_scalar(at, v_element(x), divisor);
     else y = xir_node_input(at, 1);
-    if (!y) return false;
     const bool down = xir_node_is(at, "rounding_mode", "FLOOR"), exact = xir_node_is(at, "rounding_mode", "NONE");
     if (!scalar && v_is_integer(x) && shifts(at, x)) return true;
     if (v_is_integer(x)) return down ? floor_of_integers(at, x, y) : onnx_becomes(at, INS(x, y), NO_SETS);
@@ -256,7 +254,6 @@ static const char *own_class(const xir_node *at) {
 /* Truth is compared as numbers. */
 bool onnx_back_compare(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
-    if (!x || !y) return false;
     if (v_is_bool(x)) {
         const xir_type *whole = xir_type_sint(at->c->ctx, 32);
         if (!whole) return node_no_memory(at);

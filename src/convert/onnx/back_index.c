@@ -6,7 +6,6 @@
 
 /* Integers of 32 or 64 bits. */
 static xir_value *index_of(xir_node *at, xir_value *v) {
-    if (!v) return NULL;
     const xir_integer_type *whole = xir_integer_type_of(xir_type_object(v_element(v)));
     return whole && whole->sign && xir_type_storage_bits(v_element(v)) == 32 ? v : onnx_long(at, v);
 }
@@ -77,7 +76,6 @@ bool onnx_back_top_k(xir_node *at) {
                                 xir_type_with_element(at->c->ctx, type, whole, NULL) };
     if (!types[0] || !types[1]) return node_no_memory(at);
     x = xir_node_cast(at, x, wide);
-    if (!x) return false;
     xir_op *op = xir_node_make_foreign(at, at->to->row->name, INS(x, k),
                                        SETS(INT("axis", axis), INT("largest", xir_node_bool(at, "largest", true)),
                                             INT("sorted", xir_node_bool(at, "sorted", true))), types, 2);

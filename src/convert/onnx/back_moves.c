@@ -38,7 +38,6 @@ bool onnx_back_reshape(xir_node *at) {
 bool onnx_back_squeeze(xir_node *at) {
     xir_ints axes = { NULL, 0 };
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     onnx_form f = { .in = { x }, .n_in = 1 };
     (void)xir_node_items(at, "axis", &axes);
     if (!axes.n) {   /* every dim of 1: known ones */
@@ -66,7 +65,6 @@ bool onnx_back_transpose(xir_node *at) {
 bool onnx_back_expand(xir_node *at) {
     xir_ints sizes, known;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (!xir_node_has(at, 1)) {
         if (!xir_node_items(at, "sizes", &sizes)) return xir_node_unsupported(at, "its sizes are missing");
         for (size_t i = 0; i < sizes.n; i++) if (sizes.v[i] < 0) sizes.v[i] = 1;
@@ -95,10 +93,8 @@ static xir_value *raised(xir_node *at, xir_value *x, size_t rank) {
 bool onnx_back_tile(xir_node *at) {
     xir_ints counts;
     xir_value *x = xir_node_input(at, 0), *y = xir_op_output(at->op, 0);
-    if (!x) return false;
     const size_t rank = v_rank(y);
     x = raised(at, x, rank);
-    if (!x) return false;
     if (!xir_node_has(at, 1)) {
         if (!xir_node_items(at, "dims", &counts)) return xir_node_unsupported(at, "its counts are missing");
         if (!rank) return onnx_calls(at, "onnx::Identity", INS(x), NO_SETS);
@@ -177,7 +173,6 @@ bool onnx_back_split(xir_node *at) {
     onnx_form f = { .in = { x }, .n_in = 1, .sets = { INT("axis", axis) }, .n_sets = 1 };
     for (size_t i = 0; i < n; i++) types[i] = xir_value_type(xir_op_output(at->op, (int64_t)i));
     onnx_put_list(at, &f, "split", 1, 13, &sections);
-    if (xir_node_failed(at)) return false;
     xir_op *op = xir_node_make_foreign(at, at->to->row->name, onnx_inputs(&f), onnx_sets(&f), types, n);
     return foreign_gives(at, op) && onnx_name_rest(at, op);
 }

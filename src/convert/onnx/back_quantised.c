@@ -258,7 +258,6 @@ static xir_value *stored_whole(xir_node *at, xir_value *whole, const linear *t, 
     if (t->any_zero) whole = xir_node_sum(at, whole, linear_along(at, whole, t, wide, linear_zeros(at, t)), 1, 1);
     if (t->bits <= 16) whole = xir_node_cast(at, whole, real);   /* more runtimes have a Clip of them */
     whole = linear_clamped(at, whole, least, t->most);
-    if (!whole) return NULL;
     if (!linear_can_write(at, t) || exceeds_floats(t))
         return linear_view(at, xir_node_cast(at, whole, t->stored), t->element);
     xir_value *v = whole;
@@ -270,7 +269,6 @@ static xir_value *stored_whole(xir_node *at, xir_value *whole, const linear *t, 
 xir_value *linear_rounded(xir_node *at, xir_value *v, const linear *t, bool full) {
     const xir_type *wide = linear_reals(at, XIR_FLOAT_FP64);
     xir_value *x = wide_of(at, v);
-    if (xir_node_failed(at) || !x) return NULL;
     xir_value *q = xir_node_quotient(at, x, linear_along(at, x, t, wide, t->scales));
     return stored_whole(at, make_rounded(at, q), t, full || !t->sign ? t->least : -t->most);
 }

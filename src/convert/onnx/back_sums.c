@@ -121,7 +121,6 @@ static xir_value *of_channels(xir_node *at, const char *name, const xir_type *el
 /* XIR has the statistics in factor and addend: here the mean is 0, the variance 1. */
 bool onnx_back_batch_norm(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (v_rank(x) != 2) x = map_input(at);
     else if (onnx_channels_of(x) != 1) return xir_node_unsupported(at, "channels that are not the second dim");
     if (!x || !xir_node_need_dims(at, x, 1, 2)) return false;

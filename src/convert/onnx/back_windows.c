@@ -210,7 +210,6 @@ bool onnx_back_grid_sample(xir_node *at) {
     const int64_t version = onnx_target(at);
     if (!onnx_is_new_enough(at)) return false;
     xir_value *x = map_input(at);
-    if (!x) return false;
     if (v_rank(x) != 4 && v_rank(x) != 5)
         return xir_node_unsupported(at, "a map of %zu dims", v_rank(x));
     xir_value *grid = grid_of(at, v_rank(x));

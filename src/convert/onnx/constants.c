@@ -85,7 +85,6 @@ bool onnx_range(xir_node *at) {
 bool onnx_eye_like(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     int64_t k = xir_node_int(at, "k", 0), type = xir_node_int(at, "dtype", 0);
-    if (xir_node_failed(at)) return false;
     const xir_type *element = xir_node_attr(at, "dtype") ? onnx_given_element(at, type) : v_element(x);
     if (v_rank(x) != 2)
         return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected 2 dims, found %zu", v_rank(x));

@@ -11,7 +11,6 @@
 static xir_value *any_right_side(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
     int64_t axis;
-    if (xir_node_failed(at)) return NULL;
     if (at->cls->version < 7 && xir_node_attr(at, "axis") && v_rank(y)) {
         if (!node_axis(at, "axis", 0, v_rank(x), &axis)) return NULL;
         xir_ints dims = xir_node_make_ints(at, v_rank(x) > v_rank(y) + (size_t)axis ? v_rank(x) - (size_t)axis
@@ -139,10 +138,8 @@ bool onnx_gelu(xir_node *at) {
 /* Slopes of channels have one dim less than x, [channels, 1, …]; before version 7 one dim. */
 bool onnx_prelu(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *slope = xir_node_input(at, 1);
-    if (xir_node_failed(at)) return false;
     const xir_ints dims = xir_node_dims(at, slope);
     const size_t rank = v_rank(x);
-    if (xir_node_failed(at)) return false;
     bool channels = rank >= 2 && dims.n == rank - 1 && product_of(&dims, 1, dims.n) == 1;
     if (dims.n == 1 && at->cls->version < 7) channels = rank >= 2;
     else if (!xir_node_broadcasts(at, 0, x, 1, slope)) return false;
@@ -206,7 +203,6 @@ bool onnx_dropout(xir_node *at) {
     xir_ints training;
     double ratio;
     xir_value *x = xir_node_input(at, 0);
-    if (xir_node_failed(at)) return false;
     if (xir_node_has(at, 2)) {
         if (!xir_node_ints(at, 2, &training)) return false;
         if (training.n == 1 && training.v[0]) {

@@ -134,7 +134,6 @@ bool onnx_trilu(xir_node *at) {
     xir_ints k = xir_node_make_ints(at, 1, 0);
     const bool given = xir_node_has(at, 1), known = !given || xir_node_is_constant(at, 1);
     if (given && known && !xir_node_ints(at, 1, &k)) return false;
-    if (xir_node_failed(at)) return false;
     size_t rank = v_rank(x);
     if (rank < 2)
         return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected at least 2 dims, found %zu", rank);

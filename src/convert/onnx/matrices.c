@@ -27,7 +27,6 @@ static xir_value *ones(xir_node *at, const xir_type *e, int64_t n, char where) {
  * to its sign. */
 bool onnx_det(xir_node *at) {
     xir_value *a = xir_node_input(at, 0), *f = a;
-    if (xir_node_failed(at)) return false;
     const size_t rank = v_rank(a);
     if (rank < 2) return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected at least 2 dims, found %zu", rank);
     if (!xir_node_need_dims(at, a, rank - 2, rank)) return false;
@@ -59,7 +58,6 @@ bool onnx_det(xir_node *at) {
 /* -1 - x of a signed integer, the greatest minus x of an unsigned one. */
 bool onnx_bitwise_not(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (xir_node_failed(at)) return false;
     const xir_type *e = v_element(x), *wide = xir_type_sint(at->c->ctx, 64);
     const xir_integer_type *integer = xir_integer_type_of(xir_type_object(e));
     const uint64_t bits = xir_type_storage_bits(e);

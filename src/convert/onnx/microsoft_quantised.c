@@ -28,7 +28,6 @@ static xir_value *quantized_as(xir_node *at, xir_value *y, size_t scale_at, size
  * the output are inputs `scale_at` and the next one. */
 static xir_value *rounded_steps(xir_node *at, xir_value *y, size_t scale_at) {
     xir_value *scale = xir_node_input(at, scale_at), *zero = xir_node_optional_input(at, scale_at + 1);
-    if (xir_node_failed(at) || !y) return NULL;
     const xir_type *stored = v_element(zero ? zero : xir_node_input(at, 0)), *real = v_element(scale);
     if (zero) y = xir_node_sum(at, y, xir_node_cast(at, zero, real), 1, 1);
     y = onnx_quantized(at, y, xir_node_scalar(at, real, 1), xir_node_scalar(at, stored, 0));
@@ -92,7 +91,6 @@ bool onnx_ms_qlinear_concat(xir_node *at) {
     xir_value **parts = node_take(at, (n + 1) * sizeof *parts);
     if (!parts) return node_no_memory(at);
     for (size_t i = 0; i < n; i++) parts[i] = real_of(at, 2 + 3 * i);
-    if (xir_node_failed(at)) return false;
     int64_t axis;
     if (!node_axis(at, "axis", 0, v_rank(parts[0]), &axis)) return false;
     xir_value *all = xir_node_make(at, "Concat", (xir_values){ parts, n }, SETS(INT("axis", axis)));

@@ -162,7 +162,6 @@ bool onnx_ms_gather_block_quantized(xir_node *at) {
     if (!packed && (bits != 4 || !small)) return xir_node_unsupported(at, "other elements than bytes, or 4 bits");
     if (!node_at_most(at, v_dim(x, (size_t)axis), MOST_LISTED, "dim %lld of input 0", (long long)axis)) return false;
     if (packed) x = widened(at, x, bits, NULL);
-    if (!x) return false;
     xir_ints dims = xir_node_dims(at, x);
     if (xir_node_failed(at)) return false;
     const int64_t size = dims.v[axis], blocks = size / block + (size % block != 0);
@@ -188,7 +187,6 @@ bool onnx_ms_gather_block_quantized(xir_node *at) {
     const size_t at_axis = (size_t)axis + (axis > gathered ? v_rank(places) - 1 : 0);
     xir_ints of = xir_node_make_ints(at, (size_t)size, 0);
     for (int64_t i = 0; of.v && i < size; i++) of.v[i] = i / block;
-    if (!of.v) return false;
     scale = make_taken(at, scale, at_axis, &of);
     if (point) x = xir_node_sum(at, x, make_taken(at, point, at_axis, &of), 1, -1);
     else if (packed) x = xir_node_sum(at, x, xir_node_scalar(at, v_element(scale), (double)(1 << (bits - 1))), 1, -1);

@@ -33,7 +33,6 @@ bool onnx_squeeze(xir_node *at) {
     }
     const char *where = place_of(at, "axes", 1, 13, room);
     xir_ints dims = xir_node_dims(at, x);
-    if (xir_node_failed(at)) return false;
     for (size_t i = 0; i < axes.n; i++) {
         int64_t axis;
         if (!xir_node_axis(at, where, axes.v[i], dims.n, &axis)) return false;
@@ -68,13 +67,11 @@ bool onnx_unsqueeze(xir_node *at) {
 bool onnx_transpose(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     xir_ints perm;
-    if (xir_node_failed(at)) return false;
     size_t rank = v_rank(x);
     if (!xir_node_items(at, "perm", &perm)) {
         perm = xir_node_make_ints(at, rank, 0);
         for (size_t i = 0; i < perm.n; i++) perm.v[i] = (int64_t)(rank - 1 - i);
     }
-    if (xir_node_failed(at)) return false;
     if (perm.n != rank) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/perm",
                                 "perm: expected %zu items, one for each dim of input 0, found %zu", rank, perm.n);
@@ -164,7 +161,6 @@ bool onnx_slice(xir_node *at) {
     list_items starts, ends;
     xir_ints axes, steps;
     xir_value *x = xir_node_input(at, 0);
-    if (xir_node_failed(at)) return false;
     if (!read_items_of(at, "starts", 1, &starts)) {
         return xir_node_invalid(at, XIR_E_MISSING, place_of(at, "starts", 1, 10, room), "starts is missing");
     }
@@ -285,7 +281,6 @@ bool onnx_pad(xir_node *at) {
     } else {
         axes = xir_node_series(at, 0, rank);
     }
-    if (xir_node_failed(at)) return false;
     if (pads.n != 2 * axes.n) {
         return xir_node_invalid(at, XIR_E_BOUNDS, where,
                                 "%s: expected %zu items, before and after %zu dims, found %zu",
@@ -315,7 +310,6 @@ bool onnx_pad(xir_node *at) {
 
 static bool block_of(xir_node *at, const xir_value *x, int64_t *b) {
     *b = xir_node_int(at, "blocksize", 1);
-    if (xir_node_failed(at)) return false;
     if (*b < 1 || *b > 1 << 10) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/blocksize", "blocksize: expected at least 1, found %lld",
                                 (long long)*b);

@@ -46,12 +46,10 @@ bool onnx_einsum(xir_node *at) {
 xir_value *onnx_centred(xir_node *at, size_t i, size_t zero, size_t axis) {
     const xir_type *wide = xir_type_sint(at->c->ctx, 32);
     xir_value *x = xir_node_input(at, i);
-    if (xir_node_failed(at)) return NULL;
     size_t rank = v_rank(x);
     x = xir_node_cast(at, x, wide);
     if (!xir_node_has(at, zero)) return x;
     xir_value *point = xir_node_cast(at, xir_node_input(at, zero), wide);
-    if (xir_node_failed(at)) return NULL;
     if (v_rank(point) == 1 && v_dim(point, 0) != 1) {   // one per channel
         xir_ints dims = xir_node_make_ints(at, rank > axis ? rank - axis : 1, 1);
         if (!dims.v) return NULL;

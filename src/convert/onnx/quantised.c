@@ -171,7 +171,6 @@ xir_value *onnx_as_stored(xir_node *at, xir_value *q) {
 }
 
 xir_value *onnx_dequantised(xir_node *at, xir_value *q) {
-    if (xir_node_failed(at) || !q) return NULL;
     return xir_node_cast(at, q, xir_type_float(at->c->ctx, XIR_FLOAT_FP32));
 }
 

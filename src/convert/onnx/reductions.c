@@ -10,10 +10,8 @@
 
 /* The axes to reduce, counted from the start, each once; an empty list if nothing is reduced. */
 static bool axes_of(xir_node *at, const xir_value *x, xir_ints *axes) {
-    if (xir_node_failed(at)) return false;
     const char *where = xir_node_attr(at, "axes") ? "attribute/axes" : "input/1";
     bool there = xir_node_list(at, "axes", 1, axes);
-    if (xir_node_failed(at)) return false;
     if (!there || axes->n == 0) {
         *axes = xir_node_int(at, "noop_with_empty_axes", 0) ? (xir_ints){ NULL, 0 } : xir_node_series(at, 0, v_rank(x));
         return !xir_node_failed(at);
@@ -165,7 +163,6 @@ bool onnx_batch_normalization(xir_node *at) {
     const double *k[4];
     size_t n[4];
     xir_value *x = xir_node_input(at, 0);
-    if (xir_node_failed(at)) return false;
     size_t rank = v_rank(x), spatial = rank > 3 ? rank - 2 : 1;
     if (rank < 2)
         return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected at least 2 dims, found %zu", rank);
@@ -216,7 +213,6 @@ bool onnx_instance_normalization(xir_node *at) {
 bool onnx_group_normalization(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *gamma = xir_node_params(at, 1), *beta = xir_node_params(at, 2);
     int64_t groups = xir_node_int(at, "num_groups", 0);
-    if (xir_node_failed(at)) return false;
     size_t rank = v_rank(x);
     if (rank < 3 || rank > 5) return xir_node_unsupported(at, "%zu dims", rank);
     if (at->cls->version < 21) {
@@ -312,7 +308,6 @@ bool onnx_mean_variance_normalization(xir_node *at) {
         axes = xir_node_make_ints(at, 3, 0);
         if (axes.v) axes.v[1] = 2, axes.v[2] = 3;
     }
-    if (xir_node_failed(at)) return false;
     for (size_t i = 0; i < axes.n; i++) if (!xir_node_axis(at, "attribute/axes", axes.v[i], v_rank(x),
                                                            &axes.v[i])) return false;
     xir_value *off = xir_node_sum(at, x, xir_node_reduced(at, "Mean", x, &axes, true), 1, -1);

@@ -124,7 +124,6 @@ static xir_value *flattened(xir_node *at, xir_value *x, int64_t axis) {
 
 bool onnx_flatten(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (xir_node_failed(at)) return false;
     xir_ints dims = xir_node_dims(at, x), flat = xir_node_make_ints(at, 2, 1);
     int64_t axis = xir_node_int(at, "axis", 1), found = axis;
     if (axis < 0) axis += (int64_t)dims.n;

@@ -47,7 +47,6 @@ static const xir_type *output_element(xir_node *at) {
 static bool open_window(xir_node *at, const xir_type *element, const double factors[3]) {
     const xir_type *real = xir_type_float(at->c->ctx, XIR_FLOAT_FP64);
     xir_value *n = xir_node_input(at, 0);
-    if (xir_node_failed(at)) return false;
     if (v_rank(n)) return xir_node_unsupported(at, "a size of %zu dims", v_rank(n));
     const xir_type *whole = v_element(n);
     xir_value *places = xir_node_make(at, "Range", INS(xir_node_scalar(at, whole, 0), n, xir_node_scalar(at, whole, 1)),
@@ -66,7 +65,6 @@ static bool open_window(xir_node *at, const xir_type *element, const double fact
 static bool window(xir_node *at, double a, double b, double c) {
     int64_t n;
     const xir_type *element = output_element(at);
-    if (!element) return false;
     if (!xir_node_is_constant(at, 0)) return open_window(at, element, (double[]){ a, b, c });
     if (!whole_at(at, 0, 0, MOST_MATRIX, &n)) return false;
     const double last = fmax(1, (double)(xir_node_int(at, "periodic", 1) ? n : n - 1));

@@ -175,7 +175,6 @@ bool onnx_conv_transpose(xir_node *at) {
     if (window_items(at, "output_padding", w.n, 0, &list)) memcpy(w.more, list.v, w.n * sizeof *w.more);
     bool upper = xir_node_is(at, "auto_pad", "SAME_UPPER"), same = upper || xir_node_is(at, "auto_pad", "SAME_LOWER");
     bool shaped = xir_node_items(at, "output_shape", &list);
-    if (xir_node_failed(at)) return false;
     if (shaped && list.n != w.n && list.n != w.n + 2) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/output_shape",
                                 "output_shape: expected %zu items, found %zu", w.n, list.n);

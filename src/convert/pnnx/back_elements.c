@@ -101,7 +101,6 @@ static bool is_cut(xir_node *at) {
 static bool dims_of(xir_node *at) {
     enum { ROOM = 24 };
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const int64_t rank = (int64_t)v_rank(x);
     int64_t from, to;
     if (!part_of_shape(at, x, &from, &to)) return false;

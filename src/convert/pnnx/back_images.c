@@ -57,7 +57,6 @@ bool pnnx_back_unfold(xir_node *at) {
     const xir_value *own = xir_node_input(at, 0);
     xir_value *x = map_input(at);
     xir_set sets[COUNT(names)];
-    if (!x) return false;
     at->order = (xir_str){ NULL, 0 };
     if (x == own) return row_becomes(at, INS(x), NO_SETS);
     for (size_t i = 0; i < COUNT(names); i++) sets[i] = (xir_set)INT(names[i], xir_node_int(at, names[i], 0));

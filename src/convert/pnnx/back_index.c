@@ -9,7 +9,6 @@
 /* ScatterND: positions in the dims that are indexed, as one dim. */
 bool pnnx_back_index_put(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *indices = xir_node_input(at, 1), *values = xir_node_input(at, 2);
-    if (xir_node_failed(at)) return false;
     const bool add = xir_node_is(at, "reduction", "ADD");
     if (!add && !xir_node_is(at, "reduction", "NONE"))
         return xir_node_unsupported(at, "updates that are neither put nor added");
@@ -26,7 +25,6 @@ bool pnnx_back_index_put(xir_node *at) {
     xir_value *places = make_positions(at, x, indices, 0, (size_t)n), *flat = make_flat(at, x, (size_t)n);
     places = places ? make_reshaped(at, places, &line) : NULL;
     values = flat ? make_reshaped(at, values, &rows) : NULL;
-    if (!places || !values) return false;
     const xir_ints all = xir_node_dims(at, flat);
     xir_value *list = foreign_tensor(at, "pnnx::pnnx.Expression", INS(places), SETS(WORD("expr", XIR_STR("[@0]"))),
                            xir_type_sint(xir_node_context(at), 64), &line);

@@ -189,7 +189,6 @@ static xir_value *formula_op(listing *l, const xir_ints *dims) {
 
 xir_value *pnnx_listed(xir_node *at, xir_value *v) {
     const int64_t n = v ? count_of(v) : -1;
-    if (xir_node_failed(at) || !v) return NULL;
     if (n < 1 || n > MOST_LISTED || !v_is_integer(v)) return xir_node_unsupported(at, "a list of unknown length"), NULL;
     listing *l = node_take(at, sizeof *l);
     if (!l) return node_no_memory(at), NULL;
@@ -203,7 +202,6 @@ xir_value *pnnx_listed(xir_node *at, xir_value *v) {
         put(l, "]", 1);
         if (l->fits) break;
     }
-    if (xir_node_failed(at)) return NULL;
     if (!l->fits) return xir_node_unsupported(at, "a list of a very long formula"), NULL;
     return formula_op(l, &(xir_ints){ (int64_t[]){ n }, 1 });
 }

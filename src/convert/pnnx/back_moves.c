@@ -124,7 +124,6 @@ static bool sliced_by(xir_node *at, xir_value *x, const slicing *s) {
         if (s->step.v[i] < 1) return xir_node_unsupported(at, "computed bounds backward");
     xir_value *starts = pnnx_slice_listed(at, s->bounds, 0, n), *ends = pnnx_slice_listed(at, s->bounds, n, n);
     const xir_ints dims = xir_node_series(at, 0, n), none = xir_node_make_ints(at, n, PNNX_END);
-    if (xir_node_failed(at)) return false;
     return xir_node_becomes_foreign(at, INS(x, NULL, NULL, NULL, starts, ends),
                                     SETS(LIST("dims", &dims), LIST("steps", &s->step), LIST("selects", &none)));
 }
@@ -136,7 +135,6 @@ bool pnnx_back_slice(xir_node *at) {
     if (s.computed) return sliced_by(at, x, &s);
     x = turned(at, x, &s);
     xir_ints dims = xir_node_make_ints(at, s.step.n, 0);
-    if (!x || xir_node_failed(at)) return false;
     clip(&s.begin), clip(&s.end);
     int64_t *begin = s.begin.v, *end = s.end.v, *step = s.step.v;
     size_t n = 0;
@@ -282,7 +280,6 @@ bool pnnx_back_embedding(xir_node *at) {
 bool pnnx_back_index_select(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *index = xir_node_input(at, 1);
     const int64_t axis = xir_node_int(at, "axis", 0);
-    if (xir_node_failed(at)) return false;
     int64_t k;
     if (!xir_node_axis(at, "attribute/axis", axis, v_rank(x), &k)) return false;
     if (xir_node_is_constant(at, 1)) {

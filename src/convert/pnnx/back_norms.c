@@ -77,7 +77,6 @@ bool pnnx_back_layer_norm(xir_node *at) {
                              LIST("normalized_shape", &n.dims) };
     if (n.last) return xir_node_becomes_foreign(at, INS(x, gamma, beta), (xir_sets){ sets, 3 });
     x = xir_node_transposed(at, x, order.v, rank, NULL);
-    if (!x) return false;
     const xir_type *type = xir_value_type(x);
     xir_op *op = xir_node_make_foreign(at, at->to->row->name, INS(x, gamma, beta), (xir_sets){ sets, 3 }, &type, 1);
     at->main = op;

@@ -73,7 +73,6 @@ bool pnnx_back_einsum(xir_node *at) {
 bool pnnx_back_sdpa(xir_node *at) {
     xir_value *q = xir_node_input(at, 0), *k = xir_node_input(at, 1), *v = xir_node_input(at, 2),
               *mask = xir_node_optional_input(at, 3);
-    if (xir_node_failed(at)) return false;
     if (v_rank(q) != 4) return xir_node_unsupported(at, "heads in the last dim");
     if (xir_node_real(at, "softcap", 0) != 0) return xir_node_unsupported(at, "capped scores");
     const bool causal = xir_node_bool(at, "is_causal", false);

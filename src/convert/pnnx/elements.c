@@ -66,7 +66,6 @@ bool pnnx_soft(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     int64_t axis;
     x = pnnx_cast_first(at, least ? xir_node_unary(at, "Neg", x) : x);
-    if (!x) return false;
     if (!pnnx_is_none(at, "dtype") && !v_is_real(x)) return xir_node_unsupported(at, "a dtype of integers");
     const size_t rank = v_rank(x);
     const int64_t otherwise = map ? -3 : rank == 0 || rank == 1 || rank == 3 ? 0 : 1;
@@ -108,7 +107,6 @@ static xir_value *truth(xir_node *at, xir_value *x) {
 
 bool pnnx_logic(xir_node *at) {
     xir_value *x = truth(at, xir_node_input(at, 0)), *y = at->n_in > 1 ? truth(at, xir_node_input(at, 1)) : NULL;
-    if (xir_node_failed(at)) return false;
     return xir_node_becomes(at, at->cls->row->cls, at->n_in > 1 ? INS(x, y) : INS(x), NO_SETS);
 }
 

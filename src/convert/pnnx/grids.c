@@ -9,7 +9,6 @@ bool pnnx_triangle(xir_node *at) {
     enum { MOST = 1 << 22 };
     const bool upper = xir_node_variant(at);
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const size_t rank = v_rank(x);
     if (rank < 2) return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected a matrix, found %zu dims", rank);
     if (!xir_node_need_dims(at, x, rank - 2, rank)) return false;

@@ -244,7 +244,6 @@ bool pnnx_repeat_interleave(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     xir_ints counts = { NULL, 0 };
     int64_t axis = 0, total = 0;
-    if (!x) return false;
     if (pnnx_is_none(at, "dim")) x = make_shaped(at, x, (int64_t[]){ -1 }, 1);
     else if (!node_axis(at, "dim", 0, v_rank(x), &axis)) return false;
     if (!x || !xir_node_need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
@@ -254,7 +253,6 @@ bool pnnx_repeat_interleave(xir_node *at) {
     } else {
         counts = xir_node_make_ints(at, 1, xir_node_int(at, "repeats", 1));
     }
-    if (xir_node_failed(at)) return false;
     if (counts.n != 1 && counts.n != n)
         return xir_node_invalid(at, XIR_E_BOUNDS, NULL, "expected %zu repeats, found %zu", n, counts.n);
     if (!node_at_most(at, (int64_t)n, PNNX_MOST_LISTED, "dim %lld", (long long)axis)) return false;

@@ -10,7 +10,6 @@
 /* ---- splits ----------------------------------------------------------------------------------------------------- */
 
 static bool split_into(xir_node *at, xir_value *x, int64_t axis, const xir_ints *sections) {
-    if (xir_node_failed(at)) return false;
     if (sections->n < at->n_out) {
         return xir_node_invalid(at, XIR_E_BOUNDS, NULL, "expected at most %zu outputs, found %zu", sections->n,
                                 at->n_out);
@@ -103,7 +102,6 @@ bool pnnx_roll(xir_node *at) {
     if (!x || !pnnx_list(at, "shifts", 0, &shifts)) return false;
     (void)pnnx_list(at, "dims", 0, &dims);
     const size_t n = dims.n ? dims.n : 1;
-    if (xir_node_failed(at)) return false;
     if (shifts.n != n)
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/shifts", "shifts: expected %zu item%s, found %zu", n,
                                 n > 1 ? "s" : "", shifts.n);
@@ -144,7 +142,6 @@ bool pnnx_pad(xir_node *at) {
     if (!x || !pnnx_list(at, module ? "padding" : "pad", 0, &pads)) return false;
     const size_t rank = v_rank(x), spatial = module ? (size_t)variant % 4 : pads.n / 2;
     if (module && pads.n == 1) pads = xir_node_make_ints(at, 2 * spatial, pads.v[0]);
-    if (xir_node_failed(at)) return false;
     if (pads.n % 2 || pads.n > 2 * rank)
         return xir_node_invalid(at, XIR_E_BOUNDS, module ? "attribute/padding" : "attribute/pad",
                                 "expected an even number of at most %zu items, found %zu", 2 * rank, pads.n);

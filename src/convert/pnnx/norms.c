@@ -49,7 +49,6 @@ static bool computed_norm(xir_node *at, xir_value *x) {
 /* x * factor + addend with weight / sqrt(var + eps) and bias - mean * factor for each channel. */
 bool pnnx_batch_norm(xir_node *at) {
     xir_value *x = xir_node_input(at, INPUT), *mean_of = xir_node_input(at, MEAN);
-    if (xir_node_failed(at)) return false;
     const size_t rank = v_rank(x), n = v_dim(mean_of, 0) > 0 ? (size_t)v_dim(mean_of, 0) : 0;
     if (rank < 2 || rank > 5) return xir_node_unsupported(at, "%zu dims", rank);
     for (size_t i = MEAN; i <= BIAS; i++)
@@ -103,7 +102,6 @@ bool pnnx_instance_norm(xir_node *at) {
 /* XIR's op has feature maps of 3 to 5 dims; a matrix is a map of one column. */
 bool pnnx_group_norm(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const size_t rank = v_rank(x);
     xir_ints dims = xir_node_dims(at, x);
     if (rank < 2 || rank > 5) return xir_node_unsupported(at, "%zu dims", rank);

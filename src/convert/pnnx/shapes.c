@@ -10,7 +10,6 @@
 bool pnnx_reshape(xir_node *at) {
     list_items shape;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (!read_items_of(at, "shape", 1, &shape))
         return xir_node_failed(at) ? false : xir_node_invalid(at, XIR_E_MISSING, NULL, "shape is missing");
     for (size_t i = 0; i < shape.n; i++)
@@ -29,7 +28,6 @@ static list_items dims_of(xir_node *at, xir_value *x) {
 }
 
 static bool expanded(xir_node *at, xir_value *x, list_items *sizes) {
-    if (xir_node_failed(at)) return false;
     const size_t more = sizes->n - v_rank(x);
     xir_ints numbers = xir_node_make_ints(at, sizes->n, -1);
     for (size_t i = 0; i < numbers.n; i++) {
@@ -94,7 +92,6 @@ bool pnnx_permute(xir_node *at) {
 bool pnnx_transpose(xir_node *at) {
     int64_t a, b;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const size_t rank = v_rank(x);
     if (xir_str_equal(xir_node_type(at), XIR_STR("torch.t")) && rank < 2) return xir_node_result(at, 0, x);
     if (!node_axis(at, "dim0", 0, rank, &a) || !node_axis(at, "dim1", 1, rank, &b)) return false;
@@ -107,7 +104,6 @@ bool pnnx_transpose(xir_node *at) {
 bool pnnx_flatten(xir_node *at) {
     int64_t first, last;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const size_t rank = v_rank(x);
     if (rank == 0) return xir_node_result(at, 0, make_shaped(at, x, (int64_t[]){ 1 }, 1));
     if (!node_axis(at, "start_dim", xir_node_variant(at), rank, &first) ||

@@ -49,7 +49,6 @@ static bool convolution(xir_node *at) {
     static const char *const lists[] = { "stride", "dilation", "padding", "output_padding" };
     xir_value *x = xir_node_input(at, 0), *kernel = xir_node_input(at, 1);
     const size_t rank = at->cls->slots[1].order.size;
-    if (xir_node_failed(at)) return false;
     if (v_rank(kernel) != rank) {
         return xir_node_invalid(at, XIR_E_INVALID, "input/1", "the kernel: expected %zu dims, found %zu", rank,
                                 v_rank(kernel));
@@ -100,7 +99,6 @@ static bool read_steps(xir_node *at, windows *w) {
 
 static bool read_windows(xir_node *at, const xir_value *x, windows *w) {
     xir_ints list;
-    if (xir_node_failed(at)) return false;
     *w = (windows){ .n = spatial_axes(at) };
     if (!are_images(at, x, w->n)) return false;
     if (v_rank(x) != w->n + 2) return xir_node_unsupported(at, "an image without a batch");
@@ -295,7 +293,6 @@ static bool read_sizes(xir_node *at, xir_ints *sizes) {
 }
 
 static bool adaptive_sizes(xir_node *at, const xir_value *x, adaptive sizes[3], size_t *n) {
-    if (xir_node_failed(at)) return false;
     *n = spatial_axes(at);
     if (v_rank(x) <= *n) return xir_node_unsupported(at, "an input of %zu dims", v_rank(x));
     const size_t first = v_rank(x) - *n;

@@ -201,7 +201,6 @@ bool tsm_back_lstm(xir_node *at) {
         if (i > 4 && !v && states) v = no_state(at);
         if (v && i != 4) in[n++] = v;
     }
-    if (xir_node_failed(at)) return false;
     if (xir_node_has(at, 7)) return xir_node_unsupported(at, "peepholes");
     for (size_t i = 0; i < COUNT(lists); i++) {
         const xir_any *a = xir_node_attr(at, lists[i]);

@@ -57,7 +57,6 @@ static bool least_of(xir_node *at, xir_value *x) {
 bool tsm_back_extreme(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     int64_t axis = 0;
-    if (!x) return false;
     const xir_type *type = tsm_type(at, 0);
     const bool keep = xir_node_bool(at, "keepdim", false), one = xir_node_attr(at, "dim");
     if (tsm_is_class(at, "Min") || tsm_is_class(at, "Argmin")) return least_of(at, x);

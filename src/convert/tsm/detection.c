@@ -174,7 +174,6 @@ bool tsm_yolo(xir_node *at) {
     if (!tsm_has_rank(at, 0, x, 4) || !tsm_int(at, "classes", 0, 0, 1 << 24, &classes) ||
         !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
     xir_value *mask = list_param(at, "mask", whole);
-    if (!mask) return false;
     const int64_t n = v_rank(mask) ? v_dim(mask, 0) : 1, maps = classes + 5;
     if (n < 1 || v_dim(x, 1) % maps || v_dim(x, 1) / maps != n)
         return xir_node_invalid(at, XIR_E_INVALID, "input/0", "expected %lld * %lld channels, found %lld", (long long)n,
@@ -245,7 +244,6 @@ bool tsm_roi_align(xir_node *at) {
     xir_value *batch = tsm_index(at, make_shaped(at, side[0], &n, 1));
     xir_value *valid = batch ? xir_node_make(at, "GreaterEqual",
                                              INS(batch, xir_node_scalar(at, v_element(batch), 0)), NO_SETS) : NULL;
-    if (!valid) return false;
     mask = xir_node_product(at, mask, make_shaped(at, xir_node_cast(at, valid, e), (int64_t[]){ n, 1, 1, 1 }, 4));
     batch = xir_node_make(at, "Maximum", INS(batch, xir_node_scalar(at, v_element(batch), 0)), NO_SETS);
     const xir_ints to = { (int64_t[]){ n, high, wide }, 3 };

@@ -60,7 +60,6 @@ static taps taps_at(way type, double x, int64_t n) {
  * begin at k * out. One tap has no weights, unless it has zeros. */
 static xir_value *mixed(xir_node *at, xir_value *x, size_t axis, size_t n, int64_t out, int64_t *cells,
                         const double *weights, bool weighted) {
-    if (xir_node_failed(at) || !x) return NULL;
     xir_ints dims = xir_node_make_ints(at, v_rank(x) - axis, 1);
     if (!dims.v) return NULL;
     dims.v[0] = out;
@@ -226,7 +225,6 @@ bool tsm_resize_nearest(xir_node *at) {
     xir_ints size;
     int64_t dim;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (v_rank(x) < 2) return xir_node_unsupported(at, "%zu dims", v_rank(x));
     if (!tsm_int(at, "dim", 0, 0, (int64_t)v_rank(x) - 2, &dim) || !tsm_constant(at, 1, 2, &size)) return false;
     return give_resized(at, x, (size_t)dim, size.v[0], size.v[1], NEAREST);
@@ -332,7 +330,6 @@ static bool give_sampled(xir_node *at, xir_value *x, size_t axis, const sampling
 
 /* The first of two neighbouring dims. */
 static bool two_dims(xir_node *at, const xir_value *x, int64_t otherwise, int64_t *dim) {
-    if (xir_node_failed(at) || !x) return false;
     if (v_rank(x) < 2) return xir_node_unsupported(at, "%zu dims", v_rank(x));
     if (!node_axis(at, "dim", otherwise, v_rank(x), dim)) return false;
     return *dim + 1 < (int64_t)v_rank(x) || tsm_out_of_range(at, "dim", *dim);
@@ -399,7 +396,6 @@ bool tsm_letterbox(xir_node *at) {
 
 bool tsm_force_color(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const size_t rank = v_rank(x);
     if (!rank) return xir_node_invalid(at, XIR_E_INVALID, "input/0", "expected 1 dim or more, found 0");
     if (!xir_node_need_dims(at, x, rank - 1, rank)) return false;

@@ -28,7 +28,6 @@ bool tsm_reshape(xir_node *at) {
     xir_ints numbers;
     list_items dims;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (at->n_in > 1) return read_items_of(at, NULL, 1, &dims) && give_reshaped(at, x, &dims);
     if (!tsm_list(at, "shape", SIZE_MAX, INT32_MIN, &numbers)) return xir_node_unsupported(at, "shape is missing");
     dims = make_items(at, numbers.n, 0);
@@ -62,7 +61,6 @@ enum { MOST_RANK = 32 };   /* what an operator may add to the dims of a tensor *
 bool tsm_flatten(xir_node *at) {
     int64_t dim;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const int64_t rank = (int64_t)v_rank(x);
     if (!tsm_int(at, "dim", 1, -rank, MOST_RANK, &dim)) return false;
     if (dim < 0) dim += rank;
@@ -87,7 +85,6 @@ bool tsm_flatten2d(xir_node *at) {
 bool tsm_squeeze(xir_node *at) {
     xir_ints axes;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     list_items dims = items_of(at, x);
     const bool given = tsm_list(at, "axes", SIZE_MAX, INT32_MIN, &axes) && axes.n;
     if (xir_node_failed(at) || (!given && !xir_node_need_dims(at, x, 0, SIZE_MAX))) return false;
@@ -129,7 +126,6 @@ bool tsm_unsqueeze(xir_node *at) {
 bool tsm_expand(xir_node *at) {
     xir_ints to;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (at->n_in < 2) return xir_node_invalid(at, XIR_E_MISSING, "input/1", "input 1, the number of dims, is missing");
     if (!tsm_constant(at, 1, 1, &to)) return false;
     const int64_t rank = (int64_t)v_rank(x), front = xir_node_int(at, "front", -1), end = xir_node_int(at, "end", -1);
@@ -152,11 +148,9 @@ bool tsm_expand(xir_node *at) {
 bool tsm_transpose(xir_node *at) {
     xir_ints order;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const size_t rank = v_rank(x);
     const bool given = at->n_in > 1 ? tsm_constant(at, 1, SIZE_MAX, &order)
                                     : tsm_list(at, "permute", SIZE_MAX, INT32_MIN, &order);
-    if (xir_node_failed(at)) return false;
     if (!given) {
         order = xir_node_series(at, 0, rank);
         if (rank < 2 || !order.v) return rank < 2 ? xir_convert_copy(at) : false;
@@ -196,7 +190,6 @@ bool tsm_broadcast(xir_node *at) {
 bool tsm_tile(xir_node *at) {
     xir_ints counts;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (!(at->n_in > 1 ? tsm_constant(at, 1, SIZE_MAX, &counts)
                        : tsm_list(at, "repeats", SIZE_MAX, INT32_MIN, &counts))) return false;
     if (counts.n > MOST_RANK) return xir_node_unsupported(at, "%zu dims", counts.n);

@@ -113,7 +113,6 @@ const xir_type *tsm_common(xir_node *at, const xir_value *a, const xir_value *b)
 
 /* A real becomes an integer of 32 bits first, or of 64 for what these cannot hold, and loses its upper bits. */
 xir_value *tsm_cast(xir_node *at, xir_value *x, const xir_type *element) {
-    if (xir_node_failed(at) || !x) return NULL;
     const xir_integer_type *integer = xir_integer_type_of(xir_type_object(element));
     const int bits = (int)xir_type_storage_bits(element);
     if (xir_type_kind_of(v_element(x)) == XIR_TYPE_FLOAT && integer && (bits < 32 || (bits == 32 && !integer->sign)))

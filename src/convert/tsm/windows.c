@@ -63,7 +63,6 @@ static bool conv_windows(xir_node *at, size_t padding_input, windows *w) {
     const char *dilation = xir_node_attr(at, "dilation") ? "dilation" : "dialations";
     for (size_t k = 0; k < 2; k++) w->stride[k] = w->dilation[k] = 1;
     if (tsm_list(at, "stride", 4, 0, &list) && !pair_of(at, "stride", &list, first, 1, w->stride)) return false;
-    if (xir_node_failed(at)) return false;
     if (tsm_list(at, dilation, 4, 0, &list) && !pair_of(at, dilation, &list, first, 1, w->dilation)) return false;
     if (xir_node_failed(at) || !numbers(at, "padding", padding_input, 8, &list)) return false;
     return pads_of(at, &list, first, w);
@@ -289,7 +288,6 @@ static xir_value *tap_places(xir_node *at, xir_value *offsets, const deformed *d
     }
     xir_value *own = make_shaped(at, make_part(at, offsets, 2, (int64_t)axis, (int64_t)axis + 1, 1),
                                  (int64_t[]){ d->n * d->parts, d->taps, d->rows, d->columns }, 4);
-    if (!own) return NULL;
     const xir_ints dims = { (int64_t[]){ 1, d->taps, axis ? 1 : d->rows, axis ? d->columns : 1 }, 4 };
     own = xir_node_sum(at, own, xir_node_constant(at, v_element(own), &dims, v, (size_t)n), 1, 1);
     const double size = (double)w->input[axis];
