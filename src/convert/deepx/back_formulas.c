@@ -168,12 +168,11 @@ bool deepx_back_prelu(xir_node *at) {
     if (!x || !alpha || alpha->kind != XIR_ANY_PARAMS) return x && xir_node_unsupported(at, "it has no slopes");
     int64_t n = 0;
     const size_t rank = v_rank(x);
-    xir_ints dims = xir_node_make_ints(at, rank, 1);
-    if (!dims.v || xir_type_elements(xir_value_type(alpha->as.params), &n)) return false;
+    if (xir_type_elements(xir_value_type(alpha->as.params), &n)) return false;
     const xir_layout *layout = xir_type_layout(xir_value_type(x));
     size_t axis = rank ? rank - 1 : 0;
     for (size_t i = 0; layout && i < xir_layout_rank(layout); i++) if (xir_layout_axis(layout, i) == 'C') axis = i;
-    if (rank) dims.v[axis] = n;
+    const xir_ints dims = node_line(at, rank, axis, n);
     xir_value *slope = make_reshaped(at, alpha->as.params, &dims);
     return xir_node_result(at, 0, chosen(at, compared(at, "Less", x, 0), xir_node_product(at, x, slope), x));
 }

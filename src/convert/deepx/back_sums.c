@@ -54,11 +54,9 @@ bool deepx_back_place(xir_node *at) {
     else if (!node_axis(at, "dim", 0, v_rank(x), &axis)) return false;
     if (xir_node_failed(at) || !x || !v_rank(x)) return xir_node_unsupported(at, "a single number");
     const xir_ints one = { &axis, 1 };
-    xir_ints places = xir_node_series(at, 0, (size_t)v_dim(x, (size_t)axis)),
-             line = xir_node_make_ints(at, v_rank(x), 1);
-    if (xir_node_failed(at)) return false;
-    line.v[axis] = v_dim(x, (size_t)axis);
-    xir_value *here = make_reshaped(at, xir_node_integers(at, &places), &line);
+    const int64_t n = v_dim(x, (size_t)axis);
+    const xir_ints places = xir_node_series(at, 0, (size_t)n);
+    xir_value *here = make_line(at, xir_node_integers(at, &places), v_rank(x), (size_t)axis);
     const bool most = node_is_class(at, "Argmax");
     if (v_is_real(x) && !most)
         x = xir_node_make(at, "Where", INS(x, xir_node_scalar(at, v_element(x), INFINITY),
@@ -66,7 +64,7 @@ bool deepx_back_place(xir_node *at) {
     xir_value *is_best = xir_node_make(at, "Equal", INS(x, xir_node_reduced(at, best, x, &one, true)), NO_SETS);
     if (v_is_real(x) && most)
         is_best = xir_node_make(at, "Or", INS(is_best, xir_node_make(at, "NotEqual", INS(x, x), NO_SETS)), NO_SETS);
-    xir_value *list = xir_node_make(at, "Where", INS(here, xir_node_scalar(at, whole, (double)line.v[axis]), is_best),
+    xir_value *list = xir_node_make(at, "Where", INS(here, xir_node_scalar(at, whole, (double)n), is_best),
                                     NO_SETS);
     xir_value *y = list ? xir_node_reduced(at, "Min", list, &one, false) : NULL;
     return y && xir_node_result(at, 0, xir_node_bool(at, "keepdim", false) || !xir_node_attr(at, "dim")

@@ -73,13 +73,10 @@ xir_value *attention_of(xir_node *at, xir_value *q, xir_value *k, xir_value *v, 
                         xir_value *mask, bool hides, xir_value **weights) {
     if (xir_node_failed(at) || !q || !k || !v) return NULL;
     const size_t rank = v_rank(k);
-    xir_ints order = xir_node_series(at, 0, rank);
-    if (!order.v || rank < 2) return xir_node_unsupported(at, "vectors"), NULL;
+    if (rank < 2) return xir_node_unsupported(at, "vectors"), NULL;
     if (hides && !(isfinite(scale) && isfinite(cap)))
         return xir_node_unsupported(at, "a scale that is not finite, where no key may be seen"), NULL;
-    order.v[rank - 1] = (int64_t)rank - 2, order.v[rank - 2] = (int64_t)rank - 1;
-    xir_value *turned = xir_node_transposed(at, k, order.v, rank, NULL);
-    xir_value *scores = make_matrix_product(at, xir_node_scaled(at, q, scale), turned);
+    xir_value *scores = make_matrix_product(at, xir_node_scaled(at, q, scale), make_swapped(at, k));
     if (cap != 0)
         scores = xir_node_scaled(at, xir_node_unary(at, "Tanh", xir_node_scaled(at, scores, 1 / cap)), cap);
     if (mask) scores = xir_node_sum(at, scores, hides ? without_infinity(at, mask) : mask, 1, 1);

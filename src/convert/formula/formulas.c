@@ -23,10 +23,9 @@ xir_value *make_celu(xir_node *at, xir_value *x, double alpha) {
 
 /* The slope of each channel with the dims [n, 1, …], one less than x has. */
 static xir_value *slope_of_channels(xir_node *at, size_t rank, xir_value *slope, int64_t n) {
-    xir_ints dims = xir_node_make_ints(at, rank > 1 ? rank - 1 : 1, 1);
+    const xir_ints dims = node_line(at, rank > 1 ? rank - 1 : 1, 0, n);
     if (xir_node_failed(at) || v_rank(slope) == dims.n) return slope;
     if (n < 0) return xir_node_unsupported(at, "unknown slopes"), NULL;
-    dims.v[0] = n;
     return make_reshaped(at, slope, &dims);
 }
 

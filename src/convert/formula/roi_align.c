@@ -102,10 +102,9 @@ static xir_value *own_bin_weights(xir_node *at, const own_samples *s, int64_t si
 
 /* Picks the rows `rows` from the image, then the columns `columns`: both are [regions, …, cells]. */
 static xir_value *picked(xir_node *at, xir_value *image, xir_value *rows, xir_value *columns) {
-    static const int64_t swap[] = { 0, 2, 1 };
     const xir_ints one = { (int64_t[]){ 1 }, 1 };
     if (xir_node_failed(at) || !image || !rows || !columns) return NULL;
-    xir_value *right = xir_node_unsqueezed(at, xir_node_transposed(at, columns, swap, 3, NULL), &one, NULL);
+    xir_value *right = xir_node_unsqueezed(at, make_swapped(at, columns), &one, NULL);
     return make_matrix_product(at, make_matrix_product(at, xir_node_unsqueezed(at, rows, &one, NULL), image), right);
 }
 
@@ -134,9 +133,8 @@ static xir_value *bin_maxima(xir_node *at, xir_value *image, xir_value *from[2],
 /* A value of rows, [regions, n, samples, …], or of columns, with dims for the other one: [regions, 1, n, 1, samples, …]
  * or [regions, 1, 1, n, …, samples]. */
 static xir_value *of_pairs(xir_node *at, xir_value *v, bool columns) {
-    static const int64_t swap[] = { 0, 1, 3, 2 };
     const xir_ints axes = { columns ? (int64_t[]){ 1, 2 } : (int64_t[]){ 1, 3 }, 2 };
-    if (v && columns) v = xir_node_transposed(at, v, swap, 4, NULL);
+    if (v && columns) v = make_swapped(at, v);
     return v ? xir_node_unsqueezed(at, v, &axes, NULL) : NULL;
 }
 

@@ -162,12 +162,11 @@ bool simpler_place(xir_node *at) {
     const int64_t n = x ? v_dim(x, (size_t)axis) : 0;
     if (n < 1 || n > MOST_PLACES) return xir_node_unsupported(at, "no elements, or very many");
     const xir_type *real = xir_type_float(at->c->ctx, XIR_FLOAT_FP32);
-    xir_ints line = xir_node_make_ints(at, v_rank(x), 1);
+    const xir_ints line = node_line(at, v_rank(x), (size_t)axis, n);
     double *numbers = node_take(at, (size_t)n * sizeof *numbers);
     if (xir_node_failed(at)) return false;
     if (!numbers || !real) return node_no_memory(at);
     for (int64_t i = 0; i < n; i++) numbers[i] = (double)i;
-    line.v[axis] = n;
     const xir_ints axes = { &axis, 1 };
     const bool most = xir_op_is(at->op, xir_argmax_class());
     xir_value *extreme = xir_node_reduced(at, most ? "Max" : "Min", x, &axes, true);

@@ -30,10 +30,7 @@ static bool scalar(xir_node *at, const char *key, xir_value *x, double v) {
 
 /* x with dims of 1 in front. */
 static xir_value *raised(xir_node *at, xir_value *x, size_t rank) {
-    if (!x || v_rank(x) >= rank) return x;
-    xir_ints dims = xir_node_make_ints(at, rank, 1);
-    for (size_t i = 0; i < v_rank(x) && dims.v; i++) dims.v[rank - v_rank(x) + i] = v_dim(x, i);
-    return dims.v ? make_reshaped(at, x, &dims) : NULL;
+    return x && v_rank(x) < rank ? make_widened(at, x, rank, rank - v_rank(x)) : x;
 }
 
 /* Makes a function of two operands, whose dims it aligns, and gives its result to the node. */
@@ -225,23 +222,13 @@ bool nnb_back_round(xir_node *at) {
 
 /* ---- truth and whole numbers ------------------------------------------------------------------------------------ */
 
-static bool is_real(const xir_value *v) { return xir_type_kind_of(v_element(v)) == XIR_TYPE_FLOAT; }
-
 static bool is_fixed(const xir_value *v) { return nnb_fraction_of(v_element(v)) >= 0; }
-
-static bool is_truth(const xir_value *v) { return xir_type_kind_of(v_element(v)) == XIR_TYPE_BOOL; }
-
-static bool same_dims(const xir_value *a, const xir_value *b) {
-    bool same = v_rank(a) == v_rank(b);
-    for (size_t i = 0; same && i < v_rank(a); i++) same = v_dim(a, i) == v_dim(b, i);
-    return same;
-}
 
 /* Returns true if every number of the first type is one of the second: booleans are 0 and 1. */
 static bool holds_all(const xir_value *from, const xir_value *to) {
     const xir_integer_type *a = xir_integer_type_of(xir_type_object(v_element(from))),
                            *b = xir_integer_type_of(xir_type_object(v_element(to)));
-    if (is_truth(from) || is_real(to)) return true;
+    if (v_is_bool(from) || v_is_real(to)) return true;
     if (!a || !b || (a->sign && !b->sign)) return false;
     const uint64_t bits = xir_type_storage_bits(v_element(from)), room = xir_type_storage_bits(v_element(to));
     return a->sign == b->sign ? bits <= room : bits < room;
@@ -252,13 +239,13 @@ static bool cast(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *old = xir_op_output(at->op, 0);
     if (!x) return false;
     if (!node_casts_in_place(at, x, old)) return false;
-    if (is_fixed(old) || (is_fixed(x) && is_real(old))) return calls_on(at, "nnb::Identity", x);
+    if (is_fixed(old) || (is_fixed(x) && v_is_real(old))) return calls_on(at, "nnb::Identity", x);
     if (is_fixed(x)) x = xir_node_cast(at, x, xir_type_float(xir_node_context(at), XIR_FLOAT_FP32));
-    if (is_real(x) && is_real(old) && !xir_type_equal(v_element(x), v_element(old)))
+    if (v_is_real(x) && v_is_real(old) && !xir_type_equal(v_element(x), v_element(old)))
         return xir_node_unsupported(at, "a cast between reals");
-    if (is_truth(old) && !is_truth(x))
+    if (v_is_bool(old) && !v_is_bool(x))
         return xir_node_becomes(at, "NotEqual", INS(x, xir_node_scalar(at, v_element(x), 0)), NO_SETS);
-    if (is_real(x) && !is_real(old)) {
+    if (v_is_real(x) && !v_is_real(old)) {
         const xir_integer_type *whole = xir_integer_type_of(xir_type_object(v_element(old)));
         const int bits = (int)xir_type_storage_bits(v_element(old));
         if (!whole) return xir_node_unsupported(at, "elements that NNabla does not have");
@@ -266,7 +253,7 @@ static bool cast(xir_node *at) {
         x = xir_node_make(at, "ClampScalar", INS(x), SETS(REAL("min", least), REAL("max", most)));
         xir_value *size = xir_node_unary(at, "Floor", xir_node_unary(at, "Abs", x));
         x = xir_node_product(at, xir_node_unary(at, "Sign", x), size);
-    } else if (!is_real(x) && !holds_all(x, old)) {
+    } else if (!v_is_real(x) && !holds_all(x, old)) {
         return xir_node_unsupported(at, "a cast to a type that does not have all numbers");
     }
     return calls_on(at, "nnb::Identity", x);
@@ -299,7 +286,7 @@ bool nnb_back_compare(xir_node *at) {
 
 bool nnb_back_logic(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
-    if (!is_truth(x)) return xir_node_unsupported(at, "bits of integers");
+    if (!v_is_bool(x)) return xir_node_unsupported(at, "bits of integers");
     if (!nnb_for_runtime(at)) return pairwise(at, at->to->row->name, x, y, 0);
     if (xir_op_is(at->op, xir_logical_and_class())) return pairwise(at, "nnb::Mul2", x, y, 21);
     if (xir_op_is(at->op, xir_logical_or_class())) return pairwise(at, "nnb::Maximum2", x, y, 0);
@@ -308,7 +295,7 @@ bool nnb_back_logic(xir_node *at) {
 
 bool nnb_back_not(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!is_truth(x)) return xir_node_unsupported(at, "bits of integers");
+    if (!v_is_bool(x)) return xir_node_unsupported(at, "bits of integers");
     if (!nnb_for_runtime(at)) return calls_on(at, "nnb::LogicalNot", x);
     return calls_with(at, "nnb::RSubScalar", x, "val", 1, 0);
 }
@@ -331,11 +318,11 @@ bool nnb_back_where(xir_node *at) {
         if (xir_node_failed(at) || !xir_node_need_dims(at, old, 0, SIZE_MAX)) return false;
         xir_value *all[3] = { c, yes, no };
         for (size_t i = 0; i < 3; i++)
-            if (all[i] && !same_dims(all[i], old))
+            if (all[i] && !v_same_dims(all[i], old))
                 all[i] = xir_node_make(at, "Expand", INS(all[i]), SETS(LIST("sizes", &dims)));
         return nnb_calls(at, "nnb::Where", INS(all[0], all[1], all[2]), NO_SETS);
     }
-    if (!is_real(old)) return xir_node_unsupported(at, "a choice between integers");
+    if (!v_is_real(old)) return xir_node_unsupported(at, "a choice between integers");
     if (is_wild(at, 0) || is_wild(at, 1)) return xir_node_unsupported(at, "a choice of an infinite number");
     c = as_reals(at, c);
     xir_value *other = c ? xir_node_sum(at, xir_node_scalar(at, v_element(c), 1), c, 1, -1) : NULL;

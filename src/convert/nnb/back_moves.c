@@ -148,11 +148,7 @@ bool nnb_back_expand(xir_node *at) {
     const xir_ints to = xir_node_dims(at, y);
     if (!x || xir_node_failed(at) || !xir_node_need_dims(at, y, 0, SIZE_MAX)) return false;
     if (nnb_for_runtime(at)) return xir_node_result(at, 0, grown(at, x, &to));
-    if (v_rank(x) < to.n) {
-        xir_ints dims = xir_node_make_ints(at, to.n, 1);
-        for (size_t i = 0; i < v_rank(x) && dims.v; i++) dims.v[to.n - v_rank(x) + i] = v_dim(x, i);
-        x = dims.v ? make_reshaped(at, x, &dims) : NULL;
-    }
+    if (v_rank(x) < to.n) x = make_widened(at, x, to.n, to.n - v_rank(x));
     return x && nnb_calls(at, "nnb::Broadcast", INS(x), SETS(LIST("shape", &to)));
 }
 

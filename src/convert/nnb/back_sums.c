@@ -11,9 +11,8 @@
 
 /* x W + b, with a constant matrix: its bytes are [out][in], its shape is (in, out). */
 static bool affine(xir_node *at, xir_value *x, xir_value *w, xir_value *bias) {
-    static const int64_t swap[] = { 1, 0 };
     const xir_ints shape = xir_node_dims(at, w);
-    w = xir_node_transposed(at, w, swap, 2, NULL);
+    w = make_swapped(at, w);
     w = w ? make_reshaped(at, w, &shape) : NULL;
     const int64_t base = (int64_t)v_rank(x) - 1;
     return nnb_calls(at, "nnb::Affine", INS(x, w, bias), SETS(INT("base_axis", base)));

@@ -126,10 +126,8 @@ bool nnb_back_pool(xir_node *at) {
 
 static xir_value *of_channels(xir_node *at, const char *name, int64_t n, size_t rank) {
     const xir_any *any = xir_node_attr(at, name);
-    xir_ints dims = xir_node_make_ints(at, rank, 1);
-    if (xir_node_failed(at)) return NULL;
+    const xir_ints dims = node_line(at, rank, 1, n);
     if (!any || any->kind != XIR_ANY_PARAMS) return xir_node_unsupported(at, "it has no %s", name), NULL;
-    dims.v[1] = n;
     return make_reshaped(at, any->as.params, &dims);
 }
 
@@ -142,9 +140,7 @@ bool nnb_back_batch_norm(xir_node *at) {
     if (!x || !xir_node_need_dims(at, x, 1, 2)) return false;
     const int64_t n = v_dim(x, 1);
     xir_value *factor = of_channels(at, "variance", n, rank), *addend = of_channels(at, "mean", n, rank);
-    xir_ints dims = xir_node_make_ints(at, rank, 1);
-    if (xir_node_failed(at)) return false;
-    dims.v[1] = n;
+    const xir_ints dims = node_line(at, rank, 1, n);
     xir_value *zeros = xir_node_filled(at, v_element(x), &dims, 0), *ones = xir_node_filled(at, v_element(x), &dims, 1);
     const xir_ints channel = { (int64_t[]){ 1 }, 1 };
     const xir_set sets[] = { LIST("axes", &channel), REAL("decay_rate", 0.9), REAL("eps", 0),

@@ -36,10 +36,8 @@ bool nnb_prelu(xir_node *at) {
     const int64_t n = v_rank(slope) ? v_dim(slope, 0) : 1;
     if (n != 1 && base >= rank) return nnb_out_of_range(at, "base_axis", xir_node_int(at, "base_axis", 1));
     if (n == 1 || base == 1) return xir_node_result(at, 0, make_prelu(at, x, slope, true));
-    xir_ints dims = xir_node_make_ints(at, rank - base, 1);
-    if (xir_node_failed(at) || n < 0) return xir_node_unsupported(at, "unknown slopes");
-    dims.v[0] = n;
-    return xir_node_result(at, 0, make_prelu(at, x, make_reshaped(at, slope, &dims), false));
+    if (n < 0) return xir_node_unsupported(at, "unknown slopes");
+    return xir_node_result(at, 0, make_prelu(at, x, make_line(at, slope, rank - base, 0), false));
 }
 
 /* sin(x) / x, 1 at 0. */
@@ -224,9 +222,7 @@ bool nnb_where(xir_node *at) {
     if (own > rank)
         return xir_node_invalid(at, XIR_E_INVALID, "input/0", "the condition: expected at most %zu dims, found %zu",
                                 rank, own);
-    xir_ints dims = xir_node_make_ints(at, rank, 1);
-    for (size_t i = 0; i < own && dims.v; i++) dims.v[i] = v_dim(condition, i);
-    if (own < rank) condition = make_reshaped(at, condition, &dims);
+    if (own < rank) condition = make_widened(at, condition, rank, 0);
     return xir_node_becomes(at, "Where", INS(yes, no, nnb_truth(at, condition)), NO_SETS);
 }
 

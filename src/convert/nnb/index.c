@@ -66,13 +66,10 @@ bool nnb_one_hot(xir_node *at) {
     for (size_t i = 0; i + 1 < rank && dims.v; i++) dims.v[i] = v_dim(x, i);
     xir_value *index = nnb_index(at, x), *all = NULL;
     for (size_t i = 0; i < n && !xir_node_failed(at); i++) {
-        xir_ints line = xir_node_make_ints(at, n, 1);
         const xir_ints numbers = xir_node_series(at, 0, (size_t)shape.v[i]);
-        if (xir_node_failed(at)) return false;
-        line.v[i] = shape.v[i];
         xir_value *place = make_part(at, index, rank - 1, (int64_t)i, (int64_t)i + 1, 1);
         xir_value *here = xir_node_make(at, "Equal", INS(place ? make_reshaped(at, place, &dims) : NULL,
-                                                         make_reshaped(at, xir_node_integers(at, &numbers), &line)),
+                                                         make_line(at, xir_node_integers(at, &numbers), n, i)),
                                         NO_SETS);
         all = all ? xir_node_make(at, "And", INS(all, here), NO_SETS) : here;
     }

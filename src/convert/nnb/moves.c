@@ -65,9 +65,8 @@ bool nnb_broadcast_to(xir_node *at) {
         return xir_node_invalid(at, XIR_E_INVALID, "input/1", "expected at most %zu dims, found %zu", rank, own);
     if (axis >= 0 && (size_t)axis + own > rank) return nnb_out_of_range(at, "axis", axis);
     const size_t from = axis < 0 ? rank - own : (size_t)axis;
-    xir_ints dims = xir_node_make_ints(at, rank, 1), to = xir_node_dims(at, x);
-    for (size_t i = 0; i < own && dims.v; i++) dims.v[from + i] = v_dim(y, i);
-    return xir_node_becomes(at, "Expand", INS(make_reshaped(at, y, &dims)), SETS(LIST("sizes", &to)));
+    const xir_ints to = xir_node_dims(at, x);
+    return xir_node_becomes(at, "Expand", INS(make_widened(at, y, rank, from)), SETS(LIST("sizes", &to)));
 }
 
 /* ---- parts ------------------------------------------------------------------------------------------------------ */

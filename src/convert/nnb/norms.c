@@ -182,9 +182,7 @@ bool nnb_weight_norm(xir_node *at) {
     int64_t dim;
     if (xir_node_failed(at) || !nnb_axis(at, "dim", v_rank(w), &dim)) return false;
     const xir_ints axes = nnb_other_axes(at, &(xir_ints){ &dim, 1 }, v_rank(w));
-    xir_ints along = xir_node_make_ints(at, v_rank(w), 1);
-    if (xir_node_failed(at)) return false;
-    along.v[dim] = v_dim(w, (size_t)dim);
+    const xir_ints along = node_line(at, v_rank(w), (size_t)dim, v_dim(w, (size_t)dim));
     xir_value *sum = xir_node_reduced(at, "Sum", xir_node_product(at, w, w), &axes, true);
     xir_value *root = xir_node_unary(at, "Sqrt", make_affine(at, sum, 1, xir_node_real(at, "eps", 1e-12)));
     xir_value *factor = xir_node_quotient(at, make_reshaped(at, g, &along), root);

@@ -22,9 +22,7 @@ typedef struct cell {
 /* Returns true if v has these dims. */
 static bool has_dims(xir_node *at, const xir_value *v, const char *what, const int64_t *dims, size_t n) {
     char expected[100] = "", found[100] = "";
-    bool same = v_rank(v) == n;
-    for (size_t i = 0; same && i < n; i++) same = v_dim(v, i) == dims[i];
-    if (same) return true;
+    if (type_has_dims(xir_value_type(v), dims, n)) return true;
     for (size_t i = 0, k = 0; i < n && k < 80; i++)
         k += (size_t)snprintf(expected + k, sizeof expected - k, "%s%lld", i ? ", " : "", (long long)dims[i]);
     for (size_t i = 0, k = 0; i < v_rank(v) && k < 80; i++)

@@ -352,10 +352,14 @@ bool       node_gives(xir_node *at, xir_op *op);
 enum { MOST_COMPUTED = 1 << 12 };
 /* The Params that an op computes from small constants; NULL if it is not computed. */
 xir_value *conversion_computed(xir_node *at, xir_op *op);
+/* Returns true if two words are the same in capitals. */
+bool same_word(xir_str a, xir_str b);
 /* Returns true if an op only moves or casts elements. Such an op does not get the name of its node. */
 bool only_moves(const xir_op *op);
 /* The dims of a value as its type has them, with expressions; and a type with such dims. NULL: out of memory. */
 xir_ints        node_own_dims(xir_node *at, const xir_value *v);
+/* As xir_node_dims, of a type. */
+xir_ints        node_dims_of(xir_node *at, const xir_type *type);
 const xir_type *node_type(xir_node *at, const xir_type *element, const xir_layout *layout, const xir_ints *dims);
 /* The same bytes under another name; NULL: out of memory. */
 xir_value *params_alias(xir_network *net, const xir_value *params);

@@ -224,12 +224,10 @@ static xir_value *past_half(xir_node *at, xir_value *past, int64_t i) {
 /* Attention of queries, keys and values, which the columns of `all` are: products of input 0 with the weights of input
  * 1. The past is input `past_at`. */
 static bool give_attention(xir_node *at, attention *a, xir_value *all, size_t past_at) {
-    const input_place here = place_of_input(past_at);
     xir_value *past = xir_node_optional_input(at, past_at);
     int64_t sizes[3];
     if (xir_node_failed(at) || !all) return false;
-    if (past && v_rank(past) != 5)
-        return xir_node_invalid(at, XIR_E_BOUNDS, here.text, "expected 5 dims, found %zu", v_rank(past));
+    if (past && !onnx_ranked(at, past_at, past, 5, 5)) return false;
     if (!read_sizes(at, xir_node_input(at, 1), sizes)) return false;
     a->q = in_heads(at, 1, make_part(at, all, 2, 0, sizes[0], 1), a->heads);
     a->k = in_heads(at, 1, make_part(at, all, 2, sizes[0], 2 * sizes[0], 1), a->heads);
@@ -251,9 +249,7 @@ static bool can_attend(xir_node *at) {
         return xir_node_unsupported(at, "a buffer that past and present share");
     if (xir_node_int(at, "do_rotary", 0)) return xir_node_unsupported(at, "a position embedding inside");
     const xir_value *x = xir_node_input(at, 0), *w = xir_node_input(at, 1);
-    if (v_rank(x) != 3) return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected 3 dims, found %zu", v_rank(x));
-    if (v_rank(w) != 2) return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "expected 2 dims, found %zu", v_rank(w));
-    return true;
+    return onnx_ranked(at, 0, x, 3, 3) && onnx_ranked(at, 1, w, 2, 2);
 }
 
 /* Inputs: x, weights and bias of all three, a mask, the past, a mask of products, the length of a shared buffer. */

@@ -103,11 +103,8 @@ bool onnx_back_softplus(xir_node *at) {
 bool onnx_back_prelu(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *slope = onnx_weight(at, "alpha");
     if (!x || !slope) return false;
-    xir_ints dims = xir_node_make_ints(at, v_rank(x), 1);
     const xir_ints own = xir_node_dims(at, slope);
-    if (xir_node_failed(at)) return false;
-    const int64_t n = product_of(&own, 0, own.n);
-    if (n != 1 && dims.n) dims.v[onnx_channels_of(x)] = n;
+    const xir_ints dims = node_line(at, v_rank(x), onnx_channels_of(x), product_of(&own, 0, own.n));
     /* dims of 1 before the channels say nothing */
     size_t skip = 0;
     while (skip + 1 < dims.n && dims.v[skip] == 1) skip++;
@@ -125,9 +122,8 @@ static xir_value *with_factor(xir_node *at, xir_value *x, const double *factor, 
         if (!element_has(v_element(x), factor[i]))
             return xir_node_unsupported(at, "a factor that is not one of the integers"), NULL;
     if (n == 1) return xir_node_scaled(at, x, *factor);
-    xir_ints dims = xir_node_make_ints(at, v_rank(y), 1);
-    if (!dims.v || !dims.n) return xir_node_unsupported(at, "factors of channels"), NULL;
-    dims.v[onnx_channels_of(y)] = (int64_t)n;
+    if (!v_rank(y)) return xir_node_unsupported(at, "factors of channels"), NULL;
+    const xir_ints dims = node_line(at, v_rank(y), onnx_channels_of(y), (int64_t)n);
     return xir_node_product(at, x, xir_node_constant(at, v_element(x), &dims, factor, n));
 }
 

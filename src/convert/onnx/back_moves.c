@@ -216,9 +216,8 @@ bool onnx_back_slice(xir_node *at) {
 
 /* [before, after, before, …] as [before, before, …, after, …]. */
 static xir_value *sides_apart(xir_node *at, xir_value *amounts, size_t rank) {
-    static const int64_t swap[] = { 1, 0 };
     xir_value *pairs = make_shaped(at, amounts, (int64_t[]){ (int64_t)rank, 2 }, 2);
-    pairs = pairs ? xir_node_transposed(at, pairs, swap, 2, NULL) : NULL;
+    pairs = pairs ? make_swapped(at, pairs) : NULL;
     return make_shaped(at, pairs, (int64_t[]){ 2 * (int64_t)rank }, 1);
 }
 

@@ -133,9 +133,7 @@ xir_value *linear_along(xir_node *at, const xir_value *v, const linear *t, const
                         const double *list) {
     if (!list || !v || xir_node_failed(at)) return NULL;
     if (t->n == 1) return xir_node_scalar(at, element, list[0]);
-    xir_ints dims = xir_node_make_ints(at, v_rank(v), 1);
-    if (!dims.v) return NULL;
-    dims.v[t->axis] = (int64_t)t->n;
+    const xir_ints dims = node_line(at, v_rank(v), t->axis, (int64_t)t->n);
     return xir_node_constant(at, element, &dims, list, t->n);
 }
 

@@ -149,9 +149,7 @@ static xir_value *typed_as(xir_node *at, const char *key, xir_values inputs, xir
 static xir_value *with_channels(xir_node *at, const char *key, xir_value *y, const char *name) {
     xir_value *v = onnx_weight(at, name);
     if (xir_node_failed(at) || !v || !y) return y;
-    xir_ints dims = xir_node_make_ints(at, v_rank(y) - 1, 1);
-    if (!dims.v) return NULL;
-    dims.v[0] = v_dim(y, 1);
+    const xir_ints dims = node_line(at, v_rank(y) - 1, 0, v_dim(y, 1));
     v = make_reshaped(at, v, &dims);
     return typed_as(at, key, INS(y, v), NO_SETS, y);
 }

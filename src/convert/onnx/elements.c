@@ -13,10 +13,7 @@ static xir_value *any_right_side(xir_node *at) {
     int64_t axis;
     if (at->cls->version < 7 && xir_node_attr(at, "axis") && v_rank(y)) {
         if (!node_axis(at, "axis", 0, v_rank(x), &axis)) return NULL;
-        xir_ints dims = xir_node_make_ints(at, v_rank(x) > v_rank(y) + (size_t)axis ? v_rank(x) - (size_t)axis
-                                           : v_rank(y), 1);
-        for (size_t i = 0; i < v_rank(y) && i < dims.n; i++) dims.v[i] = v_dim(y, i);
-        if (!xir_node_failed(at) && dims.n != v_rank(y)) y = make_reshaped(at, y, &dims);
+        if (v_rank(x) > v_rank(y) + (size_t)axis) y = make_widened(at, y, v_rank(x) - (size_t)axis, 0);
     }
     return xir_node_broadcasts(at, 0, x, 1, y) ? y : NULL;
 }

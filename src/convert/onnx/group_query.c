@@ -174,9 +174,7 @@ static xir_value *places_of(xir_node *at, const group_query *g) {
 static bool rotate(xir_node *at, group_query *g) {
     xir_value *places = places_of(at, g);
     const xir_value *table = xir_node_input(at, COSINES);
-    if (v_rank(table) != 2) return xir_node_invalid(at, XIR_E_BOUNDS, "input/7", "expected 2 dims, found %zu",
-                                                    v_rank(table));
-    if (!xir_node_need_dims(at, table, 1, 2)) return false;
+    if (!onnx_ranked(at, 7, table, 2, 2) || !xir_node_need_dims(at, table, 1, 2)) return false;
     const int64_t half = v_dim(table, 1);
     if (half < 1 || half > g->size / 2) {
         return xir_node_invalid(at, XIR_E_INVALID, "input/7",

@@ -54,8 +54,7 @@ bool onnx_ms_embed_layer_normalization(xir_node *at) {
     xir_value *ids = xir_node_input(at, 0), *segments = xir_node_optional_input(at, 1), *words = xir_node_input(at, 2),
               *positions = xir_node_input(at, 3), *of_segments = xir_node_optional_input(at, 4),
               *mask = xir_node_optional_input(at, 7), *places = xir_node_optional_input(at, 8);
-    if (v_rank(ids) != 2)
-        return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected 2 dims, found %zu", v_rank(ids));
+    if (!onnx_ranked(at, 0, ids, 2, 2)) return false;
     if (!segments != !of_segments) {
         return xir_node_invalid(at, XIR_E_MISSING, segments ? "input/4" : "input/1",
                                 "expected both ids and a table of segments, or neither");

@@ -119,9 +119,7 @@ bool onnx_ms_qlinear_pool(xir_node *at) {
 bool onnx_ms_qlinear_global_pool(xir_node *at) {
     xir_value *x = onnx_centred(at, 0, 2, 1), *scale = xir_node_input(at, 1);
     const size_t first = xir_node_int(at, "channels_last", 0) ? 1 : 2;
-    if (v_rank(x) < 3) return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected at least 3 dims, found %zu",
-                                               v_rank(x));
-    if (!xir_node_need_dims(at, x, first, first + v_rank(x) - 2)) return false;
+    if (!onnx_ranked(at, 0, x, 3, SIZE_MAX) || !xir_node_need_dims(at, x, first, first + v_rank(x) - 2)) return false;
     const xir_ints axes = xir_node_series(at, (int64_t)first, v_rank(x) - 2), dims = xir_node_dims(at, x);
     const double n = (double)product_of(&dims, first, first + axes.n);
     if (n < 1) return xir_node_unsupported(at, "an image without cells");
@@ -171,17 +169,13 @@ bool onnx_ms_dynamic_quantize_matmul(xir_node *at) {
 /* Inputs: a, b, each with scale and zero point; a bias in 32 bits, in the scale of the product; scale and zero point of
  * the output, which is real without them. */
 bool onnx_ms_qgemm(xir_node *at) {
-    static const int64_t swap[] = { 1, 0 };
     xir_value *a = onnx_centred(at, 0, 2, 0), *b = xir_node_input(at, 3), *bias = xir_node_optional_input(at, 6);
     const bool turn = xir_node_int(at, "transB", 0);
     const double alpha = xir_node_real(at, "alpha", 1);
-    if (v_rank(a) != 2 || v_rank(b) != 2) {
-        return xir_node_invalid(at, XIR_E_BOUNDS, v_rank(a) != 2 ? "input/0" : "input/3", "expected 2 dims, found %zu",
-                                v_rank(v_rank(a) != 2 ? a : b));
-    }
+    if (!onnx_ranked(at, 0, a, 2, 2) || !onnx_ranked(at, 3, b, 2, 2)) return false;
     b = onnx_centred(at, 3, 5, turn ? 0 : 1);
-    if (xir_node_int(at, "transA", 0)) a = xir_node_transposed(at, a, swap, 2, NULL);
-    if (turn) b = xir_node_transposed(at, b, swap, 2, NULL);
+    if (xir_node_int(at, "transA", 0)) a = make_swapped(at, a);
+    if (turn) b = make_swapped(at, b);
     xir_value *y = onnx_product(at, a, b, NULL);
     if (bias && y) y = xir_node_sum(at, y, bias, 1, 1);
     y = scaled_product(at, y, xir_node_input(at, 1), xir_node_input(at, 4));

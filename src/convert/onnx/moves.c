@@ -314,9 +314,7 @@ static bool block_of(xir_node *at, const xir_value *x, int64_t *b) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/blocksize", "blocksize: expected at least 1, found %lld",
                                 (long long)*b);
     }
-    if (v_rank(x) != 4)
-        return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected 4 dims, found %zu", v_rank(x));
-    return xir_node_need_dims(at, x, 1, SIZE_MAX);
+    return onnx_ranked(at, 0, x, 4, 4) && xir_node_need_dims(at, x, 1, SIZE_MAX);
 }
 
 static xir_value *blocks_moved(xir_node *at, xir_value *x, const int64_t apart[6], const int64_t perm[6],

@@ -4,7 +4,6 @@
 /* The operators of QONNX, which Brevitas writes, too: numbers of few bits that stay reals in the file. Quant becomes a
  * Quantize to a type of these bits, and a Cast back; FloatQuant a Cast to a type of XIR's, if one has its numbers. The
  * rules are those of qonnx.custom_op.general, versions 1 and 2. */
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 #include <xir/quant.h>
@@ -45,19 +44,13 @@ static bool read_whole(xir_node *at, size_t i, double *out) {
         if (v[k] != *out) *out = NAN;
     return *out == floor(*out) || xir_node_unsupported(at, "%s: not one whole number", node_input_words(at, i, words));
 }
-
-static bool same_word(xir_str a, const char *b) {
-    for (size_t i = 0; i < a.size; i++) if (toupper((unsigned char)a.data[i]) != b[i]) return false;
-    return b[a.size] == '\0';
-}
-
 /* The class that rounds as the node says, in capitals or not; NULL for a mode that has none. */
 static const char *rounding_of(xir_node *at, const char *usual) {
     static const struct { const char *mode, *cls; } modes[] = {
         { "ROUND", "Round" }, { "HALF_EVEN", "Round" }, { "CEIL", "Ceil" }, { "FLOOR", "Floor" },
     };
     const xir_str mode = xir_node_text(at, "rounding_mode", usual);
-    for (size_t i = 0; i < COUNT(modes); i++) if (same_word(mode, modes[i].mode)) return modes[i].cls;
+    for (size_t i = 0; i < COUNT(modes); i++) if (same_word(mode, xir_str_of(modes[i].mode))) return modes[i].cls;
     return NULL;
 }
 

@@ -121,11 +121,10 @@ bool onnx_hardmax(xir_node *at) {
     if (!m || !xir_node_need_dims(at, m, (size_t)axis, (size_t)axis + 1)) return false;
     if (!node_at_most(at, v_dim(m, (size_t)axis), MOST_LISTED, "the dim of the axis")) return false;
     xir_value *where = xir_node_make(at, "Argmax", INS(m), SETS(INT("dim", axis), INT("keepdim", 1)));
-    xir_ints places = xir_node_series(at, 0, (size_t)v_dim(m, (size_t)axis)),
-             dims = xir_node_make_ints(at, v_rank(m), 1);
+    const xir_ints places = xir_node_series(at, 0, (size_t)v_dim(m, (size_t)axis));
+    xir_value *line = make_line(at, xir_node_integers(at, &places), v_rank(m), (size_t)axis);
     if (xir_node_failed(at)) return false;
-    dims.v[axis] = (int64_t)places.n;
-    xir_value *index = xir_node_cast(at, make_reshaped(at, xir_node_integers(at, &places), &dims), v_element(where));
+    xir_value *index = xir_node_cast(at, line, v_element(where));
     xir_value *one = xir_node_cast(at, xir_node_make(at, "Equal", INS(where, index), NO_SETS), v_element(x));
     return xir_node_result(at, 0, from_matrix(at, one, m, x));
 }
@@ -164,8 +163,7 @@ bool onnx_batch_normalization(xir_node *at) {
     size_t n[4];
     xir_value *x = xir_node_input(at, 0);
     size_t rank = v_rank(x), spatial = rank > 3 ? rank - 2 : 1;
-    if (rank < 2)
-        return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected at least 2 dims, found %zu", rank);
+    if (!onnx_ranked(at, 0, x, 2, SIZE_MAX)) return false;
     if (xir_node_int(at, "training_mode", 0) || at->n_out > 1 ||
         (at->cls->version < 7 && !xir_node_int(at, "is_test", 0))) {
         return stays_typed(at, x, "training");
@@ -332,8 +330,7 @@ bool onnx_lrn(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     const int64_t size = xir_node_int(at, "size", 1);
     if (!xir_node_need_dims(at, x, 1, SIZE_MAX)) return false;
-    if (v_rank(x) < 3) return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected at least 3 dims, found %zu",
-                                               v_rank(x));
+    if (!onnx_ranked(at, 0, x, 3, SIZE_MAX)) return false;
     if (size < 1 || size > 1 << 20) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/size", "size: expected at least 1, found %lld",
                                 (long long)size);

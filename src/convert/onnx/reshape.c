@@ -36,8 +36,7 @@ static bool keep_dims(xir_node *at, xir_value *x, list_items *shape, size_t *res
             return xir_node_invalid(at, XIR_E_BOUNDS, where,
                                     "shape[%zu] is 0, which keeps a dim, but input 0 has only %zu dims", i, v_rank(x));
         }
-        *item = item_dim(x, i);
-        if (expr_is_number(item->v)) item->origin = FROM_NUMBER;
+        *item = item_known_dim(x, i);
     }
     return true;
 }
@@ -48,10 +47,7 @@ static bool keep_dims_later(xir_node *at, xir_value *x, list_items *shape) {
     for (size_t i = 0; i < shape->n; i++) any |= shape->v[i].v == EXPR_UNKNOWN && shape->v[i].origin == FROM_ITEM;
     if (!any || xir_node_int(at, "allowzero", 0)) return true;
     list_items own = make_items(at, shape->n, 0);
-    for (size_t i = 0; i < own.n && i < v_rank(x); i++) {
-        own.v[i] = item_dim(x, i);
-        if (expr_is_number(own.v[i].v)) own.v[i].origin = FROM_NUMBER;
-    }
+    for (size_t i = 0; i < own.n && i < v_rank(x); i++) own.v[i] = item_known_dim(x, i);
     const xir_ints none = { (int64_t[]){ 0 }, 1 };
     xir_value *asked = make_list(at, shape), *kept = make_list(at, &own);
     xir_value *is_zero = xir_node_make(at, "Equal", INS(asked, xir_node_integers(at, &none)), NO_SETS);

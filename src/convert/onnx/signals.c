@@ -169,8 +169,7 @@ bool onnx_dft(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     const bool newer = xir_node_version(at) >= 20;
     int64_t axis = newer ? -2 : xir_node_int(at, "axis", 1), n;
-    if (v_rank(x) < 2) return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected at least 2 dims, found %zu",
-                                               v_rank(x));
+    if (!onnx_ranked(at, 0, x, 2, SIZE_MAX)) return false;
     if (newer && xir_node_has(at, 2) && !whole_at(at, 2, -(int64_t)v_rank(x), (int64_t)v_rank(x) - 1,
                                                   &axis)) return false;
     if (!xir_node_axis(at, newer ? "input/2" : "attribute/axis", axis, v_rank(x), &axis)) return false;
@@ -211,8 +210,7 @@ bool onnx_stft(xir_node *at) {
         const xir_ints end = { (int64_t[]){ 2 }, 1 };
         x = xir_node_unsqueezed(at, x, &end, NULL);
     }
-    if (!x || v_rank(x) != 3) return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected 3 dims, found %zu",
-                                                      v_rank(x));
+    if (!onnx_ranked(at, 0, x, 3, 3)) return false;
     if (!xir_node_need_dims(at, x, 1, 3) || !whole_at(at, 1, 1, MOST_MATRIX, &step)) return false;
     if (window) {
         if (v_rank(window) != 1) return xir_node_invalid(at, XIR_E_BOUNDS, "input/2", "expected 1 dim, found %zu",

@@ -200,10 +200,10 @@ bool onnx_conv_transpose(xir_node *at) {
 /* The sum of the elements in each window, where padding counts 0: a convolution with ones, channel by channel. */
 static xir_value *window_sums(xir_node *at, xir_value *x, const windows *w) {
     windows each = *w;
-    xir_ints dims = xir_node_make_ints(at, w->n + 2, 1);
+    xir_ints dims = node_line(at, w->n + 2, w->n + 1, v_dim(x, 1));
     if (!xir_node_need_dims(at, x, 1, 2) || !dims.v) return NULL;
     for (size_t k = 0; k < w->n; k++) dims.v[k] = w->size[k];
-    each.groups = dims.v[w->n + 1] = v_dim(x, 1);
+    each.groups = v_dim(x, 1);
     if (!node_elements_at_most(at, &dims, MOST_LISTED, "a kernel of ones")) return NULL;
     xir_value *map = xir_node_channels_last(at, x), *ones = xir_node_filled(at, v_element(x), &dims, 1);
     return xir_node_channels_second(at, op_of_convolution(at, map, ones, NULL, &each));
@@ -271,9 +271,19 @@ xir_value *onnx_average(xir_node *at, xir_value *x) {
     return xir_node_quotient(at, window_sums(at, x, &w), window_counts(at, x, &w, &plain, w.counts));
 }
 
+bool onnx_ranked(xir_node *at, size_t i, const xir_value *v, size_t least, size_t most) {
+    const input_place here = place_of_input(i);
+    const size_t rank = v_rank(v);
+    char upper[32] = "";
+    if (xir_node_failed(at) || (rank >= least && rank <= most)) return !xir_node_failed(at);
+    if (most != least && most != SIZE_MAX)
+        snprintf(upper, sizeof upper, " %s %zu", most == least + 1 ? "or" : "to", most);
+    return xir_node_invalid(at, XIR_E_BOUNDS, here.text, "expected %s%zu%s dims, found %zu",
+                            most == SIZE_MAX ? "at least " : "", least, upper, rank);
+}
+
 xir_value *onnx_channels_second(xir_node *at, xir_value *x) {
-    if (v_rank(x) >= 3 && v_rank(x) <= 5) return xir_node_channels_second(at, x);
-    return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected 3 to 5 dims, found %zu", v_rank(x)), NULL;
+    return onnx_ranked(at, 0, x, 3, 5) ? xir_node_channels_second(at, x) : NULL;
 }
 
 /* MaxPool of an image whose channels are the last dim. */
@@ -315,9 +325,7 @@ bool onnx_lp_pool(xir_node *at) {
 
 static bool global_pool(xir_node *at, const char *cls) {
     xir_value *x = xir_node_input(at, 0);
-    if (v_rank(x) < 3) {
-        return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected at least 3 dims, found %zu", v_rank(x));
-    }
+    if (!onnx_ranked(at, 0, x, 3, SIZE_MAX)) return false;
     const xir_ints axes = xir_node_series(at, 2, v_rank(x) - 2);
     return xir_node_result(at, 0, xir_node_reduced(at, cls, x, &axes, true));
 }
@@ -328,8 +336,7 @@ bool onnx_global_lp_pool(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     double p;
     if (xir_node_failed(at) || !read_p(at, &p)) return false;
-    if (v_rank(x) < 3)
-        return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected at least 3 dims, found %zu", v_rank(x));
+    if (!onnx_ranked(at, 0, x, 3, SIZE_MAX)) return false;
     const xir_ints axes = xir_node_series(at, 2, v_rank(x) - 2);
     return xir_node_result(at, 0, rooted(at, xir_node_reduced(at, "Sum", powered(at, x, p), &axes, true), p));
 }

@@ -53,7 +53,6 @@ bool pnnx_back_shuffle(xir_node *at) {
 bool pnnx_back_unfold(xir_node *at) {
     static const char *const names[] = { "kernel_width", "kernel_height", "stride_width", "stride_height", "pad_top",
                                          "pad_bottom", "pad_left", "pad_right", "dilation_width", "dilation_height" };
-    static const int64_t swap[] = { 0, 2, 1 };
     const xir_value *own = xir_node_input(at, 0);
     xir_value *x = map_input(at);
     xir_set sets[COUNT(names)];
@@ -61,5 +60,5 @@ bool pnnx_back_unfold(xir_node *at) {
     if (x == own) return row_becomes(at, INS(x), NO_SETS);
     for (size_t i = 0; i < COUNT(names); i++) sets[i] = (xir_set)INT(names[i], xir_node_int(at, names[i], 0));
     xir_value *y = xir_node_make(at, "Unfold", INS(x), (xir_sets){ sets, COUNT(names) });
-    return xir_node_result(at, 0, y ? xir_node_transposed(at, y, swap, 3, NULL) : NULL);
+    return xir_node_result(at, 0, y ? make_swapped(at, y) : NULL);
 }

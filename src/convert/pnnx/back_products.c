@@ -6,14 +6,13 @@
 
 /* x times a constant matrix, with a bias of one number for each column or none. */
 bool pnnx_back_linear(xir_node *at) {
-    static const int64_t swap[] = { 1, 0 };
     xir_value *x = xir_node_input(at, 0), *k = xir_node_params(at, 1), *bias = at->n_in > 2 ? xir_node_params(at, 2)
         : NULL;
     if (v_rank(k) != 2 || (bias && (v_rank(bias) != 1 || v_dim(bias, 0) != v_dim(k, 1))))
         return xir_node_unsupported(at, "a product of another form than x W + b");
     if (bias && !xir_type_equal(v_element(bias), v_element(x)))
         return xir_node_unsupported(at, "a bias of other elements than the product");
-    return row_becomes(at, INS(x, xir_node_transposed(at, k, swap, 2, NULL), bias),
+    return row_becomes(at, INS(x, make_swapped(at, k), bias),
                        SETS(XIR_SETB("bias", bias != NULL), INT("in_features", v_dim(k, 0)),
                             INT("out_features", v_dim(k, 1))));
 }

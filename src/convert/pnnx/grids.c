@@ -43,9 +43,7 @@ bool pnnx_meshgrid(xir_node *at) {
     }
     for (size_t i = 0; i < at->n_out; i++) {
         const size_t axis = swaps && i < 2 ? 1 - i : i;
-        xir_ints line = xir_node_make_ints(at, at->n_in, 1);
-        if (!line.v) return false;
-        line.v[axis] = sizes.v[axis];
+        const xir_ints line = node_line(at, at->n_in, axis, sizes.v[axis]);
         xir_value *y = make_reshaped(at, xir_node_input(at, i), &line);
         y = y ? xir_node_make(at, "Expand", INS(y), SETS(LIST("sizes", &sizes))) : NULL;
         if (!y || !xir_node_result(at, i, y)) return false;

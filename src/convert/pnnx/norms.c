@@ -28,10 +28,7 @@ static const double *numbers(xir_node *at, size_t i, size_t n, double otherwise)
 /* One number for each channel, in a shape that broadcasts with x. */
 static xir_value *along_channels(xir_node *at, size_t i, size_t rank) {
     xir_value *v = xir_node_optional_input(at, i);
-    xir_ints dims = v ? xir_node_make_ints(at, rank - 1, 1) : (xir_ints){ NULL, 0 };
-    if (!dims.v) return NULL;
-    dims.v[0] = v_dim(v, 0);
-    return make_reshaped(at, v, &dims);
+    return v ? make_line(at, v, rank - 1, 0) : NULL;
 }
 
 /* Statistics that are computed: (x - mean) / sqrt(var + eps) * weight + bias. */

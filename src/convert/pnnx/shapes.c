@@ -17,16 +17,6 @@ bool pnnx_reshape(xir_node *at) {
     return xir_node_result(at, 0, make_reshaped_to(at, x, &shape));
 }
 
-/* The dims of a value as a list. */
-static list_items dims_of(xir_node *at, xir_value *x) {
-    list_items dims = make_items(at, x ? v_rank(x) : 0, 0);
-    for (size_t i = 0; i < dims.n; i++) {
-        dims.v[i] = item_dim(x, i);
-        if (expr_is_number(dims.v[i].v)) dims.v[i].origin = FROM_NUMBER;
-    }
-    return dims;
-}
-
 static bool expanded(xir_node *at, xir_value *x, list_items *sizes) {
     const size_t more = sizes->n - v_rank(x);
     xir_ints numbers = xir_node_make_ints(at, sizes->n, -1);
@@ -43,7 +33,7 @@ static bool expanded(xir_node *at, xir_value *x, list_items *sizes) {
 /* The dims of another value. */
 bool pnnx_like(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *other = xir_node_input(at, 1);
-    list_items dims = dims_of(at, other);
+    list_items dims = items_of_dims(at, other);
     const xir_str type = xir_node_type(at);
     if (!xir_str_equal(type, XIR_STR("Tensor.expand_as")))
         return xir_node_result(at, 0, make_reshaped_to(at, x, &dims));
@@ -72,10 +62,7 @@ bool pnnx_repeat(xir_node *at) {
     xir_ints all = xir_node_make_ints(at, n, 1);
     if (xir_node_failed(at)) return false;
     for (size_t i = 0; i < counts.n; i++) all.v[n - counts.n + i] = counts.v[i];
-    for (size_t i = 0; i < rank; i++) {
-        dims.v[n - rank + i] = item_dim(x, i);
-        if (v_dim(x, i) >= 0) dims.v[n - rank + i].origin = FROM_NUMBER;
-    }
+    for (size_t i = 0; i < rank; i++) dims.v[n - rank + i] = item_known_dim(x, i);
     if (n > rank) x = make_reshaped_to(at, x, &dims);
     return xir_node_becomes(at, "Tile", INS(x), SETS(LIST("dims", &all)));
 }
@@ -111,10 +98,8 @@ bool pnnx_flatten(xir_node *at) {
     if (first > last) return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/end_dim", "end_dim is before start_dim");
     const size_t n = rank - (size_t)(last - first);
     list_items dims = make_items(at, n, -1);
-    for (size_t i = 0; i < dims.n; i++) {
-        if (i != (size_t)first) dims.v[i] = item_dim(x, i < (size_t)first ? i : i + (size_t)(last - first));
-        if (expr_is_number(dims.v[i].v)) dims.v[i].origin = FROM_NUMBER;
-    }
+    for (size_t i = 0; i < dims.n; i++)
+        if (i != (size_t)first) dims.v[i] = item_known_dim(x, i < (size_t)first ? i : i + (size_t)(last - first));
     if (first == last) return xir_node_result(at, 0, x);
     const xir_ints all = xir_node_dims(at, x);
     const int64_t product = all.v ? product_of(&all, (size_t)first, (size_t)last + 1) : -1;
@@ -131,8 +116,7 @@ bool pnnx_unflatten(xir_node *at) {
     for (size_t i = 0; i < dims.n; i++) {
         const size_t k = (size_t)axis;
         if (i >= k && i < k + sizes.n) dims.v[i] = item_number(sizes.v[i - k]);
-        else dims.v[i] = item_dim(x, i < k ? i : i - sizes.n + 1);
-        if (expr_is_number(dims.v[i].v)) dims.v[i].origin = FROM_NUMBER;
+        else dims.v[i] = item_known_dim(x, i < k ? i : i - sizes.n + 1);
     }
     return xir_node_result(at, 0, make_reshaped_to(at, x, &dims));
 }

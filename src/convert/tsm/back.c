@@ -22,8 +22,7 @@ const xir_type *tsm_tensor(xir_node *at, const xir_type *element, const xir_layo
 }
 
 const xir_type *tsm_typed_as(xir_node *at, const xir_type *type, const xir_type *element) {
-    xir_ints dims = xir_node_make_ints(at, xir_type_rank(type), 0);
-    for (size_t i = 0; i < dims.n; i++) dims.v[i] = xir_type_dim(type, (int64_t)i, false);
+    const xir_ints dims = node_dims_of(at, type);
     return tsm_tensor(at, element, xir_type_layout(type), &dims);
 }
 

@@ -60,9 +60,7 @@ static taps taps_at(way type, double x, int64_t n) {
  * begin at k * out. One tap has no weights, unless it has zeros. */
 static xir_value *mixed(xir_node *at, xir_value *x, size_t axis, size_t n, int64_t out, int64_t *cells,
                         const double *weights, bool weighted) {
-    xir_ints dims = xir_node_make_ints(at, v_rank(x) - axis, 1);
-    if (!dims.v) return NULL;
-    dims.v[0] = out;
+    const xir_ints dims = node_line(at, v_rank(x) - axis, 0, out);
     xir_value *sum = NULL;
     for (size_t k = 0; k < n; k++) {
         const xir_ints places = { cells + (int64_t)k * out, (size_t)out };
@@ -311,7 +309,7 @@ static bool give_sampled(xir_node *at, xir_value *x, size_t axis, const sampling
         any |= rest[p] != 0;
         weighted |= weights[p] != 1;
     }
-    xir_ints dims = xir_node_dims(at, x), line = xir_node_make_ints(at, rank - 1 - axis, 1);
+    const xir_ints dims = xir_node_dims(at, x), line = node_line(at, rank - 1 - axis, 0, out);
     if (xir_node_failed(at)) return false;
     const xir_type *element = v_element(x);
     const bool between = n > 1 && xir_type_kind_of(element) != XIR_TYPE_FLOAT;
@@ -319,10 +317,8 @@ static bool give_sampled(xir_node *at, xir_value *x, size_t axis, const sampling
     xir_ints flat = xir_node_make_ints(at, rank - 1, 1);
     for (size_t i = 0; i + 1 < rank && flat.v; i++) flat.v[i] = i == axis ? rows * columns : dims.v[i + (i > axis)];
     xir_value *y = x ? mixed(at, make_reshaped(at, x, &flat), axis, n, out, cells, weights, weighted) : NULL;
-    if (any && y && line.v) {
-        line.v[0] = out;
+    if (any && y)
         y = xir_node_sum(at, y, xir_node_constant(at, v_element(y), &line, rest, (size_t)out), 1, 1);
-    }
     if (between && y) y = xir_node_cast(at, y, element);
     dims.v[axis] = s->rows, dims.v[axis + 1] = s->columns;
     return y && xir_node_result(at, 0, make_reshaped(at, y, &dims));

@@ -134,9 +134,7 @@ xir_value *tsm_along(xir_node *at, xir_value *v, const xir_value *x, size_t axis
     if (xir_node_failed(at) || !v || !x) return NULL;
     const size_t rank = v_rank(x);
     if (axis + 1 == rank && v_rank(v) == 1) return v;
-    xir_ints dims = xir_node_make_ints(at, rank - axis, 1);
-    if (!dims.v) return NULL;
-    dims.v[0] = -1;
+    const xir_ints dims = node_line(at, rank - axis, 0, -1);
     return make_reshaped(at, v, &dims);
 }
 
