@@ -11,14 +11,9 @@ list_item item_dim(xir_value *of, size_t axis) {
 }
 
 list_item item_known_dim(xir_value *of, size_t axis) {
-    const list_item item = item_dim(of, axis);
-    return expr_is_number(item.v) ? item_number(item.v) : item;
-}
-
-list_items items_of_dims(xir_node *at, xir_value *x) {
-    list_items dims = make_items(at, x ? v_rank(x) : 0, 0);
-    for (size_t i = 0; i < dims.n; i++) dims.v[i] = item_known_dim(x, i);
-    return dims;
+    list_item item = item_dim(of, axis);
+    if (expr_is_number(item.v)) item.origin = FROM_NUMBER;
+    return item;
 }
 
 list_items make_items(xir_node *at, size_t n, int64_t fill) {

@@ -22,13 +22,11 @@ typedef struct list_items { list_item *v; size_t n; } list_items;
 
 static inline list_item item_number(int64_t v) { return (list_item){ .v = v, .origin = FROM_NUMBER }; }
 list_item item_dim(xir_value *of, size_t axis);
-/* The same; the number if the dim is known. */
+/* The same; FROM_NUMBER if the dim is known. */
 list_item item_known_dim(xir_value *of, size_t axis);
 
 /* A list in memory of the conversion, whose items are all the number `fill`. */
 list_items make_items(xir_node *at, size_t n, int64_t fill);
-/* All dims of x, as item_known_dim. */
-list_items items_of_dims(xir_node *at, xir_value *x);
 /* Reads a list from the attribute `name` (NULL: none), or else from an input. False after a failure, or if the node has
  * neither. If not even the number of items is known, the node is kept. */
 bool read_items_of(xir_node *at, const char *name, size_t input, list_items *out);

@@ -33,7 +33,8 @@ static bool expanded(xir_node *at, xir_value *x, list_items *sizes) {
 /* The dims of another value. */
 bool pnnx_like(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *other = xir_node_input(at, 1);
-    list_items dims = items_of_dims(at, other);
+    list_items dims = make_items(at, v_rank(other), 0);
+    for (size_t i = 0; i < dims.n; i++) dims.v[i] = item_known_dim(other, i);
     const xir_str type = xir_node_type(at);
     if (!xir_str_equal(type, XIR_STR("Tensor.expand_as")))
         return xir_node_result(at, 0, make_reshaped_to(at, x, &dims));

@@ -18,7 +18,7 @@ static bool give_reshaped(xir_node *at, xir_value *x, list_items *dims) {
         if (i >= v_rank(x))
             return xir_node_invalid(at, XIR_E_BOUNDS, NULL, "shape[%zu] is 0, but the input has %zu dims", i,
                                     v_rank(x));
-        dims->v[i] = item_known_dim(x, i);
+        dims->v[i] = v_dim(x, i) < 0 ? item_dim(x, i) : item_number(v_dim(x, i));
     }
     return xir_node_result(at, 0, make_reshaped_to(at, x, dims));
 }
@@ -35,10 +35,17 @@ bool tsm_reshape(xir_node *at) {
     return dims.v && give_reshaped(at, x, &dims);
 }
 
+/* The dims of x as items. */
+static list_items items_of(xir_node *at, xir_value *x) {
+    list_items dims = make_items(at, v_rank(x), 1);
+    for (size_t i = 0; i < dims.n; i++) dims.v[i] = v_dim(x, i) < 0 ? item_dim(x, i) : item_number(v_dim(x, i));
+    return dims;
+}
+
 /* x with n dims of 1 before and m after. */
 static xir_value *with_ones(xir_node *at, xir_value *x, size_t n, size_t m) {
     if (xir_node_failed(at) || !x || n + m == 0) return x;
-    const list_items own = items_of_dims(at, x);
+    const list_items own = items_of(at, x);
     list_items dims = make_items(at, n + own.n + m, 1);
     for (size_t i = 0; i < own.n && dims.v; i++) dims.v[n + i] = own.v[i];
     return xir_node_failed(at) ? NULL : make_reshaped_to(at, x, &dims);
@@ -58,7 +65,7 @@ bool tsm_flatten(xir_node *at) {
     if (!tsm_int(at, "dim", 1, -rank, MOST_RANK, &dim)) return false;
     if (dim < 0) dim += rank;
     if (dim + 1 >= rank) return unchanged(at, with_ones(at, x, 0, (size_t)(dim + 1 - rank)), x);
-    list_items dims = items_of_dims(at, x);
+    list_items dims = items_of(at, x);
     if (!dims.v) return false;
     dims.n = (size_t)dim + 1;
     dims.v[dim] = item_number(-1);
@@ -78,7 +85,7 @@ bool tsm_flatten2d(xir_node *at) {
 bool tsm_squeeze(xir_node *at) {
     xir_ints axes;
     xir_value *x = xir_node_input(at, 0);
-    list_items dims = items_of_dims(at, x);
+    list_items dims = items_of(at, x);
     const bool given = tsm_list(at, "axes", SIZE_MAX, INT32_MIN, &axes) && axes.n;
     if (xir_node_failed(at) || (!given && !xir_node_need_dims(at, x, 0, SIZE_MAX))) return false;
     for (size_t i = given ? axes.n : dims.n; i-- > 0;) {
@@ -101,7 +108,7 @@ bool tsm_unsqueeze(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (!x || !tsm_list(at, "axes", SIZE_MAX, INT32_MIN, &axes)) return false;
     if (axes.n > MOST_RANK) return xir_node_unsupported(at, "%zu axes", axes.n);
-    const list_items own = items_of_dims(at, x);
+    const list_items own = items_of(at, x);
     list_items dims = make_items(at, own.n + axes.n, 1);
     if (xir_node_failed(at)) return false;
     for (size_t i = 0; i < own.n; i++) dims.v[i] = own.v[i];
