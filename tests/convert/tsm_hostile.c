@@ -83,7 +83,7 @@ static void parameters_out_of_range(void **state) {
           "expected a number from 0 to 3, found 4");
     STAYS("a=2,3", "_reshape y 0 shape=5:2:-2,3", "shape is out of range: found -2");
     STAYS("a=2,3", "_reshape y 0 shape=5:3:6,1,0", "shape[2] is 0");
-    STAYS("a=2,3", "_transpose y 0 permute=5:2:0,0", "axis 0 appears twice");
+    STAYS("a=2,3", "_transpose y 0 permute=5:2:0,0", "expected each dim once, found 0 twice");
     STAYS("a=2,3", "_transpose y 0 permute=5:1:0", "expected from 2 to 32 numbers");
     STAYS("a=2,3", "squeeze y 0 axes=5:1:1", "expected a dim of 1");
     STAYS("a=2,3", "<const> i - value=5::1;_expand y 0,1", "expected from 2 to 32 dims, found 1");

@@ -56,8 +56,7 @@ const xir_type *deepx_result(const xir_node *at) { return xir_value_type(xir_op_
 
 /* An element type in the dims of another type. */
 static const xir_type *shaped(xir_node *at, const xir_type *element, const xir_type *dims) {
-    xir_ints list = xir_node_make_ints(at, xir_type_rank(dims), 0);
-    for (size_t i = 0; i < list.n && list.v; i++) list.v[i] = xir_type_dim(dims, (int64_t)i, false);
+    const xir_ints list = node_dims_of(at, dims);
     return list.v ? node_type(at, element, NULL, &list) : NULL;
 }
 
@@ -76,8 +75,7 @@ const char *deepx_vector(xir_node *at, const xir_ints *v) {
 }
 
 const char *deepx_dims(xir_node *at, const xir_type *type) {
-    xir_ints list = xir_node_make_ints(at, xir_type_rank(type), 0);
-    for (size_t i = 0; i < list.n && list.v; i++) list.v[i] = xir_type_dim(type, (int64_t)i, false);
+    const xir_ints list = node_dims_of(at, type);
     return list.v ? deepx_vector(at, &list) : NULL;
 }
 
@@ -170,8 +168,7 @@ xir_value *deepx_call(xir_node *at, const char *key, const char *form, xir_value
     put(&c, *form ? " -> " : "-> ");
     put_tensor(&c, "tensor", result);
     c.sets[c.n_sets] = (xir_set)WORD("types", ((xir_str){ c.types, c.size }));
-    xir_op *op = xir_node_make_foreign(at, key, in, (xir_sets){ c.sets, c.n_sets + 1 }, &type, 1);
-    return op ? xir_op_output(op, 0) : NULL;
+    return foreign_value(at, key, in, (xir_sets){ c.sets, c.n_sets + 1 }, type);
 }
 
 bool deepx_gives(xir_node *at, const char *form, xir_values in, const char *const *texts) {
@@ -181,9 +178,7 @@ bool deepx_gives(xir_node *at, const char *form, xir_values in, const char *cons
 
 xir_value *deepx_spread(xir_node *at, xir_value *x, const xir_type *dims) {
     if (xir_node_failed(at) || !x || !dims) return NULL;
-    bool same = v_rank(x) == xir_type_rank(dims);
-    for (size_t i = 0; same && i < v_rank(x); i++) same = v_dim(x, i) == xir_type_dim(dims, (int64_t)i, false);
-    if (same) return x;
+    if (type_same_dims(xir_value_type(x), dims)) return x;
     const char *texts[] = { deepx_dims(at, dims) };
     return deepx_call(at, "deepx::broadcastTo", "TV", INS(x), texts, shaped(at, v_element(x), dims));
 }
@@ -227,7 +222,5 @@ xir_value *deepx_back_constant(xir_node *at, xir_value *own) {
     const xir_type *type = xir_value_type(own);
     snprintf(types, sizeof types, "var<string> -> tensor<%s>", precision);
     const xir_set sets[] = { WORD("arg0", XIR_STR("w")), WORD("types", xir_str_of(types)), OBJ("data", shaped) };
-    xir_op *op = xir_node_make_foreign(at, "deepx::loadtensordata", (xir_values){ NULL, 0 }, (xir_sets){ sets, 3 },
-                                       &type, 1);
-    return op ? xir_op_output(op, 0) : NULL;
+    return foreign_value(at, "deepx::loadtensordata", (xir_values){ NULL, 0 }, (xir_sets){ sets, 3 }, type);
 }

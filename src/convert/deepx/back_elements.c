@@ -54,7 +54,6 @@ bool deepx_back_multiply(xir_node *at) {
     double c;
     xir_value *x = xir_node_input(at, 0), *y = node_is_class(at, "Neg") ? NULL : xir_node_input(at, 1);
     if (x && node_is_class(at, "Neg")) return by_number(at, "deepx::mulscalar", x, -1);
-    if (!x || !y) return false;
     if (deepx_is_number(at, 1, &c)) return by_number(at, "deepx::mulscalar", x, c);
     if (deepx_is_number(at, 0, &c)) return by_number(at, "deepx::mulscalar", y, c);
     return pair(at, "deepx::mul", "TT", x, y);
@@ -100,7 +99,6 @@ static bool divide(xir_node *at, xir_value *x, xir_value *y, bool number, double
 bool deepx_back_div(xir_node *at) {
     double c = 1;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (node_is_class(at, "Reciprocal")) return number_first(at, "deepx::rdivscalar", "nT", 1, x);
     if (node_is_class(at, "DivideScalar")) {
         const double by = xir_node_real(at, "divisor", 1);
@@ -109,7 +107,6 @@ bool deepx_back_div(xir_node *at) {
         return divide(at, x, xir_node_scalar(at, v_element(x), by), said, by, false);
     }
     xir_value *y = xir_node_input(at, 1);
-    if (!y) return false;
     if (node_is_class(at, "Mod")) {
         if (!v_is_integer(x)) return xir_node_unsupported(at, "a remainder of reals");
         return xir_node_result(at, 0, remainder_of(at, x, y, !xir_node_bool(at, "fmod", false)));
@@ -123,7 +120,6 @@ bool deepx_back_div(xir_node *at) {
 bool deepx_back_pow(xir_node *at) {
     double c;
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
-    if (!x || !y) return false;
     const bool number = deepx_is_number(at, 1, &c);
     if (number && c == 2) return xir_node_result(at, 0, xir_node_product(at, x, x));
     if (!v_is_real(x)) return xir_node_unsupported(at, "a power of integers");
@@ -139,7 +135,6 @@ bool deepx_back_extreme2(xir_node *at) {
     double c;
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
     const bool most = node_is_class(at, "Maximum");
-    if (!x || !y) return false;
     if (most && deepx_is_number(at, 1, &c)) return by_number(at, "deepx::maxscalar", x, c);
     if (most && deepx_is_number(at, 0, &c)) return by_number(at, "deepx::maxscalar", y, c);
     return pair(at, most ? "deepx::max" : "deepx::min", "TT", x, y);
@@ -164,7 +159,6 @@ bool deepx_back_relu(xir_node *at) {
     const double slope = xir_node_real(at, "alpha", 0), most = xir_node_real(at, "max_value", INFINITY),
                  from = xir_node_real(at, "threshold", 0);
     const bool bounded = most < INFINITY;
-    if (!x) return false;
     if (isnan(from)) return xir_node_unsupported(at, "a threshold that is not a number");
     if (slope == 0 && from == 0 && !bounded) return by_number(at, "deepx::maxscalar", x, 0);
     if (slope == 0 && from == 0 && most > 0 && v_is_real(x)) return xir_node_result(at, 0, between(at, x, 0, most));
@@ -182,7 +176,6 @@ bool deepx_back_relu(xir_node *at) {
 bool deepx_back_clamp(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     double least = xir_node_real(at, "min", -INFINITY), most = xir_node_real(at, "max", INFINITY);
-    if (!x) return false;
     if (isnan(least)) least = v_is_integer(x) ? 0 : -INFINITY;
     if (isnan(most)) most = v_is_integer(x) ? 0 : INFINITY;
     if (v_is_integer(x)) {
@@ -205,7 +198,6 @@ bool deepx_back_compare(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
     const bool less = node_is_class(at, "Less"), orders = less || node_is_class(at, "Greater"),
                unlike = node_is_class(at, "NotEqual");
-    if (!x || !y) return false;
     if (orders && deepx_is_number(at, 1, &c))
         return by_number(at, less ? "deepx::lessscalar" : "deepx::greaterscalar", x, c);
     if (orders && deepx_is_number(at, 0, &c))
@@ -222,7 +214,6 @@ bool deepx_back_at_most(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
     const char *strictly = node_is_class(at, "LessEqual") ? "Less" : "Greater",
                *against = node_is_class(at, "LessEqual") ? "Greater" : "Less";
-    if (!x || !y) return false;
     if (!v_is_real(x)) return xir_node_result(at, 0, xir_node_unary(at, "Not", xir_node_make(at, against, INS(x, y),
                                                                                           NO_SETS)));
     return xir_node_becomes(at, "Or", INS(xir_node_make(at, strictly, INS(x, y), NO_SETS),
@@ -237,7 +228,6 @@ static xir_value *truth(xir_node *at, xir_value *x) {
 /* And, Or: one chooses between both; Xor: they are unlike. */
 bool deepx_back_logic(xir_node *at) {
     xir_value *x = truth(at, xir_node_input(at, 0)), *y = truth(at, xir_node_input(at, 1));
-    if (!x || !y) return false;
     if (node_is_class(at, "Xor")) return xir_node_becomes(at, "NotEqual", INS(x, y), NO_SETS);
     const bool both = node_is_class(at, "And");
     return xir_node_becomes(at, "Where", both ? INS(y, x, x) : INS(x, y, x), NO_SETS);
@@ -245,7 +235,6 @@ bool deepx_back_logic(xir_node *at) {
 
 bool deepx_back_not(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (!v_is_bool(x)) return xir_node_becomes(at, "Equal", INS(x, xir_node_scalar(at, v_element(x), 0)), NO_SETS);
     return deepx_gives(at, "T", INS(x), NULL);
 }

@@ -32,7 +32,6 @@ static double whole_from(const xir_value *x) {
 }
 
 xir_value *deepx_cut(xir_node *at, xir_value *x) {
-    if (xir_node_failed(at) || !x) return NULL;
     xir_value *cut = xir_node_cast(at, xir_node_cast(at, x, xir_type_sint(xir_node_context(at), 64)), v_element(x));
     return chosen(at, compared(at, "Less", unary(at, "Abs", x), whole_from(x)), cut, x);
 }
@@ -50,7 +49,6 @@ static xir_value *floor_of(xir_node *at, xir_value *x, bool up) {
 /* Floor, Ceil, Round: halves become even. */
 bool deepx_back_round(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (v_is_integer(x)) return xir_node_becomes(at, "Copy", INS(x), NO_SETS);
     if (!node_is_class(at, "Round")) return xir_node_result(at, 0, floor_of(at, x, node_is_class(at, "Ceil")));
     xir_value *low = unary(at, "Floor", x), *half = xir_node_scaled(at, low, 0.5);
@@ -66,7 +64,6 @@ bool deepx_back_round(xir_node *at) {
 /* The greater of x and -x; 1, 0 or -1. */
 bool deepx_back_sign(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (node_is_class(at, "Abs")) return xir_node_becomes(at, "Maximum", INS(x, unary(at, "Neg", x)), NO_SETS);
     xir_value *above = compared(at, "Greater", x, 0), *below = compared(at, "Less", x, 0);
     return above && below && xir_node_result(at, 0, stepped(at, xir_node_cast(at, above, v_element(x)), below, -1));
@@ -134,7 +131,6 @@ bool deepx_back_elu(xir_node *at) {
  * (Abramowitz and Stegun, 7.1.26). */
 static xir_value *error_function(xir_node *at, xir_value *x) {
     static const double a[] = { 1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592 };
-    if (xir_node_failed(at) || !x) return NULL;
     if (xir_type_storage_bits(v_element(x)) > 32)
         return xir_node_unsupported(at, "an error function of more than 32 bits"), NULL;
     xir_value *t = unary(at, "Reciprocal", make_affine(at, unary(at, "Abs", x), 0.3275911, 1));
@@ -172,12 +168,11 @@ bool deepx_back_prelu(xir_node *at) {
     if (!x || !alpha || alpha->kind != XIR_ANY_PARAMS) return x && xir_node_unsupported(at, "it has no slopes");
     int64_t n = 0;
     const size_t rank = v_rank(x);
-    xir_ints dims = xir_node_make_ints(at, rank, 1);
-    if (!dims.v || xir_type_elements(xir_value_type(alpha->as.params), &n)) return false;
+    if (xir_type_elements(xir_value_type(alpha->as.params), &n)) return false;
     const xir_layout *layout = xir_type_layout(xir_value_type(x));
     size_t axis = rank ? rank - 1 : 0;
     for (size_t i = 0; layout && i < xir_layout_rank(layout); i++) if (xir_layout_axis(layout, i) == 'C') axis = i;
-    if (rank) dims.v[axis] = n;
+    const xir_ints dims = node_line(at, rank, axis, n);
     xir_value *slope = make_reshaped(at, alpha->as.params, &dims);
     return xir_node_result(at, 0, chosen(at, compared(at, "Less", x, 0), xir_node_product(at, x, slope), x));
 }

@@ -5,6 +5,7 @@
  * comes from a constant that is joined. */
 #include "deepx/deepx.h"
 #include "spec/borders.h"
+#include "spec/moving.h"
 #include "spec/slicing.h"
 
 enum { MOST_PLACES = 1 << 22 };
@@ -20,9 +21,7 @@ bool deepx_back_reshape(xir_node *at) {
 bool deepx_back_transpose(xir_node *at) {
     xir_ints order;
     xir_value *x = xir_node_input(at, 0);
-    if (!x || !xir_node_items(at, "dims", &order)) return false;
-    for (size_t i = 0; i < order.n; i++)
-        if (!xir_node_axis(at, "attribute/dims", order.v[i], v_rank(x), &order.v[i])) return false;
+    if (!order_of_op(at, x, &order)) return false;
     if (!order.n) return xir_node_becomes(at, "Copy", INS(x), NO_SETS);
     const char *texts[] = { deepx_vector(at, &order) };
     return deepx_gives(at, "TV", INS(x), texts);
@@ -57,29 +56,23 @@ bool deepx_back_tile(xir_node *at) {
 /* ---- joined tensors --------------------------------------------------------------------------------------------- */
 
 bool deepx_back_concat(xir_node *at) {
-    int64_t axis;
-    xir_value **in = node_take(at, (at->n_in + 1) * sizeof *in);
-    if (!in) return node_no_memory(at);
-    for (size_t i = 0; i < at->n_in; i++) in[i] = xir_node_input(at, i);
-    if (xir_node_failed(at) || !node_axis(at, "axis", -1, xir_type_rank(deepx_result(at)), &axis)) return false;
-    const char *texts[] = { deepx_digits(at, (double)axis) };
-    return deepx_gives(at, "Li", (xir_values){ in, at->n_in }, texts);
+    joining j;
+    if (!joining_of_op(at, &j)) return false;
+    const char *texts[] = { deepx_digits(at, (double)j.axis) };
+    return deepx_gives(at, "Li", j.in, texts);
 }
 
 /* Each gets the new dim. */
 bool deepx_back_stack(xir_node *at) {
-    int64_t axis;
+    joining j;
     xir_value **in = node_take(at, (at->n_in + 1) * sizeof *in);
-    if (!in) return node_no_memory(at);
-    if (!node_axis(at, "dim", 0, xir_type_rank(deepx_result(at)), &axis)) return false;
-    const xir_ints one = { &axis, 1 };
-    for (size_t i = 0; i < at->n_in; i++) {
-        xir_value *x = xir_node_input(at, i);
-        if (!x || v_is_open(x)) return x && xir_node_unsupported(at, "open dims");
-        in[i] = xir_node_unsqueezed(at, x, &one, "attribute/dim");
+    if (!in || !joining_of_op(at, &j)) return false;
+    const xir_ints one = { &j.axis, 1 };
+    for (size_t i = 0; i < j.in.size; i++) {
+        if (v_is_open(j.in.data[i])) return xir_node_unsupported(at, "open dims");
+        in[i] = xir_node_unsqueezed(at, j.in.data[i], &one, "attribute/dim");
     }
-    return !xir_node_failed(at) &&
-           xir_node_becomes(at, "Concat", (xir_values){ in, at->n_in }, SETS(INT("axis", axis)));
+    return xir_node_becomes(at, "Concat", (xir_values){ in, j.in.size }, SETS(INT("axis", j.axis)));
 }
 
 /* ---- parts ------------------------------------------------------------------------------------------------------ */
@@ -132,7 +125,6 @@ bool deepx_back_split(xir_node *at) {
 static xir_value *bordered(xir_node *at, xir_value *x, size_t axis, int64_t before, int64_t after, double value) {
     xir_value *parts[3];
     size_t n = 0;
-    if (xir_node_failed(at) || !x) return NULL;
     const int64_t cut_before = before < 0 ? -before : 0, cut_after = after < 0 ? -after : 0;
     x = taken(at, x, axis, cut_before, v_dim(x, axis) - cut_before - cut_after, 1);
     if (!x || (before <= 0 && after <= 0)) return x;

@@ -37,7 +37,6 @@ bool deepx_back_mean(xir_node *at) {
         if (__builtin_mul_overflow(n, v_dim(x, (size_t)r.axes.v[i]), &n)) return xir_node_unsupported(at, "very many");
     if (!r.axes.n) return xir_node_becomes(at, "Copy", INS(x), NO_SETS);
     xir_value *sum = xir_node_make(at, "Sum", INS(x), SETS(LIST("dim", &r.axes), INT("keepdim", r.keep)));
-    if (!sum) return false;
     xir_value *by = xir_node_scalar(at, v_element(x), (double)n);
     return xir_node_becomes(at, "Div", INS(sum, by), SETS(WORD("rounding_mode", v_is_integer(x) ? XIR_STR("TRUNC")
                                                                                                 : XIR_STR("NONE"))));
@@ -55,20 +54,17 @@ bool deepx_back_place(xir_node *at) {
     else if (!node_axis(at, "dim", 0, v_rank(x), &axis)) return false;
     if (xir_node_failed(at) || !x || !v_rank(x)) return xir_node_unsupported(at, "a single number");
     const xir_ints one = { &axis, 1 };
-    xir_ints places = xir_node_series(at, 0, (size_t)v_dim(x, (size_t)axis)),
-             line = xir_node_make_ints(at, v_rank(x), 1);
-    if (xir_node_failed(at)) return false;
-    line.v[axis] = v_dim(x, (size_t)axis);
-    xir_value *here = make_reshaped(at, xir_node_integers(at, &places), &line);
+    const int64_t n = v_dim(x, (size_t)axis);
+    const xir_ints places = xir_node_series(at, 0, (size_t)n);
+    xir_value *here = make_line(at, xir_node_integers(at, &places), v_rank(x), (size_t)axis);
     const bool most = node_is_class(at, "Argmax");
     if (v_is_real(x) && !most)
         x = xir_node_make(at, "Where", INS(x, xir_node_scalar(at, v_element(x), INFINITY),
                                            xir_node_make(at, "Equal", INS(x, x), NO_SETS)), NO_SETS);
-    if (!x) return false;
     xir_value *is_best = xir_node_make(at, "Equal", INS(x, xir_node_reduced(at, best, x, &one, true)), NO_SETS);
     if (v_is_real(x) && most)
         is_best = xir_node_make(at, "Or", INS(is_best, xir_node_make(at, "NotEqual", INS(x, x), NO_SETS)), NO_SETS);
-    xir_value *list = xir_node_make(at, "Where", INS(here, xir_node_scalar(at, whole, (double)line.v[axis]), is_best),
+    xir_value *list = xir_node_make(at, "Where", INS(here, xir_node_scalar(at, whole, (double)n), is_best),
                                     NO_SETS);
     xir_value *y = list ? xir_node_reduced(at, "Min", list, &one, false) : NULL;
     return y && xir_node_result(at, 0, xir_node_bool(at, "keepdim", false) || !xir_node_attr(at, "dim")

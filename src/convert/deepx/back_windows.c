@@ -102,7 +102,6 @@ static xir_value *windows_of(xir_node *at, const sliding *s, double padding, int
     bool any;
     xir_ints places = places_of(at, s, &any, outside);
     xir_value *x = make_shaped(at, s->x, (int64_t[]){ s->batch, s->places, s->channels }, 3);
-    if (xir_node_failed(at) || !x) return NULL;
     if (any) {
         const xir_ints cell = { (int64_t[]){ s->batch, 1, s->channels }, 3 };
         x = xir_node_make(at, "Concat", INS(x, xir_node_filled(at, v_element(x), &cell, padding)),
@@ -115,7 +114,6 @@ static xir_value *windows_of(xir_node *at, const sliding *s, double padding, int
 /* [n, count, channels] as the map of the result, in its order. */
 static bool give_map(xir_node *at, const sliding *s, xir_value *y, int64_t channels) {
     int64_t dims[5] = { s->batch };
-    if (xir_node_failed(at) || !y) return false;
     for (size_t k = 0; k < s->w.n; k++) dims[k + 1] = s->output[k];
     dims[s->w.n + 1] = channels;
     if (!map_give(at, make_shaped(at, y, dims, s->w.n + 2))) return false;
@@ -152,7 +150,6 @@ bool deepx_back_conv(xir_node *at) {
     xir_value *w = xir_node_input(at, 1), *bias = xir_node_optional_input(at, 2);
     const bool back = s.w.transposed;
     const int64_t groups = s.w.groups;
-    if (xir_node_failed(at)) return false;
     if (s.w.mode != XIR_PADDING_ZEROS)
         return xir_node_unsupported(at, "padding with other cells than zeros");
     w = node_in_order(at, w, xir_str_of(kernels[s.w.n - 1]));
@@ -216,7 +213,6 @@ bool deepx_back_average_pool(xir_node *at) {
     xir_value *seen = windows_of(at, &s, 0, outside.v);
     xir_value *sum = seen ? xir_node_reduced(at, "Sum", seen, &axis, false) : NULL;
     xir_value *each = sum ? divisors(at, &s, outside.v, &by) : NULL;
-    if (!sum || xir_node_failed(at)) return false;
     if (!each && by == 1) return give_map(at, &s, sum, s.channels);
     if (!each) each = xir_node_scalar(at, v_element(sum), by);
     xir_value *mean = xir_node_make(at, "Div", INS(sum, each), SETS(WORD("rounding_mode", v_is_integer(sum)

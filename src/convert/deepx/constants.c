@@ -13,11 +13,7 @@ enum { MOST_DRAWN = 1 << 24 };
 
 static bool fill(xir_node *at, double v) {
     const xir_type *type = deepx_known_target(at);
-    xir_ints dims = { NULL, xir_type_rank(type) };
-    if (!type) return false;
-    dims = xir_node_make_ints(at, xir_type_rank(type), 0);
-    for (size_t i = 0; i < dims.n && dims.v; i++) dims.v[i] = xir_type_dim(type, (int64_t)i, false);
-    if (!dims.v) return false;
+    const xir_ints dims = node_dims_of(at, type);
     return xir_node_becomes(at, "Expand", INS(deepx_scalar(at, xir_type_element(type), v)),
                             SETS(LIST("sizes", &dims)));
 }
@@ -42,8 +38,7 @@ static double *begin_numbers(xir_node *at, const xir_type **type, size_t *n) {
 }
 
 static xir_value *end_numbers(xir_node *at, const xir_type *type, const double *v, size_t n) {
-    xir_ints dims = xir_node_make_ints(at, xir_type_rank(type), 0);
-    for (size_t i = 0; i < dims.n && dims.v; i++) dims.v[i] = xir_type_dim(type, (int64_t)i, false);
+    const xir_ints dims = node_dims_of(at, type);
     return dims.v ? xir_node_constant(at, xir_type_element(type), &dims, v, n) : NULL;
 }
 

@@ -24,7 +24,6 @@ bool deepx_load(xir_node *at) {
 bool deepx_cast(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     const xir_type *type = deepx_target(at);
-    if (!x) return false;
     if (!type) return xir_node_unsupported(at, "the type of the tensor that it writes into is unknown");
     if (xir_type_equal(v_element(x), xir_type_element(type))) return xir_convert_copy(at);
     return xir_node_result(at, 0, xir_node_cast(at, x, xir_type_element(type)));
@@ -51,7 +50,6 @@ static bool take_pair(xir_node *at, xir_value **x, xir_value **y) {
 /* The op of the row. A quotient of integers loses its fraction. */
 static bool becomes(xir_node *at, xir_value *x, xir_value *y) {
     const char *cls = at->cls->row->cls;
-    if (!x || !y) return false;
     if (strcmp(cls, "Div") != 0 || !v_is_integer(x)) return xir_node_becomes(at, cls, INS(x, y), NO_SETS);
     return xir_node_becomes(at, cls, INS(x, y), SETS(WORD("rounding_mode", XIR_STR("TRUNC"))));
 }
@@ -106,7 +104,6 @@ static bool compare(xir_node *at, xir_value *x, xir_value *y, double epsilon) {
         epsilon = floor(epsilon);
     }
     xir_value *far = xir_node_unary(at, "Abs", xir_node_sum(at, x, y, 1, -1));
-    if (!far) return false;
     return xir_node_becomes(at, unlike ? "Greater" : "LessEqual",
                             INS(far, xir_node_scalar(at, v_element(far), epsilon)), NO_SETS);
 }
@@ -127,7 +124,6 @@ bool deepx_near_scalar(xir_node *at) {
 /* All bits, which of an integer is -A - 1. */
 bool deepx_invert(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (v_is_bool(x)) return xir_node_becomes(at, "Not", INS(x), NO_SETS);
     if (!v_is_integer(x)) return xir_node_invalid(at, XIR_E_TYPE, "input/0", "expected integers or bools");
     return xir_node_result(at, 0, xir_node_sum(at, x, xir_node_scalar(at, v_element(x), 1), -1, -1));
@@ -151,7 +147,6 @@ bool deepx_choose(xir_node *at) {
     xir_value *all = xir_node_make(at, "Stack", (xir_values){ in, n - 1 }, SETS(INT("dim", 0)));
     xir_value *one = xir_node_make(at, "GatherElements", INS(all, xir_node_unsqueezed(at, cases, &first, NULL)),
                                    SETS(INT("axis", 0)));
-    if (!one) return false;
     xir_ints dims = xir_node_dims(at, cases);
     return dims.v && xir_node_result(at, 0, make_reshaped(at, one, &dims));
 }

@@ -80,11 +80,9 @@ static bool take_axis(xir_node *at, size_t i, size_t rank, int64_t *out) {
 
 bool deepx_concat(xir_node *at) {
     int64_t axis;
-    xir_value **in = node_take(at, (at->n_in + 1) * sizeof *in);
-    if (!in) return node_no_memory(at);
-    for (size_t i = 0; i < at->n_in; i++) in[i] = xir_node_input(at, i);
-    if (xir_node_failed(at) || !at->n_in || !take_axis(at, 1, v_rank(in[0]), &axis)) return false;
-    return xir_node_becomes(at, "Concat", (xir_values){ in, at->n_in }, SETS(INT("axis", axis)));
+    const xir_values in = node_inputs(at);
+    if (!in.size || !take_axis(at, 1, v_rank(in.data[0]), &axis)) return false;
+    return xir_node_becomes(at, "Concat", in, SETS(INT("axis", axis)));
 }
 
 bool deepx_broadcast(xir_node *at) {

@@ -73,13 +73,10 @@ xir_value *attention_of(xir_node *at, xir_value *q, xir_value *k, xir_value *v, 
                         xir_value *mask, bool hides, xir_value **weights) {
     if (xir_node_failed(at) || !q || !k || !v) return NULL;
     const size_t rank = v_rank(k);
-    xir_ints order = xir_node_series(at, 0, rank);
-    if (!order.v || rank < 2) return xir_node_unsupported(at, "vectors"), NULL;
+    if (rank < 2) return xir_node_unsupported(at, "vectors"), NULL;
     if (hides && !(isfinite(scale) && isfinite(cap)))
         return xir_node_unsupported(at, "a scale that is not finite, where no key may be seen"), NULL;
-    order.v[rank - 1] = (int64_t)rank - 2, order.v[rank - 2] = (int64_t)rank - 1;
-    xir_value *turned = xir_node_transposed(at, k, order.v, rank, NULL);
-    xir_value *scores = make_matrix_product(at, xir_node_scaled(at, q, scale), turned);
+    xir_value *scores = make_matrix_product(at, xir_node_scaled(at, q, scale), make_swapped(at, k));
     if (cap != 0)
         scores = xir_node_scaled(at, xir_node_unary(at, "Tanh", xir_node_scaled(at, scores, 1 / cap)), cap);
     if (mask) scores = xir_node_sum(at, scores, hides ? without_infinity(at, mask) : mask, 1, 1);
@@ -90,7 +87,6 @@ xir_value *attention_of(xir_node *at, xir_value *q, xir_value *k, xir_value *v, 
 
 xir_value *attention_repeated(xir_node *at, xir_value *k, int64_t heads) {
     const size_t rank = k ? v_rank(k) : 0;
-    if (xir_node_failed(at) || !k) return NULL;
     if (rank < 3 || !xir_node_need_dims(at, k, rank - 3, rank - 2))
         return xir_node_unsupported(at, "groups of unknown size"), NULL;
     const int64_t groups = v_dim(k, rank - 3);
@@ -125,7 +121,6 @@ static bool with_heads_apart(xir_node *at) {
     const int64_t heads = xir_node_int(at, "q_num_heads", 0), groups = xir_node_int(at, "kv_num_heads", 0);
     xir_value *q = in_heads(at, x, heads);
     k = in_heads(at, k, groups), v = in_heads(at, v, groups);
-    if (xir_node_failed(at)) return false;
     xir_set sets[] = { INT("is_causal", xir_node_bool(at, "is_causal", false)),
                        REAL("softcap", xir_node_real(at, "softcap", 0)), REAL("scale", xir_node_real(at, "scale", 1)) };
     xir_value *y = xir_node_make(at, "Attention", INS(q, k, v, mask),

@@ -30,7 +30,6 @@ static xir_value *kernel_places(xir_node *at, const xir_type *e, const windows *
 static xir_value *as_grid(xir_node *at, xir_value *p, const windows *w) {
     const double scale[2] = { 2 / (double)w->input[1], 2 / (double)w->input[0] };
     const double shift[2] = { 1 / (double)w->input[1] - 1, 1 / (double)w->input[0] - 1 };
-    if (xir_node_failed(at) || !p) return NULL;
     p = xir_node_product(at, p, xir_node_constant(at, v_element(p), NULL, scale, 2));
     return p ? xir_node_sum(at, p, xir_node_constant(at, v_element(p), NULL, shift, 2), 1, 1) : NULL;
 }
@@ -56,7 +55,6 @@ static xir_value *sampled(xir_node *at, xir_value *x, xir_value *offset, xir_val
     offset = make_shaped(at, offset, (int64_t[]){ batch, groups, k, 2, out[0], out[1] }, 6);
     offset = offset ? make_taken(at, xir_node_transposed(at, offset, order, 6, NULL), 5, &exchange) : NULL;
     offset = make_shaped(at, offset, (int64_t[]){ batch * groups, k * out[0], out[1], 2 }, 4);
-    if (!offset) return NULL;
     xir_value *grid = as_grid(at, xir_node_sum(at, offset, kernel_places(at, v_element(x), w, out), 1, 1), w);
     x = make_shaped(at, x, (int64_t[]){ batch * groups, channels / groups, w->input[0], w->input[1] }, 4);
     x = make_grid_sample(at, x, grid, "LINEAR", XIR_STR("zeros"), false);

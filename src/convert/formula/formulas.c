@@ -8,7 +8,6 @@ xir_value *make_tanh_gelu(xir_node *at, xir_value *x) {
     xir_value *cube = xir_node_product(at, xir_node_product(at, x, x), x);
     xir_value *inner = xir_node_scaled(at, xir_node_sum(at, x, cube, 1, 0.044715), 0.79788456080286535588);
     xir_value *t = xir_node_unary(at, "Tanh", inner);
-    if (!t) return NULL;
     return xir_node_product(at, xir_node_scaled(at, x, 0.5),
                             xir_node_sum(at, t, xir_node_scalar(at, v_element(x), 1), 1, 1));
 }
@@ -24,10 +23,9 @@ xir_value *make_celu(xir_node *at, xir_value *x, double alpha) {
 
 /* The slope of each channel with the dims [n, 1, …], one less than x has. */
 static xir_value *slope_of_channels(xir_node *at, size_t rank, xir_value *slope, int64_t n) {
-    xir_ints dims = xir_node_make_ints(at, rank > 1 ? rank - 1 : 1, 1);
+    const xir_ints dims = node_line(at, rank > 1 ? rank - 1 : 1, 0, n);
     if (xir_node_failed(at) || v_rank(slope) == dims.n) return slope;
     if (n < 0) return xir_node_unsupported(at, "unknown slopes"), NULL;
-    dims.v[0] = n;
     return make_reshaped(at, slope, &dims);
 }
 
@@ -37,7 +35,6 @@ xir_value *make_prelu(xir_node *at, xir_value *x, xir_value *slope, bool channel
     const int64_t n = product_of(&dims, 0, dims.n);
     const size_t rank = v_rank(x);
     const bool fits = n == 1 || (channels ? rank >= 2 && rank <= 5 : dims.n == 1);
-    if (xir_node_failed(at)) return NULL;
     if (fits && xir_value_is_params(slope)) {
         const bool turned = channels && n != 1 && rank >= 3;
         const xir_ints flat = { (int64_t[]){ n }, 1 };
@@ -67,12 +64,10 @@ xir_value *make_lrn(xir_node *at, xir_value *x, int64_t size, int64_t before, do
 
 /* Sign(x) * (whole + (part >= 0.5)), since |x| + 0.5 may round up. */
 xir_value *make_rounded(xir_node *at, xir_value *x) {
-    if (!x) return NULL;
     const xir_type *element = v_element(x);
     xir_value *size = xir_node_unary(at, "Abs", x), *whole = xir_node_unary(at, "Floor", size);
     xir_value *part = xir_node_sum(at, size, whole, 1, -1);
     xir_value *up = xir_node_make(at, "GreaterEqual", INS(part, xir_node_scalar(at, element, 0.5)), NO_SETS);
-    if (!up) return NULL;
     whole = xir_node_sum(at, whole, xir_node_cast(at, up, element), 1, 1);
     return xir_node_product(at, xir_node_unary(at, "Sign", x), whole);
 }

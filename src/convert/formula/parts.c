@@ -15,7 +15,6 @@ xir_value *make_part(xir_node *at, xir_value *x, size_t axis, int64_t begin, int
 
 xir_value *make_taken(xir_node *at, xir_value *x, size_t axis, const xir_ints *places) {
     xir_value *index = places->v ? xir_node_integers(at, places) : NULL;
-    if (!index || !x) return NULL;
     return xir_node_make(at, "Gather", INS(x, index), SETS(INT("axis", (int64_t)axis)));
 }
 
@@ -53,7 +52,6 @@ static xir_value *axis_moved(xir_node *at, xir_value *x, size_t axis, bool back)
 }
 
 xir_value *make_mixed(xir_node *at, xir_value *x, size_t axis, const double *matrix, size_t n) {
-    if (xir_node_failed(at) || !x) return NULL;
     const xir_ints dims = { (int64_t[]){ v_dim(x, axis), (int64_t)n }, 2 };
     xir_value *k = xir_node_constant(at, v_element(x), &dims, matrix, (size_t)dims.v[0] * n);
     return axis_moved(at, make_matrix_product(at, axis_moved(at, x, axis, false), k), axis, true);

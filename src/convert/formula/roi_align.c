@@ -23,7 +23,6 @@ static xir_value *cell_weights(xir_node *at, xir_value *p, xir_value *also, int6
     if (also) inside = xir_node_make(at, "And", INS(inside, also), NO_SETS);
     p = xir_node_make(at, "ClampScalar", INS(p), SETS(REAL("min", 0), REAL("max", (double)(size - 1))));
     xir_value *cell = xir_node_constant(at, e, NULL, cells, (size_t)size), *off = xir_node_sum(at, p, cell, 1, -1);
-    if (!off || !inside) return NULL;
     xir_value *near = xir_node_sum(at, xir_node_scalar(at, e, 1), xir_node_unary(at, "Abs", off), 1, -1);
     near = xir_node_product(at, xir_node_unary(at, "ReLU", near), xir_node_cast(at, inside, e));
     if (!side || !near) return near;
@@ -85,7 +84,6 @@ static bool find_samples(xir_node *at, xir_value *from, xir_value *length, int64
     xir_value *k = xir_node_make(at, "Range", INS(xir_node_integers(at, &first), most, xir_node_integers(at, &one)),
                                  NO_SETS);
     k = k ? xir_node_cast(at, make_reshaped(at, k, &column), e) : NULL;
-    if (xir_node_failed(at) || !k) return false;
     xir_value *in_bin = xir_node_quotient(at, xir_node_product(at, xir_node_sum(at, k, xir_node_scalar(at, e, 0.5), 1,
                                                                                1), bin), out->divisor);
     xir_value *start = xir_node_product(at, bin, xir_node_constant(at, e, &bins, numbers, (size_t)n));
@@ -98,17 +96,15 @@ static bool find_samples(xir_node *at, xir_value *from, xir_value *length, int64
 static xir_value *own_bin_weights(xir_node *at, const own_samples *s, int64_t size) {
     const xir_ints samples = { (int64_t[]){ 2 }, 1 }, last = { (int64_t[]){ 3 }, 1 };
     xir_value *near = cell_weights(at, s->places, s->there, size, 0);
-    if (!near) return NULL;
     return xir_node_quotient(at, xir_node_reduced(at, "Sum", near, &samples, false),
                              xir_node_make(at, "Squeeze", INS(s->divisor), SETS(LIST("axis", &last))));
 }
 
 /* Picks the rows `rows` from the image, then the columns `columns`: both are [regions, …, cells]. */
 static xir_value *picked(xir_node *at, xir_value *image, xir_value *rows, xir_value *columns) {
-    static const int64_t swap[] = { 0, 2, 1 };
     const xir_ints one = { (int64_t[]){ 1 }, 1 };
     if (xir_node_failed(at) || !image || !rows || !columns) return NULL;
-    xir_value *right = xir_node_unsqueezed(at, xir_node_transposed(at, columns, swap, 3, NULL), &one, NULL);
+    xir_value *right = xir_node_unsqueezed(at, make_swapped(at, columns), &one, NULL);
     return make_matrix_product(at, make_matrix_product(at, xir_node_unsqueezed(at, rows, &one, NULL), image), right);
 }
 
@@ -137,9 +133,8 @@ static xir_value *bin_maxima(xir_node *at, xir_value *image, xir_value *from[2],
 /* A value of rows, [regions, n, samples, …], or of columns, with dims for the other one: [regions, 1, n, 1, samples, …]
  * or [regions, 1, 1, n, …, samples]. */
 static xir_value *of_pairs(xir_node *at, xir_value *v, bool columns) {
-    static const int64_t swap[] = { 0, 1, 3, 2 };
     const xir_ints axes = { columns ? (int64_t[]){ 1, 2 } : (int64_t[]){ 1, 3 }, 2 };
-    if (v && columns) v = xir_node_transposed(at, v, swap, 4, NULL);
+    if (v && columns) v = make_swapped(at, v);
     return v ? xir_node_unsqueezed(at, v, &axes, NULL) : NULL;
 }
 
@@ -176,7 +171,6 @@ xir_value *make_roi_align(xir_node *at, xir_value *x, xir_value *regions, xir_va
     if (samples < 0 || samples > 1 << 10) return xir_node_unsupported(at, "%lld samples", (long long)samples), NULL;
     if (!xir_node_need_dims(at, x, 2, 4)) return NULL;
     regions = xir_node_scaled(at, regions, p->scale);
-    if (!regions) return NULL;
     if (p->halves) regions = xir_node_sum(at, regions, xir_node_scalar(at, v_element(regions), 0.5), 1, -1);
     for (int k = 0; k < 2; k++) {   /* x1, y1, x2, y2 */
         from[k] = make_part(at, regions, 1, 1 - k, 2 - k, 1);

@@ -22,7 +22,6 @@ static bool sum(xir_node *at) {
         m != 1)
         return xir_node_unsupported(at, "a factor for each channel");
     if (alpha[0] == 1 && beta[0] == 1) return xir_node_unsupported(at, "a sum");
-    if (!x || !y) return false;
     if (!element_has(v_element(x), alpha[0]) || !element_has(v_element(x), beta[0]))
         return xir_node_unsupported(at, "a factor that is not one of the integers");
     if (alpha[0] != 1) x = xir_node_product(at, x, xir_node_scalar(at, v_element(x), alpha[0]));
@@ -41,7 +40,6 @@ static bool swapped(xir_node *at) {
 /* min(max(alpha x + beta, 0), 1) */
 static bool hardsigmoid(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     xir_value *line = xir_node_product(at, x, xir_node_scalar(at, v_element(x), xir_node_real(at, "alpha", 1.0 / 6)));
     line = line ? xir_node_sum(at, line, xir_node_scalar(at, v_element(x), xir_node_real(at, "beta", 0.5)), 1, 1)
         : NULL;

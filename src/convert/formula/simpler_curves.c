@@ -54,7 +54,6 @@ static bool real_of(xir_node *at, const xir_value *x, double *exact, double *lar
 bool simpler_sign(xir_node *at) {
     double exact, large;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (v_is_integer(x)) return xir_node_result(at, 0, clamped(at, x, -1, 1));
     if (!real_of(at, x, &exact, &large)) return xir_node_unsupported(at, "elements that are not numbers");
     xir_value *y = clamped(at, xir_node_scaled(at, xir_node_scaled(at, x, large), large), -1, 1);
@@ -66,7 +65,6 @@ bool simpler_sign(xir_node *at) {
 bool simpler_round(xir_node *at) {
     double exact, large;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (v_is_integer(x)) return xir_node_becomes(at, "Copy", INS(x), NO_SETS);
     if (!real_of(at, x, &exact, &large) || exact == 0) return xir_node_unsupported(at, "reals of less than 32 bits");
     xir_value *size = xir_node_unary(at, "Abs", x), *small = clamped(at, size, 0, exact);

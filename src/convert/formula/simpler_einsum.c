@@ -19,15 +19,11 @@ static xir_value *make_op(void *user, einsum_kind kind, xir_value *x, xir_value 
 
 bool simpler_einsum(xir_node *at) {
     const char *obstacle = NULL;
-    xir_value **in = node_take(at, (at->n_in + 1) * sizeof *in);
-    if (!in) return node_no_memory(at);
-    for (size_t i = 0; i < at->n_in; i++) {
-        in[i] = xir_node_input(at, i);
-        if (!in[i] || !xir_node_need_dims(at, in[i], 0, SIZE_MAX)) return false;
-    }
+    const xir_values in = node_inputs(at);
+    for (size_t i = 0; i < in.size; i++) if (!xir_node_need_dims(at, in.data[i], 0, SIZE_MAX)) return false;
+    if (!in.size) return false;
     const einsum_maker maker = { make_op, at, true };
-    xir_value *y = einsum_make(&maker, xir_node_text(at, "equation", ""), in, at->n_in, &obstacle);
+    xir_value *y = einsum_make(&maker, xir_node_text(at, "equation", ""), in.data, in.size, &obstacle);
     if (obstacle) return xir_node_unsupported(at, "%s", obstacle);
-    if (!y) return false;
-    return y == in[0] ? xir_node_becomes(at, "Copy", INS(y), NO_SETS) : xir_node_result(at, 0, y);
+    return y == in.data[0] ? xir_node_becomes(at, "Copy", INS(y), NO_SETS) : xir_node_result(at, 0, y);
 }

@@ -124,7 +124,6 @@ bool simpler_unfold(xir_node *at) {
     if (!same) x = xir_node_transposed(at, x, second, 4, NULL);
     if (padded) x = zeros_around(at, x, &cells);
     x = x ? windows(at, x, size, stride, dilation) : NULL;
-    if (!x) return false;
     /* the places of N, C * kernel and L in the result */
     const size_t first = h < w ? h : w, rank_n = (n > c) + (n > first), rank_c = (c > n) + (c > first),
                  rank_l = (first > n) + (first > c);

@@ -62,7 +62,6 @@ xir_value *make_positions(xir_node *at, xir_value *x, xir_value *indices, size_t
 /* Gather of the dims that are indexed as one. */
 bool simpler_gather_nd(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *indices = xir_node_input(at, 1);
-    if (xir_node_failed(at)) return false;
     const size_t batch = (size_t)xir_node_int(at, "batch_dims", 0), rank = v_rank(indices);
     const int64_t n = rank ? v_dim(indices, rank - 1) : -1;
     if (n < 1 || batch + (size_t)n > v_rank(x)) return xir_node_unsupported(at, "positions of no dims");
@@ -115,7 +114,6 @@ static xir_value *joined(xir_node *at, xir_value *x, size_t axis, int64_t before
     parts[n++] = x;
     dims.v[axis] = after;
     if (after) parts[n++] = xir_node_filled(at, v_element(x), &dims, value);
-    if (xir_node_failed(at)) return NULL;
     return xir_node_make(at, "Concat", (xir_values){ parts, n }, SETS(INT("axis", (int64_t)axis)));
 }
 
@@ -164,12 +162,11 @@ bool simpler_place(xir_node *at) {
     const int64_t n = x ? v_dim(x, (size_t)axis) : 0;
     if (n < 1 || n > MOST_PLACES) return xir_node_unsupported(at, "no elements, or very many");
     const xir_type *real = xir_type_float(at->c->ctx, XIR_FLOAT_FP32);
-    xir_ints line = xir_node_make_ints(at, v_rank(x), 1);
+    const xir_ints line = node_line(at, v_rank(x), (size_t)axis, n);
     double *numbers = node_take(at, (size_t)n * sizeof *numbers);
     if (xir_node_failed(at)) return false;
     if (!numbers || !real) return node_no_memory(at);
     for (int64_t i = 0; i < n; i++) numbers[i] = (double)i;
-    line.v[axis] = n;
     const xir_ints axes = { &axis, 1 };
     const bool most = xir_op_is(at->op, xir_argmax_class());
     xir_value *extreme = xir_node_reduced(at, most ? "Max" : "Min", x, &axes, true);
@@ -186,7 +183,6 @@ bool simpler_place(xir_node *at) {
 bool simpler_shape(xir_node *at) {
     const xir_value *x = xir_op_input(at->op, 0);
     const xir_ints dims = xir_node_dims(at, x);
-    if (xir_node_failed(at)) return false;
     const int64_t rank = (int64_t)dims.n, start = xir_node_int(at, "start", 0), end = xir_node_int(at, "end", rank);
     const int64_t from = start < 0 ? start + rank < 0 ? 0 : start + rank : start > rank ? rank : start;
     int64_t until = end < 0 ? end + rank < 0 ? 0 : end + rank : end > rank ? rank : end;

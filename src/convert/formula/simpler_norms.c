@@ -52,7 +52,6 @@ bool simpler_softshrink(xir_node *at) {
 /* x where its size is above lambda */
 bool simpler_hardshrink(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const xir_type *element = v_element(x);
     xir_value *above = xir_node_make(at, "Greater", INS(unary(at, "Abs", x), xir_node_scalar(
         at, element, xir_node_real(at, "lambda", 0.5))), NO_SETS);
@@ -131,9 +130,9 @@ bool simpler_channel_norm(xir_node *at) {
     const size_t rank = v_rank(x), c = channels_of(x), n = batch_of(x);
     const bool groups = xir_op_is(at->op, xir_group_norm_class());
     const xir_ints own = xir_node_dims(at, x);
-    xir_ints dims = xir_node_make_ints(at, rank, 1), axes = xir_node_series(at, 0, rank + groups);
+    const xir_ints dims = node_line(at, rank, c, v_dim(x, c));
+    xir_ints axes = xir_node_series(at, 0, rank + groups);
     if (xir_node_failed(at) || c == n) return xir_node_unsupported(at, "a map without channels");
-    dims.v[c] = own.v[c];
     xir_ints apart = xir_node_make_ints(at, rank + groups, 1);
     const int64_t parts = groups ? xir_node_int(at, "groups", 1) : 1;
     if (!apart.v || parts < 1) return false;
@@ -155,9 +154,8 @@ bool simpler_batch_norm(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *factor = xir_node_attr_params(at, "variance"),
               *addend = xir_node_attr_params(at, "mean");
     if (!x || !factor || !addend) return false;
-    xir_ints dims = xir_node_make_ints(at, v_rank(x), 1);
-    if (!dims.v) return false;
-    dims.v[channels_of(x)] = v_dim(x, channels_of(x));
+    const size_t c = channels_of(x);
+    const xir_ints dims = node_line(at, v_rank(x), c, v_dim(x, c));
     return xir_node_result(at, 0, xir_node_sum(at, xir_node_product(at, x, make_reshaped(at, factor, &dims)),
                                                make_reshaped(at, addend, &dims), 1, 1));
 }

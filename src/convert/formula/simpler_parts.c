@@ -17,7 +17,6 @@ typedef xir_value *combine_fn(xir_node *at, xir_value *a, xir_value *b);
 /* All items of an axis combined, with a dim of 1 in its place: the first half with the second, over and over. */
 static xir_value *combined(xir_node *at, xir_value *x, size_t axis, combine_fn *of) {
     int64_t n = x ? v_dim(x, axis) : 0;
-    if (xir_node_failed(at) || !x) return NULL;
     if (n < 1 || n > MOST_ITEMS_OF_AXIS) return xir_node_unsupported(at, "%lld items of a dim", (long long)n), NULL;
     for (; n > 1 && x; n -= n / 2) {
         const int64_t half = n / 2;
@@ -162,7 +161,6 @@ static xir_value *one_by_one(xir_node *at, xir_value *a, xir_value *b, int64_t n
 /* Products of matrices as sums of products of elements, all of which exist at one time: [n, m, k, 1] times
  * [n, 1, k, p]. */
 static xir_value *by_elements(xir_node *at, xir_value *a, xir_value *b, int64_t n) {
-    if (!a || !b) return NULL;
     const int64_t rows = v_dim(a, 1), depth = v_dim(a, 2), columns = v_dim(b, 2);
     const xir_ints all = { (int64_t[]){ n, rows, depth, columns }, 4 }, axis = { (int64_t[]){ 2 }, 1 };
     if (!node_elements_at_most(at, &all, MOST_ELEMENTS, "the tensor of all products")) return NULL;

@@ -47,7 +47,6 @@ static void copy_window(xir_node *at, window_sets *s, size_t n) {
 /* [a, b, w] as [a, b, 1, w]. */
 static xir_value *as_rows(xir_node *at, xir_value *v, const char *order, const char *letters) {
     v = node_in_order(at, v, xir_str_of(order));
-    if (!v) return NULL;
     const xir_ints own = xir_node_dims(at, v);
     if (xir_node_failed(at)) return NULL;
     const xir_ints dims = { (int64_t[]){ own.v[0], own.v[1], 1, own.v[2] }, 4 };

@@ -12,10 +12,7 @@
 /* ---- calls ------------------------------------------------------------------------------------------------------ */
 
 bool nnb_calls(xir_node *at, const char *key, xir_values inputs, xir_sets sets) {
-    xir_op *op = xir_node_make_foreign(at, key, inputs, sets, NULL, 0);
-    for (size_t i = 0; op && i < at->n_out; i++) xir_node_result(at, i, xir_op_output(op, (int64_t)i));
-    at->main = op;
-    return op && !xir_node_failed(at);
+    return foreign_gives(at, xir_node_make_foreign(at, key, inputs, sets, NULL, 0));
 }
 
 static bool calls_on(xir_node *at, const char *key, xir_value *x) {
@@ -33,10 +30,7 @@ static bool scalar(xir_node *at, const char *key, xir_value *x, double v) {
 
 /* x with dims of 1 in front. */
 static xir_value *raised(xir_node *at, xir_value *x, size_t rank) {
-    if (!x || v_rank(x) >= rank) return x;
-    xir_ints dims = xir_node_make_ints(at, rank, 1);
-    for (size_t i = 0; i < v_rank(x) && dims.v; i++) dims.v[rank - v_rank(x) + i] = v_dim(x, i);
-    return dims.v ? make_reshaped(at, x, &dims) : NULL;
+    return x && v_rank(x) < rank ? make_widened(at, x, rank, rank - v_rank(x)) : x;
 }
 
 /* Makes a function of two operands, whose dims it aligns, and gives its result to the node. */
@@ -48,10 +42,8 @@ static bool calls_pairwise(xir_node *at, const char *key, xir_value *x, xir_valu
     const xir_type *type = rank ? xir_value_type(old) : node_type(at, v_element(old), NULL, &one);
     if (!type) return node_no_memory(at);
     x = raised(at, x, least), y = raised(at, y, least);
-    if (xir_node_failed(at)) return false;
     xir_op *op = xir_node_make_foreign(at, key, INS(x, y), sets, &type, 1);
     at->main = op;
-    if (!op) return false;
     return xir_node_result(at, 0, rank ? xir_op_output(op, 0) : make_reshaped(at, xir_op_output(op, 0), &none));
 }
 
@@ -78,7 +70,6 @@ bool nnb_back_add(xir_node *at) {
 bool nnb_back_multiply(xir_node *at) {
     double c;
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
-    if (!x || !y) return false;
     if (node_is_number(at, 1, &c)) return scalar(at, "nnb::MulScalar", x, c);
     if (node_is_number(at, 0, &c)) return scalar(at, "nnb::MulScalar", y, c);
     return pairwise(at, "nnb::Mul2", x, y, 21);
@@ -114,7 +105,6 @@ static bool divide_scalar(xir_node *at) {
 bool nnb_back_pow(xir_node *at) {
     double c;
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
-    if (!x || !y) return false;
     if (node_is_number(at, 1, &c)) return scalar(at, "nnb::PowScalar", x, c);
     if (node_is_number(at, 0, &c)) return calls_with(at, "nnb::RPowScalar", y, "val", c, 0);
     return pairwise(at, "nnb::Pow2", x, y, 21);
@@ -125,7 +115,6 @@ bool nnb_back_extreme2(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
     const bool most = xir_op_is(at->op, xir_maximum_class());
     const char *key = most ? "nnb::MaximumScalar" : "nnb::MinimumScalar";
-    if (!x || !y) return false;
     if (node_is_number(at, 1, &c)) return calls_with(at, key, x, "val", c, 0);
     if (node_is_number(at, 0, &c)) return calls_with(at, key, y, "val", c, 0);
     return pairwise(at, at->to->row->name, x, y, 0);
@@ -158,7 +147,6 @@ bool nnb_back_relu(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     const double slope = xir_node_real(at, "alpha", 0), most = xir_node_real(at, "max_value", INFINITY);
     const xir_set inplace = XIR_SETB("inplace", false);
-    if (!x) return false;
     if (xir_node_real(at, "threshold", 0) != 0) return xir_node_unsupported(at, "a threshold");
     if (most == INFINITY && slope == 0) return nnb_calls(at, "nnb::ReLU", INS(x), (xir_sets){ &inplace, 1 });
     if (most == INFINITY) return calls_with(at, "nnb::LeakyReLU", x, "alpha", slope, 2);
@@ -171,7 +159,6 @@ bool nnb_back_clamp(xir_node *at) {
     const bool hard = xir_op_is(at->op, xir_hardtanh_class());
     const double least = xir_node_real(at, hard ? "min_val" : "min", -INFINITY),
                  most = xir_node_real(at, hard ? "max_val" : "max", INFINITY);
-    if (!x) return false;
     if (v_is_integer(x) && (least != trunc(least) || most != trunc(most)))
         return xir_node_unsupported(at, "bounds between integers");
     if (hard && least == -1 && most == 1 && !nnb_for_runtime(at)) return calls_on(at, "nnb::HardTanh", x);
@@ -187,7 +174,6 @@ bool nnb_back_prelu(xir_node *at) {
     const xir_any *alpha = xir_node_attr(at, "alpha");
     if (!x || !alpha || alpha->kind != XIR_ANY_PARAMS) return x && xir_node_unsupported(at, "it has no slopes");
     xir_value *slope = make_shaped(at, alpha->as.params, (int64_t[]){ -1 }, 1);
-    if (!slope) return false;
     if (v_dim(slope, 0) != 1 && v_rank(x) != 2) {
         at->order = map_order(v_rank(x));
         if (!at->order.size) return xir_node_unsupported(at, "slopes of channels of %zu dims", v_rank(x));
@@ -199,9 +185,7 @@ bool nnb_back_prelu(xir_node *at) {
 /* ---- rounding --------------------------------------------------------------------------------------------------- */
 
 static xir_value *call(xir_node *at, const char *key, xir_value *x) {
-    const xir_type *type = x ? xir_value_type(x) : NULL;
-    xir_op *op = x ? xir_node_make_foreign(at, key, INS(x), NO_SETS, &type, 1) : NULL;
-    return op ? xir_op_output(op, 0) : NULL;
+    return x ? foreign_value(at, key, INS(x), NO_SETS, xir_value_type(x)) : NULL;
 }
 
 static xir_value *minus(xir_node *at, xir_value *x, xir_value *y) { return xir_node_sum(at, x, y, 1, -1); }
@@ -226,7 +210,6 @@ bool nnb_back_whole(xir_node *at) {
 /* Halves to even: where x is in the middle and Round gives an odd number, that number is one too far from 0. */
 bool nnb_back_round(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *near = call(at, "nnb::Round", x);
-    if (!near) return false;
     xir_value *whole = bounded(at, near), *half = call(at, "nnb::Round", xir_node_scaled(at, whole, 0.5));
     xir_value *odd = xir_node_unary(at, "Abs", minus(at, whole, xir_node_scaled(at, half, 2)));
     xir_value *off = xir_node_unary(at, "Abs", minus(at, whole, bounded(at, x)));
@@ -239,23 +222,13 @@ bool nnb_back_round(xir_node *at) {
 
 /* ---- truth and whole numbers ------------------------------------------------------------------------------------ */
 
-static bool is_real(const xir_value *v) { return xir_type_kind_of(v_element(v)) == XIR_TYPE_FLOAT; }
-
 static bool is_fixed(const xir_value *v) { return nnb_fraction_of(v_element(v)) >= 0; }
-
-static bool is_truth(const xir_value *v) { return xir_type_kind_of(v_element(v)) == XIR_TYPE_BOOL; }
-
-static bool same_dims(const xir_value *a, const xir_value *b) {
-    bool same = v_rank(a) == v_rank(b);
-    for (size_t i = 0; same && i < v_rank(a); i++) same = v_dim(a, i) == v_dim(b, i);
-    return same;
-}
 
 /* Returns true if every number of the first type is one of the second: booleans are 0 and 1. */
 static bool holds_all(const xir_value *from, const xir_value *to) {
     const xir_integer_type *a = xir_integer_type_of(xir_type_object(v_element(from))),
                            *b = xir_integer_type_of(xir_type_object(v_element(to)));
-    if (is_truth(from) || is_real(to)) return true;
+    if (v_is_bool(from) || v_is_real(to)) return true;
     if (!a || !b || (a->sign && !b->sign)) return false;
     const uint64_t bits = xir_type_storage_bits(v_element(from)), room = xir_type_storage_bits(v_element(to));
     return a->sign == b->sign ? bits <= room : bits < room;
@@ -266,14 +239,13 @@ static bool cast(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *old = xir_op_output(at->op, 0);
     if (!x) return false;
     if (!node_casts_in_place(at, x, old)) return false;
-    if (is_fixed(old) || (is_fixed(x) && is_real(old))) return calls_on(at, "nnb::Identity", x);
+    if (is_fixed(old) || (is_fixed(x) && v_is_real(old))) return calls_on(at, "nnb::Identity", x);
     if (is_fixed(x)) x = xir_node_cast(at, x, xir_type_float(xir_node_context(at), XIR_FLOAT_FP32));
-    if (!x) return false;
-    if (is_real(x) && is_real(old) && !xir_type_equal(v_element(x), v_element(old)))
+    if (v_is_real(x) && v_is_real(old) && !xir_type_equal(v_element(x), v_element(old)))
         return xir_node_unsupported(at, "a cast between reals");
-    if (is_truth(old) && !is_truth(x))
+    if (v_is_bool(old) && !v_is_bool(x))
         return xir_node_becomes(at, "NotEqual", INS(x, xir_node_scalar(at, v_element(x), 0)), NO_SETS);
-    if (is_real(x) && !is_real(old)) {
+    if (v_is_real(x) && !v_is_real(old)) {
         const xir_integer_type *whole = xir_integer_type_of(xir_type_object(v_element(old)));
         const int bits = (int)xir_type_storage_bits(v_element(old));
         if (!whole) return xir_node_unsupported(at, "elements that NNabla does not have");
@@ -281,7 +253,7 @@ static bool cast(xir_node *at) {
         x = xir_node_make(at, "ClampScalar", INS(x), SETS(REAL("min", least), REAL("max", most)));
         xir_value *size = xir_node_unary(at, "Floor", xir_node_unary(at, "Abs", x));
         x = xir_node_product(at, xir_node_unary(at, "Sign", x), size);
-    } else if (!is_real(x) && !holds_all(x, old)) {
+    } else if (!v_is_real(x) && !holds_all(x, old)) {
         return xir_node_unsupported(at, "a cast to a type that does not have all numbers");
     }
     return calls_on(at, "nnb::Identity", x);
@@ -300,13 +272,11 @@ static xir_value *as_reals(xir_node *at, xir_value *x) {
 
 bool nnb_back_compare(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
-    if (!x || !y) return false;
     if (!nnb_for_runtime(at)) return pairwise(at, at->to->row->name, x, y, 0);
     x = as_reals(at, x), y = as_reals(at, y);
     const bool or_equal = xir_op_is(at->op, xir_less_equal_class()) || xir_op_is(at->op, xir_greater_equal_class()),
                less = xir_op_is(at->op, xir_less_class()) || xir_op_is(at->op, xir_less_equal_class());
     xir_value *sign = xir_node_unary(at, "Sign", less ? minus(at, y, x) : minus(at, x, y));
-    if (!sign) return false;
     if (xir_op_is(at->op, xir_not_equal_class())) return calls_on(at, "nnb::Abs", sign);
     if (xir_op_is(at->op, xir_equal_class()))
         return calls_with(at, "nnb::RSubScalar", xir_node_unary(at, "Abs", sign), "val", 1, 0);
@@ -316,8 +286,7 @@ bool nnb_back_compare(xir_node *at) {
 
 bool nnb_back_logic(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
-    if (!x || !y) return false;
-    if (!is_truth(x)) return xir_node_unsupported(at, "bits of integers");
+    if (!v_is_bool(x)) return xir_node_unsupported(at, "bits of integers");
     if (!nnb_for_runtime(at)) return pairwise(at, at->to->row->name, x, y, 0);
     if (xir_op_is(at->op, xir_logical_and_class())) return pairwise(at, "nnb::Mul2", x, y, 21);
     if (xir_op_is(at->op, xir_logical_or_class())) return pairwise(at, "nnb::Maximum2", x, y, 0);
@@ -326,8 +295,7 @@ bool nnb_back_logic(xir_node *at) {
 
 bool nnb_back_not(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
-    if (!is_truth(x)) return xir_node_unsupported(at, "bits of integers");
+    if (!v_is_bool(x)) return xir_node_unsupported(at, "bits of integers");
     if (!nnb_for_runtime(at)) return calls_on(at, "nnb::LogicalNot", x);
     return calls_with(at, "nnb::RSubScalar", x, "val", 1, 0);
 }
@@ -345,17 +313,16 @@ static bool is_wild(xir_node *at, size_t i) {
 bool nnb_back_where(xir_node *at) {
     xir_value *yes = xir_node_input(at, 0), *no = xir_node_input(at, 1), *c = xir_node_input(at, 2);
     const xir_value *old = xir_op_output(at->op, 0);
-    if (xir_node_failed(at)) return false;
     if (!nnb_for_runtime(at)) {
         const xir_ints dims = xir_node_dims(at, old);
         if (xir_node_failed(at) || !xir_node_need_dims(at, old, 0, SIZE_MAX)) return false;
         xir_value *all[3] = { c, yes, no };
         for (size_t i = 0; i < 3; i++)
-            if (all[i] && !same_dims(all[i], old))
+            if (all[i] && !v_same_dims(all[i], old))
                 all[i] = xir_node_make(at, "Expand", INS(all[i]), SETS(LIST("sizes", &dims)));
         return nnb_calls(at, "nnb::Where", INS(all[0], all[1], all[2]), NO_SETS);
     }
-    if (!is_real(old)) return xir_node_unsupported(at, "a choice between integers");
+    if (!v_is_real(old)) return xir_node_unsupported(at, "a choice between integers");
     if (is_wild(at, 0) || is_wild(at, 1)) return xir_node_unsupported(at, "a choice of an infinite number");
     c = as_reals(at, c);
     xir_value *other = c ? xir_node_sum(at, xir_node_scalar(at, v_element(c), 1), c, 1, -1) : NULL;

@@ -13,10 +13,7 @@ static bool known_dims(xir_node *at, xir_ints *out) {
 }
 
 static bool gives(xir_node *at, const char *key, xir_values inputs, xir_sets sets, const xir_ints *dims) {
-    const xir_type *type = node_type(at, v_element(inputs.data[0]), NULL, dims);
-    if (!type) return node_no_memory(at);
-    xir_op *op = xir_node_make_foreign(at, key, inputs, sets, &type, 1);
-    return op && map_give(at, xir_op_output(op, 0));
+    return map_give(at, foreign_tensor(at, key, inputs, sets, v_element(inputs.data[0]), dims));
 }
 
 /* Upsample and Resize. In NNabla an image of one cell has other linear cells, and one with aligned corners has other

@@ -6,18 +6,16 @@
 #include <math.h>
 #include "nnb/nnb.h"
 #include "spec/borders.h"
+#include "spec/moving.h"
 #include "spec/slicing.h"
 
 /* ---- shapes ----------------------------------------------------------------------------------------------------- */
 
 /* To the dims of the result; one of them may be open. */
 bool nnb_back_reshape(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0), *y = xir_op_output(at->op, 0);
-    xir_ints dims = xir_node_dims(at, y);
-    if (xir_node_failed(at) || !x) return false;
-    size_t open = 0;
-    for (size_t i = 0; i < dims.n; i++) if (dims.v[i] < 0) dims.v[i] = -1, open++;
-    if (open > 1) return xir_node_unsupported(at, "%zu open dims", open);
+    xir_ints dims;
+    xir_value *x = xir_node_input(at, 0);
+    if (!dims_of_result(at, &dims)) return false;
     const xir_set sets[] = { LIST("shape", &dims), XIR_SETB("inplace", false) };
     return nnb_calls(at, "nnb::Reshape", INS(x), (xir_sets){ sets, nnb_level(at) >= 2 ? 2 : 1 });
 }
@@ -25,23 +23,14 @@ bool nnb_back_reshape(xir_node *at) {
 bool nnb_back_transpose(xir_node *at) {
     xir_ints order;
     xir_value *x = xir_node_input(at, 0);
-    if (!x || !xir_node_items(at, "dims", &order)) return false;
-    for (size_t i = 0; i < order.n; i++)
-        if (!xir_node_axis(at, "attribute/dims", order.v[i], v_rank(x), &order.v[i])) return false;
-    return nnb_calls(at, "nnb::Transpose", INS(x), SETS(LIST("axes", &order)));
+    return order_of_op(at, x, &order) && nnb_calls(at, "nnb::Transpose", INS(x), SETS(LIST("axes", &order)));
 }
 
 /* Concat, along an axis of the operands, or Stack, along one of the result. */
 bool nnb_back_join(xir_node *at) {
-    xir_value **in = node_take(at, (at->n_in + 1) * sizeof *in);
-    int64_t axis;
-    const bool joins = xir_op_is(at->op, xir_concat_class());
-    if (!in) return node_no_memory(at);
-    for (size_t i = 0; i < at->n_in; i++) in[i] = xir_node_input(at, i);
-    if (!xir_node_axis(at, "attribute/axis", xir_node_int(at, joins ? "axis" : "dim", 0),
-                       v_rank(xir_op_output(at->op, 0)), &axis)) return false;
-    return nnb_calls(at, joins ? "nnb::Concatenate" : "nnb::Stack", (xir_values){ in, at->n_in },
-                     SETS(INT("axis", axis)));
+    joining j;
+    if (!joining_of_op(at, &j)) return false;
+    return nnb_calls(at, j.stacks ? "nnb::Stack" : "nnb::Concatenate", j.in, SETS(INT("axis", j.axis)));
 }
 
 bool nnb_back_unstack(xir_node *at) {
@@ -67,8 +56,7 @@ static xir_value *turned(xir_node *at, xir_value *x, const slicing *s, slice_par
         axes.v[axes.n++] = (int64_t)i;
     }
     if (!axes.n || !axes.v) return x;
-    xir_op *op = xir_node_make_foreign(at, "nnb::Flip", INS(x), SETS(LIST("axes", &axes)), &type, 1);
-    return op ? xir_op_output(op, 0) : NULL;
+    return foreign_value(at, "nnb::Flip", INS(x), SETS(LIST("axes", &axes)), type);
 }
 
 /* Parts of the given sizes along an axis. */
@@ -160,11 +148,7 @@ bool nnb_back_expand(xir_node *at) {
     const xir_ints to = xir_node_dims(at, y);
     if (!x || xir_node_failed(at) || !xir_node_need_dims(at, y, 0, SIZE_MAX)) return false;
     if (nnb_for_runtime(at)) return xir_node_result(at, 0, grown(at, x, &to));
-    if (v_rank(x) < to.n) {
-        xir_ints dims = xir_node_make_ints(at, to.n, 1);
-        for (size_t i = 0; i < v_rank(x) && dims.v; i++) dims.v[to.n - v_rank(x) + i] = v_dim(x, i);
-        x = dims.v ? make_reshaped(at, x, &dims) : NULL;
-    }
+    if (v_rank(x) < to.n) x = make_widened(at, x, to.n, to.n - v_rank(x));
     return x && nnb_calls(at, "nnb::Broadcast", INS(x), SETS(LIST("shape", &to)));
 }
 
@@ -239,10 +223,8 @@ static bool embedded(xir_node *at, xir_value *x, size_t axis, xir_value *index) 
     for (size_t i = 0; i < all; i++) made.v[back.v[i]] = dims.v[i];
     if (!axis) return nnb_calls(at, "nnb::Embed", INS(index, x), NO_SETS);
     x = xir_node_transposed(at, x, order.v, rank, NULL);
-    const xir_type *type = node_type(at, v_element(y), NULL, &made);
-    if (!type) return node_no_memory(at);
-    xir_op *op = x ? xir_node_make_foreign(at, "nnb::Embed", INS(index, x), NO_SETS, &type, 1) : NULL;
-    return op && xir_node_result(at, 0, xir_node_transposed(at, xir_op_output(op, 0), back.v, all, NULL));
+    x = foreign_tensor(at, "nnb::Embed", INS(index, x), NO_SETS, v_element(y), &made);
+    return xir_node_result(at, 0, xir_node_transposed(at, x, back.v, all, NULL));
 }
 
 bool nnb_back_gather(xir_node *at) {
@@ -324,7 +306,6 @@ bool nnb_back_scatter_nd(xir_node *at) {
     if (add && x && !v_is_real(x)) return xir_node_unsupported(at, "sums of integers, which are reals there");
     if (add && nnb_level(at) < 37) return xir_node_unsupported(at, "sums, which need api level 37");
     xir_value *index = x ? coordinates(at, 1, x) : NULL;
-    if (!index) return false;
     const xir_ints dims = xir_node_dims(at, x);
     const xir_set sets[] = { LIST("shape", &dims), XIR_SETB("add", add) };
     return nnb_calls(at, "nnb::ScatterNd", INS(more, index, x), (xir_sets){ sets, nnb_level(at) >= 37 ? 2 : 1 });

@@ -11,11 +11,9 @@
 
 /* x W + b, with a constant matrix: its bytes are [out][in], its shape is (in, out). */
 static bool affine(xir_node *at, xir_value *x, xir_value *w, xir_value *bias) {
-    static const int64_t swap[] = { 1, 0 };
     const xir_ints shape = xir_node_dims(at, w);
-    w = xir_node_transposed(at, w, swap, 2, NULL);
+    w = make_swapped(at, w);
     w = w ? make_reshaped(at, w, &shape) : NULL;
-    if (xir_node_failed(at)) return false;
     const int64_t base = (int64_t)v_rank(x) - 1;
     return nnb_calls(at, "nnb::Affine", INS(x, w, bias), SETS(INT("base_axis", base)));
 }
@@ -83,7 +81,6 @@ static bool by_products(xir_node *at, xir_value *x, xir_value *k) {
 
 bool nnb_back_matmul(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *k = xir_node_input(at, 1), *bias = xir_node_optional_input(at, 2);
-    if (xir_node_failed(at)) return false;
     if (!xir_node_need_dims(at, x, 0, SIZE_MAX) || !xir_node_need_dims(at, k, 0, SIZE_MAX)) return false;
     const bool matrix = xir_value_is_params(k) && v_rank(k) == 2 && v_rank(x) > 1;
     const bool list = bias && xir_value_is_params(bias) && v_rank(bias) == 1;
@@ -158,16 +155,12 @@ static bool by_pool(xir_node *at, xir_value *x, const xir_ints *axes, bool most)
     if (before < 1 || n < 1 || after < 1) return xir_node_unsupported(at, "no elements");
     if (!most) x = xir_node_unary(at, "Neg", x);
     x = x ? make_shaped(at, x, (int64_t[]){ 1, before, n, after }, 4) : NULL;
-    if (!x) return false;
     const xir_ints flat = { (int64_t[]){ 1, before, 1, after }, 4 }, kernel = { (int64_t[]){ n, 1 }, 2 },
                    none = { (int64_t[]){ 0, 0 }, 2 };
-    const xir_type *type = node_type(at, v_element(x), NULL, &flat);
-    if (!type) return node_no_memory(at);
     const xir_set sets[] = { LIST("kernel", &kernel), LIST("stride", &kernel), XIR_SETB("ignore_border", true),
                              LIST("pad", &none), XIR_SETB("channel_last", false) };
-    xir_op *op = xir_node_make_foreign(at, "nnb::MaxPooling", INS(x), (xir_sets){ sets, nnb_level(at) >= 4 ? 5 : 4 },
-                                       &type, 1);
-    xir_value *y = op ? xir_op_output(op, 0) : NULL;
+    xir_value *y = foreign_tensor(at, "nnb::MaxPooling", INS(x), (xir_sets){ sets, nnb_level(at) >= 4 ? 5 : 4 },
+                                  v_element(x), &flat);
     if (y && !most) y = xir_node_unary(at, "Neg", y);
     return y && xir_node_result(at, 0, make_reshaped(at, y, &to));
 }

@@ -70,8 +70,6 @@ static xir_value *pooled(xir_node *at, const char *key, xir_value *x, windows *w
         const int64_t in = dims.v[2 + k], room = in + 2 * w->before[k] - w->size[k];
         dims.v[2 + k] = (whole ? room : in + w->before[k] - 1) / w->stride[k] + 1;
     }
-    const xir_type *type = node_type(at, v_element(x), NULL, &dims);
-    if (!type) return node_no_memory(at), NULL;
     const xir_ints size = window_list(w, w->size), stride = window_list(w, w->stride), pad = window_list(w, w->before);
     xir_set sets[6] = { LIST("kernel", &size), LIST("stride", &stride), XIR_SETB("ignore_border", whole),
                         LIST("pad", &pad) };
@@ -79,8 +77,7 @@ static xir_value *pooled(xir_node *at, const char *key, xir_value *x, windows *w
     const bool average = counted >= 0;
     if (nnb_level(at) >= 4 || average) sets[n++] = (xir_set)XIR_SETB("channel_last", false);
     if (nnb_level(at) >= 4 && average) sets[n++] = (xir_set)XIR_SETB("including_pad", counted);
-    xir_op *op = xir_node_make_foreign(at, key, INS(x), (xir_sets){ sets, n }, &type, 1);
-    return op ? xir_op_output(op, 0) : NULL;
+    return foreign_tensor(at, key, INS(x), (xir_sets){ sets, n }, v_element(x), &dims);
 }
 
 /* The first spatial axis of the result. */
@@ -118,7 +115,6 @@ bool nnb_back_pool(xir_node *at) {
         return xir_node_unsupported(at, "averages without padding, which need api level 4");
     const bool line = w.n == 1;
     if (line && x) x = as_two(at, x, &w);
-    if (!x) return false;
     const char *key = max ? "nnb::MaxPooling" : divisor ? "nnb::SumPooling" : "nnb::AveragePooling";
     xir_value *v = pooled(at, key, x, &w, whole, max || divisor ? -1 : counted);
     if (v && line) v = make_shaped(at, v, (int64_t[]){ v_dim(v, 0), v_dim(v, 1), v_dim(v, 3) }, 3);
@@ -130,26 +126,21 @@ bool nnb_back_pool(xir_node *at) {
 
 static xir_value *of_channels(xir_node *at, const char *name, int64_t n, size_t rank) {
     const xir_any *any = xir_node_attr(at, name);
-    xir_ints dims = xir_node_make_ints(at, rank, 1);
-    if (xir_node_failed(at)) return NULL;
+    const xir_ints dims = node_line(at, rank, 1, n);
     if (!any || any->kind != XIR_ANY_PARAMS) return xir_node_unsupported(at, "it has no %s", name), NULL;
-    dims.v[1] = n;
     return make_reshaped(at, any->as.params, &dims);
 }
 
 /* XIR's batch normalisation has folded statistics: a mean of 0 and a variance of 1 here. */
 bool nnb_back_batch_norm(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const size_t rank = v_rank(x);
     if (rank == 2) at->order = (xir_str){ NULL, 0 };
     else x = map_input(at);
     if (!x || !xir_node_need_dims(at, x, 1, 2)) return false;
     const int64_t n = v_dim(x, 1);
     xir_value *factor = of_channels(at, "variance", n, rank), *addend = of_channels(at, "mean", n, rank);
-    xir_ints dims = xir_node_make_ints(at, rank, 1);
-    if (xir_node_failed(at)) return false;
-    dims.v[1] = n;
+    const xir_ints dims = node_line(at, rank, 1, n);
     xir_value *zeros = xir_node_filled(at, v_element(x), &dims, 0), *ones = xir_node_filled(at, v_element(x), &dims, 1);
     const xir_ints channel = { (int64_t[]){ 1 }, 1 };
     const xir_set sets[] = { LIST("axes", &channel), REAL("decay_rate", 0.9), REAL("eps", 0),

@@ -36,16 +36,13 @@ bool nnb_prelu(xir_node *at) {
     const int64_t n = v_rank(slope) ? v_dim(slope, 0) : 1;
     if (n != 1 && base >= rank) return nnb_out_of_range(at, "base_axis", xir_node_int(at, "base_axis", 1));
     if (n == 1 || base == 1) return xir_node_result(at, 0, make_prelu(at, x, slope, true));
-    xir_ints dims = xir_node_make_ints(at, rank - base, 1);
-    if (xir_node_failed(at) || n < 0) return xir_node_unsupported(at, "unknown slopes");
-    dims.v[0] = n;
-    return xir_node_result(at, 0, make_prelu(at, x, make_reshaped(at, slope, &dims), false));
+    if (n < 0) return xir_node_unsupported(at, "unknown slopes");
+    return xir_node_result(at, 0, make_prelu(at, x, make_line(at, slope, rank - base, 0), false));
 }
 
 /* sin(x) / x, 1 at 0. */
 bool nnb_sinc(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const xir_type *element = v_element(x);
     xir_value *zero = xir_node_make(at, "Equal", INS(x, xir_node_scalar(at, element, 0)), NO_SETS);
     xir_value *y = xir_node_quotient(at, xir_node_unary(at, "Sin", x), x);
@@ -55,7 +52,6 @@ bool nnb_sinc(xir_node *at) {
 /* BinarySigmoid, 1 above 0 and else 0; BinaryTanh, 1 and -1. */
 bool nnb_binary_sign(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const xir_type *element = v_element(x);
     const double below = (double)xir_node_variant(at);
     xir_value *above = xir_node_make(at, "Greater", INS(x, xir_node_scalar(at, element, 0)), NO_SETS);
@@ -95,7 +91,6 @@ static xir_value *repeated(xir_node *at, xir_value *x, const xir_value *y, const
 bool nnb_binary(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
     xir_value *a = repeated(at, x, y, "input/0"), *b = repeated(at, y, x, "input/1");
-    if (!a || !b) return false;
     if (xir_str_equal(xir_node_type(at), XIR_STR("Sub2"))) return xir_node_result(at, 0, xir_node_sum(at, a, b, 1, -1));
     return xir_node_becomes(at, at->cls->row->cls, INS(a, b), NO_SETS);
 }
@@ -103,7 +98,6 @@ bool nnb_binary(xir_node *at) {
 /* x and a number. */
 bool nnb_scalar(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     return xir_node_becomes(at, at->cls->row->cls,
                             INS(x, xir_node_scalar(at, v_element(x), xir_node_real(at, "val", 1))), NO_SETS);
 }
@@ -111,7 +105,6 @@ bool nnb_scalar(xir_node *at) {
 /* A number and x: val - x, val / x, val to the power of x. */
 bool nnb_scalar_first(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const char *cls = at->cls->row->cls;
     xir_value *v = xir_node_scalar(at, v_element(x), xir_node_real(at, "val", 1));
     if (cls[0] == 'A') return xir_node_result(at, 0, xir_node_sum(at, v, x, 1, -1));
@@ -164,7 +157,6 @@ bool nnb_logic(xir_node *at) {
 
 bool nnb_logic_scalar(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     xir_value *v = xir_node_scalar(at, xir_type_bool(xir_node_context(at)), xir_node_bool(at, "val", false));
     return give_truth(at, xir_node_make(at, at->cls->row->cls, INS(nnb_truth(at, x), v), NO_SETS), x);
 }
@@ -176,7 +168,6 @@ bool nnb_compare(xir_node *at) {
 
 bool nnb_compare_scalar(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     xir_value *v = xir_node_scalar(at, v_element(x), xir_node_real(at, "val", 1));
     return give_truth(at, xir_node_make(at, at->cls->row->cls, INS(x, v), NO_SETS), x);
 }
@@ -189,7 +180,6 @@ bool nnb_logical_not(xir_node *at) {
 static xir_value *is_nan(xir_node *at, xir_value *x) { return xir_node_make(at, "NotEqual", INS(x, x), NO_SETS); }
 
 static xir_value *is_inf(xir_node *at, xir_value *x) {
-    if (!x) return NULL;
     return xir_node_make(at, "Equal", INS(xir_node_unary(at, "Abs", x), xir_node_scalar(at, v_element(x), INFINITY)),
                          NO_SETS);
 }
@@ -206,7 +196,6 @@ bool nnb_is_inf(xir_node *at) {
 
 /* val where the condition holds, else x. */
 static bool replaced(xir_node *at, const char *name, xir_value *x, xir_value *where) {
-    if (!x || !where) return false;
     return xir_node_becomes(at, "Where",
                             INS(xir_node_scalar(at, v_element(x), xir_node_real(at, name, 0)), x, where), NO_SETS);
 }
@@ -229,14 +218,11 @@ bool nnb_bool_fill(xir_node *at) {
 /* The condition has the first dims of x_true. */
 bool nnb_where(xir_node *at) {
     xir_value *condition = xir_node_input(at, 0), *yes = xir_node_input(at, 1), *no = xir_node_input(at, 2);
-    if (xir_node_failed(at)) return false;
     const size_t rank = v_rank(yes), own = v_rank(condition);
     if (own > rank)
         return xir_node_invalid(at, XIR_E_INVALID, "input/0", "the condition: expected at most %zu dims, found %zu",
                                 rank, own);
-    xir_ints dims = xir_node_make_ints(at, rank, 1);
-    for (size_t i = 0; i < own && dims.v; i++) dims.v[i] = v_dim(condition, i);
-    if (own < rank) condition = make_reshaped(at, condition, &dims);
+    if (own < rank) condition = make_widened(at, condition, rank, 0);
     return xir_node_becomes(at, "Where", INS(yes, no, nnb_truth(at, condition)), NO_SETS);
 }
 
@@ -346,7 +332,6 @@ bool nnb_kl_multinomial(xir_node *at) {
 /* 1 where one of both is at least 0.5 and the other is not. */
 bool nnb_binary_error(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *t = xir_node_input(at, 1);
-    if (xir_node_failed(at)) return false;
     xir_value *half = xir_node_scalar(at, v_element(x), 0.5);
     xir_value *a = xir_node_make(at, "GreaterEqual", INS(x, half), NO_SETS),
               *b = xir_node_make(at, "GreaterEqual", INS(t, half), NO_SETS);

@@ -32,7 +32,6 @@ bool nnb_gather_nd(xir_node *at) {
 bool nnb_scatter_nd(xir_node *at) {
     xir_value *data = xir_node_input(at, 0), *to = xir_node_optional_input(at, 2);
     xir_ints dims;
-    if (!data) return false;
     if (!to) {
         if (!xir_node_items(at, "shape", &dims)) return xir_node_unsupported(at, "shape is missing");
         for (size_t i = 0; i < dims.n; i++) if (dims.v[i] < 0) return nnb_out_of_range(at, "shape", dims.v[i]);
@@ -54,7 +53,6 @@ bool nnb_scatter_add(xir_node *at) {
 bool nnb_one_hot(xir_node *at) {
     xir_ints shape;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (!xir_node_items(at, "shape", &shape)) return xir_node_unsupported(at, "shape is missing");
     const size_t rank = v_rank(x), n = shape.n;
     if (!xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
@@ -68,13 +66,10 @@ bool nnb_one_hot(xir_node *at) {
     for (size_t i = 0; i + 1 < rank && dims.v; i++) dims.v[i] = v_dim(x, i);
     xir_value *index = nnb_index(at, x), *all = NULL;
     for (size_t i = 0; i < n && !xir_node_failed(at); i++) {
-        xir_ints line = xir_node_make_ints(at, n, 1);
         const xir_ints numbers = xir_node_series(at, 0, (size_t)shape.v[i]);
-        if (xir_node_failed(at)) return false;
-        line.v[i] = shape.v[i];
         xir_value *place = make_part(at, index, rank - 1, (int64_t)i, (int64_t)i + 1, 1);
         xir_value *here = xir_node_make(at, "Equal", INS(place ? make_reshaped(at, place, &dims) : NULL,
-                                                         make_reshaped(at, xir_node_integers(at, &numbers), &line)),
+                                                         make_line(at, xir_node_integers(at, &numbers), n, i)),
                                         NO_SETS);
         all = all ? xir_node_make(at, "And", INS(all, here), NO_SETS) : here;
     }
@@ -85,7 +80,6 @@ bool nnb_one_hot(xir_node *at) {
 
 static xir_op *top(xir_node *at, xir_value *x, int64_t axis, int64_t k, bool largest) {
     const xir_ints count = { (int64_t[]){ k }, 1 };
-    if (xir_node_failed(at) || !x) return NULL;
     return xir_node_make_op(at, "TopK", INS(x, xir_node_integers(at, &count)),
                             SETS(INT("axis", axis), INT("largest", largest)));
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 #include "nnb/nnb.h"
 #include "spec/borders.h"
+#include "spec/moving.h"
 #include "spec/slicing.h"
 
 /* A note of the conversion, where NNabla's C runtime computes something else. */
@@ -16,17 +17,14 @@ static void unlike_runtime(const xir_node *at, const char *where, const char *wh
 
 bool nnb_concat(xir_node *at) {
     int64_t axis;
-    xir_value **inputs = node_take(at, (at->n_in + 1) * sizeof *inputs);
-    if (!inputs) return node_no_memory(at);
-    for (size_t i = 0; i < at->n_in; i++) inputs[i] = xir_node_input(at, i);
-    if (xir_node_failed(at) || !nnb_axis(at, "axis", v_rank(inputs[0]), &axis)) return false;
-    return xir_node_becomes(at, "Concat", (xir_values){ inputs, at->n_in }, SETS(INT("axis", axis)));
+    const xir_values in = node_inputs(at);
+    if (!in.size || !nnb_axis(at, "axis", v_rank(in.data[0]), &axis)) return false;
+    return xir_node_becomes(at, "Concat", in, SETS(INT("axis", axis)));
 }
 
 bool nnb_reshape(xir_node *at) {
     xir_ints dims;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (!xir_node_items(at, "shape", &dims)) return xir_node_unsupported(at, "shape is missing");
     for (size_t i = 0; i < dims.n; i++) if (dims.v[i] < -1) return nnb_out_of_range(at, "shape", dims.v[i]);
     return xir_node_result(at, 0, make_reshaped(at, x, &dims));
@@ -35,17 +33,10 @@ bool nnb_reshape(xir_node *at) {
 bool nnb_transpose(xir_node *at) {
     xir_ints order;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const size_t rank = v_rank(x);
     if (!nnb_list(at, "axes", rank, INT32_MIN, 0, false, &order)) return false;
-    xir_ints seen = xir_node_make_ints(at, rank, 0);
-    for (size_t i = 0; i < order.n && seen.v; i++) {
-        if (!xir_node_axis(at, "argument/axes", order.v[i], rank, &order.v[i])) return false;
-        if (seen.v[order.v[i]]++)
-            return xir_node_invalid(at, XIR_E_INVALID, "argument/axes", "axis %lld appears twice",
-                                    (long long)order.v[i]);
-    }
-    return !xir_node_failed(at) && xir_node_result(at, 0, xir_node_transposed(at, x, order.v, rank, NULL));
+    return order_is_sound(at, "argument/axes", &order, rank) &&
+           xir_node_result(at, 0, xir_node_transposed(at, x, order.v, rank, NULL));
 }
 
 /* The dims from `start` to `end`, numbers; an end of 0 is the last. */
@@ -74,10 +65,8 @@ bool nnb_broadcast_to(xir_node *at) {
         return xir_node_invalid(at, XIR_E_INVALID, "input/1", "expected at most %zu dims, found %zu", rank, own);
     if (axis >= 0 && (size_t)axis + own > rank) return nnb_out_of_range(at, "axis", axis);
     const size_t from = axis < 0 ? rank - own : (size_t)axis;
-    xir_ints dims = xir_node_make_ints(at, rank, 1), to = xir_node_dims(at, x);
-    for (size_t i = 0; i < own && dims.v; i++) dims.v[from + i] = v_dim(y, i);
-    if (xir_node_failed(at)) return false;
-    return xir_node_becomes(at, "Expand", INS(make_reshaped(at, y, &dims)), SETS(LIST("sizes", &to)));
+    const xir_ints to = xir_node_dims(at, x);
+    return xir_node_becomes(at, "Expand", INS(make_widened(at, y, rank, from)), SETS(LIST("sizes", &to)));
 }
 
 /* ---- parts ------------------------------------------------------------------------------------------------------ */
@@ -86,7 +75,6 @@ bool nnb_broadcast_to(xir_node *at) {
 bool nnb_slice(xir_node *at) {
     xir_ints start, stop, step;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (!xir_node_items(at, "start", &start)) return xir_node_unsupported(at, "start is missing");
     const size_t rank = v_rank(x), n = start.n;
     if (n > rank)
@@ -220,7 +208,6 @@ static xir_value *diagonal_mask(xir_node *at, int64_t n, int64_t m, int64_t k, b
 /* [..., n] becomes [..., n, n] with the elements on the diagonal. */
 bool nnb_matrix_diag(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const size_t rank = v_rank(x);
     if (!rank) return xir_node_invalid(at, XIR_E_INVALID, "input/0", "expected 1 dim or more, found 0");
     if (!xir_node_need_dims(at, x, rank - 1, rank)) return false;
@@ -232,7 +219,6 @@ bool nnb_matrix_diag(xir_node *at) {
 
 /* The last two of x's dims, known and not too large. */
 static bool matrix_of(xir_node *at, const xir_value *x, int64_t *n, int64_t *m) {
-    if (xir_node_failed(at) || !x) return false;
     const size_t rank = v_rank(x);
     if (rank < 2) return xir_node_invalid(at, XIR_E_INVALID, "input/0", "expected 2 dims or more, found %zu", rank);
     if (!xir_node_need_dims(at, x, rank - 2, rank)) return false;

@@ -128,7 +128,6 @@ xir_value *nnb_flattened(xir_node *at, xir_value *x, size_t from) {
 }
 
 xir_value *nnb_normalised(xir_node *at, xir_value *x, const xir_ints *axes, double eps) {
-    if (xir_node_failed(at) || !x) return NULL;
     if (!axes->n) return xir_node_unsupported(at, "statistics of single elements"), NULL;
     return xir_node_make(at, "LayerNorm", INS(x), SETS(LIST("axis", axes), REAL("eps", eps)));
 }

@@ -182,9 +182,7 @@ bool nnb_weight_norm(xir_node *at) {
     int64_t dim;
     if (xir_node_failed(at) || !nnb_axis(at, "dim", v_rank(w), &dim)) return false;
     const xir_ints axes = nnb_other_axes(at, &(xir_ints){ &dim, 1 }, v_rank(w));
-    xir_ints along = xir_node_make_ints(at, v_rank(w), 1);
-    if (xir_node_failed(at)) return false;
-    along.v[dim] = v_dim(w, (size_t)dim);
+    const xir_ints along = node_line(at, v_rank(w), (size_t)dim, v_dim(w, (size_t)dim));
     xir_value *sum = xir_node_reduced(at, "Sum", xir_node_product(at, w, w), &axes, true);
     xir_value *root = xir_node_unary(at, "Sqrt", make_affine(at, sum, 1, xir_node_real(at, "eps", 1e-12)));
     xir_value *factor = xir_node_quotient(at, make_reshaped(at, g, &along), root);
@@ -215,7 +213,6 @@ bool nnb_reduce(xir_node *at) {
 
 bool nnb_reduce_all(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const xir_ints axes = xir_node_series(at, 0, v_rank(x));
     return xir_node_result(at, 0, xir_node_reduced(at, at->cls->row->cls, x, &axes, false));
 }
@@ -223,7 +220,6 @@ bool nnb_reduce_all(xir_node *at) {
 /* The place of the extreme along one axis, as a number. */
 static xir_value *place_of(xir_node *at, xir_value *x, const xir_ints *axes) {
     const char *cls = at->cls->row->cls[1] == 'a' ? "Argmax" : "Argmin";
-    if (xir_node_failed(at)) return NULL;
     if (axes->n != 1) return xir_node_unsupported(at, "places over %zu axes", axes->n), NULL;
     xir_value *y = xir_node_make(at, cls, INS(x), SETS(INT("dim", axes->v[0]), INT("keepdim", keeps(at))));
     return y ? xir_node_cast(at, y, v_element(x)) : NULL;
@@ -241,7 +237,6 @@ bool nnb_extreme(xir_node *at) {
 
 /* The sum of |x|^p. */
 static xir_value *powers(xir_node *at, xir_value *x, double p, const xir_ints *axes, bool keep) {
-    if (xir_node_failed(at) || !x) return NULL;
     xir_value *power = p == 2 ? xir_node_product(at, x, x) : xir_node_unary(at, "Abs", x);
     if (p != 2 && p != 1)
         power = xir_node_make(at, "Pow", INS(power, xir_node_scalar(at, v_element(x), p)), NO_SETS);

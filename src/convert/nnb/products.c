@@ -28,7 +28,6 @@ static bool input_dims(xir_node *at, const xir_ints *dims, int64_t n, size_t wei
 }
 
 bool nnb_affine(xir_node *at) {
-    static const int64_t swap[] = { 1, 0 };
     const roles r = roles_of(at);
     xir_value *x = xir_node_input(at, 0), *w = xir_node_input(at, r.weight);
     size_t base = 0, k = 0;
@@ -43,7 +42,7 @@ bool nnb_affine(xir_node *at) {
     if (m < 0) return xir_node_unsupported(at, "dims whose product exceeds 63 bits");
     const bool stored = xir_value_is_params(w);
     w = make_shaped(at, w, stored ? (int64_t[]){ m, n } : (int64_t[]){ n, m }, 2);
-    if (stored && w) w = xir_node_transposed(at, w, swap, 2, NULL);
+    if (stored && w) w = make_swapped(at, w);
     xir_value *bias = r.bias < at->n_in ? xir_node_optional_input(at, r.bias) : NULL;
     if (bias) bias = make_shaped(at, bias, &m, 1);
     if (base != 1 || dims.n != 2) x = make_shaped(at, x, (int64_t[]){ rows, n }, 2);
@@ -64,24 +63,13 @@ bool nnb_affine(xir_node *at) {
     return !xir_node_failed(at) && xir_node_result(at, 0, make_reshaped(at, y, &to));
 }
 
-/* The last two dims swapped. */
-static xir_value *swapped(xir_node *at, xir_value *x) {
-    const size_t rank = x ? v_rank(x) : 0;
-    xir_ints order = xir_node_series(at, 0, rank);
-    if (xir_node_failed(at) || rank < 2) return x;
-    order.v[rank - 2] = (int64_t)rank - 1;
-    order.v[rank - 1] = (int64_t)rank - 2;
-    return xir_node_transposed(at, x, order.v, rank, NULL);
-}
-
 bool nnb_matmul(xir_node *at) {
     xir_value *a = xir_node_input(at, 0), *b = xir_node_input(at, 1);
-    if (xir_node_failed(at)) return false;
     if (v_rank(a) < 2 || v_rank(b) < 2)
         return xir_node_invalid(at, XIR_E_INVALID, v_rank(a) < 2 ? "input/0" : "input/1",
                                 "expected 2 dims or more, found %zu", v_rank(a) < 2 ? v_rank(a) : v_rank(b));
-    if (xir_node_bool(at, "transpose_a", false)) a = swapped(at, a);
-    if (xir_node_bool(at, "transpose_b", false)) b = swapped(at, b);
+    if (xir_node_bool(at, "transpose_a", false)) a = make_swapped(at, a);
+    if (xir_node_bool(at, "transpose_b", false)) b = make_swapped(at, b);
     return xir_node_result(at, 0, make_matrix_product(at, a, b));
 }
 

@@ -22,9 +22,7 @@ typedef struct cell {
 /* Returns true if v has these dims. */
 static bool has_dims(xir_node *at, const xir_value *v, const char *what, const int64_t *dims, size_t n) {
     char expected[100] = "", found[100] = "";
-    bool same = v_rank(v) == n;
-    for (size_t i = 0; same && i < n; i++) same = v_dim(v, i) == dims[i];
-    if (same) return true;
+    if (type_has_dims(xir_value_type(v), dims, n)) return true;
     for (size_t i = 0, k = 0; i < n && k < 80; i++)
         k += (size_t)snprintf(expected + k, sizeof expected - k, "%s%lld", i ? ", " : "", (long long)dims[i]);
     for (size_t i = 0, k = 0; i < v_rank(v) && k < 80; i++)
@@ -58,7 +56,6 @@ static bool read_cell(xir_node *at, cell *c) {
     *c = (cell){ .cls = kind->cls, .states = kind->states, .gates = kind->gates };
     memcpy(c->order, kind->order, sizeof c->order);
     const xir_value *x = xir_node_input(at, 0), *h = xir_node_input(at, 1), *last = xir_node_input(at, c->states);
-    if (xir_node_failed(at)) return false;
     if (v_rank(x) != 3 || v_rank(h) != 4)
         return xir_node_invalid(at, XIR_E_TYPE, NULL, "expected an input of 3 dims and a state of 4, found %zu and "
                                 "%zu", v_rank(x), v_rank(h));
@@ -102,7 +99,6 @@ static xir_value *bias_of(xir_node *at, const cell *c, int64_t layer) {
     const xir_ints none = { (int64_t[]){ d, c->gates - (c->gates == 3), h }, 3 };
     xir_value *zeros = xir_node_filled(at, v_element(c->bias), &none, 0);
     if (c->gates == 3) more = make_taken(at, all, 1, &last);
-    if (xir_node_failed(at)) return NULL;
     return make_shaped(at, xir_node_make(at, "Concat", more ? INS(own, zeros, more) : INS(own, zeros),
                                          SETS(INT("axis", 1))), rows, 2);
 }

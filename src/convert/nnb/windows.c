@@ -14,7 +14,6 @@
 typedef struct map { size_t base, n; bool last; } map;
 
 static xir_value *as_map(xir_node *at, xir_value *x, const map *m) {
-    if (xir_node_failed(at) || !x) return NULL;
     if (m->base != 1) {
         xir_ints dims = xir_node_dims(at, x), to = xir_node_make_ints(at, m->n + 2, 1);
         if (!to.v || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return NULL;
@@ -28,7 +27,6 @@ static xir_value *as_map(xir_node *at, xir_value *x, const map *m) {
 
 /* The map y, in the dims that x had before base_axis. */
 static xir_value *from_map(xir_node *at, xir_value *y, const xir_value *x, const map *m) {
-    if (xir_node_failed(at) || !y) return NULL;
     if (!m->last) y = xir_node_channels_second(at, y);
     if (m->base == 1 || !y) return y;
     xir_ints dims = xir_node_dims(at, y), to = xir_node_make_ints(at, m->base + m->n + 1, 1);
@@ -38,16 +36,11 @@ static xir_value *from_map(xir_node *at, xir_value *y, const xir_value *x, const
 
 /* ---- convolutions ----------------------------------------------------------------------------------------------- */
 
-typedef struct conv {
-    map         m;
-    window_sets sets;
-    int64_t     group;
-} conv;
+typedef struct conv { map m; windows w; } conv;
 
 /* Of a convolution of x with `rank` - 2 spatial axes. */
 static bool read_conv(xir_node *at, const xir_value *x, size_t rank, bool back, conv *c) {
     xir_ints pad, stride, dilation, more;
-    if (xir_node_failed(at)) return false;
     if (rank < 3 || rank > 5) return xir_node_unsupported(at, "%zu spatial axes", rank - 2);
     *c = (conv){ .m = { .n = rank - 2, .last = xir_node_bool(at, "channel_last", false) } };
     if (!nnb_base(at, x, &c->m.base)) return false;
@@ -58,15 +51,13 @@ static bool read_conv(xir_node *at, const xir_value *x, size_t rank, bool back, 
     if (!nnb_list(at, "pad", n, 0, 0, false, &pad) || !nnb_list(at, "stride", n, 1, 1, false, &stride) ||
         !nnb_list(at, "dilation", n, 1, 1, false, &dilation) ||
         !nnb_list(at, "output_padding", n, 0, 0, true, &more)) return false;
-    c->group = xir_node_int(at, "group", 1);
-    if (c->group < 1) return nnb_out_of_range(at, "group", c->group);
-    windows w = { .n = n };
+    windows *w = &c->w;
+    *w = (windows){ .n = n, .transposed = back, .groups = xir_node_int(at, "group", 1) };
+    if (w->groups < 1) return nnb_out_of_range(at, "group", w->groups);
     for (size_t k = 0; k < n; k++) {
-        w.stride[k] = stride.v[k], w.dilation[k] = dilation.v[k], w.more[k] = more.v[k];
-        w.before[k] = w.after[k] = pad.v[k];
+        w->stride[k] = stride.v[k], w->dilation[k] = dilation.v[k], w->more[k] = more.v[k];
+        w->before[k] = w->after[k] = pad.v[k];
     }
-    window_set_all(&c->sets, &w, false, true);
-    if (back) window_set_more(&c->sets, &w);
     return true;
 }
 
@@ -82,14 +73,10 @@ static xir_value *kernel_of(xir_node *at, xir_value *w, bool last, bool back) {
     return xir_node_transposed(at, w, order, rank, letters[back][n - 1]);
 }
 
-static xir_value *convolved(xir_node *at, conv *c, xir_value *x, xir_value *w, xir_value *bias, bool back) {
-    static const char *const classes[2][3] = { { "Conv1d", "Conv2d", "Conv3d" },
-                                               { "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d" } };
-    if (xir_node_failed(at)) return NULL;
-    window_set(&c->sets, "groups", c->group);
+static xir_value *convolved(xir_node *at, const conv *c, xir_value *x, xir_value *w, xir_value *bias) {
     if (bias && v_rank(bias) != 1) bias = make_shaped(at, bias, (int64_t[]){ -1 }, 1);
-    xir_value *in = as_map(at, x, &c->m), *kernel = kernel_of(at, w, c->m.last, back);
-    return xir_node_make(at, classes[back][c->m.n - 1], INS(in, kernel, bias), (xir_sets){ c->sets.data, c->sets.n });
+    xir_value *in = as_map(at, x, &c->m), *kernel = kernel_of(at, w, c->m.last, c->w.transposed);
+    return op_of_convolution(at, in, kernel, bias, &c->w);
 }
 
 bool nnb_convolution(xir_node *at) {
@@ -99,7 +86,7 @@ bool nnb_convolution(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *w = xir_node_input(at, i);
     if (xir_node_failed(at) || !read_conv(at, x, v_rank(w), false, &c)) return false;
     xir_value *factors = scaled ? xir_node_input(at, 3) : NULL, *bias = xir_node_optional_input(at, i + 1 + scaled);
-    xir_value *y = convolved(at, &c, x, w, scaled ? NULL : bias, false);
+    xir_value *y = convolved(at, &c, x, w, scaled ? NULL : bias);
     if (scaled) y = xir_node_product(at, y, make_shaped(at, factors, (int64_t[]){ -1 }, 1));
     if (scaled && bias) y = xir_node_sum(at, y, make_shaped(at, bias, (int64_t[]){ -1 }, 1), 1, 1);
     return xir_node_result(at, 0, from_map(at, y, x, &c.m));
@@ -109,7 +96,7 @@ bool nnb_deconvolution(xir_node *at) {
     conv c;
     xir_value *x = xir_node_input(at, 0), *w = xir_node_input(at, 1);
     if (xir_node_failed(at) || !read_conv(at, x, v_rank(w), true, &c)) return false;
-    xir_value *y = convolved(at, &c, x, w, xir_node_optional_input(at, 2), true);
+    xir_value *y = convolved(at, &c, x, w, xir_node_optional_input(at, 2));
     return xir_node_result(at, 0, from_map(at, y, x, &c.m));
 }
 
@@ -125,7 +112,7 @@ static bool depthwise(xir_node *at, bool back) {
     if (back && maps % each)
         return xir_node_invalid(at, XIR_E_INVALID, "argument/divisor", "divisor: expected one of %lld, the channels, "
                                 "found %lld", (long long)maps, (long long)each);
-    c.group = back ? maps / each : maps;
+    c.w.groups = back ? maps / each : maps;
     int64_t dims[5] = { v_dim(w, 0), 1 };
     for (size_t i = 1; i < v_rank(w); i++) dims[i + 1] = v_dim(w, i);
     const int64_t expected = back ? maps : maps * each;
@@ -133,7 +120,7 @@ static bool depthwise(xir_node *at, bool back) {
         return xir_node_invalid(at, XIR_E_INVALID, "input/1", "the weight: expected %lld maps, found %lld",
                                 (long long)expected, (long long)dims[0]);
     w = make_shaped(at, w, dims, v_rank(w) + 1);
-    return xir_node_result(at, 0, from_map(at, convolved(at, &c, x, w, xir_node_optional_input(at, 2), back), x, &c.m));
+    return xir_node_result(at, 0, from_map(at, convolved(at, &c, x, w, xir_node_optional_input(at, 2)), x, &c.m));
 }
 bool nnb_depthwise(xir_node *at)      { return depthwise(at, false); }
 bool nnb_depthwise_back(xir_node *at) { return depthwise(at, true); }
@@ -151,7 +138,6 @@ typedef struct pool {
 static bool read_pool(xir_node *at, const xir_value *x, bool last, pool *p) {
     xir_ints size, stride, pad;
     const bool averages = xir_str_equal(xir_node_type(at), XIR_STR("AveragePooling"));
-    if (xir_node_failed(at) || !x) return false;
     if (!xir_node_items(at, "kernel", &size)) return xir_node_unsupported(at, "kernel is missing");
     const size_t n = size.n, rank = v_rank(x);
     if (n < 1 || n > 3) return xir_node_unsupported(at, "%zu spatial axes", n);
@@ -167,6 +153,7 @@ static bool read_pool(xir_node *at, const xir_value *x, bool last, pool *p) {
     windows *const w = &p->w;
     for (size_t k = 0; k < n; k++) {
         const int64_t in = v_dim(x, first + k);
+        w->dilation[k] = 1;
         w->input[k] = in, w->size[k] = size.v[k], w->stride[k] = own ? stride.v[k] : size.v[k];
         w->before[k] = pad.v[k];
         const bool whole = xir_node_bool(at, "ignore_border", true);
@@ -186,22 +173,15 @@ static bool read_pool(xir_node *at, const xir_value *x, bool last, pool *p) {
 }
 
 /* Without a dim for the channels, or with several before the space, all of them are the batch, and there is one. */
-static xir_value *pooled(xir_node *at, xir_value *x, const pool *p, const char *cls, xir_set more) {
-    window_sets s = { .n = 0 };
+static xir_value *pooled(xir_node *at, xir_value *x, const pool *p) {
     const size_t n = p->m.n, first = v_rank(x) - n - p->m.last;
-    window_set_all(&s, &p->w, true, false);
-    if (more.name) s.data[s.n++] = more;
-    const xir_sets sets = { s.data, s.n };
-    if (p->m.last || first == 2) {
-        xir_value *y = xir_node_make(at, cls, INS(as_map(at, x, &p->m)), sets);
-        return from_map(at, y, x, &p->m);
-    }
+    if (p->m.last || first == 2) return from_map(at, op_of_pool(at, as_map(at, x, &p->m), &p->w), x, &p->m);
     xir_ints dims = xir_node_dims(at, x), to = xir_node_make_ints(at, n + 2, 1);
     if (!to.v || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return NULL;
     to.v[0] = product_of(&dims, 0, first);
     if (to.v[0] < 0) return xir_node_unsupported(at, "dims whose product exceeds 63 bits"), NULL;
     for (size_t k = 0; k < n; k++) to.v[k + 1] = p->w.input[k];
-    xir_value *y = xir_node_make(at, cls, INS(make_reshaped(at, x, &to)), sets);
+    xir_value *y = op_of_pool(at, make_reshaped(at, x, &to), &p->w);
     for (size_t k = 0; k < n; k++) dims.v[first + k] = p->out[k];
     return y ? make_reshaped(at, y, &dims) : NULL;
 }
@@ -212,17 +192,16 @@ bool nnb_max_pool(xir_node *at) {
     pool p;
     xir_value *x = xir_node_input(at, 0);
     if (!read_pool(at, x, is_last(at), &p)) return false;
-    return xir_node_result(at, 0, pooled(at, x, &p, BY_RANK(p.m.n, "MaxPool1d", "MaxPool2d", "MaxPool3d"),
-                                         (xir_set){ .name = NULL }));
+    p.w.max = true;
+    return xir_node_result(at, 0, pooled(at, x, &p));
 }
-
-static const char *average_class(const pool *p) { return BY_RANK(p->m.n, "AvgPool1d", "AvgPool2d", "AvgPool3d"); }
 
 bool nnb_sum_pool(xir_node *at) {
     pool p;
     xir_value *x = xir_node_input(at, 0);
     if (!read_pool(at, x, is_last(at), &p)) return false;
-    return xir_node_result(at, 0, pooled(at, x, &p, average_class(&p), (xir_set)INT("divisor_override", 1)));
+    p.w.divisor = 1;
+    return xir_node_result(at, 0, pooled(at, x, &p));
 }
 
 /* The padding that counts as cells of x; the rest of a window is cut off. */
@@ -267,14 +246,12 @@ bool nnb_average_pool(xir_node *at) {
         any |= p.w.before[k] > 0;
     }
     if (counted && any && beyond) x = with_padding(at, x, &p);
-    if (!x) return false;
-    return xir_node_result(at, 0, pooled(at, x, &p, average_class(&p),
-                                         (xir_set)INT("count_include_pad", counted && any && !beyond)));
+    p.w.counts = counted && any && !beyond;
+    return xir_node_result(at, 0, pooled(at, x, &p));
 }
 
 bool nnb_global_average(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (v_rank(x) < 3) return xir_node_unsupported(at, "an input of %zu dims", v_rank(x));
     const xir_ints axes = xir_node_series(at, 2, v_rank(x) - 2);
     return xir_node_result(at, 0, xir_node_reduced(at, "Mean", x, &axes, true));

@@ -63,6 +63,39 @@ bool node_axis(xir_node *at, const char *name, int64_t otherwise, size_t rank, i
     return xir_node_axis(at, where, axis, rank, out);
 }
 
+xir_ints node_line(xir_node *at, size_t rank, size_t axis, int64_t n) {
+    xir_ints dims = xir_node_make_ints(at, rank, 1);
+    if (axis < dims.n) dims.v[axis] = n;
+    return dims;
+}
+
+xir_value *make_widened(xir_node *at, xir_value *x, size_t rank, size_t from) {
+    xir_ints dims = xir_node_make_ints(at, rank, 1);
+    for (size_t i = 0; i < v_rank(x) && from + i < dims.n; i++) dims.v[from + i] = v_dim(x, i);
+    return make_reshaped(at, x, &dims);
+}
+
+xir_value *make_swapped(xir_node *at, xir_value *x) {
+    const size_t rank = v_rank(x);
+    xir_ints order = xir_node_series(at, 0, rank);
+    if (xir_node_failed(at) || rank < 2) return x;
+    order.v[rank - 2] = (int64_t)rank - 1, order.v[rank - 1] = (int64_t)rank - 2;
+    return xir_node_transposed(at, x, order.v, rank, NULL);
+}
+
+bool type_has_dims(const xir_type *type, const int64_t *dims, size_t n) {
+    bool same = xir_type_rank(type) == n;
+    for (size_t i = 0; same && i < n; i++) same = xir_type_dim(type, (int64_t)i, false) == dims[i];
+    return same;
+}
+
+bool type_same_dims(const xir_type *a, const xir_type *b) {
+    bool same = xir_type_rank(a) == xir_type_rank(b);
+    for (size_t i = 0; same && i < xir_type_rank(a); i++)
+        same = xir_type_dim(a, (int64_t)i, false) == xir_type_dim(b, (int64_t)i, false);
+    return same;
+}
+
 bool node_has_rank(xir_node *at, size_t i, const xir_value *v, size_t rank) {
     const input_place here = place_of_input(i);
     if (xir_node_failed(at) || v_rank(v) == rank) return !xir_node_failed(at);

@@ -42,6 +42,26 @@ static inline xir_value *make_reshaped(xir_node *at, xir_value *x, const xir_int
     return xir_node_reshaped(at, x, dims, NULL);
 }
 
+/* Dims of 1, and n along the axis: what broadcasts over the other axes. */
+xir_ints node_line(xir_node *at, size_t rank, size_t axis, int64_t n);
+/* A list as a line along an axis. */
+static inline xir_value *make_line(xir_node *at, xir_value *v, size_t rank, size_t axis) {
+    const xir_ints dims = node_line(at, rank, axis, v ? v_dim(v, 0) : 0);
+    return make_reshaped(at, v, &dims);
+}
+/* x with dims of 1 around its own, of which the first becomes dim `from`. */
+xir_value *make_widened(xir_node *at, xir_value *x, size_t rank, size_t from);
+
+/* The last two dims exchanged; x if it has less. */
+xir_value *make_swapped(xir_node *at, xir_value *x);
+
+/* Returns true if the dims are the same; unknown ones are. */
+bool type_same_dims(const xir_type *a, const xir_type *b);
+bool type_has_dims(const xir_type *type, const int64_t *dims, size_t n);
+static inline bool v_same_dims(const xir_value *a, const xir_value *b) {
+    return type_same_dims(xir_value_type(a), xir_value_type(b));
+}
+
 /* The element type of a value in words of tensor formats, "float" or "int64". */
 const char *element_words(const xir_value *v, char out[40]);
 

@@ -10,6 +10,12 @@ list_item item_dim(xir_value *of, size_t axis) {
                         .axis = (int64_t)axis };
 }
 
+list_item item_known_dim(xir_value *of, size_t axis) {
+    list_item item = item_dim(of, axis);
+    if (expr_is_number(item.v)) item.origin = FROM_NUMBER;
+    return item;
+}
+
 list_items make_items(xir_node *at, size_t n, int64_t fill) {
     list_items list = { NULL, 0 };
     if (xir_node_failed(at)) return list;

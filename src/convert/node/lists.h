@@ -22,6 +22,8 @@ typedef struct list_items { list_item *v; size_t n; } list_items;
 
 static inline list_item item_number(int64_t v) { return (list_item){ .v = v, .origin = FROM_NUMBER }; }
 list_item item_dim(xir_value *of, size_t axis);
+/* The same; FROM_NUMBER if the dim is known. */
+list_item item_known_dim(xir_value *of, size_t axis);
 
 /* A list in memory of the conversion, whose items are all the number `fill`. */
 list_items make_items(xir_node *at, size_t n, int64_t fill);

@@ -93,13 +93,14 @@ static bool put_list(xir_node *at, const xir_field *f, void *body, const xir_any
     return true;
 }
 
-static bool same_word(xir_str text, const char *word) {
+bool same_word(xir_str a, xir_str b) {
     size_t i = 0;
-    for (; i < text.size && word[i]; i++) {
-        char c = text.data[i] >= 'a' && text.data[i] <= 'z' ? (char)(text.data[i] - 32) : text.data[i];
-        if (c != word[i]) return false;
+    for (; i < a.size && i < b.size; i++) {
+        const char x = a.data[i] >= 'a' && a.data[i] <= 'z' ? (char)(a.data[i] - 32) : a.data[i];
+        const char y = b.data[i] >= 'a' && b.data[i] <= 'z' ? (char)(b.data[i] - 32) : b.data[i];
+        if (x != y) return false;
     }
-    return i == text.size && !word[i];
+    return i == a.size && i == b.size;
 }
 
 /* The integer in a set. A real must be a whole number in the range of int64_t. */
@@ -137,7 +138,7 @@ static bool set_field(xir_node *at, const xir_field *f, void *body, const xir_se
         return s.kind == XIR_SET_ENUM;
     case XIR_KIND_ENUM:
         for (size_t word = 0; s.kind == XIR_SET_ENUM && word < f->members->size; word++) {
-            if (!same_word(s.text, f->members->names[word])) continue;
+            if (!same_word(s.text, xir_str_of(f->members->names[word]))) continue;
             put(body, f, &(int){ (int)word }, sizeof(int));
             return true;
         }
@@ -287,11 +288,19 @@ xir_value *xir_node_make(xir_node *at, const char *cls, xir_values inputs, xir_s
     return known;
 }
 
-xir_ints xir_node_dims(xir_node *at, const xir_value *v) {
-    xir_ints dims = xir_node_make_ints(at, v ? v_rank(v) : 0, 0);
-    for (size_t i = 0; i < dims.n; i++) dims.v[i] = v_dim(v, i);
+xir_values node_inputs(xir_node *at) {
+    xir_value **in = node_take(at, (at->n_in + 1) * sizeof *in);
+    for (size_t i = 0; in && i < at->n_in; i++) in[i] = xir_node_input(at, i);
+    return (xir_values){ in, in && !xir_node_failed(at) ? at->n_in : 0 };
+}
+
+xir_ints node_dims_of(xir_node *at, const xir_type *type) {
+    xir_ints dims = xir_node_make_ints(at, xir_type_rank(type), 0);
+    for (size_t i = 0; i < dims.n; i++) dims.v[i] = xir_type_dim(type, (int64_t)i, false);
     return dims;
 }
+
+xir_ints xir_node_dims(xir_node *at, const xir_value *v) { return node_dims_of(at, xir_value_type(v)); }
 
 xir_value *xir_node_cast(xir_node *at, xir_value *x, const xir_type *element) {
     if (xir_node_failed(at)) return NULL;
@@ -395,6 +404,11 @@ bool xir_node_result(xir_node *at, size_t i, xir_value *v) {
     if (!v) return xir_node_unsupported(at, "the conversion is invalid: output %zu is missing", i);
     if (i < xir_op_output_count(at->op)) at->given[i] = v;
     return true;
+}
+
+bool node_gives(xir_node *at, xir_op *op) {
+    for (size_t i = 0; op && i < at->n_out; i++) xir_node_result(at, i, xir_op_output(op, (int64_t)i));
+    return !xir_node_failed(at);
 }
 
 bool xir_node_becomes(xir_node *at, const char *cls, xir_values inputs, xir_sets sets) {

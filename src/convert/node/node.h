@@ -247,6 +247,7 @@ struct xir_node {
     xir_convert_fn        *function;    /* converts it, in place of its row                  */
     bool                   makes_lists; /* some of its outputs are lists                     */
     xir_str                order;       /* letters of feature maps in its outputs: of input 0 of the row */
+    size_t                 asked;       /* of a node that is kept: the output whose type is asked for */
     bool                   at_front;
     unsigned               depth;
 };
@@ -343,14 +344,22 @@ const char       *conversion_deciders(conversion *c, const xir_value *v, char *t
 xir_value        *conversion_known_params(conversion *c, const xir_op *op);
 
 /* make.c */
+/* All inputs of the node, which must be present. Without values after a failure. */
+xir_values node_inputs(xir_node *at);
+/* Gives the node the outputs of an op, the first as its first. False after a failure; NULL is one. */
+bool       node_gives(xir_node *at, xir_op *op);
 /* The most elements of constants that are computed at once, and of the results. The pass fold computes larger ones. */
 enum { MOST_COMPUTED = 1 << 12 };
 /* The Params that an op computes from small constants; NULL if it is not computed. */
 xir_value *conversion_computed(xir_node *at, xir_op *op);
+/* Returns true if two words are the same in capitals. */
+bool same_word(xir_str a, xir_str b);
 /* Returns true if an op only moves or casts elements. Such an op does not get the name of its node. */
 bool only_moves(const xir_op *op);
 /* The dims of a value as its type has them, with expressions; and a type with such dims. NULL: out of memory. */
 xir_ints        node_own_dims(xir_node *at, const xir_value *v);
+/* As xir_node_dims, of a type. */
+xir_ints        node_dims_of(xir_node *at, const xir_type *type);
 const xir_type *node_type(xir_node *at, const xir_type *element, const xir_layout *layout, const xir_ints *dims);
 /* The same bytes under another name; NULL: out of memory. */
 xir_value *params_alias(xir_network *net, const xir_value *params);

@@ -118,7 +118,6 @@ static xir_value *attention_result(xir_node *at, attention *a) {
     if (causal && !plain) mask = added(at, mask, causal_addends(at, a));
     const double scale = xir_node_real(at, "scale", 0);
     const xir_set sets[] = { INT("is_causal", plain), REAL("scale", scale) };
-    if (xir_node_failed(at)) return NULL;
     return from_heads(at, xir_node_make(at, "Attention", INS(a->q, a->k, a->v, mask),
                                         (xir_sets){ sets, scale != 0 ? 2 : 1 }));
 }
@@ -225,12 +224,10 @@ static xir_value *past_half(xir_node *at, xir_value *past, int64_t i) {
 /* Attention of queries, keys and values, which the columns of `all` are: products of input 0 with the weights of input
  * 1. The past is input `past_at`. */
 static bool give_attention(xir_node *at, attention *a, xir_value *all, size_t past_at) {
-    const input_place here = place_of_input(past_at);
     xir_value *past = xir_node_optional_input(at, past_at);
     int64_t sizes[3];
     if (xir_node_failed(at) || !all) return false;
-    if (past && v_rank(past) != 5)
-        return xir_node_invalid(at, XIR_E_BOUNDS, here.text, "expected 5 dims, found %zu", v_rank(past));
+    if (past && !onnx_ranked(at, past_at, past, 5, 5)) return false;
     if (!read_sizes(at, xir_node_input(at, 1), sizes)) return false;
     a->q = in_heads(at, 1, make_part(at, all, 2, 0, sizes[0], 1), a->heads);
     a->k = in_heads(at, 1, make_part(at, all, 2, sizes[0], 2 * sizes[0], 1), a->heads);
@@ -252,10 +249,7 @@ static bool can_attend(xir_node *at) {
         return xir_node_unsupported(at, "a buffer that past and present share");
     if (xir_node_int(at, "do_rotary", 0)) return xir_node_unsupported(at, "a position embedding inside");
     const xir_value *x = xir_node_input(at, 0), *w = xir_node_input(at, 1);
-    if (xir_node_failed(at)) return false;
-    if (v_rank(x) != 3) return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected 3 dims, found %zu", v_rank(x));
-    if (v_rank(w) != 2) return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "expected 2 dims, found %zu", v_rank(w));
-    return true;
+    return onnx_ranked(at, 0, x, 3, 3) && onnx_ranked(at, 1, w, 2, 2);
 }
 
 /* Inputs: x, weights and bias of all three, a mask, the past, a mask of products, the length of a shared buffer. */
@@ -274,7 +268,6 @@ bool onnx_ms_qattention(xir_node *at) {
     xir_value *bias = xir_node_input(at, 2), *x_scale = xir_node_input(at, 3), *w_scale = xir_node_input(at, 4);
     if (!read_heads(at, &a) || !can_attend(at)) return false;
     xir_value *all = onnx_product(at, onnx_centred(at, 0, 6, 2), onnx_centred(at, 1, 7, 1), NULL);
-    if (!all) return false;
     const xir_type *real = v_element(bias);
     all = xir_node_product(at, xir_node_cast(at, all, real), xir_node_product(at, x_scale, w_scale));
     return give_attention(at, &a, xir_node_sum(at, all, bias, 1, 1), 8);
@@ -287,7 +280,6 @@ bool onnx_attention(xir_node *at) {
     xir_value *q = xir_node_input(at, 0), *k = xir_node_input(at, 1), *v = xir_node_input(at, 2);
     attention a = { .mask = xir_node_optional_input(at, 3), .past_k = xir_node_optional_input(at, 4),
                     .past_v = xir_node_optional_input(at, 5), .padding = xir_node_optional_input(at, 6) };
-    if (xir_node_failed(at)) return false;
     const bool flat = v_rank(q) == 3;
     const int64_t heads = xir_node_int(at, "q_num_heads", 0), groups = xir_node_int(at, "kv_num_heads", 0);
     if ((v_rank(q) != 3 && v_rank(q) != 4) || v_rank(k) != v_rank(q) || v_rank(v) != v_rank(q)) {
@@ -324,7 +316,6 @@ bool onnx_attention(xir_node *at) {
     if (causal && a.past_k) a.mask = added(at, a.mask, causal_addends(at, &a));
     const double cap = xir_node_real(at, "softcap", 0), scale = xir_node_real(at, "scale", 0);
     const xir_set sets[] = { INT("is_causal", plain), REAL("softcap", cap), REAL("scale", scale) };
-    if (xir_node_failed(at)) return false;
     xir_value *y = xir_node_make(at, "Attention", INS(a.q, a.k, a.v, a.mask), (xir_sets){ sets, scale != 0 ? 3 : 2 });
     if (node_wants(at, 1)) xir_node_result(at, 1, a.k);
     if (node_wants(at, 2)) xir_node_result(at, 2, a.v);

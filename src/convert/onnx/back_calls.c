@@ -37,12 +37,6 @@ bool onnx_is_cut(xir_node *at) {
     return f && !own_is_default(at->op, named, &other);
 }
 
-static bool give(xir_node *at, xir_op *op) {
-    for (size_t i = 0; op && i < at->n_out; i++) xir_node_result(at, i, xir_op_output(op, (int64_t)i));
-    at->main = op;
-    return op && !xir_node_failed(at);
-}
-
 /* The operator on wider elements. */
 static bool calls_wider(xir_node *at, const char *key, size_t of, const xir_type *own, const xir_type *wide,
                         xir_values inputs, xir_sets sets) {
@@ -59,7 +53,6 @@ static bool calls_wider(xir_node *at, const char *key, size_t of, const xir_type
             types[i] = xir_type_with_element(at->c->ctx, types[i], wide, NULL);
         if (!types[i]) return node_no_memory(at);
     }
-    if (xir_node_failed(at)) return false;
     xir_op *op = xir_node_make_foreign(at, key, (xir_values){ in, inputs.size }, sets, types, at->n_out);
     at->main = op;
     for (size_t i = 0; op && i < at->n_out; i++) {
@@ -76,7 +69,7 @@ bool onnx_calls_on(xir_node *at, const char *key, size_t of, xir_values inputs, 
     const xir_type *own = of < inputs.size && inputs.data[of] ? v_element(inputs.data[of]) : NULL;
     const xir_type *wide = own ? onnx_element_for(at, key, own) : NULL;
     if (wide && !xir_type_equal(wide, own)) return calls_wider(at, key, of, own, wide, inputs, sets);
-    return give(at, xir_node_make_foreign(at, key, inputs, sets, NULL, 0));
+    return foreign_gives(at, xir_node_make_foreign(at, key, inputs, sets, NULL, 0));
 }
 
 bool onnx_name_rest(xir_node *at, xir_op *op) {
@@ -97,17 +90,12 @@ bool onnx_becomes(xir_node *at, xir_values inputs, xir_sets sets) {
 }
 
 bool onnx_becomes_map(xir_node *at, xir_values inputs, xir_sets sets) {
-    if (xir_node_failed(at)) return false;
     return row_becomes(at, without_end(inputs), sets);
 }
 
 xir_value *onnx_call(xir_node *at, const char *key, xir_values inputs, xir_sets sets, const xir_type *element,
                      const xir_ints *dims) {
-    if (xir_node_failed(at)) return NULL;
-    const xir_type *type = node_type(at, element, NULL, dims);
-    if (!type) return node_no_memory(at), NULL;
-    xir_op *op = xir_node_make_foreign(at, key, without_end(inputs), sets, &type, 1);
-    return op ? xir_op_output(op, 0) : NULL;
+    return foreign_tensor(at, key, without_end(inputs), sets, element, dims);
 }
 
 /* ---- the op itself on other elements ---------------------------------------------------------------------------- */
@@ -161,7 +149,6 @@ xir_status onnx_inferred(xir_node *at, const xir_op *op, const xir_type ***out) 
 
 xir_value *onnx_unsqueezed(xir_node *at, xir_value *v, int64_t axis) {
     onnx_form f = { .in = { v }, .n_in = 1 };
-    if (xir_node_failed(at) || !v) return NULL;
     const size_t rank = v_rank(v) + 1;
     const xir_ints own = node_own_dims(at, v), list = { &axis, 1 };
     xir_ints dims = xir_node_make_ints(at, rank, 1);
@@ -175,7 +162,6 @@ xir_value *onnx_unsqueezed(xir_node *at, xir_value *v, int64_t axis) {
 
 xir_value *onnx_long(xir_node *at, xir_value *v) {
     const xir_type *whole = xir_type_sint(at->c->ctx, 64);
-    if (xir_node_failed(at) || !v) return NULL;
     return whole ? xir_node_cast(at, v, whole) : (node_no_memory(at), NULL);
 }
 

@@ -10,7 +10,6 @@
 /* Copy; and what rounds integers, which does not change them. */
 bool onnx_back_copy(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (!node_is_class(at, "Copy") && !v_is_integer(x)) return xir_node_unsupported(at, "reals that are rounded");
     return onnx_becomes(at, INS(x), NO_SETS);
 }
@@ -26,7 +25,6 @@ bool onnx_back_unary(xir_node *at) {
 
 bool onnx_back_cast(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *y = xir_op_output(at->op, 0);
-    if (!x) return false;
     if (xir_type_is_quantized(v_element(x)) || xir_type_is_quantized(v_element(y)))
         return onnx_back_pairs(at);
     if (!node_casts_in_place(at, x, y)) return false;
@@ -51,7 +49,6 @@ static xir_value *bound(xir_node *at, const xir_type *element, double v, bool lo
 bool onnx_back_clip(xir_node *at) {
     const bool hard = node_is_class(at, "Hardtanh");
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const double least = xir_node_real(at, hard ? "min_val" : "min", -INFINITY),
                  most = xir_node_real(at, hard ? "max_val" : "max", INFINITY);
     if (isnan(least) || isnan(most)) return xir_node_unsupported(at, "bounds that are not numbers");
@@ -68,7 +65,6 @@ bool onnx_back_clip(xir_node *at) {
 /* x / 2 * (1 + erf(x / sqrt(2))) before version 20. */
 bool onnx_back_gelu(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (onnx_target(at) >= 20) return onnx_becomes(at, INS(x), NO_SETS);
     xir_value *erf = xir_node_unary(at, "Erf", xir_node_scaled(at, x, sqrt(0.5)));
     return xir_node_result(at, 0, xir_node_product(at, xir_node_scaled(at, x, 0.5), make_affine(at, erf, 1, 1)));
@@ -84,7 +80,6 @@ bool onnx_back_shrink(xir_node *at) {
 bool onnx_back_softplus(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     const double beta = xir_node_real(at, "beta", 1), threshold = xir_node_real(at, "threshold", 20);
-    if (!x) return false;
     if (node_is_class(at, "LogSigmoid")) {   /* -softplus(-x) */
         xir_value *y = xir_node_make(at, "Softplus", INS(xir_node_unary(at, "Neg", x)), SETS(REAL("threshold", 1e30)));
         return xir_node_result(at, 0, xir_node_unary(at, "Neg", y));
@@ -108,11 +103,8 @@ bool onnx_back_softplus(xir_node *at) {
 bool onnx_back_prelu(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *slope = onnx_weight(at, "alpha");
     if (!x || !slope) return false;
-    xir_ints dims = xir_node_make_ints(at, v_rank(x), 1);
     const xir_ints own = xir_node_dims(at, slope);
-    if (xir_node_failed(at)) return false;
-    const int64_t n = product_of(&own, 0, own.n);
-    if (n != 1 && dims.n) dims.v[onnx_channels_of(x)] = n;
+    const xir_ints dims = node_line(at, v_rank(x), onnx_channels_of(x), product_of(&own, 0, own.n));
     /* dims of 1 before the channels say nothing */
     size_t skip = 0;
     while (skip + 1 < dims.n && dims.v[skip] == 1) skip++;
@@ -130,9 +122,8 @@ static xir_value *with_factor(xir_node *at, xir_value *x, const double *factor, 
         if (!element_has(v_element(x), factor[i]))
             return xir_node_unsupported(at, "a factor that is not one of the integers"), NULL;
     if (n == 1) return xir_node_scaled(at, x, *factor);
-    xir_ints dims = xir_node_make_ints(at, v_rank(y), 1);
-    if (!dims.v || !dims.n) return xir_node_unsupported(at, "factors of channels"), NULL;
-    dims.v[onnx_channels_of(y)] = (int64_t)n;
+    if (!v_rank(y)) return xir_node_unsupported(at, "factors of channels"), NULL;
+    const xir_ints dims = node_line(at, v_rank(y), onnx_channels_of(y), (int64_t)n);
     return xir_node_product(at, x, xir_node_constant(at, v_element(x), &dims, factor, n));
 }
 
@@ -198,11 +189,9 @@ bool onnx_back_div(xir_node *at) {
     const bool scalar = node_is_class(at, "DivideScalar");
     const double divisor = xir_node_real(at, "divisor", 1);
     xir_value *x = xir_node_input(at, 0), *y = NULL;
-    if (!x) return false;
     if (scalar && !element_has(v_element(x), divisor)) return by_fraction(at, x, divisor);
     if (scalar) y = xir_node_scalar(at, v_element(x), divisor);
     else y = xir_node_input(at, 1);
-    if (!y) return false;
     const bool down = xir_node_is(at, "rounding_mode", "FLOOR"), exact = xir_node_is(at, "rounding_mode", "NONE");
     if (!scalar && v_is_integer(x) && shifts(at, x)) return true;
     if (v_is_integer(x)) return down ? floor_of_integers(at, x, y) : onnx_becomes(at, INS(x, y), NO_SETS);
@@ -218,7 +207,6 @@ bool onnx_back_div(xir_node *at) {
 
 bool onnx_back_pow(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
-    if (!x || !y) return false;
     if (!xir_type_equal(v_element(x), v_element(y))) {   /* as one type, where that changes no number */
         if (onnx_target(at) < 12 || !onnx_takes(at, "onnx::Pow", v_element(x)))
             return xir_node_unsupported(at, "operands of two types");
@@ -234,7 +222,6 @@ bool onnx_back_mod(xir_node *at) {
 /* Max and Min; and a ReLU of integers, as the maximum with 0. */
 bool onnx_back_extreme2(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (!node_is_class(at, "ReLU")) return onnx_becomes(at, INS(x, xir_node_input(at, 1)), NO_SETS);
     const bool plain = xir_node_real(at, "alpha", 0) == 0 && xir_node_real(at, "max_value", INFINITY) == INFINITY &&
                        xir_node_real(at, "threshold", 0) == 0;
@@ -245,7 +232,6 @@ bool onnx_back_extreme2(xir_node *at) {
 /* Equal; NotEqual; and Not of numbers, which is true where they are 0. */
 bool onnx_back_equal(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (node_is_class(at, "Not"))
         return v_is_bool(x) ? xir_node_unsupported(at, "truth")
                             : onnx_becomes(at, INS(x, xir_node_scalar(at, v_element(x), 0)), NO_SETS);
@@ -264,7 +250,6 @@ static const char *own_class(const xir_node *at) {
 /* Truth is compared as numbers. */
 bool onnx_back_compare(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
-    if (!x || !y) return false;
     if (v_is_bool(x)) {
         const xir_type *whole = xir_type_sint(at->c->ctx, 32);
         if (!whole) return node_no_memory(at);

@@ -6,7 +6,6 @@
 
 /* Integers of 32 or 64 bits. */
 static xir_value *index_of(xir_node *at, xir_value *v) {
-    if (!v) return NULL;
     const xir_integer_type *whole = xir_integer_type_of(xir_type_object(v_element(v)));
     return whole && whole->sign && xir_type_storage_bits(v_element(v)) == 32 ? v : onnx_long(at, v);
 }
@@ -38,7 +37,6 @@ bool onnx_back_gather(xir_node *at) {
 bool onnx_back_gather_nd(xir_node *at) {
     const int64_t batch = xir_node_int(at, "batch_dims", 0);
     xir_value *x = xir_node_input(at, 0), *index = onnx_long(at, xir_node_input(at, 1));
-    if (!x || !index) return false;
     if (batch && onnx_target(at) < 12) return xir_node_unsupported(at, "positions for each of a batch");
     return onnx_becomes(at, INS(x, index), (xir_sets){ &(xir_set)INT("batch_dims", batch), batch ? 1 : 0 });
 }
@@ -78,7 +76,6 @@ bool onnx_back_top_k(xir_node *at) {
                                 xir_type_with_element(at->c->ctx, type, whole, NULL) };
     if (!types[0] || !types[1]) return node_no_memory(at);
     x = xir_node_cast(at, x, wide);
-    if (!x) return false;
     xir_op *op = xir_node_make_foreign(at, at->to->row->name, INS(x, k),
                                        SETS(INT("axis", axis), INT("largest", xir_node_bool(at, "largest", true)),
                                             INT("sorted", xir_node_bool(at, "sorted", true))), types, 2);

@@ -6,6 +6,7 @@
 #include <math.h>
 #include "onnx/back.h"
 #include "spec/borders.h"
+#include "spec/moving.h"
 #include "spec/slicing.h"
 
 /* ---- shapes ----------------------------------------------------------------------------------------------------- */
@@ -34,17 +35,9 @@ bool onnx_back_reshape(xir_node *at) {
     return onnx_becomes(at, INS(x, xir_node_integers(at, &shape)), SETS(INT("allowzero", 1)));
 }
 
-/* Axes counted from the start. */
-static bool axes_from_start(xir_node *at, const char *name, size_t rank, xir_ints *axes) {
-    for (size_t i = 0; i < axes->n; i++)
-        if (!xir_node_axis(at, name, axes->v[i], rank, &axes->v[i])) return false;
-    return !xir_node_failed(at);
-}
-
 bool onnx_back_squeeze(xir_node *at) {
     xir_ints axes = { NULL, 0 };
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     onnx_form f = { .in = { x }, .n_in = 1 };
     (void)xir_node_items(at, "axis", &axes);
     if (!axes.n) {   /* every dim of 1: known ones */
@@ -54,7 +47,8 @@ bool onnx_back_squeeze(xir_node *at) {
         for (size_t i = 0; i < v_rank(x) && axes.v; i++) if (v_dim(x, i) == 1) axes.v[axes.n++] = (int64_t)i;
         if (!axes.n) return onnx_calls(at, "onnx::Identity", INS(x), NO_SETS);
     }
-    if (!axes_from_start(at, "attribute/axis", v_rank(x), &axes)) return false;
+    for (size_t i = 0; i < axes.n; i++)
+        if (!xir_node_axis(at, "attribute/axis", axes.v[i], v_rank(x), &axes.v[i])) return false;
     onnx_put_list(at, &f, "axes", 1, 13, &axes);
     return onnx_becomes(at, onnx_inputs(&f), onnx_sets(&f));
 }
@@ -62,8 +56,7 @@ bool onnx_back_squeeze(xir_node *at) {
 bool onnx_back_transpose(xir_node *at) {
     xir_ints dims;
     xir_value *x = xir_node_input(at, 0);
-    if (!x || !xir_node_items(at, "dims", &dims) || !axes_from_start(at, "attribute/dims", v_rank(x), &dims))
-        return false;
+    if (!order_of_op(at, x, &dims)) return false;
     xir_value *turned = onnx_turned_constant(at, x, &dims);
     return turned ? xir_node_result(at, 0, turned) : onnx_becomes(at, INS(x), SETS(LIST("perm", &dims)));
 }
@@ -72,7 +65,6 @@ bool onnx_back_transpose(xir_node *at) {
 bool onnx_back_expand(xir_node *at) {
     xir_ints sizes, known;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (!xir_node_has(at, 1)) {
         if (!xir_node_items(at, "sizes", &sizes)) return xir_node_unsupported(at, "its sizes are missing");
         for (size_t i = 0; i < sizes.n; i++) if (sizes.v[i] < 0) sizes.v[i] = 1;
@@ -101,10 +93,8 @@ static xir_value *raised(xir_node *at, xir_value *x, size_t rank) {
 bool onnx_back_tile(xir_node *at) {
     xir_ints counts;
     xir_value *x = xir_node_input(at, 0), *y = xir_op_output(at->op, 0);
-    if (!x) return false;
     const size_t rank = v_rank(y);
     x = raised(at, x, rank);
-    if (!x) return false;
     if (!xir_node_has(at, 1)) {
         if (!xir_node_items(at, "dims", &counts)) return xir_node_unsupported(at, "its counts are missing");
         if (!rank) return onnx_calls(at, "onnx::Identity", INS(x), NO_SETS);
@@ -128,9 +118,8 @@ bool onnx_back_shape(xir_node *at) {
     xir_value *x = xir_op_input(at->op, 0);
     if (!x || !xir_type_as_tensor(xir_value_type(x))) return xir_node_unsupported(at, "an input without a type");
     const int64_t rank = (int64_t)v_rank(x);
-    int64_t from = xir_node_int(at, "start", 0), to = xir_node_int(at, "end", rank);
-    from = from < 0 ? from + rank : from, to = to < 0 ? to + rank : to;
-    from = from < 0 ? 0 : from > rank ? rank : from, to = to < from ? from : to > rank ? rank : to;
+    int64_t from, to;
+    if (!part_of_shape(at, x, &from, &to)) return false;
     if (!from && to == rank) return onnx_becomes(at, INS(x), NO_SETS);
     if (onnx_target(at) >= 15) return onnx_becomes(at, INS(x), SETS(INT("start", from), INT("end", to)));
     const xir_ints all = { &(int64_t){ rank }, 1 };
@@ -142,7 +131,6 @@ bool onnx_back_constant_of_shape(xir_node *at) {
     const xir_ints one = { &(int64_t){ 1 }, 1 };
     const xir_value *y = xir_op_output(at->op, 0);
     xir_value *shape = onnx_long(at, xir_node_input(at, 0)), *value;
-    if (!shape) return false;
     value = xir_node_filled(at, v_element(y), &one, xir_node_real(at, "value", 0));
     return value && onnx_becomes(at, INS(shape), SETS(OBJ("value", value)));
 }
@@ -164,18 +152,12 @@ bool onnx_back_range(xir_node *at) {
 
 /* Concat; Stack, of operands with one more dim. */
 bool onnx_back_join(xir_node *at) {
-    const bool stack = node_is_class(at, "Stack");
+    joining j;
     xir_value **in = node_take(at, (at->n_in + 1) * sizeof *in);
-    int64_t axis;
-    if (!in) return node_no_memory(at);
-    const size_t rank = v_rank(xir_op_output(at->op, 0));
-    if (!xir_node_axis(at, "attribute/axis", xir_node_int(at, stack ? "dim" : "axis", stack ? 0 : -1), rank, &axis))
-        return false;
-    for (size_t i = 0; i < at->n_in; i++) {
-        in[i] = xir_node_input(at, i);
-        if (in[i] && stack) in[i] = onnx_unsqueezed(at, in[i], axis);
-    }
-    return onnx_becomes(at, (xir_values){ in, at->n_in }, SETS(INT("axis", axis)));
+    if (!in || !joining_of_op(at, &j)) return false;
+    for (size_t i = 0; i < j.in.size; i++)
+        in[i] = j.stacks ? onnx_unsqueezed(at, j.in.data[i], j.axis) : j.in.data[i];
+    return onnx_becomes(at, (xir_values){ in, j.in.size }, SETS(INT("axis", j.axis)));
 }
 
 bool onnx_back_split(xir_node *at) {
@@ -191,11 +173,8 @@ bool onnx_back_split(xir_node *at) {
     onnx_form f = { .in = { x }, .n_in = 1, .sets = { INT("axis", axis) }, .n_sets = 1 };
     for (size_t i = 0; i < n; i++) types[i] = xir_value_type(xir_op_output(at->op, (int64_t)i));
     onnx_put_list(at, &f, "split", 1, 13, &sections);
-    if (xir_node_failed(at)) return false;
     xir_op *op = xir_node_make_foreign(at, at->to->row->name, onnx_inputs(&f), onnx_sets(&f), types, n);
-    at->main = op;
-    for (size_t i = 0; op && i < at->n_out; i++) xir_node_result(at, i, xir_op_output(op, (int64_t)i));
-    return op && onnx_name_rest(at, op) && !xir_node_failed(at);
+    return foreign_gives(at, op) && onnx_name_rest(at, op);
 }
 
 /* ONNX moves a start before the first element to it, where XIR's Slice, going backward, picks nothing. */
@@ -237,9 +216,8 @@ bool onnx_back_slice(xir_node *at) {
 
 /* [before, after, before, …] as [before, before, …, after, …]. */
 static xir_value *sides_apart(xir_node *at, xir_value *amounts, size_t rank) {
-    static const int64_t swap[] = { 1, 0 };
     xir_value *pairs = make_shaped(at, amounts, (int64_t[]){ (int64_t)rank, 2 }, 2);
-    pairs = pairs ? xir_node_transposed(at, pairs, swap, 2, NULL) : NULL;
+    pairs = pairs ? make_swapped(at, pairs) : NULL;
     return make_shaped(at, pairs, (int64_t[]){ 2 * (int64_t)rank }, 1);
 }
 
@@ -262,7 +240,6 @@ bool onnx_back_pad(xir_node *at) {
 /* The channels [c, r, r] become parts of rows and columns: column, row, depth. */
 bool onnx_back_depth_to_space(xir_node *at) {
     xir_value *x = map_input(at);
-    if (!x) return false;
     if (v_rank(x) != 4) return xir_node_unsupported(at, "a map of %zu dims", v_rank(x));
     if (!v_is_real(x)) return xir_node_unsupported(at, "integers, of which ONNX Runtime has no kernel");
     return onnx_becomes_map(at, INS(x), SETS(INT("blocksize", xir_node_int(at, "upscale_factor", 1)),

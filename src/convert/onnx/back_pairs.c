@@ -18,9 +18,7 @@
 
 /* Quantize and BitCast keep the order of axes. */
 static bool keeps_dims(xir_node *at, const xir_value *x, const xir_value *y) {
-    bool same = v_rank(x) == v_rank(y);
-    for (size_t i = 0; same && i < v_rank(x); i++) same = v_dim(x, i) == v_dim(y, i);
-    return same || xir_node_unsupported(at, "other dims");
+    return v_same_dims(x, y) || xir_node_unsupported(at, "other dims");
 }
 
 static bool give(xir_node *at, xir_value *v) { return v && xir_node_result(at, 0, v) && !xir_node_failed(at); }

@@ -133,9 +133,7 @@ xir_value *linear_along(xir_node *at, const xir_value *v, const linear *t, const
                         const double *list) {
     if (!list || !v || xir_node_failed(at)) return NULL;
     if (t->n == 1) return xir_node_scalar(at, element, list[0]);
-    xir_ints dims = xir_node_make_ints(at, v_rank(v), 1);
-    if (!dims.v) return NULL;
-    dims.v[t->axis] = (int64_t)t->n;
+    const xir_ints dims = node_line(at, v_rank(v), t->axis, (int64_t)t->n);
     return xir_node_constant(at, element, &dims, list, t->n);
 }
 
@@ -183,9 +181,7 @@ xir_value *linear_real(xir_node *at, xir_value *q, const linear *t) {
     if (!type) return NULL;
     if (!can_read(at, t)) return xir_node_cast(at, linear_real64(at, q, t), real);
     const onnx_form f = form_of(at, linear_stored(at, q, t), t);
-    if (xir_node_failed(at)) return NULL;
-    xir_op *op = xir_node_make_foreign(at, "onnx::DequantizeLinear", onnx_inputs(&f), onnx_sets(&f), &type, 1);
-    return op ? xir_op_output(op, 0) : NULL;
+    return foreign_value(at, "onnx::DequantizeLinear", onnx_inputs(&f), onnx_sets(&f), type);
 }
 
 /* The axis of several scales of a DequantizeLinear; false if it has other attributes. */
@@ -216,10 +212,8 @@ xir_value *onnx_turned_constant(xir_node *at, xir_value *x, const xir_ints *orde
     in[0] = xir_node_transposed(at, in[0], order->v, order->n, NULL);
     if (!in[0]) return NULL;
     const xir_set set = INT("axis", now);
-    const xir_type *type = xir_value_type(xir_op_output(at->op, 0));
-    op = xir_node_make_foreign(at, "onnx::DequantizeLinear", (xir_values){ in, in[2] ? 3 : 2 },
-                               (xir_sets){ &set, v_rank(in[1]) ? 1 : 0 }, &type, 1);
-    return op ? xir_op_output(op, 0) : NULL;
+    return foreign_value(at, "onnx::DequantizeLinear", (xir_values){ in, in[2] ? 3 : 2 },
+                         (xir_sets){ &set, v_rank(in[1]) ? 1 : 0 }, xir_value_type(xir_op_output(at->op, 0)));
 }
 
 /* Any value as reals of 64 bits. */
@@ -237,8 +231,8 @@ xir_value *linear_quantised_by(xir_node *at, xir_value *x, const linear *t, cons
     const onnx_form f = form_of(at, x, &own);
     const xir_type *type = x && !xir_node_failed(at) ? with_element(at, x, t->stored) : NULL;
     if (!type) return NULL;
-    xir_op *op = xir_node_make_foreign(at, "onnx::QuantizeLinear", onnx_inputs(&f), onnx_sets(&f), &type, 1);
-    return op ? linear_view(at, xir_op_output(op, 0), t->element) : NULL;
+    xir_value *q = foreign_value(at, "onnx::QuantizeLinear", onnx_inputs(&f), onnx_sets(&f), type);
+    return q ? linear_view(at, q, t->element) : NULL;
 }
 
 /* Returns true if a multiple of a scale that the type has is not a float. */
@@ -249,7 +243,6 @@ static bool exceeds_floats(const linear *t) {
 
 xir_value *linear_clamped(xir_node *at, xir_value *v, double low, double high) {
     const bool single = (double)(float)low == low && (double)(float)high == high;
-    if (!v || xir_node_failed(at)) return NULL;
     if (single) return xir_node_make(at, "ClampScalar", INS(v), SETS(REAL("min", low), REAL("max", high)));
     v = xir_node_make(at, "Maximum", INS(v, xir_node_scalar(at, v_element(v), low)), NO_SETS);
     return v ? xir_node_make(at, "Minimum", INS(v, xir_node_scalar(at, v_element(v), high)), NO_SETS) : NULL;
@@ -263,7 +256,6 @@ static xir_value *stored_whole(xir_node *at, xir_value *whole, const linear *t, 
     if (t->any_zero) whole = xir_node_sum(at, whole, linear_along(at, whole, t, wide, linear_zeros(at, t)), 1, 1);
     if (t->bits <= 16) whole = xir_node_cast(at, whole, real);   /* more runtimes have a Clip of them */
     whole = linear_clamped(at, whole, least, t->most);
-    if (!whole) return NULL;
     if (!linear_can_write(at, t) || exceeds_floats(t))
         return linear_view(at, xir_node_cast(at, whole, t->stored), t->element);
     xir_value *v = whole;
@@ -275,7 +267,6 @@ static xir_value *stored_whole(xir_node *at, xir_value *whole, const linear *t, 
 xir_value *linear_rounded(xir_node *at, xir_value *v, const linear *t, bool full) {
     const xir_type *wide = linear_reals(at, XIR_FLOAT_FP64);
     xir_value *x = wide_of(at, v);
-    if (xir_node_failed(at) || !x) return NULL;
     xir_value *q = xir_node_quotient(at, x, linear_along(at, x, t, wide, t->scales));
     return stored_whole(at, make_rounded(at, q), t, full || !t->sign ? t->least : -t->most);
 }

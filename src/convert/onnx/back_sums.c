@@ -105,12 +105,8 @@ static const char *whole_equation(xir_node *at, xir_str text) {
 }
 
 bool onnx_back_einsum(xir_node *at) {
-    xir_value **in = node_take(at, (at->n_in + 1) * sizeof *in);
-    if (!in) return node_no_memory(at);
-    for (size_t i = 0; i < at->n_in; i++) in[i] = xir_node_input(at, i);
     const char *equation = whole_equation(at, xir_node_text(at, "equation", ""));
-    return equation && onnx_becomes(at, (xir_values){ in, at->n_in },
-                                    SETS(WORD("equation", xir_str_of(equation))));
+    return equation && onnx_becomes(at, node_inputs(at), SETS(WORD("equation", xir_str_of(equation))));
 }
 
 /* ---- normalisations --------------------------------------------------------------------------------------------- */
@@ -119,14 +115,12 @@ bool onnx_back_einsum(xir_node *at) {
 static xir_value *of_channels(xir_node *at, const char *name, const xir_type *element, int64_t n, double otherwise) {
     xir_value *v = onnx_weight(at, name);
     const xir_ints dims = { &n, 1 };
-    if (xir_node_failed(at)) return NULL;
     return v ? make_reshaped(at, v, &dims) : xir_node_filled(at, element, &dims, otherwise);
 }
 
 /* XIR has the statistics in factor and addend: here the mean is 0, the variance 1. */
 bool onnx_back_batch_norm(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (v_rank(x) != 2) x = map_input(at);
     else if (onnx_channels_of(x) != 1) return xir_node_unsupported(at, "channels that are not the second dim");
     if (!x || !xir_node_need_dims(at, x, 1, 2)) return false;
@@ -148,18 +142,14 @@ bool onnx_back_instance_norm(xir_node *at) {
 
 /* An operator whose result has the type of x, or NULL after a failure. */
 static xir_value *typed_as(xir_node *at, const char *key, xir_values inputs, xir_sets sets, const xir_value *x) {
-    const xir_type *type = xir_value_type(x);
-    xir_op *op = xir_node_failed(at) ? NULL : xir_node_make_foreign(at, key, inputs, sets, &type, 1);
-    return op ? xir_op_output(op, 0) : NULL;
+    return xir_node_failed(at) ? NULL : foreign_value(at, key, inputs, sets, xir_value_type(x));
 }
 
 /* y with a factor or an addend for each of its channels, if it has that attribute. */
 static xir_value *with_channels(xir_node *at, const char *key, xir_value *y, const char *name) {
     xir_value *v = onnx_weight(at, name);
     if (xir_node_failed(at) || !v || !y) return y;
-    xir_ints dims = xir_node_make_ints(at, v_rank(y) - 1, 1);
-    if (!dims.v) return NULL;
-    dims.v[0] = v_dim(y, 1);
+    const xir_ints dims = node_line(at, v_rank(y) - 1, 0, v_dim(y, 1));
     v = make_reshaped(at, v, &dims);
     return typed_as(at, key, INS(y, v), NO_SETS, y);
 }

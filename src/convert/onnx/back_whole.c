@@ -21,7 +21,6 @@ static double bits_of_sums(const xir_value *x, const xir_value *kernel, const xi
 bool onnx_back_whole_conv(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *kernel = xir_node_input(at, 1), *bias = xir_node_optional_input(at, 2);
     const xir_value *y = xir_op_output(at->op, 0);
-    if (xir_node_failed(at)) return false;
     const bool whole = v_is_integer(kernel) && (!bias || v_is_integer(bias)) && v_is_integer(y);
     const double bits = whole ? bits_of_sums(x, kernel, bias) : 0;
     if (!whole || bits <= 0 || bits > 53) return xir_node_unsupported(at, "sums of integers that no real has");

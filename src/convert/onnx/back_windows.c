@@ -112,12 +112,10 @@ bool onnx_back_max_pool(xir_node *at) {
 /* Another divisor is a factor of the average that counts padding. */
 static bool with_divisor(xir_node *at, const xir_value *x, const windows *w) {
     const xir_ints size = { (int64_t *)(uintptr_t)w->size, w->n };
-    window_sets sets = { .n = 0 };
+    windows counted = *w;
     if (!v_is_real(x)) return xir_node_unsupported(at, "another divisor of integers");
-    window_set_all(&sets, w, true, false);
-    window_set(&sets, "count_include_pad", 1);
-    xir_value *y = xir_node_make(at, BY_RANK(w->n, "AvgPool1d", "AvgPool2d", "AvgPool3d"), INS(xir_node_input(at, 0)),
-                                 (xir_sets){ sets.data, sets.n });
+    counted.counts = true, counted.divisor = 0;
+    xir_value *y = op_of_pool(at, xir_node_input(at, 0), &counted);
     return xir_node_result(at, 0, xir_node_scaled(at, y, (double)product_of(&size, 0, w->n) / (double)w->divisor));
 }
 
@@ -212,7 +210,6 @@ bool onnx_back_grid_sample(xir_node *at) {
     const int64_t version = onnx_target(at);
     if (!onnx_is_new_enough(at)) return false;
     xir_value *x = map_input(at);
-    if (!x) return false;
     if (v_rank(x) != 4 && v_rank(x) != 5)
         return xir_node_unsupported(at, "a map of %zu dims", v_rank(x));
     xir_value *grid = grid_of(at, v_rank(x));

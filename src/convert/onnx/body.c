@@ -4,6 +4,7 @@
 /* Helpers for hooks of nodes with subgraphs: their inputs, integers and stacked values, and opening a subgraph. */
 #include <stdio.h>
 #include <xir/onnx.h>
+#include "rows/row.h"
 #include "onnx/control.h"
 #include "support/numbers.h"
 
@@ -63,9 +64,7 @@ bool onnx_give(xir_node *at, size_t i, xir_value *v) {
     if (xir_node_failed(at) || !v || !node_wants(at, i)) return !xir_node_failed(at);
     if (list) return node_result_list(at, i, list->v, list->optional);
     if (!xir_type_as_tensor(xir_value_type(v)) && !node_has_inside(at, v)) {   /* XIR's Copy needs a type */
-        const xir_type *type = xir_value_type(v);
-        xir_op *op = xir_node_make_foreign(at, "onnx::Identity", INS(v), NO_SETS, &type, 1);
-        v = op ? xir_op_output(op, 0) : NULL;
+        v = foreign_value(at, "onnx::Identity", INS(v), NO_SETS, xir_value_type(v));
     }
     return v && xir_node_result(at, i, v);
 }

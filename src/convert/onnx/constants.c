@@ -58,7 +58,6 @@ bool onnx_constant_of_shape(xir_node *at) {
     xir_value *shape = xir_node_input(at, 0), *value = xir_node_attr_params(at, "value");
     const xir_type *element = xir_type_float(at->c->ctx, XIR_FLOAT_FP32);
     xir_set of = REAL("value", 0);
-    if (xir_node_failed(at)) return false;
     if (value) {
         int64_t n, whole = 0;
         double real = 0;
@@ -86,10 +85,8 @@ bool onnx_range(xir_node *at) {
 bool onnx_eye_like(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     int64_t k = xir_node_int(at, "k", 0), type = xir_node_int(at, "dtype", 0);
-    if (xir_node_failed(at)) return false;
     const xir_type *element = xir_node_attr(at, "dtype") ? onnx_given_element(at, type) : v_element(x);
-    if (v_rank(x) != 2)
-        return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected 2 dims, found %zu", v_rank(x));
+    if (!onnx_ranked(at, 0, x, 2, 2)) return false;
     if (!element) return xir_node_unsupported(at, "elements of TensorProto.DataType %lld", (long long)type);
     if (!xir_node_need_dims(at, x, 0, 2)) return false;
     xir_ints dims = xir_node_dims(at, x);

@@ -308,11 +308,8 @@ bool onnx_become_custom(xir_node *at) {
     }
     for (size_t i = 0; i < n_out; i++) types[i] = xir_value_type(xir_op_output(at->op, (int64_t)i));
     const char *key = type_of_node(at);
-    if (xir_node_failed(at)) return false;
     xir_op *op = xir_node_make_foreign(at, key, (xir_values){ in, n_in }, (xir_sets){ s.sets, s.n }, types, n_out);
-    at->main = op;
-    for (size_t i = 0; op && i < at->n_out; i++) xir_node_result(at, i, xir_op_output(op, (int64_t)i));
-    return op && onnx_name_rest(at, op) && !xir_node_failed(at);
+    return foreign_gives(at, op) && onnx_name_rest(at, op);
 }
 
 /* With `custom`, what nothing else converts. A part of an op is never such a node: the whole op is one. */

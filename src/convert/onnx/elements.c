@@ -11,13 +11,9 @@
 static xir_value *any_right_side(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
     int64_t axis;
-    if (xir_node_failed(at)) return NULL;
     if (at->cls->version < 7 && xir_node_attr(at, "axis") && v_rank(y)) {
         if (!node_axis(at, "axis", 0, v_rank(x), &axis)) return NULL;
-        xir_ints dims = xir_node_make_ints(at, v_rank(x) > v_rank(y) + (size_t)axis ? v_rank(x) - (size_t)axis
-                                           : v_rank(y), 1);
-        for (size_t i = 0; i < v_rank(y) && i < dims.n; i++) dims.v[i] = v_dim(y, i);
-        if (!xir_node_failed(at) && dims.n != v_rank(y)) y = make_reshaped(at, y, &dims);
+        if (v_rank(x) > v_rank(y) + (size_t)axis) y = make_widened(at, y, v_rank(x) - (size_t)axis, 0);
     }
     return xir_node_broadcasts(at, 0, x, 1, y) ? y : NULL;
 }
@@ -42,7 +38,6 @@ bool onnx_pow(xir_node *at) {
 
 bool onnx_div(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *y = right_side(at);
-    if (xir_node_failed(at)) return false;
     return xir_node_becomes(at, "Div", INS(x, y),
                             SETS(WORD("rounding_mode", xir_str_of(v_is_integer(x) ? "TRUNC" : "NONE"))));
 }
@@ -83,7 +78,6 @@ bool onnx_where(xir_node *at) {
 
 static bool cast(xir_node *at, const xir_type *to) {
     xir_value *x = xir_node_input(at, 0);
-    if (xir_node_failed(at)) return false;
     xir_value *y = xir_node_cast(at, x, to);
     return xir_node_result(at, 0, y == x ? xir_node_unary(at, "Copy", x) : y);
 }
@@ -141,10 +135,8 @@ bool onnx_gelu(xir_node *at) {
 /* Slopes of channels have one dim less than x, [channels, 1, …]; before version 7 one dim. */
 bool onnx_prelu(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *slope = xir_node_input(at, 1);
-    if (xir_node_failed(at)) return false;
     const xir_ints dims = xir_node_dims(at, slope);
     const size_t rank = v_rank(x);
-    if (xir_node_failed(at)) return false;
     bool channels = rank >= 2 && dims.n == rank - 1 && product_of(&dims, 1, dims.n) == 1;
     if (dims.n == 1 && at->cls->version < 7) channels = rank >= 2;
     else if (!xir_node_broadcasts(at, 0, x, 1, slope)) return false;
@@ -154,7 +146,6 @@ bool onnx_prelu(xir_node *at) {
 /* x + bias below -lambda, else x - bias above lambda, else 0. */
 static bool shrunk_by(xir_node *at, double bias, double lambda) {
     xir_value *x = xir_node_input(at, 0);
-    if (xir_node_failed(at)) return false;
     const xir_type *element = v_element(x);
     if (!element_has(element, bias) || !element_has(element, lambda))
         return xir_node_unsupported(at, "a bias or lambd that is not one of the integers");
@@ -186,7 +177,6 @@ bool onnx_celu(xir_node *at) {
 /* x above alpha, else 0. A plain ReLU would keep the threshold itself. */
 bool onnx_thresholded_relu(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (xir_node_failed(at)) return false;
     xir_value *above = xir_node_make(at, "Greater",
                                      INS(x, xir_node_scalar(at, v_element(x), xir_node_real(at, "alpha", 1))), NO_SETS);
     return xir_node_becomes(at, "Where", INS(x, xir_node_scalar(at, v_element(x), 0), above), NO_SETS);
@@ -200,7 +190,6 @@ bool onnx_is_nan(xir_node *at) {
 bool onnx_is_inf(xir_node *at) {
     bool above = xir_node_int(at, "detect_positive", 1), below = xir_node_int(at, "detect_negative", 1);
     xir_value *x = xir_node_input(at, 0);
-    if (xir_node_failed(at)) return false;
     if (!above && !below) return xir_node_unsupported(at, "a test for neither infinity");
     xir_value *infinite = xir_node_scalar(at, v_element(x), above ? INFINITY : -INFINITY);
     return xir_node_becomes(at, "Equal", INS(above && below ? xir_node_unary(at, "Abs", x) : x, infinite), NO_SETS);
@@ -211,7 +200,6 @@ bool onnx_dropout(xir_node *at) {
     xir_ints training;
     double ratio;
     xir_value *x = xir_node_input(at, 0);
-    if (xir_node_failed(at)) return false;
     if (xir_node_has(at, 2)) {
         if (!xir_node_ints(at, 2, &training)) return false;
         if (training.n == 1 && training.v[0]) {

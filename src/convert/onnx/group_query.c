@@ -49,7 +49,6 @@ static bool read_heads(xir_node *at, group_query *g) {
 static bool read_inputs(xir_node *at, group_query *g) {
     xir_value *q = xir_node_input(at, QUERY), *k = xir_node_optional_input(at, KEY),
               *v = xir_node_optional_input(at, VALUE);
-    if (xir_node_failed(at)) return false;
     if (!k != !v) return xir_node_invalid(at, XIR_E_MISSING, k ? "input/2" : "input/1",
                                           "expected both keys and values, or neither");
     if (v_rank(q) != 3 || (k && (v_rank(k) != 3 || v_rank(v) != 3)))
@@ -105,7 +104,6 @@ static bool count_before(xir_node *at, group_query *g) {
     /* some exporters write a row or a column */
     if (v_rank(lengths) == 2 && (v_dim(lengths, 0) == 1 || v_dim(lengths, 1) == 1))
         lengths = make_shaped(at, lengths, (int64_t[]){ -1 }, 1);
-    if (!lengths) return false;
     if (v_rank(lengths) != 1)
         return xir_node_invalid(at, XIR_E_BOUNDS, "input/5", "expected 1 dim, found %zu", v_rank(lengths));
     if (v_rank(total) > 1)
@@ -176,10 +174,7 @@ static xir_value *places_of(xir_node *at, const group_query *g) {
 static bool rotate(xir_node *at, group_query *g) {
     xir_value *places = places_of(at, g);
     const xir_value *table = xir_node_input(at, COSINES);
-    if (xir_node_failed(at)) return false;
-    if (v_rank(table) != 2) return xir_node_invalid(at, XIR_E_BOUNDS, "input/7", "expected 2 dims, found %zu",
-                                                    v_rank(table));
-    if (!xir_node_need_dims(at, table, 1, 2)) return false;
+    if (!onnx_ranked(at, 7, table, 2, 2) || !xir_node_need_dims(at, table, 1, 2)) return false;
     const int64_t half = v_dim(table, 1);
     if (half < 1 || half > g->size / 2) {
         return xir_node_invalid(at, XIR_E_INVALID, "input/7",
@@ -214,7 +209,6 @@ static xir_value *visible(xir_node *at, const group_query *g, xir_value *q, xir_
 
 /* A row of zeros in front of dim `axis`. */
 static xir_value *after_zero(xir_node *at, xir_value *x, size_t axis) {
-    if (xir_node_failed(at) || !x) return NULL;
     xir_ints cells = xir_node_make_ints(at, 2 * v_rank(x), 0);
     if (!cells.v) return NULL;
     cells.v[2 * axis] = 1;
@@ -259,7 +253,6 @@ bool onnx_ms_group_query_attention(xir_node *at) {
     const double scale = xir_node_real(at, "scale", 0);
     const xir_set sets[] = { INT("is_causal", plain), REAL("softcap", xir_node_real(at, "softcap", 0)),
                              REAL("scale", scale) };
-    if (xir_node_failed(at)) return false;
     xir_value *y = xir_node_make(at, "Attention", INS(q, k, v, mask), (xir_sets){ sets, scale != 0 ? 3 : 2 });
     y = y ? onnx_heads_exchanged(at, y) : NULL;
     return xir_node_result(at, 0, onnx_from_heads(at, y));

@@ -45,7 +45,6 @@ bool onnx_top_k(xir_node *at) {
 
 bool onnx_gather_nd(xir_node *at) {
     xir_value *data = xir_node_input(at, 0), *indices = xir_node_input(at, 1);
-    if (xir_node_failed(at)) return false;
     if (v_rank(indices) == 0) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "expected at least 1 dim, found none");
     }
@@ -100,10 +99,8 @@ bool onnx_one_hot(xir_node *at) {
     if (xir_node_failed(at) || !xir_node_axis(at, "attribute/axis", axes.v[0], v_rank(index), &axes.v[0])) return false;
     xir_ints places = xir_node_series(at, 0, (size_t)depth.v[0]), from_end =
         xir_node_series(at, -depth.v[0], (size_t)depth.v[0]);
-    xir_ints dims = xir_node_make_ints(at, v_rank(index), 1), zero = xir_node_make_ints(at, 1, 0),
-             one = xir_node_make_ints(at, 1, 1);
-    if (xir_node_failed(at)) return false;
-    dims.v[axes.v[0]] = depth.v[0];
+    const xir_ints dims = node_line(at, v_rank(index), (size_t)axes.v[0], depth.v[0]);
+    const xir_ints zero = { (int64_t[]){ 0 }, 1 }, one = { (int64_t[]){ 1 }, 1 };
     xir_value *hot = xir_node_make(at, "Equal", INS(index, make_reshaped(at, xir_node_integers(at, &places), &dims)),
                                    NO_SETS);
     xir_value *end = xir_node_make(at, "Equal", INS(index, make_reshaped(at, xir_node_integers(at, &from_end), &dims)),
@@ -135,10 +132,8 @@ bool onnx_trilu(xir_node *at) {
     xir_ints k = xir_node_make_ints(at, 1, 0);
     const bool given = xir_node_has(at, 1), known = !given || xir_node_is_constant(at, 1);
     if (given && known && !xir_node_ints(at, 1, &k)) return false;
-    if (xir_node_failed(at)) return false;
     size_t rank = v_rank(x);
-    if (rank < 2)
-        return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected at least 2 dims, found %zu", rank);
+    if (!onnx_ranked(at, 0, x, 2, SIZE_MAX)) return false;
     if (k.n != 1) return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "expected one number, found %zu", k.n);
     bool above = xir_node_int(at, "upper", 1);
     if (!known || v_dim(x, rank - 2) < 0 || v_dim(x, rank - 1) < 0) {

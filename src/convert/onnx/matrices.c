@@ -27,10 +27,8 @@ static xir_value *ones(xir_node *at, const xir_type *e, int64_t n, char where) {
  * to its sign. */
 bool onnx_det(xir_node *at) {
     xir_value *a = xir_node_input(at, 0), *f = a;
-    if (xir_node_failed(at)) return false;
     const size_t rank = v_rank(a);
-    if (rank < 2) return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected at least 2 dims, found %zu", rank);
-    if (!xir_node_need_dims(at, a, rank - 2, rank)) return false;
+    if (!onnx_ranked(at, 0, a, 2, SIZE_MAX) || !xir_node_need_dims(at, a, rank - 2, rank)) return false;
     const int64_t n = v_dim(a, rank - 1);
     if (v_dim(a, rank - 2) != n) {
         return xir_node_invalid(at, XIR_E_INVALID, "input/0",
@@ -59,7 +57,6 @@ bool onnx_det(xir_node *at) {
 /* -1 - x of a signed integer, the greatest minus x of an unsigned one. */
 bool onnx_bitwise_not(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (xir_node_failed(at)) return false;
     const xir_type *e = v_element(x), *wide = xir_type_sint(at->c->ctx, 64);
     const xir_integer_type *integer = xir_integer_type_of(xir_type_object(e));
     const uint64_t bits = xir_type_storage_bits(e);
@@ -72,7 +69,6 @@ bool onnx_bitwise_not(xir_node *at) {
 
 /* A whole quotient, rounded down, or its remainder. */
 static xir_value *divided(xir_node *at, const char *cls, xir_value *x, xir_value *by) {
-    if (!x || !by) return NULL;
     return !strcmp(cls, "Mod") ? xir_node_make(at, cls, INS(x, by), NO_SETS)
                                : xir_node_make(at, cls, INS(x, by), SETS(WORD("rounding_mode", XIR_STR("FLOOR"))));
 }
@@ -142,8 +138,7 @@ bool onnx_tensor_scatter(xir_node *at) {
     if (axis == 0)
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/axis",
                                 "axis: expected another dim than that of the batch");
-    if (v_rank(update) != rank)
-        return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "expected %zu dims, found %zu", rank, v_rank(update));
+    if (!onnx_ranked(at, 1, update, rank, rank)) return false;
     if (!xir_node_need_dims(at, cache, 0, rank) || !xir_node_need_dims(at, update, 0, rank)) return false;
     const xir_ints dims = xir_node_dims(at, update);
     if (xir_node_failed(at)) return false;
@@ -155,11 +150,8 @@ bool onnx_tensor_scatter(xir_node *at) {
     }
     if (!node_at_most(at, dims.v[axis], MOST_LISTED, "dim %lld of input 1", (long long)axis)) return false;
     const xir_type *whole = xir_type_sint(at->c->ctx, 64);
-    xir_ints line = xir_node_make_ints(at, rank, 1), rows = xir_node_make_ints(at, rank, 1);
-    if (xir_node_failed(at)) return false;
-    line.v[axis] = dims.v[axis], rows.v[0] = dims.v[0];
-    const xir_ints series = xir_node_series(at, 0, (size_t)dims.v[axis]);
-    xir_value *places = make_reshaped(at, xir_node_integers(at, &series), &line);
+    const xir_ints rows = node_line(at, rank, 0, dims.v[0]), series = xir_node_series(at, 0, (size_t)dims.v[axis]);
+    xir_value *places = make_line(at, xir_node_integers(at, &series), rank, (size_t)axis);
     if (from) {
         if (v_rank(from) != 1 || (v_dim(from, 0) >= 0 && v_dim(from, 0) != dims.v[0])) {
             return xir_node_invalid(at, XIR_E_INVALID, "input/2", "expected %lld places, one for each batch",

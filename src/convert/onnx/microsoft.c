@@ -45,7 +45,6 @@ bool onnx_ms_fast_gelu(xir_node *at) {
 /* The sum's left half times the GELU of its right half. */
 bool onnx_ms_bias_split_gelu(xir_node *at) {
     xir_value *x = biased(at);
-    if (!x) return false;
     const size_t last = v_rank(x) - 1;
     if (!xir_node_need_dims(at, x, last, last + 1)) return false;
     const int64_t half = v_dim(x, last) / 2;
@@ -177,12 +176,8 @@ bool onnx_ms_causal_conv(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *kernel = xir_node_input(at, 1), *state = xir_node_optional_input(at, 3);
     if (!xir_node_one_of(at, "activation", "none", "none|silu|swish") || xir_node_failed(at)) return false;
     if (xir_node_int(at, "ndim", 1) != 1) return xir_node_unsupported(at, "more than one dim to convolve");
-    if (v_rank(x) != 3 || v_rank(kernel) != 3) {
-        return xir_node_invalid(at, XIR_E_BOUNDS, v_rank(x) != 3 ? "input/0" : "input/1", "expected 3 dims, found %zu",
-                                v_rank(v_rank(x) != 3 ? x : kernel));
-    }
-    if (state && v_rank(state) != 3)
-        return xir_node_invalid(at, XIR_E_BOUNDS, "input/3", "expected 3 dims, found %zu", v_rank(state));
+    if (!onnx_ranked(at, 0, x, 3, 3) || !onnx_ranked(at, 1, kernel, 3, 3)) return false;
+    if (state && !onnx_ranked(at, 3, state, 3, 3)) return false;
     if (!xir_node_need_dims(at, x, 1, 2) || !xir_node_need_dims(at, kernel, 0, 3)) return false;
     const int64_t channels = v_dim(x, 1), size = v_dim(kernel, 2);
     if (v_dim(kernel, 0) != channels || v_dim(kernel, 1) != 1 || size < 1 || size > MOST) {
@@ -205,7 +200,6 @@ bool onnx_ms_causal_conv(xir_node *at) {
                                                    xir_node_transposed(at, kernel, order, 3, NULL),
                                                    xir_node_optional_input(at, 2)), SETS(INT("groups", channels)));
     y = xir_node_channels_second(at, y);
-    if (!y || xir_node_failed(at)) return false;
     if (size == 1 && node_wants(at, 1)) return xir_node_unsupported(at, "a state without elements");
     if (node_wants(at, 1)) xir_node_result(at, 1, make_part(at, x, 2, 1 - size, INT64_MAX, 1));
     return xir_node_result(at, 0, xir_node_is(at, "activation", "none") || !xir_node_attr(at, "activation") ? y

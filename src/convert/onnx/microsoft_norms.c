@@ -19,7 +19,6 @@ static bool skip_norm(xir_node *at, bool rms, size_t bias_at) {
     xir_value *sum = xir_node_sum(at, x, skip, 1, 1);
     if (bias) sum = xir_node_sum(at, sum, bias, 1, 1);
     const xir_ints axes = xir_node_series(at, (int64_t)v_rank(x) - 1, 1);
-    if (xir_node_failed(at)) return false;
     mean = rms ? NULL : node_wants(at, 1) || node_wants(at, 2) ? xir_node_reduced(at, "Mean", sum, &axes, true) : NULL;
     if (rms && node_wants(at, 1)) return xir_node_unsupported(at, "the mean, which is not computed");
     if (mean) xir_node_result(at, 1, mean);
@@ -55,9 +54,7 @@ bool onnx_ms_embed_layer_normalization(xir_node *at) {
     xir_value *ids = xir_node_input(at, 0), *segments = xir_node_optional_input(at, 1), *words = xir_node_input(at, 2),
               *positions = xir_node_input(at, 3), *of_segments = xir_node_optional_input(at, 4),
               *mask = xir_node_optional_input(at, 7), *places = xir_node_optional_input(at, 8);
-    if (xir_node_failed(at)) return false;
-    if (v_rank(ids) != 2)
-        return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected 2 dims, found %zu", v_rank(ids));
+    if (!onnx_ranked(at, 0, ids, 2, 2)) return false;
     if (!segments != !of_segments) {
         return xir_node_invalid(at, XIR_E_MISSING, segments ? "input/4" : "input/1",
                                 "expected both ids and a table of segments, or neither");
@@ -79,7 +76,6 @@ bool onnx_ms_embed_layer_normalization(xir_node *at) {
 static xir_value *group_norm(xir_node *at, xir_value *x, bool last) {
     xir_value *gamma = xir_node_params(at, 1), *beta = xir_node_params(at, 2);
     const int64_t activation = xir_node_int(at, "activation", 0);
-    if (xir_node_failed(at) || !x) return NULL;
     if (v_rank(x) != 4) return xir_node_unsupported(at, "%zu dims", v_rank(x)), NULL;
     if (activation < 0 || activation > 1) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/activation", "activation: expected 0 or 1, found %lld",
@@ -100,7 +96,6 @@ bool onnx_ms_group_norm(xir_node *at) {
 /* Of x + skip + bias: channels come last. The skip may be one number for each channel of a sample. */
 bool onnx_ms_skip_group_norm(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *skip = xir_node_input(at, 3), *bias = xir_node_optional_input(at, 4);
-    if (xir_node_failed(at)) return false;
     if (!xir_node_int(at, "channels_last", 1)) return xir_node_unsupported(at, "channels that are not the last dim");
     if (v_rank(skip) == 2) skip = make_shaped(at, skip, (int64_t[]){ v_dim(skip, 0), 1, 1, v_dim(skip, 1) }, 4);
     if (!onnx_broadcasts_to(at, x, 3, skip) || (bias && !onnx_broadcasts_to(at, x, 4, bias))) return false;

@@ -20,7 +20,6 @@ static xir_value *real_of(xir_node *at, size_t i) {
 /* Without a zero point the output has the elements of input `like`, and 0 in the middle. */
 static xir_value *quantized_as(xir_node *at, xir_value *y, size_t scale_at, size_t like) {
     xir_value *scale = xir_node_input(at, scale_at), *zero = xir_node_optional_input(at, scale_at + 1);
-    if (xir_node_failed(at) || !y) return NULL;
     if (!zero) zero = xir_node_scalar(at, v_element(xir_node_input(at, like)), 0);
     return onnx_quantized(at, y, scale, zero);
 }
@@ -29,7 +28,6 @@ static xir_value *quantized_as(xir_node *at, xir_value *y, size_t scale_at, size
  * the output are inputs `scale_at` and the next one. */
 static xir_value *rounded_steps(xir_node *at, xir_value *y, size_t scale_at) {
     xir_value *scale = xir_node_input(at, scale_at), *zero = xir_node_optional_input(at, scale_at + 1);
-    if (xir_node_failed(at) || !y) return NULL;
     const xir_type *stored = v_element(zero ? zero : xir_node_input(at, 0)), *real = v_element(scale);
     if (zero) y = xir_node_sum(at, y, xir_node_cast(at, zero, real), 1, 1);
     y = onnx_quantized(at, y, xir_node_scalar(at, real, 1), xir_node_scalar(at, stored, 0));
@@ -68,7 +66,6 @@ bool onnx_ms_qlinear_mul(xir_node *at) {
 
 bool onnx_ms_qlinear_unary(xir_node *at) {
     xir_value *x = real_of(at, 0);
-    if (!x) return false;
     const bool leaky = node_is_class(at, "QLinearLeakyRelu");
     x = leaky ? xir_node_make(at, "ReLU", INS(x), SETS(REAL("alpha", xir_node_real(at, "alpha", 0.01))))
       : xir_node_unary(at, "Sigmoid", x);
@@ -94,7 +91,6 @@ bool onnx_ms_qlinear_concat(xir_node *at) {
     xir_value **parts = node_take(at, (n + 1) * sizeof *parts);
     if (!parts) return node_no_memory(at);
     for (size_t i = 0; i < n; i++) parts[i] = real_of(at, 2 + 3 * i);
-    if (xir_node_failed(at)) return false;
     int64_t axis;
     if (!node_axis(at, "axis", 0, v_rank(parts[0]), &axis)) return false;
     xir_value *all = xir_node_make(at, "Concat", (xir_values){ parts, n }, SETS(INT("axis", axis)));
@@ -122,13 +118,9 @@ bool onnx_ms_qlinear_pool(xir_node *at) {
 /* Integers are added; the sum times (scale of x / number of elements) is rounded. */
 bool onnx_ms_qlinear_global_pool(xir_node *at) {
     xir_value *x = onnx_centred(at, 0, 2, 1), *scale = xir_node_input(at, 1);
-    if (xir_node_failed(at)) return false;
     const size_t first = xir_node_int(at, "channels_last", 0) ? 1 : 2;
-    if (v_rank(x) < 3) return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected at least 3 dims, found %zu",
-                                               v_rank(x));
-    if (!xir_node_need_dims(at, x, first, first + v_rank(x) - 2)) return false;
+    if (!onnx_ranked(at, 0, x, 3, SIZE_MAX) || !xir_node_need_dims(at, x, first, first + v_rank(x) - 2)) return false;
     const xir_ints axes = xir_node_series(at, (int64_t)first, v_rank(x) - 2), dims = xir_node_dims(at, x);
-    if (xir_node_failed(at)) return false;
     const double n = (double)product_of(&dims, first, first + axes.n);
     if (n < 1) return xir_node_unsupported(at, "an image without cells");
     xir_value *sum = xir_node_cast(at, xir_node_reduced(at, "Sum", x, &axes, true), v_element(scale));
@@ -177,18 +169,13 @@ bool onnx_ms_dynamic_quantize_matmul(xir_node *at) {
 /* Inputs: a, b, each with scale and zero point; a bias in 32 bits, in the scale of the product; scale and zero point of
  * the output, which is real without them. */
 bool onnx_ms_qgemm(xir_node *at) {
-    static const int64_t swap[] = { 1, 0 };
     xir_value *a = onnx_centred(at, 0, 2, 0), *b = xir_node_input(at, 3), *bias = xir_node_optional_input(at, 6);
     const bool turn = xir_node_int(at, "transB", 0);
     const double alpha = xir_node_real(at, "alpha", 1);
-    if (xir_node_failed(at)) return false;
-    if (v_rank(a) != 2 || v_rank(b) != 2) {
-        return xir_node_invalid(at, XIR_E_BOUNDS, v_rank(a) != 2 ? "input/0" : "input/3", "expected 2 dims, found %zu",
-                                v_rank(v_rank(a) != 2 ? a : b));
-    }
+    if (!onnx_ranked(at, 0, a, 2, 2) || !onnx_ranked(at, 3, b, 2, 2)) return false;
     b = onnx_centred(at, 3, 5, turn ? 0 : 1);
-    if (xir_node_int(at, "transA", 0)) a = xir_node_transposed(at, a, swap, 2, NULL);
-    if (turn) b = xir_node_transposed(at, b, swap, 2, NULL);
+    if (xir_node_int(at, "transA", 0)) a = make_swapped(at, a);
+    if (turn) b = make_swapped(at, b);
     xir_value *y = onnx_product(at, a, b, NULL);
     if (bias && y) y = xir_node_sum(at, y, bias, 1, 1);
     y = scaled_product(at, y, xir_node_input(at, 1), xir_node_input(at, 4));

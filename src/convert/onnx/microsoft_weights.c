@@ -83,7 +83,6 @@ static xir_value *in_groups(xir_node *at, xir_value *w, xir_value *scale, xir_va
 
 /* a times the transpose of B, whose rows are blocks of numbers of a few bits with a scale each. */
 bool onnx_ms_matmul_nbits(xir_node *at) {
-    static const int64_t swap[] = { 1, 0 };
     enum { MOST = 1 << 24 };
     xir_value *a = xir_node_input(at, 0), *b = xir_node_input(at, 1), *scale = xir_node_input(at, 2),
               *bias = xir_node_optional_input(at, 5);
@@ -115,8 +114,7 @@ bool onnx_ms_matmul_nbits(xir_node *at) {
         w = make_shaped(at, w, (int64_t[]){ n, blocks * block }, 2);
         if (blocks * block != k) w = make_part(at, w, 1, 0, k, 1);
     }
-    if (!w) return false;
-    w = xir_node_transposed(at, xir_node_cast(at, w, v_element(a)), swap, 2, NULL);
+    w = make_swapped(at, xir_node_cast(at, w, v_element(a)));
     return xir_node_result(at, 0, onnx_product(at, a, w, bias));
 }
 
@@ -136,10 +134,9 @@ static xir_value *widened(xir_node *at, xir_value *x, int64_t bits, const int64_
 
 static bool same_dims(xir_node *at, size_t i, const xir_value *v, const int64_t *dims, size_t n) {
     const input_place here = place_of_input(i);
-    bool same = v_rank(v) == n;
-    for (size_t k = 0; same && k < n; k++) same = v_dim(v, k) == dims[k];
-    return same || xir_node_invalid(at, XIR_E_INVALID, here.text, "input %zu: its dims are not those of the blocks of "
-                                    "input 0", i);
+    if (type_has_dims(xir_value_type(v), dims, n)) return true;
+    return xir_node_invalid(at, XIR_E_INVALID, here.text, "input %zu: its dims are not those of the blocks of input 0",
+                            i);
 }
 
 /* Inputs: the data, the places of rows, a scale and perhaps a zero point for each block along an axis. The rows are
@@ -163,7 +160,6 @@ bool onnx_ms_gather_block_quantized(xir_node *at) {
     if (!packed && (bits != 4 || !small)) return xir_node_unsupported(at, "other elements than bytes, or 4 bits");
     if (!node_at_most(at, v_dim(x, (size_t)axis), MOST_LISTED, "dim %lld of input 0", (long long)axis)) return false;
     if (packed) x = widened(at, x, bits, NULL);
-    if (!x) return false;
     xir_ints dims = xir_node_dims(at, x);
     if (xir_node_failed(at)) return false;
     const int64_t size = dims.v[axis], blocks = size / block + (size % block != 0);
@@ -189,7 +185,6 @@ bool onnx_ms_gather_block_quantized(xir_node *at) {
     const size_t at_axis = (size_t)axis + (axis > gathered ? v_rank(places) - 1 : 0);
     xir_ints of = xir_node_make_ints(at, (size_t)size, 0);
     for (int64_t i = 0; of.v && i < size; i++) of.v[i] = i / block;
-    if (!of.v) return false;
     scale = make_taken(at, scale, at_axis, &of);
     if (point) x = xir_node_sum(at, x, make_taken(at, point, at_axis, &of), 1, -1);
     else if (packed) x = xir_node_sum(at, x, xir_node_scalar(at, v_element(scale), (double)(1 << (bits - 1))), 1, -1);

@@ -7,6 +7,7 @@
 #include "onnx/rows.h"
 #include "formula/parts.h"
 #include "spec/borders.h"
+#include "spec/moving.h"
 #include "spec/slicing.h"
 #include "support/numbers.h"
 
@@ -32,7 +33,6 @@ bool onnx_squeeze(xir_node *at) {
     }
     const char *where = place_of(at, "axes", 1, 13, room);
     xir_ints dims = xir_node_dims(at, x);
-    if (xir_node_failed(at)) return false;
     for (size_t i = 0; i < axes.n; i++) {
         int64_t axis;
         if (!xir_node_axis(at, where, axes.v[i], dims.n, &axis)) return false;
@@ -67,27 +67,16 @@ bool onnx_unsqueeze(xir_node *at) {
 bool onnx_transpose(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     xir_ints perm;
-    if (xir_node_failed(at)) return false;
     size_t rank = v_rank(x);
     if (!xir_node_items(at, "perm", &perm)) {
         perm = xir_node_make_ints(at, rank, 0);
         for (size_t i = 0; i < perm.n; i++) perm.v[i] = (int64_t)(rank - 1 - i);
     }
-    if (xir_node_failed(at)) return false;
     if (perm.n != rank) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/perm",
                                 "perm: expected %zu items, one for each dim of input 0, found %zu", rank, perm.n);
     }
-    xir_ints seen = xir_node_make_ints(at, rank, 0);
-    for (size_t i = 0; i < seen.n; i++) {
-        int64_t axis;
-        if (!xir_node_axis(at, "attribute/perm", perm.v[i], rank, &axis)) return false;
-        if (seen.v[axis]++) {
-            return xir_node_invalid(at, XIR_E_INVALID, "attribute/perm",
-                                    "perm: expected each dim once, found %lld twice", (long long)perm.v[i]);
-        }
-        perm.v[i] = axis;
-    }
+    if (!order_is_sound(at, "attribute/perm", &perm, rank)) return false;
     return xir_node_result(at, 0, xir_node_transposed(at, x, perm.v, rank, NULL));
 }
 
@@ -172,7 +161,6 @@ bool onnx_slice(xir_node *at) {
     list_items starts, ends;
     xir_ints axes, steps;
     xir_value *x = xir_node_input(at, 0);
-    if (xir_node_failed(at)) return false;
     if (!read_items_of(at, "starts", 1, &starts)) {
         return xir_node_invalid(at, XIR_E_MISSING, place_of(at, "starts", 1, 10, room), "starts is missing");
     }
@@ -248,19 +236,16 @@ bool onnx_split(xir_node *at) {
         return xir_node_invalid(at, XIR_E_BOUNDS, where, "expected %zu sections, one for each output, found %zu",
                                 at->n_out, sections.n);
     }
-    xir_op *op = xir_node_make_op(at, "Split", INS(x), SETS(LIST("sections", &sections), INT("axis", axis)));
-    for (size_t i = 0; op && i < at->n_out; i++) xir_node_result(at, i, xir_op_output(op, (int64_t)i));
-    return !xir_node_failed(at);
+    return node_gives(at, xir_node_make_op(at, "Split", INS(x), SETS(LIST("sections", &sections), INT("axis", axis))));
 }
 
 bool onnx_concat(xir_node *at) {
     int64_t axis;
     char where[32];
-    xir_value **inputs = node_take(at, (at->n_in + 1) * sizeof *inputs);
-    if (!inputs) return node_no_memory(at);
-    for (size_t i = 0; i < at->n_in; i++) inputs[i] = xir_node_input(at, i);
-    if (xir_node_failed(at) || !node_axis(at, "axis", 1, v_rank(inputs[0]), &axis)) return false;
-    for (size_t i = 1; i < at->n_in; i++) {
+    const xir_values in = node_inputs(at);
+    xir_value *const *inputs = in.data;
+    if (!in.size || !node_axis(at, "axis", 1, v_rank(inputs[0]), &axis)) return false;
+    for (size_t i = 1; i < in.size; i++) {
         snprintf(where, sizeof where, "input/%zu", i);
         if (!xir_node_same_elements(at, 0, inputs[0], i, inputs[i])) return false;
         if (v_rank(inputs[i]) != v_rank(inputs[0])) {
@@ -276,7 +261,7 @@ bool onnx_concat(xir_node *at) {
                                     k, i, (long long)a, (long long)b);
         }
     }
-    return xir_node_becomes(at, "Concat", (xir_values){ inputs, at->n_in }, SETS(INT("axis", axis)));
+    return xir_node_becomes(at, "Concat", in, SETS(INT("axis", axis)));
 }
 
 bool onnx_pad(xir_node *at) {
@@ -296,7 +281,6 @@ bool onnx_pad(xir_node *at) {
     } else {
         axes = xir_node_series(at, 0, rank);
     }
-    if (xir_node_failed(at)) return false;
     if (pads.n != 2 * axes.n) {
         return xir_node_invalid(at, XIR_E_BOUNDS, where,
                                 "%s: expected %zu items, before and after %zu dims, found %zu",
@@ -326,14 +310,11 @@ bool onnx_pad(xir_node *at) {
 
 static bool block_of(xir_node *at, const xir_value *x, int64_t *b) {
     *b = xir_node_int(at, "blocksize", 1);
-    if (xir_node_failed(at)) return false;
     if (*b < 1 || *b > 1 << 10) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/blocksize", "blocksize: expected at least 1, found %lld",
                                 (long long)*b);
     }
-    if (v_rank(x) != 4)
-        return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected 4 dims, found %zu", v_rank(x));
-    return xir_node_need_dims(at, x, 1, SIZE_MAX);
+    return onnx_ranked(at, 0, x, 4, 4) && xir_node_need_dims(at, x, 1, SIZE_MAX);
 }
 
 static xir_value *blocks_moved(xir_node *at, xir_value *x, const int64_t apart[6], const int64_t perm[6],

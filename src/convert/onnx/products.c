@@ -13,15 +13,10 @@ bool onnx_matmul(xir_node *at) {
 
 /* alpha * A' * B' + beta * C; a constant B is transposed and scaled at once. */
 xir_value *onnx_gemm_of(xir_node *at) {
-    static const int64_t swap[] = { 1, 0 };
     xir_value *a = xir_node_input(at, 0), *b = xir_node_input(at, 1), *c = xir_node_optional_input(at, 2);
-    if (xir_node_failed(at)) return NULL;
-    if (v_rank(a) != 2)
-        return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected 2 dims, found %zu", v_rank(a)), NULL;
-    if (v_rank(b) != 2)
-        return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "expected 2 dims, found %zu", v_rank(b)), NULL;
-    if (xir_node_int(at, "transA", 0)) a = xir_node_transposed(at, a, swap, 2, NULL);
-    if (xir_node_int(at, "transB", 0)) b = xir_node_transposed(at, b, swap, 2, NULL);
+    if (!onnx_ranked(at, 0, a, 2, 2) || !onnx_ranked(at, 1, b, 2, 2)) return NULL;
+    if (xir_node_int(at, "transA", 0)) a = make_swapped(at, a);
+    if (xir_node_int(at, "transB", 0)) b = make_swapped(at, b);
     double alpha = xir_node_real(at, "alpha", 1), beta = xir_node_real(at, "beta", 1);
     if (!onnx_inner_dims_fit(at, a, b)) return NULL;
     int64_t rows = v_dim(a, 0), columns = v_dim(b, 1);
@@ -40,29 +35,19 @@ xir_value *onnx_gemm_of(xir_node *at) {
 bool onnx_gemm(xir_node *at) { return xir_node_result(at, 0, onnx_gemm_of(at)); }
 
 bool onnx_einsum(xir_node *at) {
-    xir_value **inputs = node_take(at, (at->n_in + 1) * sizeof *inputs);
-    if (!inputs) return node_no_memory(at);
-    for (size_t i = 0; i < at->n_in; i++) inputs[i] = xir_node_input(at, i);
-    return xir_node_becomes(at, "Einsum", (xir_values){ inputs, at->n_in },
-                            SETS(WORD("equation", xir_node_text(at, "equation", ""))));
+    return xir_node_becomes(at, "Einsum", node_inputs(at), SETS(WORD("equation", xir_node_text(at, "equation", ""))));
 }
 
 /* Integers minus their zero points, in 32 bits. */
 xir_value *onnx_centred(xir_node *at, size_t i, size_t zero, size_t axis) {
     const xir_type *wide = xir_type_sint(at->c->ctx, 32);
     xir_value *x = xir_node_input(at, i);
-    if (xir_node_failed(at)) return NULL;
     size_t rank = v_rank(x);
     x = xir_node_cast(at, x, wide);
     if (!xir_node_has(at, zero)) return x;
     xir_value *point = xir_node_cast(at, xir_node_input(at, zero), wide);
-    if (xir_node_failed(at)) return NULL;
-    if (v_rank(point) == 1 && v_dim(point, 0) != 1) {   // one per channel
-        xir_ints dims = xir_node_make_ints(at, rank > axis ? rank - axis : 1, 1);
-        if (!dims.v) return NULL;
-        dims.v[0] = v_dim(point, 0);
-        point = make_reshaped(at, point, &dims);
-    }
+    if (v_rank(point) == 1 && v_dim(point, 0) != 1)   // one per channel
+        point = make_line(at, point, rank > axis ? rank - axis : 1, 0);
     return xir_node_sum(at, x, point, 1, -1);
 }
 
@@ -114,10 +99,7 @@ static xir_value *along(xir_node *at, xir_value *v, const xir_value *x) {
     if (!node_axis(at, "axis", 1, rank, &axis)) return NULL;
     if (block) return of_blocks(at, v, x, (size_t)axis, block);
     if (v_rank(v) != 1) return xir_node_unsupported(at, "a scale for each block"), NULL;
-    xir_ints dims = xir_node_make_ints(at, rank - (size_t)axis, 1);
-    if (!dims.v) return NULL;
-    dims.v[0] = v_dim(v, 0);
-    return make_reshaped(at, v, &dims);
+    return make_line(at, v, rank - (size_t)axis, 0);
 }
 
 /* Returns true if an attribute that names an element type is missing or names the given one; otherwise the node
@@ -191,16 +173,11 @@ bool onnx_dequantize_linear(xir_node *at) {
 /* Scales of input i, one for each element of a dim that `after` other dims follow, or one for all. */
 static xir_value *scale_before(xir_node *at, size_t i, size_t after) {
     xir_value *scale = xir_node_input(at, i);
-    if (xir_node_failed(at) || v_rank(scale) != 1 || v_dim(scale, 0) == 1) return scale;
-    xir_ints dims = xir_node_make_ints(at, after + 1, 1);
-    if (!dims.v) return NULL;
-    dims.v[0] = v_dim(scale, 0);
-    return make_reshaped(at, scale, &dims);
+    return v_rank(scale) != 1 || v_dim(scale, 0) == 1 ? scale : make_line(at, scale, after + 1, 0);
 }
 
 /* Requantises the product of integers: inputs 6 and 7 are scale and zero point of the output. */
 static bool give_requantized(xir_node *at, xir_value *y, xir_value *a_scale, xir_value *b_scale) {
-    if (xir_node_failed(at)) return false;
     xir_value *scale = xir_node_quotient(at, xir_node_product(at, a_scale, b_scale), xir_node_input(at, 6)),
               *one = xir_node_failed(at) ? NULL : xir_node_scalar(at, v_element(a_scale), 1);
     y = xir_node_product(at, xir_node_cast(at, y, v_element(a_scale)), scale);
@@ -221,7 +198,6 @@ bool onnx_qlinear_conv(xir_node *at) {
  * columns of b may have separate scales. */
 bool onnx_qlinear_matmul(xir_node *at) {
     const xir_value *a = xir_node_input(at, 0), *b = xir_node_input(at, 3);
-    if (xir_node_failed(at)) return false;
     if (v_rank(a) < 2 || v_rank(b) < 2) return xir_node_unsupported(at, "a vector");
     if (onnx_linear_product(at, false)) return true;
     xir_value *y = onnx_product(at, onnx_centred(at, 0, 2, v_rank(a) - 2), onnx_centred(at, 3, 5, v_rank(b) - 1), NULL);
@@ -320,9 +296,7 @@ static bool recurrent(xir_node *at, const char *cls, size_t n_inputs) {
         const xir_any *a = xir_node_attr(at, lists[i]);
         if (a) sets[n++] = (xir_set){ .name = lists[i], .kind = XIR_SET_ANY, .p = a };
     }
-    xir_op *op = xir_node_make_op(at, cls, (xir_values){ inputs, n_inputs }, (xir_sets){ sets, n });
-    for (size_t i = 0; op && i < at->n_out; i++) xir_node_result(at, i, xir_op_output(op, (int64_t)i));
-    return !xir_node_failed(at);
+    return node_gives(at, xir_node_make_op(at, cls, (xir_values){ inputs, n_inputs }, (xir_sets){ sets, n }));
 }
 bool onnx_lstm(xir_node *at) { return recurrent(at, "LSTM", 8); }
 bool onnx_gru(xir_node *at)  { return recurrent(at, "GRU", 6); }

@@ -4,7 +4,6 @@
 /* The operators of QONNX, which Brevitas writes, too: numbers of few bits that stay reals in the file. Quant becomes a
  * Quantize to a type of these bits, and a Cast back; FloatQuant a Cast to a type of XIR's, if one has its numbers. The
  * rules are those of qonnx.custom_op.general, versions 1 and 2. */
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 #include <xir/quant.h>
@@ -45,19 +44,13 @@ static bool read_whole(xir_node *at, size_t i, double *out) {
         if (v[k] != *out) *out = NAN;
     return *out == floor(*out) || xir_node_unsupported(at, "%s: not one whole number", node_input_words(at, i, words));
 }
-
-static bool same_word(xir_str a, const char *b) {
-    for (size_t i = 0; i < a.size; i++) if (toupper((unsigned char)a.data[i]) != b[i]) return false;
-    return b[a.size] == '\0';
-}
-
 /* The class that rounds as the node says, in capitals or not; NULL for a mode that has none. */
 static const char *rounding_of(xir_node *at, const char *usual) {
     static const struct { const char *mode, *cls; } modes[] = {
         { "ROUND", "Round" }, { "HALF_EVEN", "Round" }, { "CEIL", "Ceil" }, { "FLOOR", "Floor" },
     };
     const xir_str mode = xir_node_text(at, "rounding_mode", usual);
-    for (size_t i = 0; i < COUNT(modes); i++) if (same_word(mode, modes[i].mode)) return modes[i].cls;
+    for (size_t i = 0; i < COUNT(modes); i++) if (same_word(mode, xir_str_of(modes[i].mode))) return modes[i].cls;
     return NULL;
 }
 
@@ -104,7 +97,6 @@ static const xir_type *type_of_bits(xir_node *at, const xir_value *x, bool sign,
 /* Integers without a sign; none is the greatest one of their type. */
 static xir_value *narrowed(xir_node *at, xir_value *q, double bits) {
     xir_value *stored = onnx_as_stored(at, q);
-    if (!stored) return NULL;
     xir_value *most = xir_node_scalar(at, v_element(stored), ldexp(1, (int)bits) - 2);
     return onnx_as_quantised(at, xir_node_make(at, "Minimum", INS(stored, most), NO_SETS), v_element(q));
 }
@@ -175,7 +167,6 @@ bool onnx_qonnx_float(xir_node *at) {
     const double all = ldexp(2 - ldexp(1, -(int)mantissa), (int)(ldexp(1, (int)exponent) - 1 - bias)),
                  most = fmin(all, limit[0]);
     const xir_type *type = float_type(at, mantissa, bias, most);
-    if (xir_node_failed(at)) return false;
     if (!type) return xir_node_unsupported(at, "a float of %g and %g bits, bias %g, up to %g: XIR has no type for it",
                                            exponent, mantissa, bias, most);
     if (!is_number_of(most, mantissa, 1 - bias))

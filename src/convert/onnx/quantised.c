@@ -167,12 +167,10 @@ xir_value *onnx_as_quantised(xir_node *at, xir_value *v, const xir_type *element
 }
 
 xir_value *onnx_as_stored(xir_node *at, xir_value *q) {
-    if (xir_node_failed(at) || !q) return NULL;
     return onnx_bits_as(at, q, xir_type_storage(v_element(q)));
 }
 
 xir_value *onnx_dequantised(xir_node *at, xir_value *q) {
-    if (xir_node_failed(at) || !q) return NULL;
     return xir_node_cast(at, q, xir_type_float(at->c->ctx, XIR_FLOAT_FP32));
 }
 

@@ -10,10 +10,8 @@
 
 /* The axes to reduce, counted from the start, each once; an empty list if nothing is reduced. */
 static bool axes_of(xir_node *at, const xir_value *x, xir_ints *axes) {
-    if (xir_node_failed(at)) return false;
     const char *where = xir_node_attr(at, "axes") ? "attribute/axes" : "input/1";
     bool there = xir_node_list(at, "axes", 1, axes);
-    if (xir_node_failed(at)) return false;
     if (!there || axes->n == 0) {
         *axes = xir_node_int(at, "noop_with_empty_axes", 0) ? (xir_ints){ NULL, 0 } : xir_node_series(at, 0, v_rank(x));
         return !xir_node_failed(at);
@@ -50,7 +48,6 @@ bool onnx_reduce_log_sum_exp(xir_node *at) {
     if (!axes_of(at, x, &axes)) return false;
     if (axes.n == 0) return xir_node_result(at, 0, xir_node_unary(at, "Copy", x));
     xir_value *m = xir_node_reduced(at, "Max", x, &axes, true);
-    if (!m) return false;
     m = xir_node_make(at, "ClampScalar", INS(m), SETS(REAL("min", -3e38), REAL("max", 3e38)));
     xir_value *sum = xir_node_reduced(at, "Sum", xir_node_unary(at, "Exp", xir_node_sum(at, x, m, 1, -1)), &axes, true);
     xir_value *y = xir_node_sum(at, xir_node_unary(at, "Log", sum), m, 1, 1);
@@ -124,11 +121,10 @@ bool onnx_hardmax(xir_node *at) {
     if (!m || !xir_node_need_dims(at, m, (size_t)axis, (size_t)axis + 1)) return false;
     if (!node_at_most(at, v_dim(m, (size_t)axis), MOST_LISTED, "the dim of the axis")) return false;
     xir_value *where = xir_node_make(at, "Argmax", INS(m), SETS(INT("dim", axis), INT("keepdim", 1)));
-    xir_ints places = xir_node_series(at, 0, (size_t)v_dim(m, (size_t)axis)),
-             dims = xir_node_make_ints(at, v_rank(m), 1);
+    const xir_ints places = xir_node_series(at, 0, (size_t)v_dim(m, (size_t)axis));
+    xir_value *line = make_line(at, xir_node_integers(at, &places), v_rank(m), (size_t)axis);
     if (xir_node_failed(at)) return false;
-    dims.v[axis] = (int64_t)places.n;
-    xir_value *index = xir_node_cast(at, make_reshaped(at, xir_node_integers(at, &places), &dims), v_element(where));
+    xir_value *index = xir_node_cast(at, line, v_element(where));
     xir_value *one = xir_node_cast(at, xir_node_make(at, "Equal", INS(where, index), NO_SETS), v_element(x));
     return xir_node_result(at, 0, from_matrix(at, one, m, x));
 }
@@ -166,10 +162,8 @@ bool onnx_batch_normalization(xir_node *at) {
     const double *k[4];
     size_t n[4];
     xir_value *x = xir_node_input(at, 0);
-    if (xir_node_failed(at)) return false;
     size_t rank = v_rank(x), spatial = rank > 3 ? rank - 2 : 1;
-    if (rank < 2)
-        return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected at least 2 dims, found %zu", rank);
+    if (!onnx_ranked(at, 0, x, 2, SIZE_MAX)) return false;
     if (xir_node_int(at, "training_mode", 0) || at->n_out > 1 ||
         (at->cls->version < 7 && !xir_node_int(at, "is_test", 0))) {
         return stays_typed(at, x, "training");
@@ -203,7 +197,6 @@ bool onnx_batch_normalization(xir_node *at) {
 
 bool onnx_instance_normalization(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *gamma = xir_node_params(at, 1), *beta = xir_node_params(at, 2);
-    if (xir_node_failed(at)) return false;
     size_t rank = v_rank(x);
     if (rank < 3 || rank > 5) return xir_node_unsupported(at, "%zu dims", rank);
     if (!per_channel(at, x, 1, (size_t)v_dim(gamma, 0)) || !per_channel(at, x, 2, (size_t)v_dim(beta, 0))) return false;
@@ -218,7 +211,6 @@ bool onnx_instance_normalization(xir_node *at) {
 bool onnx_group_normalization(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *gamma = xir_node_params(at, 1), *beta = xir_node_params(at, 2);
     int64_t groups = xir_node_int(at, "num_groups", 0);
-    if (xir_node_failed(at)) return false;
     size_t rank = v_rank(x);
     if (rank < 3 || rank > 5) return xir_node_unsupported(at, "%zu dims", rank);
     if (at->cls->version < 21) {
@@ -267,7 +259,6 @@ xir_value *onnx_rms_norm(xir_node *at, xir_value *x, xir_value *gamma, const xir
 }
 
 xir_value *onnx_reciprocal_deviation(xir_node *at, xir_value *x, xir_value *mean, const xir_ints *axes, double eps) {
-    if (xir_node_failed(at) || !x) return NULL;
     xir_value *off = mean ? xir_node_sum(at, x, mean, 1, -1) : x;
     xir_value *variance = xir_node_reduced(at, "Mean", xir_node_product(at, off, off), axes, true);
     xir_value *more = xir_node_sum(at, variance, xir_node_scalar(at, v_element(x), eps), 1, 1);
@@ -315,7 +306,6 @@ bool onnx_mean_variance_normalization(xir_node *at) {
         axes = xir_node_make_ints(at, 3, 0);
         if (axes.v) axes.v[1] = 2, axes.v[2] = 3;
     }
-    if (xir_node_failed(at)) return false;
     for (size_t i = 0; i < axes.n; i++) if (!xir_node_axis(at, "attribute/axes", axes.v[i], v_rank(x),
                                                            &axes.v[i])) return false;
     xir_value *off = xir_node_sum(at, x, xir_node_reduced(at, "Mean", x, &axes, true), 1, -1);
@@ -340,8 +330,7 @@ bool onnx_lrn(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     const int64_t size = xir_node_int(at, "size", 1);
     if (!xir_node_need_dims(at, x, 1, SIZE_MAX)) return false;
-    if (v_rank(x) < 3) return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected at least 3 dims, found %zu",
-                                               v_rank(x));
+    if (!onnx_ranked(at, 0, x, 3, SIZE_MAX)) return false;
     if (size < 1 || size > 1 << 20) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/size", "size: expected at least 1, found %lld",
                                 (long long)size);

@@ -51,7 +51,6 @@ bool onnx_roi_align(xir_node *at) {
 
 /* The matrix of each sample times the centres of the cells, with a 1 after the coordinates. */
 bool onnx_affine_grid(xir_node *at) {
-    static const int64_t swap[] = { 0, 2, 1 };
     xir_value *theta = xir_node_input(at, 0);
     xir_ints size;
     if (!node_has_rank(at, 0, theta, 3) || !xir_node_ints(at, 1, &size)) return false;
@@ -89,7 +88,7 @@ bool onnx_affine_grid(xir_node *at) {
     }
     const xir_ints dims = { (int64_t[]){ cells, (int64_t)n + 1 }, 2 };
     xir_value *base = xir_node_constant(at, v_element(theta), &dims, v, (size_t)(cells * ((int64_t)n + 1)));
-    xir_value *y = make_matrix_product(at, base, xir_node_transposed(at, theta, swap, 3, NULL));
+    xir_value *y = make_matrix_product(at, base, make_swapped(at, theta));
     xir_ints to = xir_node_make_ints(at, n + 2, (int64_t)n);
     if (!y || !to.v) return false;
     to.v[0] = v_dim(y, 0) < 0 ? -1 : v_dim(y, 0);
@@ -168,25 +167,20 @@ static bool read_blocks(xir_node *at, const xir_value *x, windows *w) {
 bool onnx_col2im(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     windows w = { .n = 0 };
-    window_sets s = { .n = 0 };
     int64_t cells = 1;
     if (xir_node_failed(at) || !read_blocks(at, x, &w)) return false;
     for (size_t k = 0; k < w.n; k++) cells *= w.size[k];
     const int64_t rows = v_dim(x, 1), n = cells * rows;
     double *ones = node_reals(at, n);
-    xir_ints to = xir_node_make_ints(at, w.n + 2, -1), dims = xir_node_make_ints(at, w.n + 2, 1);
+    xir_ints to = xir_node_make_ints(at, w.n + 2, -1), dims = node_line(at, w.n + 2, w.n + 1, rows);
     if (!ones || !to.v || !dims.v) return false;
     for (int64_t i = 0; i < n; i++) ones[i] = i / rows == i % cells;
-    to.v[1] = rows, dims.v[w.n + 1] = rows;
+    to.v[1] = rows;
     for (size_t k = 0; k < w.n; k++) to.v[2 + k] = w.input[k], dims.v[k] = w.size[k];
     xir_value *kernel = xir_node_constant(at, v_element(x), &dims, ones, (size_t)n);
-    window_set_all(&s, &w, false, true);
-    window_set_more(&s, &w);
-    window_set(&s, "groups", rows / cells);
-    xir_value *y = xir_node_make(at, BY_RANK(w.n, "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"),
-                                 INS(xir_node_channels_last(at, make_reshaped(at, x, &to)), kernel, NULL),
-                                 (xir_sets){ s.data, s.n });
-    return xir_node_result(at, 0, xir_node_channels_second(at, y));
+    w.groups = rows / cells, w.transposed = true;
+    x = xir_node_channels_last(at, make_reshaped(at, x, &to));
+    return xir_node_result(at, 0, xir_node_channels_second(at, op_of_convolution(at, x, kernel, NULL, &w)));
 }
 
 /* ---- CenterCropPad ---------------------------------------------------------------------------------------------- */

@@ -106,10 +106,9 @@ static bool find_taps(xir_node *at, const axis_map *axis, curve c, axis_taps *ta
 static xir_value *resample_axis(xir_node *at, xir_value *x, size_t axis, const axis_map *map, curve c) {
     axis_taps taps = { .n = 0 };
     const int64_t out = map->out;
-    xir_ints dims = xir_node_make_ints(at, v_rank(x) - axis, 1);
     /* The dims of the weights, which broadcast over the axes after this one. */
+    const xir_ints dims = node_line(at, v_rank(x) - axis, 0, out);
     if (xir_node_failed(at) || !find_taps(at, map, c, &taps)) return NULL;
-    dims.v[0] = out;
     xir_value *sum = NULL;
     for (size_t k = 0; k < taps.n; k++) {
         xir_value *y = xir_node_make(at, "Gather", INS(x, xir_node_integers(at, &taps.cells[k])),

@@ -36,8 +36,7 @@ static bool keep_dims(xir_node *at, xir_value *x, list_items *shape, size_t *res
             return xir_node_invalid(at, XIR_E_BOUNDS, where,
                                     "shape[%zu] is 0, which keeps a dim, but input 0 has only %zu dims", i, v_rank(x));
         }
-        *item = item_dim(x, i);
-        if (expr_is_number(item->v)) item->origin = FROM_NUMBER;
+        *item = item_known_dim(x, i);
     }
     return true;
 }
@@ -48,10 +47,7 @@ static bool keep_dims_later(xir_node *at, xir_value *x, list_items *shape) {
     for (size_t i = 0; i < shape->n; i++) any |= shape->v[i].v == EXPR_UNKNOWN && shape->v[i].origin == FROM_ITEM;
     if (!any || xir_node_int(at, "allowzero", 0)) return true;
     list_items own = make_items(at, shape->n, 0);
-    for (size_t i = 0; i < own.n && i < v_rank(x); i++) {
-        own.v[i] = item_dim(x, i);
-        if (expr_is_number(own.v[i].v)) own.v[i].origin = FROM_NUMBER;
-    }
+    for (size_t i = 0; i < own.n && i < v_rank(x); i++) own.v[i] = item_known_dim(x, i);
     const xir_ints none = { (int64_t[]){ 0 }, 1 };
     xir_value *asked = make_list(at, shape), *kept = make_list(at, &own);
     xir_value *is_zero = xir_node_make(at, "Equal", INS(asked, xir_node_integers(at, &none)), NO_SETS);
@@ -103,7 +99,6 @@ bool onnx_reshape(xir_node *at) {
     size_t rest;
     xir_value *x = xir_node_input(at, 0);
     const char *where = xir_node_attr(at, "shape") ? "attribute/shape" : "input/1";
-    if (xir_node_failed(at)) return false;
     if (!read_items_of(at, "shape", 1, &shape)) {
         return xir_node_failed(at) ? false : xir_node_invalid(at, XIR_E_MISSING, where, "shape is missing");
     }
@@ -125,7 +120,6 @@ static xir_value *flattened(xir_node *at, xir_value *x, int64_t axis) {
 
 bool onnx_flatten(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (xir_node_failed(at)) return false;
     xir_ints dims = xir_node_dims(at, x), flat = xir_node_make_ints(at, 2, 1);
     int64_t axis = xir_node_int(at, "axis", 1), found = axis;
     if (axis < 0) axis += (int64_t)dims.n;

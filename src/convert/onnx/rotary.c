@@ -50,7 +50,6 @@ xir_value *onnx_rotary_rows(xir_node *at, size_t i, xir_value *x, size_t tokens,
     const input_place here = place_of_input(i);
     const xir_ints heads = { (int64_t[]){ 2 }, 1 };
     xir_value *table = xir_node_input(at, i);
-    if (xir_node_failed(at)) return NULL;
     const size_t rank = places ? 2 : 3;
     if (v_rank(table) != rank || (v_dim(table, rank - 1) >= 0 && v_dim(table, rank - 1) != n)) {
         return xir_node_invalid(at, XIR_E_INVALID, here.text,
@@ -81,10 +80,8 @@ static bool rotary(xir_node *at, bool standard) {
         *y;
     const size_t cos_at = standard ? 1 : 2;
     int64_t rotated = xir_node_int(at, "rotary_embedding_dim", 0), heads = xir_node_int(at, "num_heads", 0);
-    if (xir_node_failed(at)) return false;
     const bool apart = v_rank(x) == 4;
-    if (v_rank(x) != 3 && !apart)
-        return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected 3 or 4 dims, found %zu", v_rank(x));
+    if (!onnx_ranked(at, 0, x, 3, 4)) return false;
     if (!apart && !heads && !standard && !rotated) {   /* the table says the size of a head */
         const xir_value *table = xir_node_input(at, cos_at);
         if (!table || !xir_node_need_dims(at, table, 1, 2) || !xir_node_need_dims(at, x, 2, 3)) return false;

@@ -19,6 +19,8 @@ const xir_type *onnx_given_element(xir_node *at, int64_t data_type);
 
 /* ---- operations ------------------------------------------------------------------------------------------------- */
 
+/* Checks that v, input i, has from `least` to `most` dims; SIZE_MAX: or more. */
+bool onnx_ranked(xir_node *at, size_t i, const xir_value *v, size_t least, size_t most);
 /* Makes the convolution that the node's attributes describe, for as many dims as x has, in ONNX's order. */
 xir_value *make_conv(xir_node *at, xir_value *x, xir_value *kernel, xir_value *bias);
 /* Checks that elements and inner dims of a matrix product agree. */

@@ -47,7 +47,6 @@ static const xir_type *output_element(xir_node *at) {
 static bool open_window(xir_node *at, const xir_type *element, const double factors[3]) {
     const xir_type *real = xir_type_float(at->c->ctx, XIR_FLOAT_FP64);
     xir_value *n = xir_node_input(at, 0);
-    if (xir_node_failed(at)) return false;
     if (v_rank(n)) return xir_node_unsupported(at, "a size of %zu dims", v_rank(n));
     const xir_type *whole = v_element(n);
     xir_value *places = xir_node_make(at, "Range", INS(xir_node_scalar(at, whole, 0), n, xir_node_scalar(at, whole, 1)),
@@ -66,7 +65,6 @@ static bool open_window(xir_node *at, const xir_type *element, const double fact
 static bool window(xir_node *at, double a, double b, double c) {
     int64_t n;
     const xir_type *element = output_element(at);
-    if (!element) return false;
     if (!xir_node_is_constant(at, 0)) return open_window(at, element, (double[]){ a, b, c });
     if (!whole_at(at, 0, 0, MOST_MATRIX, &n)) return false;
     const double last = fmax(1, (double)(xir_node_int(at, "periodic", 1) ? n : n - 1));
@@ -163,7 +161,6 @@ static xir_value *transformed(xir_node *at, xir_value *x, size_t axis, int64_t n
         real = xir_node_sum(at, real, make_mixed(at, im, axis, s, (size_t)columns), 1, -1);
         imaginary = xir_node_sum(at, imaginary, make_mixed(at, im, axis, c, (size_t)columns), 1, 1);
     }
-    if (!real || !imaginary) return NULL;
     return xir_node_make(at, "Concat", INS(real, imaginary), SETS(INT("axis", (int64_t)last)));
 }
 
@@ -172,9 +169,7 @@ bool onnx_dft(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     const bool newer = xir_node_version(at) >= 20;
     int64_t axis = newer ? -2 : xir_node_int(at, "axis", 1), n;
-    if (xir_node_failed(at)) return false;
-    if (v_rank(x) < 2) return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected at least 2 dims, found %zu",
-                                               v_rank(x));
+    if (!onnx_ranked(at, 0, x, 2, SIZE_MAX)) return false;
     if (newer && xir_node_has(at, 2) && !whole_at(at, 2, -(int64_t)v_rank(x), (int64_t)v_rank(x) - 1,
                                                   &axis)) return false;
     if (!xir_node_axis(at, newer ? "input/2" : "attribute/axis", axis, v_rank(x), &axis)) return false;
@@ -211,13 +206,11 @@ static xir_value *frames_of(xir_node *at, xir_value *x, int64_t length, int64_t 
 bool onnx_stft(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *window = xir_node_optional_input(at, 2);
     int64_t step, length = 0;
-    if (xir_node_failed(at)) return false;
     if (v_rank(x) == 2) {   /* real numbers without a dim for their parts */
         const xir_ints end = { (int64_t[]){ 2 }, 1 };
         x = xir_node_unsqueezed(at, x, &end, NULL);
     }
-    if (!x || v_rank(x) != 3) return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected 3 dims, found %zu",
-                                                      v_rank(x));
+    if (!onnx_ranked(at, 0, x, 3, 3)) return false;
     if (!xir_node_need_dims(at, x, 1, 3) || !whole_at(at, 1, 1, MOST_MATRIX, &step)) return false;
     if (window) {
         if (v_rank(window) != 1) return xir_node_invalid(at, XIR_E_BOUNDS, "input/2", "expected 1 dim, found %zu",
@@ -238,7 +231,6 @@ bool onnx_stft(xir_node *at) {
     if (length < 1) return xir_node_invalid(at, XIR_E_MISSING, "input/3", "expected a window or the length of a frame");
     xir_value *frames = frames_of(at, x, length, step);
     if (window) frames = xir_node_product(at, frames, make_shaped(at, window, (int64_t[]){ length, 1 }, 2));
-    if (!frames) return false;
     const bool onesided = xir_node_int(at, "onesided", 1) && v_dim(x, 2) == 1;
     return xir_node_result(at, 0, transformed(at, frames, 2, length, false, onesided));
 }

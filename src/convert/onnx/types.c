@@ -263,9 +263,10 @@ void onnx_types(xir_node *at) {
     xir_node probe = *at;   /* whose questions are answered, although the node itself has failed */
     probe.fate = NODE_GOES;
     for (size_t i = 0; row && row->shape && i < at->n_out; i++) {
+        probe.asked = i;
         xir_ints dims = { NULL, 0 };
         const xir_type *element = element_of(&probe, row->elements, i);
-        if (!element || !row->shape(&probe, i, &dims)) continue;
+        if (!element || !row->shape(&probe, &dims)) continue;
         const xir_type *type = node_type(at, element, NULL, &dims);
         if (type) xir_node_type_output(at, i, type);
         else (void)node_no_memory(&probe);

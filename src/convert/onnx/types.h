@@ -9,9 +9,9 @@
 
 #include "onnx/rows.h"
 
-/* Writes the dims of an output; unknown ones are -1, and an expression of an input's dim is copied. False: the rank
- * is unknown, or the node contradicts itself. Rules add no findings. */
-typedef bool onnx_shape_rule(xir_node *at, size_t output, xir_ints *dims);
+/* Writes the dims of output at->asked; unknown ones are -1, and an expression of an input's dim is copied. False: the
+ * rank is unknown, or the node contradicts itself. Rules add no findings. */
+typedef bool onnx_shape_rule(xir_node *at, xir_ints *dims);
 
 #define SHAPE_RULES(RULE) \
     RULE(same) RULE(broadcast) RULE(scalar) RULE(reduced) RULE(positions) RULE(like_second) RULE(listed)               \
@@ -96,6 +96,21 @@ static inline int64_t dim_product(int64_t a, int64_t b) {
     if (a == 0 || b == 0) return 0;
     return a < 0 || b < 0 || __builtin_mul_overflow(a, b, &product) ? -1 : product;
 }
+
+/* A dim in parts of a size: unknown if it is not a whole number of them. */
+static inline int64_t dim_quotient(int64_t dim, int64_t by) {
+    return dim >= 0 && by > 0 && dim % by == 0 ? dim / by : -1;
+}
+
+/* Writes these dims: DIMS(batch, 3). */
+#define DIMS(...) &(const xir_ints){ (int64_t[]){ __VA_ARGS__ }, sizeof((int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t) }
+bool dims_are(xir_node *at, xir_ints *out, const xir_ints *dims);
+/* Writes the dims of x, with others in the place of those from `from` up to `to`. */
+bool dims_with(xir_node *at, xir_ints *out, const xir_ints *x, size_t from, size_t to, const xir_ints *others);
+/* Writes the dims of the product of two matrices, or of many, or vectors. */
+bool dims_of_product(xir_node *at, const xir_ints *a, const xir_ints *b, xir_ints *out);
+/* Writes those of Gather. */
+bool dims_gathered(xir_node *at, const xir_ints *x, int64_t axis, xir_ints *out);
 
 /* A list of integers from an attribute, or else from an input whose elements are known, some of them OPEN_ITEM. */
 bool items_of(xir_node *at, const char *attribute, size_t input, xir_ints *out);

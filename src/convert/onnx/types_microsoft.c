@@ -12,17 +12,15 @@
 static bool is_type(const xir_node *at, const char *name) { return xir_str_equal(at->cls->type, xir_str_of(name)); }
 
 /* The integers of QLinearAdd and others are inputs 0 and 3, of QLinearWhere 0, 1 and 4. */
-static bool onnx_shape_ms_broadcast(xir_node *at, size_t output, xir_ints *dims) {
+static bool onnx_shape_ms_broadcast(xir_node *at, xir_ints *dims) {
     const bool three = is_type(at, "QLinearWhere");
     xir_ints next;
-    (void)output;
     if (!dims_of(at, 0, dims)) return false;
     if (three && (!dims_of(at, 1, &next) || !dims_broadcast(at, dims, &next, dims))) return false;
     return dims_of(at, three ? 4 : 3, &next) && dims_broadcast(at, dims, &next, dims);
 }
 
-static bool onnx_shape_ms_half(xir_node *at, size_t output, xir_ints *dims) {
-    (void)output;
+static bool onnx_shape_ms_half(xir_node *at, xir_ints *dims) {
     if (!dims_of(at, 0, dims) || dims->n == 0) return false;
     int64_t *last = &dims->v[dims->n - 1];
     *last = *last < 0 ? -1 : *last / 2;
@@ -30,10 +28,9 @@ static bool onnx_shape_ms_half(xir_node *at, size_t output, xir_ints *dims) {
 }
 
 /* Inputs: scale and zero point of the output, then each part with its own. */
-static bool onnx_shape_ms_concat(xir_node *at, size_t output, xir_ints *dims) {
+static bool onnx_shape_ms_concat(xir_node *at, xir_ints *dims) {
     xir_ints next;
     size_t axis;
-    (void)output;
     if (!dims_of(at, 2, dims) || !axis_in(xir_node_int(at, "axis", 0), dims->n, &axis)) return false;
     for (size_t i = 5; i < at->n_in; i += 3) {
         if (!dims_of(at, i, &next) || next.n != dims->n) return false;
@@ -43,29 +40,29 @@ static bool onnx_shape_ms_concat(xir_node *at, size_t output, xir_ints *dims) {
 }
 
 /* Outputs 1 and 2 are the mean and the deviation over the last dim. */
-static bool onnx_shape_ms_skip_norm(xir_node *at, size_t output, xir_ints *dims) {
+static bool onnx_shape_ms_skip_norm(xir_node *at, xir_ints *dims) {
     if (!dims_of(at, 0, dims) || dims->n == 0) return false;
-    if (output == 1 || output == 2) dims->v[dims->n - 1] = 1;
+    if (at->asked == 1 || at->asked == 2) dims->v[dims->n - 1] = 1;
     return true;
 }
 
 /* ---- windows ---------------------------------------------------------------------------------------------------- */
 
-static bool onnx_shape_ms_pool(xir_node *at, size_t output, xir_ints *dims) {
+static bool onnx_shape_ms_pool(xir_node *at, xir_ints *dims) {
     if (xir_node_int(at, "channels_last", 0)) return false;
-    return is_type(at, "QLinearGlobalAveragePool") ? onnx_shape_global_pool(at, output, dims)
-         : onnx_shape_pool(at, output, dims);
+    return is_type(at, "QLinearGlobalAveragePool") ? onnx_shape_global_pool(at, dims)
+         : onnx_shape_pool(at, dims);
 }
 
-static bool onnx_shape_ms_convolution(xir_node *at, size_t output, xir_ints *dims) {
-    return !xir_node_int(at, "channels_last", 0) && onnx_shape_convolution(at, output, dims);
+static bool onnx_shape_ms_convolution(xir_node *at, xir_ints *dims) {
+    return !xir_node_int(at, "channels_last", 0) && onnx_shape_convolution(at, dims);
 }
 
 /* Output 1 is the new state, [batch, channels, size of the kernel - 1]. */
-static bool onnx_shape_ms_causal_conv(xir_node *at, size_t output, xir_ints *dims) {
+static bool onnx_shape_ms_causal_conv(xir_node *at, xir_ints *dims) {
     xir_ints kernel;
     if (!dims_of(at, 0, dims)) return false;
-    if (!output) return true;
+    if (!at->asked) return true;
     if (!dims_of(at, 1, &kernel) || dims->n != 3 || kernel.n != 3) return false;
     dims->v[2] = kernel.v[2] > 0 ? kernel.v[2] - 1 : -1;
     return true;
@@ -91,131 +88,84 @@ static bool turned(xir_node *at, size_t input, const char *rows, const char *bat
     return true;
 }
 
-static bool onnx_shape_ms_fused_matmul(xir_node *at, size_t output, xir_ints *dims) {
-    xir_ints a, b, outer;
-    (void)output;
-    if (!turned(at, 0, "transA", "transBatchA", &a) || !turned(at, 1, "transB", "transBatchB", &b)) return false;
-    if (a.n == 0 || b.n == 0) return false;
-    const bool row = a.n > 1, column = b.n > 1;
-    const xir_ints outer_a = { a.v, row ? a.n - 2 : 0 }, outer_b = { b.v, column ? b.n - 2 : 0 };
-    if (!dims_broadcast(at, &outer_a, &outer_b, &outer) || !open_dims(at, outer.n + row + column, dims)) return false;
-    for (size_t i = 0; i < outer.n; i++) dims->v[i] = outer.v[i];
-    if (row) dims->v[outer.n] = a.v[a.n - 2];
-    if (column) dims->v[outer.n + row] = b.v[b.n - 1];
-    return true;
-}
-
-static bool onnx_shape_ms_qgemm(xir_node *at, size_t output, xir_ints *dims) {
+static bool onnx_shape_ms_fused_matmul(xir_node *at, xir_ints *dims) {
     xir_ints a, b;
-    (void)output;
-    if (!dims_of(at, 0, &a) || !dims_of(at, 3, &b) || a.n != 2 || b.n != 2 || !open_dims(at, 2, dims)) return false;
-    dims->v[0] = a.v[xir_node_int(at, "transA", 0) ? 1 : 0];
-    dims->v[1] = b.v[xir_node_int(at, "transB", 0) ? 0 : 1];
-    return true;
+    if (!turned(at, 0, "transA", "transBatchA", &a) || !turned(at, 1, "transB", "transBatchB", &b)) return false;
+    return dims_of_product(at, &a, &b, dims);
 }
 
-static bool onnx_shape_ms_nbits(xir_node *at, size_t output, xir_ints *dims) {
-    (void)output;
+static bool onnx_shape_ms_nbits(xir_node *at, xir_ints *dims) {
     if (!dims_of(at, 0, dims) || dims->n == 0) return false;
     dims->v[dims->n - 1] = dim_given(xir_node_int(at, "N", -1));
     return true;
 }
 
 /* Rows of bytes are packed: each holds several elements of the last dim. */
-static bool onnx_shape_ms_gather_blocks(xir_node *at, size_t output, xir_ints *dims) {
+static bool onnx_shape_ms_gather_blocks(xir_node *at, xir_ints *dims) {
     const xir_value *x = node_input_at(at, 0);
     const int64_t bits = xir_node_int(at, "bits", 4);
     xir_ints from;
-    (void)output;
     if (!dims_of(at, 0, &from) || from.n == 0 || (bits != 2 && bits != 4 && bits != 8)) return false;
-    const size_t last = from.n - 1;
-    xir_ints places;
-    size_t axis;
-    if (xir_type_storage_bits(v_element(x)) == 8) from.v[last] = dim_product(from.v[last], 8 / bits);
-    if (!dims_of(at, 1, &places) || !axis_in(xir_node_int(at, "gather_axis", 0), from.n, &axis)) return false;
-    if (!open_dims(at, last + places.n, dims)) return false;
-    size_t n = 0;
-    for (size_t i = 0; i < axis; i++) dims->v[n++] = from.v[i];
-    for (size_t i = 0; i < places.n; i++) dims->v[n++] = places.v[i];
-    for (size_t i = axis + 1; i <= last; i++) dims->v[n++] = from.v[i];
-    return true;
+    int64_t *last = &from.v[from.n - 1];
+    if (xir_type_storage_bits(v_element(x)) == 8) *last = dim_product(*last, 8 / bits);
+    return dims_gathered(at, &from, xir_node_int(at, "gather_axis", 0), dims);
 }
 
 /* ---- attention -------------------------------------------------------------------------------------------------- */
 
-static int64_t quotient(int64_t dim, int64_t by) { return dim >= 0 && by > 0 && dim % by == 0 ? dim / by : -1; }
-
 /* Output 1 is the present, [2, batch, heads, keys, size]. */
-static bool onnx_shape_ms_attention(xir_node *at, size_t output, xir_ints *dims) {
+static bool onnx_shape_ms_attention(xir_node *at, xir_ints *dims) {
     const size_t past_at = is_type(at, "QAttention") ? 8 : 4;
     xir_ints x, w, past, sizes;
     if (!dims_of(at, 0, &x) || !dims_of(at, 1, &w) || x.n != 3 || w.n != 2) return false;
     const bool listed = xir_node_items(at, "qkv_hidden_sizes", &sizes) && sizes.n == 3;
-    const int64_t hidden = listed ? dim_given(sizes.v[2]) : quotient(w.v[1], 3);
+    const int64_t hidden = listed ? dim_given(sizes.v[2]) : dim_quotient(w.v[1], 3);
     const int64_t heads = xir_node_int(at, "num_heads", 0);
-    if (!open_dims(at, output ? 5 : 3, dims)) return false;
-    if (output) {
-        int64_t keys = x.v[1];
-        if (xir_node_has(at, past_at))
-            keys = dims_of(at, past_at, &past) && past.n == 5 ? dim_sum(past.v[3], keys) : -1;
-        if (xir_node_int(at, "past_present_share_buffer", 0)) keys = -1;
-        dims->v[0] = 2, dims->v[1] = x.v[0], dims->v[2] = dim_given(heads), dims->v[3] = keys;
-        dims->v[4] = quotient(hidden, heads);
-    } else {
-        dims->v[0] = x.v[0], dims->v[1] = x.v[1], dims->v[2] = hidden;
-    }
-    return true;
+    int64_t keys = x.v[1];
+    if (!at->asked) return dims_are(at, dims, DIMS(x.v[0], x.v[1], hidden));
+    if (xir_node_has(at, past_at))
+        keys = dims_of(at, past_at, &past) && past.n == 5 ? dim_sum(past.v[3], keys) : -1;
+    if (xir_node_int(at, "past_present_share_buffer", 0)) keys = -1;
+    return dims_are(at, dims, DIMS(2, x.v[0], dim_given(heads), keys, dim_quotient(hidden, heads)));
 }
 
 /* Queries are [batch, length, heads * size] or packed, [batch, length, heads, 3, size]; values too, or [batch, heads,
  * length, size], or packed with the keys. */
-static bool onnx_shape_ms_multi_head(xir_node *at, size_t output, xir_ints *dims) {
+static bool onnx_shape_ms_multi_head(xir_node *at, xir_ints *dims) {
     const int64_t heads = xir_node_int(at, "num_heads", 0);
     xir_ints q, v = { NULL, 0 }, past;
-    if (output == 3 || heads < 1 || !dims_of(at, 0, &q) || (q.n != 3 && q.n != 5)) return false;
+    if (at->asked == 3 || heads < 1 || !dims_of(at, 0, &q) || (q.n != 3 && q.n != 5)) return false;
     if (q.n == 5 || !xir_node_has(at, 1)) v = q;
     else if (!dims_of(at, xir_node_has(at, 2) ? 2 : 1, &v)) return false;
-    if (v.n < 3 || v.n > 5 || !open_dims(at, output ? 4 : 3, dims)) return false;
-    const int64_t size = v.n == 3 ? quotient(v.v[2], heads) : v.v[v.n - 1];
-    if (!output) {
-        dims->v[0] = q.v[0], dims->v[1] = q.v[1], dims->v[2] = dim_product(heads, size);
-        return true;
-    }
+    if (v.n < 3 || v.n > 5) return false;
+    const int64_t size = v.n == 3 ? dim_quotient(v.v[2], heads) : v.v[v.n - 1];
+    if (!at->asked) return dims_are(at, dims, DIMS(q.v[0], q.v[1], dim_product(heads, size)));
     int64_t keys = v.v[v.n == 4 ? 2 : 1];
     if (xir_node_has(at, 6)) keys = dims_of(at, 6, &past) && past.n == 4 ? dim_sum(past.v[2], keys) : -1;
     if (xir_node_has(at, 8) || xir_node_has(at, 9)) keys = -1;
-    const int64_t of_query = q.n == 3 ? quotient(q.v[2], heads) : q.v[4];
-    dims->v[0] = q.v[0], dims->v[1] = heads, dims->v[2] = keys, dims->v[3] = output == 1 ? of_query : size;
-    return true;
+    const int64_t of_query = q.n == 3 ? dim_quotient(q.v[2], heads) : q.v[4];
+    return dims_are(at, dims, DIMS(q.v[0], heads, keys, at->asked == 1 ? of_query : size));
 }
 
 /* Keys and values of the present are as many as input 6 says, or as the past has room for. */
-static bool onnx_shape_ms_group_query(xir_node *at, size_t output, xir_ints *dims) {
+static bool onnx_shape_ms_group_query(xir_node *at, xir_ints *dims) {
     const int64_t heads = xir_node_int(at, "num_heads", 0), groups = xir_node_int(at, "kv_num_heads", 0);
     xir_ints q, past;
-    if (output == 3 || heads < 1 || groups < 1 || heads > 1 << 16 || groups > heads) return false;
-    if (!dims_of(at, 0, &q) || q.n != 3 || !open_dims(at, output ? 4 : 3, dims)) return false;
-    const int64_t size = quotient(q.v[2], xir_node_has(at, 1) ? heads : heads + 2 * groups);
-    dims->v[0] = q.v[0];
-    if (!output) {
-        dims->v[1] = q.v[1], dims->v[2] = dim_product(heads, size);
-        return true;
-    }
+    if (at->asked == 3 || heads < 1 || groups < 1 || heads > 1 << 16 || groups > heads) return false;
+    if (!dims_of(at, 0, &q) || q.n != 3) return false;
+    const int64_t size = dim_quotient(q.v[2], xir_node_has(at, 1) ? heads : heads + 2 * groups);
+    if (!at->asked) return dims_are(at, dims, DIMS(q.v[0], q.v[1], dim_product(heads, size)));
     const int64_t total = number_of(at, 6);
     int64_t room = 0;
     if (xir_node_has(at, 3)) room = dims_of(at, 3, &past) && past.n == 4 ? past.v[2] : -1;
-    dims->v[1] = groups, dims->v[2] = total < 0 || room < 0 ? -1 : total > room ? total : room, dims->v[3] = size;
-    return true;
+    return dims_are(at, dims, DIMS(q.v[0], groups, total < 0 || room < 0 ? -1 : total > room ? total : room, size));
 }
 
 /* Output 1 counts the tokens of each batch. */
-static bool onnx_shape_ms_embed(xir_node *at, size_t output, xir_ints *dims) {
+static bool onnx_shape_ms_embed(xir_node *at, xir_ints *dims) {
     xir_ints ids, words;
     if (!dims_of(at, 0, &ids) || !dims_of(at, 2, &words) || ids.n != 2 || words.n != 2) return false;
-    if (!open_dims(at, output == 1 ? 1 : 3, dims)) return false;
-    dims->v[0] = ids.v[0];
-    if (output != 1) dims->v[1] = ids.v[1], dims->v[2] = words.v[1];
-    return true;
+    return dims_are(at, dims, at->asked == 1 ? DIMS(ids.v[0]) : DIMS(ids.v[0], ids.v[1], words.v[1]));
 }
 
 /* ---- rows ------------------------------------------------------------------------------------------------------- */
@@ -250,7 +200,7 @@ static const type_row rows[] = {
     T("MultiHeadAttention",               "0",       ms_multi_head,      "....n"),
     T("NGramRepeatBlock",                 "1",       like_second,        "l"),
     T("QAttention",                       "3",       ms_attention,       ".....n"),
-    T("QGemm",                            "8|1",     ms_qgemm,           "......n"),
+    T("QGemm",                            "8|1",     gemm,               "......n"),
     T("QLinearAdd",                       "0",       ms_broadcast,       ""),
     T("QLinearAveragePool",               "0",       ms_pool,            ""),
     T("QLinearConcat",                    "2",       ms_concat,          ""),

@@ -32,39 +32,41 @@ static bool listed_by(xir_node *at, const char *attribute, size_t input, xir_int
     return n >= 0 && n <= 64 && open_dims(at, (size_t)n, dims);
 }
 
-bool onnx_shape_listed(xir_node *at, size_t output, xir_ints *dims) {
-    (void)output;
+bool onnx_shape_listed(xir_node *at, xir_ints *dims) {
     return listed_by(at, NULL, 0, dims);
 }
 
-bool onnx_shape_attribute_shape(xir_node *at, size_t output, xir_ints *dims) {
-    (void)output;
+bool onnx_shape_attribute_shape(xir_node *at, xir_ints *dims) {
     if (!xir_node_items(at, "shape", dims)) return false;
     for (size_t i = 0; i < dims->n; i++) dims->v[i] = dim_given(dims->v[i]);
     return true;
 }
 
-bool onnx_shape_counted(xir_node *at, size_t output, xir_ints *dims) {
-    (void)output;
-    if (!open_dims(at, 1, dims)) return false;
-    dims->v[0] = number_of(at, 0);
+bool onnx_shape_counted(xir_node *at, xir_ints *dims) {
+    return dims_are(at, dims, DIMS(number_of(at, 0)));
+}
+
+bool dims_with(xir_node *at, xir_ints *out, const xir_ints *x, size_t from, size_t to, const xir_ints *others) {
+    if (!open_dims(at, from + others->n + x->n - to, out)) return false;
+    for (size_t i = 0; i < from; i++) out->v[i] = x->v[i];
+    for (size_t i = 0; i < others->n; i++) out->v[from + i] = others->v[i];
+    for (size_t i = to; i < x->n; i++) out->v[from + others->n + i - to] = x->v[i];
     return true;
 }
 
+bool dims_are(xir_node *at, xir_ints *out, const xir_ints *dims) { return dims_with(at, out, dims, 0, dims->n, dims); }
+
 /* ---- element by element ----------------------------------------------------------------------------------------- */
 
-bool onnx_shape_same(xir_node *at, size_t output, xir_ints *dims) {
-    (void)output;
+bool onnx_shape_same(xir_node *at, xir_ints *dims) {
     return dims_of(at, 0, dims);
 }
 
-bool onnx_shape_like_second(xir_node *at, size_t output, xir_ints *dims) {
-    (void)output;
+bool onnx_shape_like_second(xir_node *at, xir_ints *dims) {
     return dims_of(at, 1, dims);
 }
 
-bool onnx_shape_scalar(xir_node *at, size_t output, xir_ints *dims) {
-    (void)output;
+bool onnx_shape_scalar(xir_node *at, xir_ints *dims) {
     return open_dims(at, 0, dims);
 }
 
@@ -83,9 +85,8 @@ bool dims_broadcast(xir_node *at, const xir_ints *a, const xir_ints *b, xir_ints
 }
 
 /* Before version 7 the first input decides. */
-bool onnx_shape_broadcast(xir_node *at, size_t output, xir_ints *dims) {
+bool onnx_shape_broadcast(xir_node *at, xir_ints *dims) {
     xir_ints next;
-    (void)output;
     if (!dims_of(at, 0, dims)) return false;
     for (size_t i = 1; at->cls->version >= 7 && i < at->n_in; i++) {
         if (!dims_of(at, i, &next) || !dims_broadcast(at, dims, &next, dims)) return false;
@@ -116,11 +117,10 @@ static bool marked(const xir_ints *axes, size_t rank, bool gone[64]) {
     return true;
 }
 
-bool onnx_shape_reduced(xir_node *at, size_t output, xir_ints *dims) {
+bool onnx_shape_reduced(xir_node *at, xir_ints *dims) {
     const bool keep = xir_node_int(at, "keepdims", 1), has_list = xir_node_has(at, 1) || xir_node_attr(at, "axes");
     xir_ints x, axes = { NULL, 0 };
     bool gone[64];
-    (void)output;
     if (!dims_of(at, 0, &x) || x.n > 64) return false;
     if (has_list && !items_of(at, "axes", 1, &axes)) {
         const int64_t n = length_of(at, 1);   /* some axes: which ones depends on data */
@@ -133,11 +133,10 @@ bool onnx_shape_reduced(xir_node *at, size_t output, xir_ints *dims) {
     return drop_axes(at, &x, gone, keep, dims);
 }
 
-bool onnx_shape_positions(xir_node *at, size_t output, xir_ints *dims) {
+bool onnx_shape_positions(xir_node *at, xir_ints *dims) {
     xir_ints x;
     bool gone[64] = { false };
     size_t axis;
-    (void)output;
     if (!dims_of(at, 0, &x) || x.n > 64 || !axis_in(xir_node_int(at, "axis", 0), x.n, &axis)) return false;
     gone[axis] = true;
     return drop_axes(at, &x, gone, xir_node_int(at, "keepdims", 1), dims);
@@ -147,29 +146,25 @@ bool onnx_shape_positions(xir_node *at, size_t output, xir_ints *dims) {
 
 static int64_t clipped(int64_t v, int64_t least, int64_t most) { return v < least ? least : v > most ? most : v; }
 
-bool onnx_shape_shape(xir_node *at, size_t output, xir_ints *dims) {
+bool onnx_shape_shape(xir_node *at, xir_ints *dims) {
     xir_ints x;
-    (void)output;
-    if (!open_dims(at, 1, dims) || !dims_of(at, 0, &x)) return dims->v;
+    if (!dims_of(at, 0, &x)) return open_dims(at, 1, dims);
     const int64_t rank = (int64_t)x.n;
     int64_t start = xir_node_int(at, "start", 0), end = xir_node_int(at, "end", rank);
     start = clipped(start < 0 ? start + rank : start, 0, rank);
     end = clipped(end < 0 ? end + rank : end, 0, rank);
-    dims->v[0] = end > start ? end - start : 0;
-    return true;
+    return dims_are(at, dims, DIMS(end > start ? end - start : 0));
 }
 
-bool onnx_shape_range(xir_node *at, size_t output, xir_ints *dims) {
-    (void)output;
+bool onnx_shape_range(xir_node *at, xir_ints *dims) {
     return open_dims(at, 1, dims);
 }
 
 /* 0 copies a dim of x, -1 is what remains. */
-bool onnx_shape_reshape(xir_node *at, size_t output, xir_ints *dims) {
+bool onnx_shape_reshape(xir_node *at, xir_ints *dims) {
     xir_ints x = { NULL, 0 };
     int64_t known = 1, rest = -1;
     bool open = false;
-    (void)output;
     const bool has_x = dims_of(at, 0, &x);
     if (!items_of(at, "shape", 1, dims)) return listed_by(at, NULL, 1, dims);
     for (size_t i = 0; i < dims->n; i++) {
@@ -186,36 +181,29 @@ bool onnx_shape_reshape(xir_node *at, size_t output, xir_ints *dims) {
     return true;
 }
 
-bool onnx_shape_expand(xir_node *at, size_t output, xir_ints *dims) {
+bool onnx_shape_expand(xir_node *at, xir_ints *dims) {
     xir_ints x, to;
-    (void)output;
     return dims_of(at, 0, &x) && listed_by(at, NULL, 1, &to) && dims_broadcast(at, &x, &to, dims);
 }
 
-bool onnx_shape_tile(xir_node *at, size_t output, xir_ints *dims) {
+bool onnx_shape_tile(xir_node *at, xir_ints *dims) {
     xir_ints times;
-    (void)output;
     if (!dims_of(at, 0, dims)) return false;
     if (at->cls->version < 6 || !items_of(at, NULL, 1, &times)) return open_dims(at, dims->n, dims);
     for (size_t i = 0; i < dims->n; i++) dims->v[i] = i < times.n ? dim_product(dims->v[i], times.v[i]) : -1;
     return true;
 }
 
-bool onnx_shape_flatten(xir_node *at, size_t output, xir_ints *dims) {
+bool onnx_shape_flatten(xir_node *at, xir_ints *dims) {
     xir_ints x;
     size_t axis;
-    (void)output;
     if (!dims_of(at, 0, &x) || !axis_in(xir_node_int(at, "axis", 1), x.n + 1, &axis)) return false;
     if (xir_node_int(at, "axis", 1) < 0) axis--;   /* the axis may be the rank, but counts from it */
-    if (axis > x.n || !open_dims(at, 2, dims)) return false;
-    dims->v[0] = product_of(&x, 0, axis);
-    dims->v[1] = product_of(&x, axis, x.n);
-    return true;
+    return axis <= x.n && dims_are(at, dims, DIMS(product_of(&x, 0, axis), product_of(&x, axis, x.n)));
 }
 
-bool onnx_shape_transpose(xir_node *at, size_t output, xir_ints *dims) {
+bool onnx_shape_transpose(xir_node *at, xir_ints *dims) {
     xir_ints x, order;
-    (void)output;
     if (!dims_of(at, 0, &x) || !open_dims(at, x.n, dims)) return false;
     const bool given = xir_node_items(at, "perm", &order);
     if (given && order.n != x.n) return false;
@@ -226,11 +214,10 @@ bool onnx_shape_transpose(xir_node *at, size_t output, xir_ints *dims) {
     return true;
 }
 
-bool onnx_shape_squeeze(xir_node *at, size_t output, xir_ints *dims) {
+bool onnx_shape_squeeze(xir_node *at, xir_ints *dims) {
     const bool has_list = xir_node_has(at, 1) || xir_node_attr(at, "axes");
     xir_ints x, axes = { NULL, 0 };
     bool gone[64];
-    (void)output;
     if (!dims_of(at, 0, &x) || x.n > 64) return false;
     if (has_list && !items_of(at, "axes", 1, &axes)) {
         const int64_t n = length_of(at, 1);
@@ -244,10 +231,9 @@ bool onnx_shape_squeeze(xir_node *at, size_t output, xir_ints *dims) {
     return drop_axes(at, &x, gone, false, dims);
 }
 
-bool onnx_shape_unsqueeze(xir_node *at, size_t output, xir_ints *dims) {
+bool onnx_shape_unsqueeze(xir_node *at, xir_ints *dims) {
     xir_ints x, axes;
     bool added[64];
-    (void)output;
     if (!dims_of(at, 0, &x)) return false;
     if (!items_of(at, "axes", 1, &axes)) {
         const int64_t n = length_of(at, 1);
@@ -261,10 +247,9 @@ bool onnx_shape_unsqueeze(xir_node *at, size_t output, xir_ints *dims) {
 
 /* ---- parts ------------------------------------------------------------------------------------------------------ */
 
-bool onnx_shape_concat(xir_node *at, size_t output, xir_ints *dims) {
+bool onnx_shape_concat(xir_node *at, xir_ints *dims) {
     xir_ints next;
     size_t axis;
-    (void)output;
     if (!dims_of(at, 0, dims) || !axis_in(xir_node_int(at, "axis", 1), dims->n, &axis)) return false;
     for (size_t i = 1; i < at->n_in; i++) {
         if (!dims_of(at, i, &next) || next.n != dims->n) return false;
@@ -276,25 +261,24 @@ bool onnx_shape_concat(xir_node *at, size_t output, xir_ints *dims) {
     return true;
 }
 
-bool onnx_shape_split(xir_node *at, size_t output, xir_ints *dims) {
+bool onnx_shape_split(xir_node *at, xir_ints *dims) {
     xir_ints sizes;
     size_t axis;
     if (!dims_of(at, 0, dims) || !axis_in(xir_node_int(at, "axis", 0), dims->n, &axis)) return false;
     const int64_t parts = xir_node_int(at, "num_outputs", (int64_t)xir_op_output_count(at->op)), whole = dims->v[axis];
     const bool listed = xir_node_has(at, 1) || xir_node_attr(at, "split");
     dims->v[axis] = -1;
-    if (listed && items_of(at, "split", 1, &sizes) && output < sizes.n && sizes.v[output] >= 0) {
-        dims->v[axis] = sizes.v[output];
+    if (listed && items_of(at, "split", 1, &sizes) && at->asked < sizes.n && sizes.v[at->asked] >= 0) {
+        dims->v[axis] = sizes.v[at->asked];
     } else if (!listed && whole >= 0 && parts > 0) {   /* the last one is smaller, and may be empty */
-        const int64_t each = whole / parts + (whole % parts != 0), first = dim_product(each, (int64_t)output);
+        const int64_t each = whole / parts + (whole % parts != 0), first = dim_product(each, (int64_t)at->asked);
         dims->v[axis] = first < 0 || first >= whole ? 0 : whole - first < each ? whole - first : each;
     }
     return true;
 }
 
-bool onnx_shape_pad(xir_node *at, size_t output, xir_ints *dims) {
+bool onnx_shape_pad(xir_node *at, xir_ints *dims) {
     xir_ints pads, axes = { NULL, 0 };
-    (void)output;
     if (!dims_of(at, 0, dims)) return false;
     const char *name = at->cls->version < 2 ? "paddings" : "pads";
     const bool some = xir_node_has(at, 3);
@@ -324,9 +308,8 @@ static int64_t sliced(int64_t whole, int64_t start, int64_t end, int64_t step) {
     return room <= 0 ? 0 : (int64_t)(((uint64_t)room - 1) / size + 1);
 }
 
-bool onnx_shape_slice(xir_node *at, size_t output, xir_ints *dims) {
+bool onnx_shape_slice(xir_node *at, xir_ints *dims) {
     xir_ints starts, ends, axes = { NULL, 0 }, steps = { NULL, 0 };
-    (void)output;
     if (!dims_of(at, 0, dims)) return false;
     const bool some = xir_node_has(at, 3) || xir_node_attr(at, "axes"), stepped = xir_node_has(at, 4);
     if (some && !items_of(at, "axes", 3, &axes)) return open_dims(at, dims->n, dims);
@@ -342,9 +325,8 @@ bool onnx_shape_slice(xir_node *at, size_t output, xir_ints *dims) {
     return true;
 }
 
-bool onnx_shape_center_crop_pad(xir_node *at, size_t output, xir_ints *dims) {
+bool onnx_shape_center_crop_pad(xir_node *at, xir_ints *dims) {
     xir_ints sizes, axes;
-    (void)output;
     if (!dims_of(at, 0, dims)) return false;
     const bool some = xir_node_items(at, "axes", &axes), known = listed_by(at, NULL, 1, &sizes);
     const size_t n = some ? axes.n : dims->n;
@@ -357,34 +339,27 @@ bool onnx_shape_center_crop_pad(xir_node *at, size_t output, xir_ints *dims) {
 
 /* ---- blocks and sizes ------------------------------------------------------------------------------------------- */
 
-static int64_t dim_quotient(int64_t dim, int64_t by) { return dim >= 0 && by > 0 && dim % by == 0 ? dim / by : -1; }
-
-bool onnx_shape_depth_to_space(xir_node *at, size_t output, xir_ints *dims) {
+bool onnx_shape_depth_to_space(xir_node *at, xir_ints *dims) {
     const int64_t block = xir_node_int(at, "blocksize", 0);
-    (void)output;
-    if (!dims_of(at, 0, dims) || dims->n != 4 || block < 1) return false;
-    dims->v[1] = dim_quotient(dims->v[1], dim_product(block, block));
-    dims->v[2] = dim_product(dims->v[2], block);
-    dims->v[3] = dim_product(dims->v[3], block);
-    return true;
+    xir_ints x;
+    if (!dims_of(at, 0, &x) || x.n != 4 || block < 1) return false;
+    return dims_are(at, dims, DIMS(x.v[0], dim_quotient(x.v[1], dim_product(block, block)),
+                                   dim_product(x.v[2], block), dim_product(x.v[3], block)));
 }
 
-bool onnx_shape_space_to_depth(xir_node *at, size_t output, xir_ints *dims) {
+bool onnx_shape_space_to_depth(xir_node *at, xir_ints *dims) {
     const int64_t block = xir_node_int(at, "blocksize", 0);
-    (void)output;
-    if (!dims_of(at, 0, dims) || dims->n != 4 || block < 1) return false;
-    dims->v[1] = dim_product(dims->v[1], dim_product(block, block));
-    dims->v[2] = dim_quotient(dims->v[2], block);
-    dims->v[3] = dim_quotient(dims->v[3], block);
-    return true;
+    xir_ints x;
+    if (!dims_of(at, 0, &x) || x.n != 4 || block < 1) return false;
+    return dims_are(at, dims, DIMS(x.v[0], dim_product(x.v[1], dim_product(block, block)),
+                                   dim_quotient(x.v[2], block), dim_quotient(x.v[3], block)));
 }
 
 /* Upsample and Resize: sizes, or factors that are rounded down. */
-bool onnx_shape_resize(xir_node *at, size_t output, xir_ints *dims) {
+bool onnx_shape_resize(xir_node *at, xir_ints *dims) {
     xir_ints sizes, axes;
     const double *scales = NULL;
     size_t n = 0;
-    (void)output;
     if (!dims_of(at, 0, dims)) return false;
     const bool upsample = xir_str_equal(at->cls->type, XIR_STR("Upsample"));
     const size_t factors = upsample || at->cls->version < 11 ? 1 : 2;
@@ -407,44 +382,34 @@ bool onnx_shape_resize(xir_node *at, size_t output, xir_ints *dims) {
 
 /* ---- elements by index ------------------------------------------------------------------------------------------ */
 
-bool onnx_shape_gather(xir_node *at, size_t output, xir_ints *dims) {
-    xir_ints x, places;
-    size_t axis;
-    (void)output;
-    if (!dims_of(at, 0, &x) || !dims_of(at, 1, &places)) return false;
-    if (!axis_in(xir_node_int(at, "axis", 0), x.n, &axis) || !open_dims(at, x.n - 1 + places.n, dims)) return false;
-    memcpy(dims->v, x.v, axis * sizeof *x.v);
-    memcpy(dims->v + axis, places.v, places.n * sizeof *x.v);
-    memcpy(dims->v + axis + places.n, x.v + axis + 1, (x.n - axis - 1) * sizeof *x.v);
-    return true;
+bool dims_gathered(xir_node *at, const xir_ints *x, int64_t axis, xir_ints *out) {
+    xir_ints places;
+    size_t k;
+    return dims_of(at, 1, &places) && axis_in(axis, x->n, &k) && dims_with(at, out, x, k, k + 1, &places);
 }
 
-bool onnx_shape_gather_nd(xir_node *at, size_t output, xir_ints *dims) {
+bool onnx_shape_gather(xir_node *at, xir_ints *dims) {
+    xir_ints x;
+    return dims_of(at, 0, &x) && dims_gathered(at, &x, xir_node_int(at, "axis", 0), dims);
+}
+
+bool onnx_shape_gather_nd(xir_node *at, xir_ints *dims) {
     const int64_t batch = xir_node_int(at, "batch_dims", 0);
     xir_ints x, places;
-    (void)output;
     if (!dims_of(at, 0, &x) || !dims_of(at, 1, &places) || places.n == 0 || batch < 0 || batch > (int64_t)x.n) {
         return false;
     }
     const int64_t depth = places.v[places.n - 1];
     if (depth < 0 || depth > (int64_t)x.n - batch) return false;
-    const size_t from = (size_t)(batch + depth);
-    if (!open_dims(at, places.n - 1 + x.n - from, dims)) return false;
-    memcpy(dims->v, places.v, (places.n - 1) * sizeof *x.v);
-    memcpy(dims->v + places.n - 1, x.v + from, (x.n - from) * sizeof *x.v);
-    return true;
+    places.n--;
+    return dims_with(at, dims, &x, 0, (size_t)(batch + depth), &places);
 }
 
-bool onnx_shape_one_hot(xir_node *at, size_t output, xir_ints *dims) {
+bool onnx_shape_one_hot(xir_node *at, xir_ints *dims) {
     xir_ints x;
     size_t axis;
-    (void)output;
     if (!dims_of(at, 0, &x) || !axis_in(xir_node_int(at, "axis", -1), x.n + 1, &axis)) return false;
-    if (!open_dims(at, x.n + 1, dims)) return false;
-    memcpy(dims->v, x.v, axis * sizeof *x.v);
-    memcpy(dims->v + axis + 1, x.v + axis, (x.n - axis) * sizeof *x.v);
-    dims->v[axis] = number_of(at, 1);
-    return true;
+    return dims_with(at, dims, &x, axis, axis, DIMS(number_of(at, 1)));
 }
 
 /* The axis that depends on data, or one dim if all are one. */
@@ -456,35 +421,27 @@ static bool picked(xir_node *at, xir_ints *dims) {
     return true;
 }
 
-bool onnx_shape_compress(xir_node *at, size_t output, xir_ints *dims) {
-    (void)output;
+bool onnx_shape_compress(xir_node *at, xir_ints *dims) {
     return picked(at, dims);
 }
 
-bool onnx_shape_unique(xir_node *at, size_t output, xir_ints *dims) {
-    return output ? open_dims(at, 1, dims) : picked(at, dims);
+bool onnx_shape_unique(xir_node *at, xir_ints *dims) {
+    return at->asked ? open_dims(at, 1, dims) : picked(at, dims);
 }
 
-bool onnx_shape_top_k(xir_node *at, size_t output, xir_ints *dims) {
+bool onnx_shape_top_k(xir_node *at, xir_ints *dims) {
     size_t axis;
-    (void)output;
     if (!dims_of(at, 0, dims) || !axis_in(xir_node_int(at, "axis", -1), dims->n, &axis)) return false;
     const int64_t k = xir_node_int(at, "k", -1);
     dims->v[axis] = k >= 0 ? k : number_of(at, 1);
     return true;
 }
 
-bool onnx_shape_non_zero(xir_node *at, size_t output, xir_ints *dims) {
+bool onnx_shape_non_zero(xir_node *at, xir_ints *dims) {
     xir_ints x;
-    (void)output;
-    if (!open_dims(at, 2, dims)) return false;
-    if (dims_of(at, 0, &x)) dims->v[0] = (int64_t)x.n;
-    return true;
+    return dims_are(at, dims, DIMS(dims_of(at, 0, &x) ? (int64_t)x.n : -1, -1));
 }
 
-bool onnx_shape_boxes(xir_node *at, size_t output, xir_ints *dims) {
-    (void)output;
-    if (!open_dims(at, 2, dims)) return false;
-    dims->v[1] = 3;
-    return true;
+bool onnx_shape_boxes(xir_node *at, xir_ints *dims) {
+    return dims_are(at, dims, DIMS(-1, 3));
 }

@@ -44,10 +44,9 @@ static int64_t window_size(xir_node *at, size_t k, const xir_ints *kernel) {
     return size >= 0 ? size : item(at, "kernel_shape", k, -1);
 }
 
-bool onnx_shape_convolution(xir_node *at, size_t output, xir_ints *dims) {
+bool onnx_shape_convolution(xir_node *at, xir_ints *dims) {
     const size_t w = xir_str_equal(at->cls->type, XIR_STR("QLinearConv")) ? 3 : 1;
     xir_ints kernel;
-    (void)output;
     if (!dims_of(at, 0, dims) || !dims_of(at, w, &kernel) || dims->n < 3 || kernel.n != dims->n) return false;
     dims->v[1] = kernel.v[0];
     for (size_t k = 0; k + 2 < dims->n; k++) {
@@ -56,8 +55,7 @@ bool onnx_shape_convolution(xir_node *at, size_t output, xir_ints *dims) {
     return true;
 }
 
-bool onnx_shape_pool(xir_node *at, size_t output, xir_ints *dims) {
-    (void)output;
+bool onnx_shape_pool(xir_node *at, xir_ints *dims) {
     if (!dims_of(at, 0, dims) || dims->n < 3) return false;
     for (size_t k = 0; k + 2 < dims->n; k++) {
         dims->v[k + 2] = places(at, k, dims->n - 2, dims->v[k + 2], window_size(at, k, NULL));
@@ -74,9 +72,8 @@ static int64_t spread(xir_node *at, size_t k, size_t n, int64_t whole, int64_t s
     return whole < 1 || pads < 0 || all < pads ? -1 : all - pads;
 }
 
-bool onnx_shape_transposed_convolution(xir_node *at, size_t output, xir_ints *dims) {
+bool onnx_shape_transposed_convolution(xir_node *at, xir_ints *dims) {
     xir_ints kernel, shape;
-    (void)output;
     if (!dims_of(at, 0, dims) || !dims_of(at, 1, &kernel) || dims->n < 3 || kernel.n != dims->n) return false;
     const size_t n = dims->n - 2;
     const bool shaped = xir_node_items(at, "output_shape", &shape) && shape.n >= n;
@@ -90,9 +87,8 @@ bool onnx_shape_transposed_convolution(xir_node *at, size_t output, xir_ints *di
     return true;
 }
 
-bool onnx_shape_unpool(xir_node *at, size_t output, xir_ints *dims) {
+bool onnx_shape_unpool(xir_node *at, xir_ints *dims) {
     xir_ints given;
-    (void)output;
     if (!dims_of(at, 0, dims) || dims->n < 3) return false;
     if (xir_node_has(at, 2) && items_of(at, NULL, 2, &given) && given.n == dims->n) {
         for (size_t k = 0; k < dims->n; k++) dims->v[k] = dim_given(given.v[k]);
@@ -105,17 +101,15 @@ bool onnx_shape_unpool(xir_node *at, size_t output, xir_ints *dims) {
     return true;
 }
 
-bool onnx_shape_global_pool(xir_node *at, size_t output, xir_ints *dims) {
-    (void)output;
+bool onnx_shape_global_pool(xir_node *at, xir_ints *dims) {
     if (!dims_of(at, 0, dims) || dims->n < 2) return false;
     for (size_t k = 2; k < dims->n; k++) dims->v[k] = 1;
     return true;
 }
 
 /* The columns become an image: [N, C * block, L] to [N, C, image]. */
-bool onnx_shape_col2im(xir_node *at, size_t output, xir_ints *dims) {
+bool onnx_shape_col2im(xir_node *at, xir_ints *dims) {
     xir_ints x, image, block;
-    (void)output;
     if (!dims_of(at, 0, &x) || x.n != 3) return false;
     const bool known = items_of(at, NULL, 1, &image);
     const int64_t n = known ? (int64_t)image.n : length_of(at, 1);
@@ -128,22 +122,19 @@ bool onnx_shape_col2im(xir_node *at, size_t output, xir_ints *dims) {
 }
 
 /* Regions of feature maps: [regions, channels, height, width]. */
-bool onnx_shape_regions(xir_node *at, size_t output, xir_ints *dims) {
+bool onnx_shape_regions(xir_node *at, xir_ints *dims) {
     xir_ints x, regions, size;
-    (void)output;
-    if (!dims_of(at, 0, &x) || x.n != 4 || !open_dims(at, 4, dims)) return false;
-    if (dims_of(at, 1, &regions) && regions.n == 2) dims->v[0] = regions.v[0];
-    dims->v[1] = x.v[1];
+    if (!dims_of(at, 0, &x) || x.n != 4) return false;
+    const bool listed = dims_of(at, 1, &regions) && regions.n == 2;
     const bool pooled = xir_node_items(at, "pooled_shape", &size) && size.n == 2;
-    dims->v[2] = dim_given(pooled ? size.v[0] : xir_node_int(at, "output_height", 1));
-    dims->v[3] = dim_given(pooled ? size.v[1] : xir_node_int(at, "output_width", 1));
-    return true;
+    return dims_are(at, dims, DIMS(listed ? regions.v[0] : -1, x.v[1],
+                                   dim_given(pooled ? size.v[0] : xir_node_int(at, "output_height", 1)),
+                                   dim_given(pooled ? size.v[1] : xir_node_int(at, "output_width", 1))));
 }
 
 /* [N, C, H, W] to [N, H, W, 2], with depth to 3. */
-bool onnx_shape_affine_grid(xir_node *at, size_t output, xir_ints *dims) {
+bool onnx_shape_affine_grid(xir_node *at, xir_ints *dims) {
     xir_ints size;
-    (void)output;
     const bool known = items_of(at, NULL, 1, &size);
     const int64_t n = known ? (int64_t)size.n : length_of(at, 1);
     if (n < 4 || n > 5 || !open_dims(at, (size_t)n, dims)) return false;
@@ -153,49 +144,48 @@ bool onnx_shape_affine_grid(xir_node *at, size_t output, xir_ints *dims) {
     return true;
 }
 
-bool onnx_shape_grid_sample(xir_node *at, size_t output, xir_ints *dims) {
+bool onnx_shape_grid_sample(xir_node *at, xir_ints *dims) {
     xir_ints grid;
-    (void)output;
     if (!dims_of(at, 0, dims) || !dims_of(at, 1, &grid) || grid.n != dims->n || dims->n < 3) return false;
     memcpy(dims->v + 2, grid.v + 1, (dims->n - 2) * sizeof *grid.v);
     return true;
 }
 
-bool onnx_shape_image(xir_node *at, size_t output, xir_ints *dims) {
-    (void)output;
-    if (!open_dims(at, 3, dims)) return false;
-    dims->v[2] = xir_node_is(at, "pixel_format", "Grayscale") ? 1 : 3;
-    return true;
+bool onnx_shape_image(xir_node *at, xir_ints *dims) {
+    return dims_are(at, dims, DIMS(-1, -1, xir_node_is(at, "pixel_format", "Grayscale") ? 1 : 3));
 }
 
 /* ---- products --------------------------------------------------------------------------------------------------- */
 
-bool onnx_shape_matmul(xir_node *at, size_t output, xir_ints *dims) {
-    const size_t right = xir_str_equal(at->cls->type, XIR_STR("QLinearMatMul")) ? 3 : 1;
-    xir_ints a, b;
-    (void)output;
-    if (!dims_of(at, 0, &a) || !dims_of(at, right, &b) || a.n == 0 || b.n == 0) return false;
-    const bool row = a.n > 1, column = b.n > 1;
-    const xir_ints outer_a = { a.v, row ? a.n - 2 : 0 }, outer_b = { b.v, column ? b.n - 2 : 0 };
+bool dims_of_product(xir_node *at, const xir_ints *a, const xir_ints *b, xir_ints *out) {
+    if (a->n == 0 || b->n == 0) return false;
+    const size_t row = a->n > 1, column = b->n > 1;
+    const xir_ints outer_a = { a->v, row ? a->n - 2 : 0 }, outer_b = { b->v, column ? b->n - 2 : 0 };
     xir_ints outer;
-    if (!dims_broadcast(at, &outer_a, &outer_b, &outer) || !open_dims(at, outer.n + row + column, dims)) return false;
-    memcpy(dims->v, outer.v, outer.n * sizeof *outer.v);
-    if (row) dims->v[outer.n] = a.v[a.n - 2];
-    if (column) dims->v[outer.n + row] = b.v[b.n - 1];
-    return true;
+    if (!dims_broadcast(at, &outer_a, &outer_b, &outer)) return false;
+    int64_t ends[] = { a->v[a->n - 1 - row], b->v[b->n - 1] };
+    const xir_ints last = { ends + !row, row + column };
+    return dims_with(at, out, &outer, outer.n, outer.n, &last);
 }
 
-bool onnx_shape_gemm(xir_node *at, size_t output, xir_ints *dims) {
+/* The second input of a product; the stored numbers of QLinearMatMul and QGemm come with a scale and a zero point. */
+static size_t right_of(const xir_node *at) {
+    return node_is_class(at, "QLinearMatMul") || node_is_class(at, "QGemm") ? 3 : 1;
+}
+
+bool onnx_shape_matmul(xir_node *at, xir_ints *dims) {
     xir_ints a, b;
-    (void)output;
-    if (!dims_of(at, 0, &a) || !dims_of(at, 1, &b) || a.n != 2 || b.n != 2 || !open_dims(at, 2, dims)) return false;
-    dims->v[0] = a.v[xir_node_int(at, "transA", 0) ? 1 : 0];
-    dims->v[1] = b.v[xir_node_int(at, "transB", 0) ? 0 : 1];
-    return true;
+    return dims_of(at, 0, &a) && dims_of(at, right_of(at), &b) && dims_of_product(at, &a, &b, dims);
 }
 
-bool onnx_shape_det(xir_node *at, size_t output, xir_ints *dims) {
-    (void)output;
+bool onnx_shape_gemm(xir_node *at, xir_ints *dims) {
+    xir_ints a, b;
+    if (!dims_of(at, 0, &a) || !dims_of(at, right_of(at), &b) || a.n != 2 || b.n != 2) return false;
+    return dims_are(at, dims, DIMS(a.v[xir_node_int(at, "transA", 0) ? 1 : 0],
+                                   b.v[xir_node_int(at, "transB", 0) ? 0 : 1]));
+}
+
+bool onnx_shape_det(xir_node *at, xir_ints *dims) {
     if (!dims_of(at, 0, dims) || dims->n < 2) return false;
     dims->n -= 2;
     return true;
@@ -265,12 +255,11 @@ static bool write_result(xir_node *at, const letters *l, const char *p, const ch
     return true;
 }
 
-bool onnx_shape_einsum(xir_node *at, size_t output, xir_ints *dims) {
+bool onnx_shape_einsum(xir_node *at, xir_ints *dims) {
     const xir_str text = xir_node_text(at, "equation", "");
     const char *p = text.data, *end = text.data + text.size;
     letters l = { .uses = { 0 } };
     xir_ints x;
-    (void)output;
     size_t dots = 0;
     for (size_t i = 0; i < text.size; i++) dots += text.data[i] == '.';
     if (dots % 3 || dots / 3 > at->n_in + 1 || !open_dims(at, 0, &l.rest)) return false;
@@ -285,78 +274,75 @@ bool onnx_shape_einsum(xir_node *at, size_t output, xir_ints *dims) {
 /* ---- attention and recurrent networks --------------------------------------------------------------------------- */
 
 /* Queries, keys and values are [batch, heads, positions, size] or [batch, positions, heads * size]. */
-bool onnx_shape_attention(xir_node *at, size_t output, xir_ints *dims) {
+bool onnx_shape_attention(xir_node *at, xir_ints *dims) {
     const int64_t heads = xir_node_int(at, "q_num_heads", -1), kv_heads = xir_node_int(at, "kv_num_heads", -1);
     xir_ints q, k, v, past;
-    if (!dims_of(at, 0, &q) || !dims_of(at, 1, &k) || !dims_of(at, 2, &v) || !open_dims(at, 4, dims)) return false;
+    if (!dims_of(at, 0, &q) || !dims_of(at, 1, &k) || !dims_of(at, 2, &v)) return false;
     if (q.n != k.n || q.n != v.n || (q.n != 3 && q.n != 4)) return false;
     const bool flat = q.n == 3;
     const int64_t of = flat ? kv_heads : v.v[1];   /* heads of keys and values */
     const int64_t size = flat ? of > 0 && v.v[2] >= 0 ? v.v[2] / of : -1 : v.v[3];
     const int64_t key_size = flat ? of > 0 && k.v[2] >= 0 ? k.v[2] / of : -1 : k.v[3];
+    const int64_t own = flat ? heads : q.v[1], tokens = q.v[flat ? 1 : 2];
     const bool has_past = xir_node_has(at, 4);
     int64_t positions = k.v[flat ? 1 : 2];
     if (has_past) positions = dims_of(at, 4, &past) && past.n == 4 ? dim_sum(past.v[2], positions) : -1;
-    if (output == 0 && flat) {
-        dims->n = 3;
-        dims->v[0] = q.v[0], dims->v[1] = q.v[1], dims->v[2] = dim_product(heads, size);
-        return true;
+    switch (at->asked) {
+    case 0:  return dims_are(at, dims, flat ? DIMS(q.v[0], tokens, dim_product(heads, size))
+                                            : DIMS(q.v[0], own, tokens, size));
+    case 1:  return dims_are(at, dims, DIMS(q.v[0], of, positions, key_size));
+    case 2:  return dims_are(at, dims, DIMS(q.v[0], of, positions, size));
+    default: return dims_are(at, dims, DIMS(q.v[0], own, tokens, positions));
     }
-    dims->v[0] = q.v[0];
-    dims->v[1] = output == 1 || output == 2 ? of : flat ? heads : q.v[1];
-    dims->v[2] = output == 1 || output == 2 ? positions : q.v[flat ? 1 : 2];
-    dims->v[3] = output == 0 || output == 2 ? size : output == 1 ? key_size : positions;
-    return true;
 }
 
 /* Y [times, directions, batch, hidden], and states [directions, batch, hidden]; layout 1 has the batch first. */
-bool onnx_shape_recurrent(xir_node *at, size_t output, xir_ints *dims) {
+bool onnx_shape_recurrent(xir_node *at, xir_ints *dims) {
     xir_ints x, r;
-    if (!dims_of(at, 0, &x) || x.n != 3 || !open_dims(at, output ? 3 : 4, dims)) return false;
+    if (!dims_of(at, 0, &x) || x.n != 3) return false;
     const bool batch_first = xir_node_int(at, "layout", 0);
     int64_t hidden = dim_given(xir_node_int(at, "hidden_size", -1));
     if (hidden < 0 && dims_of(at, 2, &r) && r.n == 3) hidden = r.v[2];
     const int64_t directions = xir_node_is(at, "direction", "bidirectional") ? 2 : 1;
     const int64_t times = x.v[batch_first ? 1 : 0], batch = x.v[batch_first ? 0 : 1];
-    const int64_t whole[2][4] = { { times, directions, batch, hidden }, { batch, times, directions, hidden } };
-    const int64_t state[2][3] = { { directions, batch, hidden }, { batch, directions, hidden } };
-    if (output) memcpy(dims->v, state[batch_first], sizeof *state);
-    else memcpy(dims->v, whole[batch_first], sizeof *whole);
-    return true;
+    const xir_ints *const all[2][2] = {
+        { DIMS(times, directions, batch, hidden), DIMS(directions, batch, hidden) },
+        { DIMS(batch, times, directions, hidden), DIMS(batch, directions, hidden) },
+    };
+    return dims_are(at, dims, all[batch_first][at->asked > 0]);
 }
 
 /* ---- normalisations and losses ---------------------------------------------------------------------------------- */
 
-bool onnx_shape_batch_normalization(xir_node *at, size_t output, xir_ints *dims) {
-    return dims_of(at, output ? 1 : 0, dims);
+bool onnx_shape_batch_normalization(xir_node *at, xir_ints *dims) {
+    return dims_of(at, at->asked ? 1 : 0, dims);
 }
 
 /* Mean and deviation have dims of 1 from the axis on. */
-bool onnx_shape_layer_normalization(xir_node *at, size_t output, xir_ints *dims) {
+bool onnx_shape_layer_normalization(xir_node *at, xir_ints *dims) {
     size_t axis;
     if (!dims_of(at, 0, dims)) return false;
-    if (output && !axis_in(xir_node_int(at, "axis", -1), dims->n, &axis)) return false;
-    for (size_t i = output ? axis : dims->n; i < dims->n; i++) dims->v[i] = 1;
+    if (at->asked && !axis_in(xir_node_int(at, "axis", -1), dims->n, &axis)) return false;
+    for (size_t i = at->asked ? axis : dims->n; i < dims->n; i++) dims->v[i] = 1;
     return true;
 }
 
-bool onnx_shape_dynamic_quantize(xir_node *at, size_t output, xir_ints *dims) {
-    return output ? open_dims(at, 0, dims) : dims_of(at, 0, dims);
+bool onnx_shape_dynamic_quantize(xir_node *at, xir_ints *dims) {
+    return at->asked ? open_dims(at, 0, dims) : dims_of(at, 0, dims);
 }
 
-bool onnx_shape_cross_entropy(xir_node *at, size_t output, xir_ints *dims) {
-    if (output) return dims_of(at, 0, dims);
+bool onnx_shape_cross_entropy(xir_node *at, xir_ints *dims) {
+    if (at->asked) return dims_of(at, 0, dims);
     return xir_node_is(at, "reduction", "none") ? dims_of(at, 1, dims) : open_dims(at, 0, dims);
 }
 
 /* ---- signals and texts ------------------------------------------------------------------------------------------ */
 
 /* The last dim is 2, for complex numbers, and 1 for the real ones that an inverse of half a spectrum gives. */
-bool onnx_shape_dft(xir_node *at, size_t output, xir_ints *dims) {
+bool onnx_shape_dft(xir_node *at, xir_ints *dims) {
     const bool half = xir_node_int(at, "onesided", 0), inverse = xir_node_int(at, "inverse", 0);
     xir_ints list;
     size_t axis;
-    (void)output;
     if (!dims_of(at, 0, dims) || dims->n < 2) return false;
     int64_t which = xir_node_int(at, "axis", at->cls->version < 20 ? 1 : -2);
     const bool known = !xir_node_has(at, 2) || (items_of(at, NULL, 2, &list) && list.n == 1);
@@ -370,9 +356,8 @@ bool onnx_shape_dft(xir_node *at, size_t output, xir_ints *dims) {
 }
 
 /* [batch, frames, bins, 2] */
-bool onnx_shape_stft(xir_node *at, size_t output, xir_ints *dims) {
+bool onnx_shape_stft(xir_node *at, xir_ints *dims) {
     xir_ints x, window;
-    (void)output;
     if (!dims_of(at, 0, &x) || x.n < 2 || !open_dims(at, 4, dims)) return false;
     int64_t length = xir_node_has(at, 3) ? number_of(at, 3) : -1;
     if (!xir_node_has(at, 3) && dims_of(at, 2, &window) && window.n == 1) length = window.v[0];
@@ -384,8 +369,7 @@ bool onnx_shape_stft(xir_node *at, size_t output, xir_ints *dims) {
     return true;
 }
 
-bool onnx_shape_mel_weights(xir_node *at, size_t output, xir_ints *dims) {
-    (void)output;
+bool onnx_shape_mel_weights(xir_node *at, xir_ints *dims) {
     if (!open_dims(at, 2, dims)) return false;
     const int64_t bins = number_of(at, 0), length = number_of(at, 1);
     if (length >= 0) dims->v[0] = length / 2 + 1;
@@ -393,18 +377,16 @@ bool onnx_shape_mel_weights(xir_node *at, size_t output, xir_ints *dims) {
     return true;
 }
 
-bool onnx_shape_multinomial(xir_node *at, size_t output, xir_ints *dims) {
-    (void)output;
+bool onnx_shape_multinomial(xir_node *at, xir_ints *dims) {
     if (!dims_of(at, 0, dims) || dims->n != 2) return false;
     dims->v[1] = dim_given(xir_node_int(at, "sample_size", 1));
     return true;
 }
 
 /* One count for each n-gram, whose places the attribute lists. */
-bool onnx_shape_ngrams(xir_node *at, size_t output, xir_ints *dims) {
+bool onnx_shape_ngrams(xir_node *at, xir_ints *dims) {
     xir_ints x, places_of;
     int64_t most = -1;
-    (void)output;
     if (!dims_of(at, 0, &x) || x.n < 1 || x.n > 2 || !open_dims(at, x.n, dims)) return false;
     const bool listed = xir_node_items(at, "ngram_indexes", &places_of);
     for (size_t i = 0; listed && i < places_of.n; i++) if (places_of.v[i] > most) most = places_of.v[i];

@@ -7,16 +7,6 @@
 #include "onnx/rows.h"
 #include "spec/windows.h"
 
-/* ---- the order of kernels --------------------------------------------------------------------------------------- */
-
-/* Permutes a kernel from O, I, dims (transposed ones: I, O, dims) to XIR's order. */
-static xir_value *kernel_last(xir_node *at, xir_value *kernel, bool transposed) {
-    static const int64_t orders[3][5] = { { 2, 1, 0 }, { 2, 3, 1, 0 }, { 2, 3, 4, 1, 0 } };
-    size_t rank = kernel ? v_rank(kernel) : 3, n = rank - 2;
-    const char *letters = transposed ? BY_RANK(n, "LOI", "HWOI", "DHWOI") : BY_RANK(n, "LIO", "HWIO", "DHWIO");
-    return xir_node_transposed(at, kernel, orders[n - 1], rank, letters);
-}
-
 /* ---- windows ---------------------------------------------------------------------------------------------------- */
 
 static const int64_t MOST_DIM = INT64_C(1) << 40;
@@ -165,15 +155,10 @@ static bool channels_fit(xir_node *at, const xir_value *x, const xir_value *kern
 
 xir_value *make_conv(xir_node *at, xir_value *x, xir_value *kernel, xir_value *bias) {
     windows w;
-    window_sets s = { .n = 0 };
     if (!onnx_windows(at, x, kernel, &w) || !channels_fit(at, x, kernel, bias, false) || !pad_same(at, x, &w) ||
         !node_windows_fit(at, &w)) return NULL;
-    window_set_all(&s, &w, false, true);
-    window_set(&s, "groups", xir_node_int(at, "group", 1));
-    xir_value *y = xir_node_make(at, BY_RANK(w.n, "Conv1d", "Conv2d", "Conv3d"),
-                                 INS(xir_node_channels_last(at, x), kernel_last(at, kernel, false), bias),
-                                 (xir_sets){ s.data, s.n });
-    return xir_node_channels_second(at, y);
+    w.groups = xir_node_int(at, "group", 1);
+    return op_of_convolution_second(at, x, kernel, bias, &w);
 }
 
 bool onnx_conv(xir_node *at) {
@@ -185,13 +170,11 @@ bool onnx_conv(xir_node *at) {
 bool onnx_conv_transpose(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *kernel = xir_node_input(at, 1), *bias = xir_node_optional_input(at, 2);
     windows w;
-    window_sets s = { .n = 0 };
     xir_ints list;
     if (!onnx_windows(at, x, kernel, &w) || !channels_fit(at, x, kernel, bias, true)) return false;
     if (window_items(at, "output_padding", w.n, 0, &list)) memcpy(w.more, list.v, w.n * sizeof *w.more);
     bool upper = xir_node_is(at, "auto_pad", "SAME_UPPER"), same = upper || xir_node_is(at, "auto_pad", "SAME_LOWER");
     bool shaped = xir_node_items(at, "output_shape", &list);
-    if (xir_node_failed(at)) return false;
     if (shaped && list.n != w.n && list.n != w.n + 2) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/output_shape",
                                 "output_shape: expected %zu items, found %zu", w.n, list.n);
@@ -208,31 +191,22 @@ bool onnx_conv_transpose(xir_node *at) {
         w.before[k] = upper ? total / 2 : total - total / 2;
         w.after[k] = total - w.before[k];
     }
-    window_set_all(&s, &w, false, true);
-    window_set_more(&s, &w);
-    window_set(&s, "groups", xir_node_int(at, "group", 1));
-    xir_value *y = xir_node_make(at, BY_RANK(w.n, "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"),
-                                 INS(xir_node_channels_last(at, x), kernel_last(at, kernel, true),
-                                     bias), (xir_sets){ s.data, s.n });
-    return xir_node_result(at, 0, xir_node_channels_second(at, y));
+    w.groups = xir_node_int(at, "group", 1), w.transposed = true;
+    return xir_node_result(at, 0, op_of_convolution_second(at, x, kernel, bias, &w));
 }
 
 /* ---- pools ------------------------------------------------------------------------------------------------------ */
 
 /* The sum of the elements in each window, where padding counts 0: a convolution with ones, channel by channel. */
 static xir_value *window_sums(xir_node *at, xir_value *x, const windows *w) {
-    window_sets s = { .n = 0 };
-    xir_ints dims = xir_node_make_ints(at, w->n + 2, 1);
+    windows each = *w;
+    xir_ints dims = node_line(at, w->n + 2, w->n + 1, v_dim(x, 1));
     if (!xir_node_need_dims(at, x, 1, 2) || !dims.v) return NULL;
     for (size_t k = 0; k < w->n; k++) dims.v[k] = w->size[k];
-    dims.v[w->n + 1] = v_dim(x, 1);
+    each.groups = v_dim(x, 1);
     if (!node_elements_at_most(at, &dims, MOST_LISTED, "a kernel of ones")) return NULL;
-    window_set_all(&s, w, false, true);
-    window_set(&s, "groups", v_dim(x, 1));
-    xir_value *y = xir_node_make(at, BY_RANK(w->n, "Conv1d", "Conv2d", "Conv3d"),
-                                 INS(xir_node_channels_last(at, x), xir_node_filled(at, v_element(x), &dims, 1), NULL),
-                                 (xir_sets){ s.data, s.n });
-    return xir_node_channels_second(at, y);
+    xir_value *map = xir_node_channels_last(at, x), *ones = xir_node_filled(at, v_element(x), &dims, 1);
+    return xir_node_channels_second(at, op_of_convolution(at, map, ones, NULL, &each));
 }
 
 /* The least number of steps, from 0 on, that reach a distance. */
@@ -278,55 +252,53 @@ static bool pool_windows(xir_node *at, const xir_value *x, windows *w, windows *
     return pad_ceil(at, x, w);
 }
 
-static xir_value *make_pool(xir_node *at, xir_value *x, const char *const classes[3], const windows *w, bool averages,
-                            bool counted) {
-    window_sets s = { .n = 0 };
-    window_set_all(&s, w, true, !averages);
-    if (averages) window_set(&s, "count_include_pad", counted);
-    xir_value *y = xir_node_make(at, classes[w->n - 1], INS(xir_node_channels_last(at, x)), (xir_sets){ s.data, s.n });
-    return xir_node_channels_second(at, y);
-}
-
 bool onnx_max_pool(xir_node *at) {
-    static const char *const classes[] = { "MaxPool1d", "MaxPool2d", "MaxPool3d" };
     xir_value *x = xir_node_input(at, 0);
     windows w, plain;
     if (!pool_windows(at, x, &w, &plain)) return false;
     if (node_wants(at, 1) && !xir_node_result(at, 1, onnx_places_of_maxima(at, x, &w))) return false;
-    return xir_node_result(at, 0, make_pool(at, x, classes, &w, false, false));
+    w.max = true;
+    return xir_node_result(at, 0, op_of_pool_second(at, x, &w));
 }
 
 /* Dilated windows, and averages that count some padding but not that of ceil_mode, are sums with their own counts. */
 xir_value *onnx_average(xir_node *at, xir_value *x) {
-    static const char *const classes[] = { "AvgPool1d", "AvgPool2d", "AvgPool3d" };
     windows w, plain;
     if (!pool_windows(at, x, &w, &plain)) return NULL;
-    const bool counted = xir_node_int(at, "count_include_pad", 0);
-    const bool uneven = counted && memcmp(w.after, plain.after, w.n * sizeof *w.after) != 0;
-    if (!uneven && !is_dilated(&w)) return make_pool(at, x, classes, &w, true, counted);
-    return xir_node_quotient(at, window_sums(at, x, &w), window_counts(at, x, &w, &plain, counted));
+    w.counts = xir_node_int(at, "count_include_pad", 0);
+    const bool uneven = w.counts && memcmp(w.after, plain.after, w.n * sizeof *w.after) != 0;
+    if (!uneven && !is_dilated(&w)) return op_of_pool_second(at, x, &w);
+    return xir_node_quotient(at, window_sums(at, x, &w), window_counts(at, x, &w, &plain, w.counts));
+}
+
+bool onnx_ranked(xir_node *at, size_t i, const xir_value *v, size_t least, size_t most) {
+    const input_place here = place_of_input(i);
+    const size_t rank = v_rank(v);
+    char upper[32] = "";
+    if (xir_node_failed(at) || (rank >= least && rank <= most)) return !xir_node_failed(at);
+    if (most != least && most != SIZE_MAX)
+        snprintf(upper, sizeof upper, " %s %zu", most == least + 1 ? "or" : "to", most);
+    return xir_node_invalid(at, XIR_E_BOUNDS, here.text, "expected %s%zu%s dims, found %zu",
+                            most == SIZE_MAX ? "at least " : "", least, upper, rank);
 }
 
 xir_value *onnx_channels_second(xir_node *at, xir_value *x) {
-    if (xir_node_failed(at) || !x) return NULL;
-    if (v_rank(x) >= 3 && v_rank(x) <= 5) return xir_node_channels_second(at, x);
-    return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected 3 to 5 dims, found %zu", v_rank(x)), NULL;
+    return onnx_ranked(at, 0, x, 3, 5) ? xir_node_channels_second(at, x) : NULL;
 }
 
 /* MaxPool of an image whose channels are the last dim. */
 bool onnx_ms_nhwc_max_pool(xir_node *at) {
-    static const char *const classes[] = { "MaxPool1d", "MaxPool2d", "MaxPool3d" };
     xir_value *x = onnx_channels_second(at, xir_node_input(at, 0));
     windows w, plain;
     if (!x || !pool_windows(at, x, &w, &plain)) return false;
-    return xir_node_result(at, 0, xir_node_channels_last(at, make_pool(at, x, classes, &w, false, false)));
+    w.max = true;
+    return xir_node_result(at, 0, xir_node_channels_last(at, op_of_pool_second(at, x, &w)));
 }
 
 bool onnx_average_pool(xir_node *at) { return xir_node_result(at, 0, onnx_average(at, xir_node_input(at, 0))); }
 
 /* |x|^p, and the p-th root of a sum of them. */
 static xir_value *powered(xir_node *at, xir_value *x, double p) {
-    if (xir_node_failed(at) || !x) return NULL;
     if (p == 1) return xir_node_unary(at, "Abs", x);
     if (p == 2) return xir_node_product(at, x, x);
     return xir_node_make(at, "Pow", INS(xir_node_unary(at, "Abs", x), xir_node_scalar(at, v_element(x), p)), NO_SETS);
@@ -353,10 +325,7 @@ bool onnx_lp_pool(xir_node *at) {
 
 static bool global_pool(xir_node *at, const char *cls) {
     xir_value *x = xir_node_input(at, 0);
-    if (xir_node_failed(at)) return false;
-    if (v_rank(x) < 3) {
-        return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected at least 3 dims, found %zu", v_rank(x));
-    }
+    if (!onnx_ranked(at, 0, x, 3, SIZE_MAX)) return false;
     const xir_ints axes = xir_node_series(at, 2, v_rank(x) - 2);
     return xir_node_result(at, 0, xir_node_reduced(at, cls, x, &axes, true));
 }
@@ -367,8 +336,7 @@ bool onnx_global_lp_pool(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     double p;
     if (xir_node_failed(at) || !read_p(at, &p)) return false;
-    if (v_rank(x) < 3)
-        return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected at least 3 dims, found %zu", v_rank(x));
+    if (!onnx_ranked(at, 0, x, 3, SIZE_MAX)) return false;
     const xir_ints axes = xir_node_series(at, 2, v_rank(x) - 2);
     return xir_node_result(at, 0, rooted(at, xir_node_reduced(at, "Sum", powered(at, x, p), &axes, true), p));
 }

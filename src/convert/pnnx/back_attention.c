@@ -89,9 +89,7 @@ static bool is_formula(const xir_op *op, const char *text) {
 }
 
 static bool has_dims(const xir_value *v, const int64_t *dims, size_t n) {
-    if (!v || !xir_type_as_tensor(xir_value_type(v)) || v_rank(v) != n) return false;
-    for (size_t i = 0; i < n; i++) if (v_dim(v, i) != dims[i]) return false;
-    return true;
+    return v && xir_type_as_tensor(xir_value_type(v)) && type_has_dims(xir_value_type(v), dims, n);
 }
 
 /* The factor of "mul(@0,0.25)" or "div(@0,4.0)"; false for any other formula. */

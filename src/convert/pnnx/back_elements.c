@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "pnnx/pnnx.h"
+#include "spec/moving.h"
 #include "support/numbers.h"
 #include "number.h"
 #include "source_tags.h"
@@ -100,11 +101,9 @@ static bool is_cut(xir_node *at) {
 static bool dims_of(xir_node *at) {
     enum { ROOM = 24 };
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const int64_t rank = (int64_t)v_rank(x);
-    int64_t from = xir_node_int(at, "start", 0), to = xir_node_int(at, "end", rank);
-    from = from < 0 ? from + rank : from, to = to < 0 ? to + rank : to;
-    from = from < 0 ? 0 : from > rank ? rank : from, to = to > rank ? rank : to;
+    int64_t from, to;
+    if (!part_of_shape(at, x, &from, &to)) return false;
     char *text = node_take(at, (size_t)(rank + 2) * ROOM);
     if (!text) return node_no_memory(at);
     if (from >= to) return xir_node_unsupported(at, "no dims");
@@ -212,20 +211,15 @@ xir_value *pnnx_constant(xir_node *at, xir_value *v) {
     const xir_type *type = xir_value_type(v);
     const xir_values none = { NULL, 0 };
     if (scalar_text(v, text)) {
-        xir_op *op = xir_node_make_foreign(at, "pnnx::pnnx.Expression", none, SETS(WORD("expr", xir_str_of(text))),
-                                           &type, 1);
-        return op ? xir_op_output(op, 0) : NULL;
+        return foreign_value(at, "pnnx::pnnx.Expression", none, SETS(WORD("expr", xir_str_of(text))), type);
     }
     const xir_ints one = { (int64_t[]){ 1 }, 1 };
     const bool plain = v_rank(v) > 0;
     xir_value *data = plain ? v : make_reshaped(at, v, &one);
     if (!data || !xir_value_is_params(data)) return NULL;   /* its element has a scale for each place */
-    const xir_type *stored = xir_value_type(data);
-    xir_op *op = xir_node_make_foreign(at, "pnnx::pnnx.Attribute", none, SETS(OBJ("@data", data)), &stored, 1);
-    if (!op || plain) return op ? xir_op_output(op, 0) : NULL;
-    op = xir_node_make_foreign(at, "pnnx::Tensor.select", INS(xir_op_output(op, 0)),
-                               SETS(INT("dim", 0), INT("index", 0)), &type, 1);
-    return op ? xir_op_output(op, 0) : NULL;
+    xir_value *made = foreign_value(at, "pnnx::pnnx.Attribute", none, SETS(OBJ("@data", data)), xir_value_type(data));
+    if (plain) return made;
+    return foreign_value(at, "pnnx::Tensor.select", INS(made), SETS(INT("dim", 0), INT("index", 0)), type);
 }
 
 /* ---- expressions of expressions --------------------------------------------------------------------------------- */

@@ -37,7 +37,6 @@ bool pnnx_back_resize(xir_node *at) {
 /* The grid has its places in the last axis. */
 bool pnnx_back_grid_sample(xir_node *at) {
     xir_value *x = map_input(at), *grid = xir_node_input(at, 1);
-    if (!x || !grid) return false;
     const xir_layout *layout = xir_type_layout(xir_value_type(grid));
     const int64_t c = layout ? xir_layout_index(layout, 'C') : -1;
     if (c >= 0 && c + 1 != (int64_t)v_rank(grid)) return xir_node_unsupported(at, "a grid in another order");
@@ -54,14 +53,12 @@ bool pnnx_back_shuffle(xir_node *at) {
 bool pnnx_back_unfold(xir_node *at) {
     static const char *const names[] = { "kernel_width", "kernel_height", "stride_width", "stride_height", "pad_top",
                                          "pad_bottom", "pad_left", "pad_right", "dilation_width", "dilation_height" };
-    static const int64_t swap[] = { 0, 2, 1 };
     const xir_value *own = xir_node_input(at, 0);
     xir_value *x = map_input(at);
     xir_set sets[COUNT(names)];
-    if (!x) return false;
     at->order = (xir_str){ NULL, 0 };
     if (x == own) return row_becomes(at, INS(x), NO_SETS);
     for (size_t i = 0; i < COUNT(names); i++) sets[i] = (xir_set)INT(names[i], xir_node_int(at, names[i], 0));
     xir_value *y = xir_node_make(at, "Unfold", INS(x), (xir_sets){ sets, COUNT(names) });
-    return xir_node_result(at, 0, y ? xir_node_transposed(at, y, swap, 3, NULL) : NULL);
+    return xir_node_result(at, 0, y ? make_swapped(at, y) : NULL);
 }

@@ -6,20 +6,9 @@
 #include "pnnx/pnnx.h"
 #include "formula/simpler.h"
 
-/* An operator of one output whose type has these dims. */
-static xir_value *made(xir_node *at, const char *key, xir_values inputs, xir_sets sets, const xir_type *element,
-                       const xir_ints *dims) {
-    if (xir_node_failed(at)) return NULL;
-    const xir_type *type = node_type(at, element, NULL, dims);
-    if (!type) return node_no_memory(at), NULL;
-    xir_op *op = xir_node_make_foreign(at, key, inputs, sets, &type, 1);
-    return op ? xir_op_output(op, 0) : NULL;
-}
-
 /* ScatterND: positions in the dims that are indexed, as one dim. */
 bool pnnx_back_index_put(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *indices = xir_node_input(at, 1), *values = xir_node_input(at, 2);
-    if (xir_node_failed(at)) return false;
     const bool add = xir_node_is(at, "reduction", "ADD");
     if (!add && !xir_node_is(at, "reduction", "NONE"))
         return xir_node_unsupported(at, "updates that are neither put nor added");
@@ -36,11 +25,10 @@ bool pnnx_back_index_put(xir_node *at) {
     xir_value *places = make_positions(at, x, indices, 0, (size_t)n), *flat = make_flat(at, x, (size_t)n);
     places = places ? make_reshaped(at, places, &line) : NULL;
     values = flat ? make_reshaped(at, values, &rows) : NULL;
-    if (!places || !values) return false;
     const xir_ints all = xir_node_dims(at, flat);
-    xir_value *list = made(at, "pnnx::pnnx.Expression", INS(places), SETS(WORD("expr", XIR_STR("[@0]"))),
+    xir_value *list = foreign_tensor(at, "pnnx::pnnx.Expression", INS(places), SETS(WORD("expr", XIR_STR("[@0]"))),
                            xir_type_sint(xir_node_context(at), 64), &line);
-    xir_value *y = made(at, at->to->row->name, INS(flat, list, values), SETS(XIR_SETB("accumulate", add)),
+    xir_value *y = foreign_tensor(at, at->to->row->name, INS(flat, list, values), SETS(XIR_SETB("accumulate", add)),
                         v_element(x), &all);
     return xir_node_result(at, 0, y && n > 1 ? make_reshaped(at, y, &dims) : y);
 }
@@ -60,10 +48,10 @@ bool pnnx_back_non_zero(xir_node *at) {
         x = xir_node_make(at, "NotEqual", INS(x, xir_node_scalar(at, v_element(x), 0)), NO_SETS);
     x = x ? make_reshaped(at, x, &line) : NULL;
     const xir_type *whole = xir_type_sint(ctx, 64);
-    xir_value *numbers = made(at, "pnnx::torch.arange", INS(NULL),
+    xir_value *numbers = foreign_tensor(at, "pnnx::torch.arange", INS(NULL),
                               SETS(INT("start", 0), INT("end", count), INT("step", 1),
                                    WORD("dtype", XIR_STR("torch.long"))), whole, &line);
-    xir_value *found = made(at, at->to->row->name, INS(numbers, x), NO_SETS, whole, &open);
+    xir_value *found = foreign_tensor(at, at->to->row->name, INS(numbers, x), NO_SETS, whole, &open);
     int64_t below = count;
     for (size_t i = 0; i < dims.n && found; i++) {
         below /= dims.v[i];

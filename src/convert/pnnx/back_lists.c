@@ -183,14 +183,12 @@ static xir_value *formula_op(listing *l, const xir_ints *dims) {
     xir_context *ctx = xir_node_context(l->at);
     const xir_type *type = node_type(l->at, xir_type_sint(ctx, 64), NULL, dims);
     if (!type) return node_no_memory(l->at), NULL;
-    xir_op *op = xir_node_make_foreign(l->at, "pnnx::pnnx.Expression", (xir_values){ l->in, l->n_in },
-                                       SETS(WORD("expr", ((xir_str){ l->text, l->size }))), &type, 1);
-    return op ? xir_op_output(op, 0) : NULL;
+    return foreign_value(l->at, "pnnx::pnnx.Expression", (xir_values){ l->in, l->n_in },
+                         SETS(WORD("expr", ((xir_str){ l->text, l->size }))), type);
 }
 
 xir_value *pnnx_listed(xir_node *at, xir_value *v) {
     const int64_t n = v ? count_of(v) : -1;
-    if (xir_node_failed(at) || !v) return NULL;
     if (n < 1 || n > MOST_LISTED || !v_is_integer(v)) return xir_node_unsupported(at, "a list of unknown length"), NULL;
     listing *l = node_take(at, sizeof *l);
     if (!l) return node_no_memory(at), NULL;
@@ -204,7 +202,6 @@ xir_value *pnnx_listed(xir_node *at, xir_value *v) {
         put(l, "]", 1);
         if (l->fits) break;
     }
-    if (xir_node_failed(at)) return NULL;
     if (!l->fits) return xir_node_unsupported(at, "a list of a very long formula"), NULL;
     return formula_op(l, &(xir_ints){ (int64_t[]){ n }, 1 });
 }
@@ -232,9 +229,8 @@ xir_value *pnnx_slice_listed(xir_node *at, xir_value *v, size_t first, size_t n)
     const xir_type *type = node_type(at, xir_type_sint(xir_node_context(at), 64), NULL,
                                      &(xir_ints){ (int64_t[]){ (int64_t)n }, 1 });
     if (!type) return node_no_memory(at), NULL;
-    xir_op *op = xir_node_make_foreign(at, "pnnx::pnnx.SliceIndexes", (xir_values){ all->in, all->n_in },
-                                       SETS(WORD("indexes", ((xir_str){ all->text, all->size }))), &type, 1);
-    return op ? xir_op_output(op, 0) : NULL;
+    return foreign_value(at, "pnnx::pnnx.SliceIndexes", (xir_values){ all->in, all->n_in },
+                         SETS(WORD("indexes", ((xir_str){ all->text, all->size }))), type);
 }
 
 /* Numbers that only a list needed before it was written: the operators that compute them, from the last on. */

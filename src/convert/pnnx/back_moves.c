@@ -84,11 +84,8 @@ bool pnnx_back_tile(xir_node *at) {
 
 /* Concat and Stack: any number of inputs. */
 bool pnnx_back_cat(xir_node *at) {
-    xir_value **in = node_take(at, (at->n_in + 1) * sizeof *in);
-    if (!in) return node_no_memory(at);
-    for (size_t i = 0; i < at->n_in; i++) in[i] = xir_node_input(at, i);
     const int64_t axis = xir_node_int(at, xir_node_attr(at, "axis") ? "axis" : "dim", 0);
-    return xir_node_becomes_foreign(at, (xir_values){ in, at->n_in }, SETS(INT("dim", axis)));
+    return xir_node_becomes_foreign(at, node_inputs(at), SETS(INT("dim", axis)));
 }
 
 /* Numbers beyond 32 bits mean the end. */
@@ -117,8 +114,7 @@ static xir_value *turned(xir_node *at, xir_value *x, slicing *s) {
     flipped.n = n;
     if (!n) return x;
     const xir_type *type = xir_value_type(x);
-    xir_op *op = xir_node_make_foreign(at, "pnnx::torch.flip", INS(x), SETS(LIST("dims", &flipped)), &type, 1);
-    return op ? xir_op_output(op, 0) : NULL;
+    return foreign_value(at, "pnnx::torch.flip", INS(x), SETS(LIST("dims", &flipped)), type);
 }
 
 /* A slice whose bounds are computed. */
@@ -128,7 +124,6 @@ static bool sliced_by(xir_node *at, xir_value *x, const slicing *s) {
         if (s->step.v[i] < 1) return xir_node_unsupported(at, "computed bounds backward");
     xir_value *starts = pnnx_slice_listed(at, s->bounds, 0, n), *ends = pnnx_slice_listed(at, s->bounds, n, n);
     const xir_ints dims = xir_node_series(at, 0, n), none = xir_node_make_ints(at, n, PNNX_END);
-    if (xir_node_failed(at)) return false;
     return xir_node_becomes_foreign(at, INS(x, NULL, NULL, NULL, starts, ends),
                                     SETS(LIST("dims", &dims), LIST("steps", &s->step), LIST("selects", &none)));
 }
@@ -140,7 +135,6 @@ bool pnnx_back_slice(xir_node *at) {
     if (s.computed) return sliced_by(at, x, &s);
     x = turned(at, x, &s);
     xir_ints dims = xir_node_make_ints(at, s.step.n, 0);
-    if (!x || xir_node_failed(at)) return false;
     clip(&s.begin), clip(&s.end);
     int64_t *begin = s.begin.v, *end = s.end.v, *step = s.step.v;
     size_t n = 0;
@@ -242,9 +236,7 @@ static xir_value *from_start(xir_node *at, xir_value *index, xir_value *x, size_
     char text[60];
     const xir_type *type = xir_value_type(index);
     snprintf(text, sizeof text, "remainder(@0,size(@1,%zu))", axis);
-    xir_op *op = xir_node_make_foreign(at, "pnnx::pnnx.Expression", INS(index, x),
-                                       SETS(WORD("expr", xir_str_of(text))), &type, 1);
-    return op ? xir_op_output(op, 0) : NULL;
+    return foreign_value(at, "pnnx::pnnx.Expression", INS(index, x), SETS(WORD("expr", xir_str_of(text))), type);
 }
 
 /* Constant positions, counted from the start. */
@@ -288,7 +280,6 @@ bool pnnx_back_embedding(xir_node *at) {
 bool pnnx_back_index_select(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *index = xir_node_input(at, 1);
     const int64_t axis = xir_node_int(at, "axis", 0);
-    if (xir_node_failed(at)) return false;
     int64_t k;
     if (!xir_node_axis(at, "attribute/axis", axis, v_rank(x), &k)) return false;
     if (xir_node_is_constant(at, 1)) {

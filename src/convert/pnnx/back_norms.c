@@ -77,7 +77,6 @@ bool pnnx_back_layer_norm(xir_node *at) {
                              LIST("normalized_shape", &n.dims) };
     if (n.last) return xir_node_becomes_foreign(at, INS(x, gamma, beta), (xir_sets){ sets, 3 });
     x = xir_node_transposed(at, x, order.v, rank, NULL);
-    if (!x) return false;
     const xir_type *type = xir_value_type(x);
     xir_op *op = xir_node_make_foreign(at, at->to->row->name, INS(x, gamma, beta), (xir_sets){ sets, 3 }, &type, 1);
     at->main = op;
@@ -87,10 +86,8 @@ bool pnnx_back_layer_norm(xir_node *at) {
 /* One slope for all, or one for each channel, which is dim 1 there. */
 bool pnnx_back_prelu(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *slope = xir_node_attr_params(at, "alpha");
-    if (!x || !slope) return false;
     const xir_ints flat = { (int64_t[]){ -1 }, 1 };
     slope = make_reshaped(at, slope, &flat);
-    if (!slope) return false;
     const int64_t n = v_dim(slope, 0);
     if (n != 1 && v_rank(x) != 2) {
         at->order = map_order(v_rank(x));

@@ -6,15 +6,13 @@
 
 /* x times a constant matrix, with a bias of one number for each column or none. */
 bool pnnx_back_linear(xir_node *at) {
-    static const int64_t swap[] = { 1, 0 };
     xir_value *x = xir_node_input(at, 0), *k = xir_node_params(at, 1), *bias = at->n_in > 2 ? xir_node_params(at, 2)
         : NULL;
-    if (xir_node_failed(at)) return false;
     if (v_rank(k) != 2 || (bias && (v_rank(bias) != 1 || v_dim(bias, 0) != v_dim(k, 1))))
         return xir_node_unsupported(at, "a product of another form than x W + b");
     if (bias && !xir_type_equal(v_element(bias), v_element(x)))
         return xir_node_unsupported(at, "a bias of other elements than the product");
-    return row_becomes(at, INS(x, xir_node_transposed(at, k, swap, 2, NULL), bias),
+    return row_becomes(at, INS(x, make_swapped(at, k), bias),
                        SETS(XIR_SETB("bias", bias != NULL), INT("in_features", v_dim(k, 0)),
                             INT("out_features", v_dim(k, 1))));
 }
@@ -33,7 +31,6 @@ bool pnnx_back_matmul(xir_node *at) {
 /* Sums and products of small integers are 64-bit integers there. */
 bool pnnx_back_reduce(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const bool sum = xir_op_is(at->op, xir_sum_class()), grows = sum || xir_op_is(at->op, xir_prod_class());
     const xir_type *element = v_element(x);
     const bool real = xir_type_kind_of(element) == XIR_TYPE_FLOAT;
@@ -51,7 +48,6 @@ bool pnnx_back_reduce(xir_node *at) {
 /* So are running sums. PNNX does not write the dtype that PyTorch's function has. */
 bool pnnx_back_cumsum(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const xir_type *element = v_element(x);
     if (xir_type_kind_of(element) == XIR_TYPE_FLOAT || xir_type_storage_bits(element) == 64)
         return row_becomes(at, INS(x), NO_SETS);
@@ -63,23 +59,19 @@ bool pnnx_back_cumsum(xir_node *at) {
 }
 
 bool pnnx_back_einsum(xir_node *at) {
-    xir_value **in = node_take(at, (at->n_in + 1) * sizeof *in);
-    if (!in) return node_no_memory(at);
-    for (size_t i = 0; i < at->n_in; i++) in[i] = xir_node_input(at, i);
     const xir_str equation = xir_node_text(at, "equation", "");
     char *text = node_take(at, equation.size + 1);
     size_t n = 0;
     if (!text) return node_no_memory(at);
     for (size_t i = 0; i < equation.size; i++)   /* blanks end a word of the file, and mean nothing */
         if (equation.data[i] != ' ') text[n++] = equation.data[i];
-    return xir_node_becomes_foreign(at, (xir_values){ in, at->n_in }, SETS(WORD("equation", ((xir_str){ text, n }))));
+    return xir_node_becomes_foreign(at, node_inputs(at), SETS(WORD("equation", ((xir_str){ text, n }))));
 }
 
 /* Heads in dim 1; without a cap and a mask of its own. */
 bool pnnx_back_sdpa(xir_node *at) {
     xir_value *q = xir_node_input(at, 0), *k = xir_node_input(at, 1), *v = xir_node_input(at, 2),
               *mask = xir_node_optional_input(at, 3);
-    if (xir_node_failed(at)) return false;
     if (v_rank(q) != 4) return xir_node_unsupported(at, "heads in the last dim");
     if (xir_node_real(at, "softcap", 0) != 0) return xir_node_unsupported(at, "capped scores");
     const bool causal = xir_node_bool(at, "is_causal", false);

@@ -78,7 +78,6 @@ bool pnnx_back_recurrent(xir_node *at) {
                                        (xir_sets){ sets, n },
                                        types, n_out);
     at->main = op;
-    if (!op) return false;
     xir_value *out = make_shaped(at, xir_op_output(op, 0), apart, 4);
     if (out && xir_value_uses(y)) xir_node_result(at, 0, xir_node_transposed(at, out, order, 4, NULL));
     for (size_t i = 1; i < at->n_out; i++) xir_node_result(at, i, xir_op_output(op, (int64_t)i));

@@ -23,7 +23,6 @@ bool pnnx_back_conv(xir_node *at) {
     if (padded && w.mode != XIR_PADDING_ZEROS)
         return xir_node_unsupported(at, "different padding of both sides");
     if (padded) x = window_padded(at, x, &w, XIR_PAD_CONSTANT, 0);
-    if (!x) return false;
     if (!is_module(at))
         return row_becomes(at, INS(x, kernel, bias),
                            (xir_sets){ (const xir_set[]){ LIST("padding", &zeros) }, padded ? 1 : 0 });

@@ -11,7 +11,6 @@
 static xir_value *bits_of(xir_node *at, xir_value *x, xir_value *first, xir_value *second) {
     const xir_ints last = { (int64_t[]){ -1 }, 1 };
     const xir_sets floors = SETS(WORD("rounding_mode", XIR_STR("FLOOR")));
-    if (xir_node_failed(at) || !x) return NULL;
     x = xir_node_unsqueezed(at, x, &last, NULL);
     x = x ? xir_node_make(at, "Div", INS(x, first), floors) : NULL;
     x = x ? xir_node_make(at, "Div", INS(x, second), floors) : NULL;
@@ -31,7 +30,6 @@ static xir_value *of_integers(xir_node *at, pnnx_bit_function f, xir_value *a, x
     xir_value *by = xir_node_constant(at, element, NULL, first, n);
     xir_value *again = xir_node_constant(at, element, NULL, second, n);
     a = bits_of(at, a, by, again), b = bits_of(at, b, by, again);
-    if (!a || !b) return NULL;
     xir_value *y = f == PNNX_AND ? xir_node_make(at, "Minimum", INS(a, b), NO_SETS)
                  : f == PNNX_OR ? xir_node_make(at, "Maximum", INS(a, b), NO_SETS)
                  : xir_node_make(at, "Mod", INS(xir_node_sum(at, a, b, 1, 1), xir_node_scalar(at, element, 2)),

@@ -12,7 +12,6 @@
 /* x where it is above the threshold, else the value. */
 bool pnnx_threshold(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const xir_type *element = v_element(x);
     xir_value *above = xir_node_make(at, "Greater",
                                      INS(x, xir_node_scalar(at, element, xir_node_real(at, "threshold", 0))), NO_SETS);
@@ -67,7 +66,6 @@ bool pnnx_soft(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     int64_t axis;
     x = pnnx_cast_first(at, least ? xir_node_unary(at, "Neg", x) : x);
-    if (!x) return false;
     if (!pnnx_is_none(at, "dtype") && !v_is_real(x)) return xir_node_unsupported(at, "a dtype of integers");
     const size_t rank = v_rank(x);
     const int64_t otherwise = map ? -3 : rank == 0 || rank == 1 || rank == 3 ? 0 : 1;
@@ -109,14 +107,12 @@ static xir_value *truth(xir_node *at, xir_value *x) {
 
 bool pnnx_logic(xir_node *at) {
     xir_value *x = truth(at, xir_node_input(at, 0)), *y = at->n_in > 1 ? truth(at, xir_node_input(at, 1)) : NULL;
-    if (xir_node_failed(at)) return false;
     return xir_node_becomes(at, at->cls->row->cls, at->n_in > 1 ? INS(x, y) : INS(x), NO_SETS);
 }
 
 bool pnnx_bits(xir_node *at) {
     const pnnx_bit_function f = (pnnx_bit_function)xir_node_variant(at);
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (f == PNNX_NOT) {
         if (xir_type_kind_of(v_element(x)) == XIR_TYPE_BOOL) return xir_node_becomes(at, "Not", INS(x), NO_SETS);
         return xir_node_result(at, 0, make_affine(at, xir_node_unary(at, "Neg", x), 1, -1));   /* two's complement */
@@ -133,7 +129,6 @@ bool pnnx_bits(xir_node *at) {
 
 bool pnnx_clamp(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (xir_node_has(at, 1) || xir_node_has(at, 2)) {
         if (xir_node_has(at, 1)) x = xir_node_make(at, "Maximum", INS(x, xir_node_input(at, 1)), NO_SETS);
         if (xir_node_has(at, 2)) x = xir_node_make(at, "Minimum", INS(x, xir_node_input(at, 2)), NO_SETS);
@@ -146,7 +141,6 @@ bool pnnx_clamp(xir_node *at) {
 /* log(x / (1 - x)), of x within eps of 0 and 1. */
 bool pnnx_logit(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (!v_is_real(x)) x = xir_node_cast(at, x, xir_type_float(xir_node_context(at), XIR_FLOAT_FP32));
     const double eps = xir_node_real(at, "eps", 0);
     if (!pnnx_is_none(at, "eps"))
@@ -156,7 +150,6 @@ bool pnnx_logit(xir_node *at) {
 
 bool pnnx_to(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const xir_type *to = xir_node_has(at, 1) ? NULL
                                              : pnnx_element(xir_node_context(at), xir_node_text(at, "dtype", ""));
     if (xir_node_has(at, 1)) {
@@ -170,7 +163,6 @@ bool pnnx_to(xir_node *at) {
 
 /* A value given as a number or an input, in the elements of x. */
 static xir_value *filler(xir_node *at, size_t i, const char *name, const xir_value *x) {
-    if (!x) return NULL;
     if (xir_node_has(at, i)) return xir_node_cast(at, xir_node_input(at, i), v_element(x));
     return xir_node_scalar(at, v_element(x), xir_node_real(at, name, 0));
 }
@@ -178,7 +170,6 @@ static xir_value *filler(xir_node *at, size_t i, const char *name, const xir_val
 /* Every element becomes the value. */
 bool pnnx_fill(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *v = filler(at, 1, "value", x);
-    if (xir_node_failed(at)) return false;
     xir_value *never = xir_node_scalar(at, xir_type_bool(xir_node_context(at)), 0);
     return xir_node_becomes(at, "Where", INS(x, v, never), NO_SETS);
 }

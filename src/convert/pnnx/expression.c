@@ -43,9 +43,6 @@ static const xir_type *number_type(xir_node *at, term_kind kind) {
                                                                      : xir_type_float(ctx, XIR_FLOAT_FP64);
 }
 
-static bool is_real(const xir_value *v) { return xir_type_kind_of(v_element(v)) == XIR_TYPE_FLOAT; }
-static bool is_truth(const xir_value *v) { return xir_type_kind_of(v_element(v)) == XIR_TYPE_BOOL; }
-
 /* A term as a tensor; a number alone has 64 bits. */
 static xir_value *as_value(xir_node *at, term t) {
     if (t.kind == TERM_VALUE || t.kind == TERM_FAILED) return t.v;
@@ -55,7 +52,7 @@ static xir_value *as_value(xir_node *at, term t) {
 
 /* x in real elements: integers become fp32, numbers of Python fp64. */
 static xir_value *as_real(xir_node *at, xir_value *v, bool is_python) {
-    if (!v || is_real(v)) return v;
+    if (!v || v_is_real(v)) return v;
     return xir_node_cast(at, v, xir_type_float(xir_node_context(at), is_python ? XIR_FLOAT_FP64 : XIR_FLOAT_FP32));
 }
 
@@ -78,9 +75,9 @@ static bool as_values(xir_node *at, const term *a, const term *b, xir_value *out
             continue;
         }
         const xir_type *element = v_element(other->v);
-        if (t->kind == TERM_REAL && !is_real(other->v))
+        if (t->kind == TERM_REAL && !v_is_real(other->v))
             element = xir_type_float(xir_node_context(at), is_python ? XIR_FLOAT_FP64 : XIR_FLOAT_FP32);
-        else if (t->kind == TERM_INT && is_truth(other->v)) element = number_type(at, TERM_INT);
+        else if (t->kind == TERM_INT && v_is_bool(other->v)) element = number_type(at, TERM_INT);
         out[i] = xir_node_scalar(at, element, t->number);
     }
     return pnnx_promote(at, &out[0], &out[1]);
@@ -108,7 +105,7 @@ static bool is_unary(xir_str name) {
 
 /* sign(x) floor(|x|) */
 static xir_value *truncated(xir_node *at, xir_value *x) {
-    if (!x || !is_real(x)) return x;
+    if (!x || !v_is_real(x)) return x;
     return xir_node_product(at, xir_node_unary(at, "Sign", x),
                             xir_node_unary(at, "Floor", xir_node_unary(at, "Abs", x)));
 }
@@ -149,7 +146,7 @@ static term unary(parser *s, xir_str name, term t) {
         if (unaries[i].of_reals) x = as_real(s->at, x, t.is_python);
         const char *cls = unaries[i].cls;
         const bool rounds = cls[0] == 'C' || cls[0] == 'F' || cls[0] == 'R';
-        if (x && rounds && !unaries[i].of_reals && !is_real(x))
+        if (x && rounds && !unaries[i].of_reals && !v_is_real(x))
             return of_value(x, t.is_python);   /* Ceil, Floor, Round */
         return of_value(xir_node_unary(s->at, cls, x), t.is_python);
     }
@@ -203,7 +200,7 @@ static bool are_low_bits(double mask) {
 static xir_value *make_bits(xir_node *at, binary_kind kind, term a, term b) {
     if (a.kind != TERM_VALUE && b.kind != TERM_VALUE) return xir_node_unsupported(at, "bits of two numbers"), NULL;
     if (a.kind != TERM_VALUE) return make_bits(at, kind, b, a);
-    if (is_real(a.v)) return xir_node_unsupported(at, "bits of reals"), NULL;
+    if (v_is_real(a.v)) return xir_node_unsupported(at, "bits of reals"), NULL;
     const pnnx_bit_function f = kind == AND ? PNNX_AND : kind == OR ? PNNX_OR : PNNX_XOR;
     xir_value *v[2];
     if (b.kind == TERM_VALUE || !are_low_bits(b.number))
@@ -214,7 +211,7 @@ static xir_value *make_bits(xir_node *at, binary_kind kind, term a, term b) {
 }
 
 static xir_value *make_binary(xir_node *at, binary_kind kind, xir_value *a, xir_value *b, bool is_python) {
-    const bool whole = !is_real(a);
+    const bool whole = !v_is_real(a);
     switch (kind) {
     case ADD: return xir_node_sum(at, a, b, 1, 1);
     case SUB: return xir_node_sum(at, a, b, 1, -1);
@@ -262,8 +259,8 @@ static term binary(parser *s, binary_kind kind, term a, term b) {
     const bool is_python = a.is_python && b.is_python;
     if (folded(kind, a, b, &out)) return out.kind == TERM_INT ? of_integer(s, out.number) : out;
     const bool logic = kind == AND || kind == OR || kind == XOR;
-    const bool truths = (a.kind == TERM_BOOL || (a.kind == TERM_VALUE && is_truth(a.v))) &&
-                        (b.kind == TERM_BOOL || (b.kind == TERM_VALUE && is_truth(b.v)));
+    const bool truths = (a.kind == TERM_BOOL || (a.kind == TERM_VALUE && v_is_bool(a.v))) &&
+                        (b.kind == TERM_BOOL || (b.kind == TERM_VALUE && v_is_bool(b.v)));
     if (logic && !truths && a.kind != TERM_FAILED && b.kind != TERM_FAILED)
         return of_value(make_bits(s->at, kind, a, b), is_python);
     if (!as_values(s->at, &a, &b, v)) return (term){ .kind = TERM_FAILED };
@@ -394,7 +391,7 @@ static bool read_list(parser *s, char close) {
     if (!takes(s, close) || s->p != s->end) return failed(s, "expected the end of the list"), false;
     if (n && n != items.n) return failed(s, "a list of tensors and numbers"), false;
     for (size_t i = 0; i < n; i++)
-        if (v_rank(tensors[i]) != 1 && (n > 1 || !is_truth(tensors[i])))
+        if (v_rank(tensors[i]) != 1 && (n > 1 || !v_is_bool(tensors[i])))
             return failed(s, "a list of tensors of several dims"), false;
     if (n == 1) return xir_node_result(s->at, 0, tensors[0]);
     if (n) return xir_node_becomes(s->at, "Stack", (xir_values){ tensors, n }, SETS(INT("dim", 1)));

@@ -9,7 +9,6 @@ bool pnnx_triangle(xir_node *at) {
     enum { MOST = 1 << 22 };
     const bool upper = xir_node_variant(at);
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const size_t rank = v_rank(x);
     if (rank < 2) return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected a matrix, found %zu dims", rank);
     if (!xir_node_need_dims(at, x, rank - 2, rank)) return false;
@@ -44,9 +43,7 @@ bool pnnx_meshgrid(xir_node *at) {
     }
     for (size_t i = 0; i < at->n_out; i++) {
         const size_t axis = swaps && i < 2 ? 1 - i : i;
-        xir_ints line = xir_node_make_ints(at, at->n_in, 1);
-        if (!line.v) return false;
-        line.v[axis] = sizes.v[axis];
+        const xir_ints line = node_line(at, at->n_in, axis, sizes.v[axis]);
         xir_value *y = make_reshaped(at, xir_node_input(at, i), &line);
         y = y ? xir_node_make(at, "Expand", INS(y), SETS(LIST("sizes", &sizes))) : NULL;
         if (!y || !xir_node_result(at, i, y)) return false;
@@ -57,7 +54,6 @@ bool pnnx_meshgrid(xir_node *at) {
 /* Each element of one vector times each of the other. */
 bool pnnx_outer(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
-    if (xir_node_failed(at)) return false;
     if (v_rank(x) != 1 || v_rank(y) != 1)
         return xir_node_invalid(at, XIR_E_BOUNDS, NULL, "expected vectors, found %zu and %zu dims", v_rank(x),
                                 v_rank(y));

@@ -130,7 +130,6 @@ static bool gathered(xir_node *at, xir_value *x, const index_list *list) {
 bool pnnx_index(xir_node *at) {
     index_list list = { .n = 1 };
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (xir_node_has(at, 1)) {
         xir_value *index = xir_node_input(at, 1);
         if (!index) return false;
@@ -150,10 +149,8 @@ bool pnnx_index_put(xir_node *at) {
     const bool add = xir_node_bool(at, "accumulate", false);
     if (xir_type_kind_of(v_element(index)) == XIR_TYPE_BOOL) {
         if (xir_node_has(at, 2) || add || v_rank(index) > v_rank(x)) return xir_node_unsupported(at, "a mask");
-        xir_ints dims = xir_node_make_ints(at, v_rank(x), 1);
-        for (size_t i = 0; i < v_rank(index) && dims.v; i++) dims.v[i] = v_dim(index, i);
         xir_value *v = xir_node_scalar(at, v_element(x), xir_node_real(at, "values", 0));
-        return xir_node_becomes(at, "Where", INS(v, x, make_reshaped(at, index, &dims)), NO_SETS);
+        return xir_node_becomes(at, "Where", INS(v, x, make_widened(at, index, v_rank(x), 0)), NO_SETS);
     }
     if (v_rank(index) == 0 || v_rank(index) > 2 || !xir_node_need_dims(at, x, 0, SIZE_MAX) ||
         !xir_node_need_dims(at, index, 0, SIZE_MAX))
@@ -197,14 +194,13 @@ bool pnnx_scatter(xir_node *at) {
 
 /* The elements at the positions where the mask holds. */
 bool pnnx_masked_select(xir_node *at) {
-    static const int64_t swap[] = { 1, 0 };
     xir_value *x = xir_node_input(at, 0), *mask = xir_node_input(at, 1);
     if (xir_node_failed(at) || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
     xir_ints dims = xir_node_dims(at, x);
     if (v_rank(mask) > dims.n || !dims.n) return xir_node_unsupported(at, "a mask of more dims");
     mask = dims.v ? xir_node_make(at, "Expand", INS(mask), SETS(LIST("sizes", &dims))) : NULL;
     xir_value *places = mask ? xir_node_unary(at, "NonZero", mask) : NULL;
-    places = places ? xir_node_transposed(at, places, swap, 2, NULL) : NULL;
+    places = places ? make_swapped(at, places) : NULL;
     return places && xir_node_becomes(at, "GatherND", INS(x, places), NO_SETS);
 }
 
@@ -245,7 +241,6 @@ bool pnnx_repeat_interleave(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     xir_ints counts = { NULL, 0 };
     int64_t axis = 0, total = 0;
-    if (!x) return false;
     if (pnnx_is_none(at, "dim")) x = make_shaped(at, x, (int64_t[]){ -1 }, 1);
     else if (!node_axis(at, "dim", 0, v_rank(x), &axis)) return false;
     if (!x || !xir_node_need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
@@ -255,7 +250,6 @@ bool pnnx_repeat_interleave(xir_node *at) {
     } else {
         counts = xir_node_make_ints(at, 1, xir_node_int(at, "repeats", 1));
     }
-    if (xir_node_failed(at)) return false;
     if (counts.n != 1 && counts.n != n)
         return xir_node_invalid(at, XIR_E_BOUNDS, NULL, "expected %zu repeats, found %zu", n, counts.n);
     if (!node_at_most(at, (int64_t)n, PNNX_MOST_LISTED, "dim %lld", (long long)axis)) return false;

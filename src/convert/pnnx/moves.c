@@ -5,18 +5,16 @@
 #include <string.h>
 #include "pnnx/pnnx.h"
 #include "spec/borders.h"
+#include "spec/moving.h"
 
 /* ---- splits ----------------------------------------------------------------------------------------------------- */
 
 static bool split_into(xir_node *at, xir_value *x, int64_t axis, const xir_ints *sections) {
-    if (xir_node_failed(at)) return false;
     if (sections->n < at->n_out) {
         return xir_node_invalid(at, XIR_E_BOUNDS, NULL, "expected at most %zu outputs, found %zu", sections->n,
                                 at->n_out);
     }
-    xir_op *op = xir_node_make_op(at, "Split", INS(x), SETS(LIST("sections", sections), INT("axis", axis)));
-    for (size_t i = 0; op && i < at->n_out; i++) xir_node_result(at, i, xir_op_output(op, (int64_t)i));
-    return !xir_node_failed(at);
+    return node_gives(at, xir_node_make_op(at, "Split", INS(x), SETS(LIST("sections", sections), INT("axis", axis))));
 }
 
 /* The input, its axis and the known size of that. */
@@ -87,24 +85,13 @@ bool pnnx_unbind(xir_node *at) {
     int64_t axis;
     xir_value *x = xir_node_input(at, 0);
     if (!x || !node_axis(at, "dim", 0, v_rank(x), &axis)) return false;
-    xir_op *op = xir_node_make_op(at, "Unstack", INS(x), SETS(INT("dim", axis)));
-    for (size_t i = 0; op && i < at->n_out; i++) xir_node_result(at, i, xir_op_output(op, (int64_t)i));
-    return !xir_node_failed(at);
+    return node_gives(at, xir_node_make_op(at, "Unstack", INS(x), SETS(INT("dim", axis))));
 }
 
 /* ---- joins ------------------------------------------------------------------------------------------------------ */
 
-static bool joined(xir_node *at, const char *cls, const char *attribute, size_t more) {
-    int64_t axis;
-    xir_value **inputs = node_take(at, (at->n_in + 1) * sizeof *inputs);
-    if (!inputs) return node_no_memory(at);
-    for (size_t i = 0; i < at->n_in; i++) inputs[i] = xir_node_input(at, i);
-    if (xir_node_failed(at) || !node_axis(at, "dim", 0, v_rank(inputs[0]) + more, &axis)) return false;
-    for (size_t i = 1; i < at->n_in; i++) if (!xir_node_same_elements(at, 0, inputs[0], i, inputs[i])) return false;
-    return xir_node_becomes(at, cls, (xir_values){ inputs, at->n_in }, SETS(INT(attribute, axis)));
-}
-bool pnnx_cat(xir_node *at)   { return joined(at, "Concat", "axis", 0); }
-bool pnnx_stack(xir_node *at) { return joined(at, "Stack", "dim", 1); }
+bool pnnx_cat(xir_node *at)   { return op_of_joining(at, "Concat", "dim", 0); }
+bool pnnx_stack(xir_node *at) { return op_of_joining(at, "Stack", "dim", 0); }
 
 /* ---- orders ----------------------------------------------------------------------------------------------------- */
 
@@ -115,7 +102,6 @@ bool pnnx_roll(xir_node *at) {
     if (!x || !pnnx_list(at, "shifts", 0, &shifts)) return false;
     (void)pnnx_list(at, "dims", 0, &dims);
     const size_t n = dims.n ? dims.n : 1;
-    if (xir_node_failed(at)) return false;
     if (shifts.n != n)
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/shifts", "shifts: expected %zu item%s, found %zu", n,
                                 n > 1 ? "s" : "", shifts.n);
@@ -156,7 +142,6 @@ bool pnnx_pad(xir_node *at) {
     if (!x || !pnnx_list(at, module ? "padding" : "pad", 0, &pads)) return false;
     const size_t rank = v_rank(x), spatial = module ? (size_t)variant % 4 : pads.n / 2;
     if (module && pads.n == 1) pads = xir_node_make_ints(at, 2 * spatial, pads.v[0]);
-    if (xir_node_failed(at)) return false;
     if (pads.n % 2 || pads.n > 2 * rank)
         return xir_node_invalid(at, XIR_E_BOUNDS, module ? "attribute/padding" : "attribute/pad",
                                 "expected an even number of at most %zu items, found %zu", 2 * rank, pads.n);
@@ -167,7 +152,6 @@ bool pnnx_pad(xir_node *at) {
     const bool reflect = module ? variant / 4 == PNNX_PAD_REFLECT : xir_str_equal(mode, XIR_STR("reflect"));
     const bool edge = module ? variant / 4 == PNNX_PAD_REPEAT : xir_str_equal(mode, XIR_STR("replicate"));
     const bool circular = !module && xir_str_equal(mode, XIR_STR("circular"));
-    if (xir_node_failed(at)) return false;
     if (circular) return wrapped(at, x, &b.cells);
     b.mode = reflect ? XIR_PAD_REFLECTION : edge ? XIR_PAD_REPLICATION : XIR_PAD_CONSTANT;
     return xir_node_result(at, 0, op_of_borders(at, x, &b));

@@ -28,10 +28,7 @@ static const double *numbers(xir_node *at, size_t i, size_t n, double otherwise)
 /* One number for each channel, in a shape that broadcasts with x. */
 static xir_value *along_channels(xir_node *at, size_t i, size_t rank) {
     xir_value *v = xir_node_optional_input(at, i);
-    xir_ints dims = v ? xir_node_make_ints(at, rank - 1, 1) : (xir_ints){ NULL, 0 };
-    if (!dims.v) return NULL;
-    dims.v[0] = v_dim(v, 0);
-    return make_reshaped(at, v, &dims);
+    return v ? make_line(at, v, rank - 1, 0) : NULL;
 }
 
 /* Statistics that are computed: (x - mean) / sqrt(var + eps) * weight + bias. */
@@ -49,7 +46,6 @@ static bool computed_norm(xir_node *at, xir_value *x) {
 /* x * factor + addend with weight / sqrt(var + eps) and bias - mean * factor for each channel. */
 bool pnnx_batch_norm(xir_node *at) {
     xir_value *x = xir_node_input(at, INPUT), *mean_of = xir_node_input(at, MEAN);
-    if (xir_node_failed(at)) return false;
     const size_t rank = v_rank(x), n = v_dim(mean_of, 0) > 0 ? (size_t)v_dim(mean_of, 0) : 0;
     if (rank < 2 || rank > 5) return xir_node_unsupported(at, "%zu dims", rank);
     for (size_t i = MEAN; i <= BIAS; i++)
@@ -91,7 +87,6 @@ static xir_value *scaled(xir_node *at, const char *cls, xir_value *x, const xir_
 bool pnnx_instance_norm(xir_node *at) {
     if (xir_node_variant(at) && xir_node_has(at, MEAN)) return pnnx_batch_norm(at);
     xir_value *x = xir_node_input(at, INPUT);
-    if (!x) return false;
     const size_t rank = v_rank(x);
     if (rank < 3 || rank > 5) return xir_node_unsupported(at, "%zu dims", rank);
     const xir_set eps = REAL("eps", xir_node_real(at, "eps", 1e-5));
@@ -104,7 +99,6 @@ bool pnnx_instance_norm(xir_node *at) {
 /* XIR's op has feature maps of 3 to 5 dims; a matrix is a map of one column. */
 bool pnnx_group_norm(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const size_t rank = v_rank(x);
     xir_ints dims = xir_node_dims(at, x);
     if (rank < 2 || rank > 5) return xir_node_unsupported(at, "%zu dims", rank);
@@ -158,7 +152,6 @@ bool pnnx_lrn(xir_node *at) {
 
 /* The norm of order p; of order 0 how many elements are not 0. */
 static xir_value *norm_over(xir_node *at, xir_value *x, double p, const xir_ints *axes, bool keep) {
-    if (xir_node_failed(at) || !x) return NULL;
     if (p == 1) return xir_node_reduced(at, "Sum", xir_node_unary(at, "Abs", x), axes, keep);
     if (p == 2)
         return xir_node_unary(at, "Sqrt", xir_node_reduced(at, "Sum", xir_node_product(at, x, x), axes, keep));
@@ -178,9 +171,7 @@ static xir_value *norm_over(xir_node *at, xir_value *x, double p, const xir_ints
 bool pnnx_normalize(xir_node *at) {
     xir_ints axes;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (!pnnx_list(at, "dim", 0, &axes)) axes = xir_node_make_ints(at, 1, 1);
-    if (xir_node_failed(at)) return false;
     const double p = xir_node_real(at, "p", 2), eps = xir_node_real(at, "eps", 1e-12);
     xir_value *norm = norm_over(at, x, p, &axes, true);
     xir_value *bound = norm ? xir_node_make(at, "Maximum", INS(norm, xir_node_scalar(at, v_element(x), eps)), NO_SETS)
@@ -199,7 +190,6 @@ bool pnnx_pairwise_distance(xir_node *at) {
 bool pnnx_norm(xir_node *at) {
     xir_ints axes;
     xir_value *x = pnnx_cast_first(at, xir_node_input(at, 0));
-    if (!x) return false;
     const xir_str word = xir_node_text(at, "p", "");
     double p = xir_node_real(at, "p", 2);
     if (word.size && !xir_str_equal(word, XIR_STR("fro")) && !node_real_word(word, &p))

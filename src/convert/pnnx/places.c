@@ -68,7 +68,6 @@ bool pnnx_max_places(xir_node *at, xir_value *x, size_t n, const xir_ints *place
         table.v[i] = position(&g, places, i / g.all_cells, i % g.all_cells);
     for (size_t i = 0; i < rows.n; i++) rows.v[i] = (int64_t)i * g.all_cells;
     xir_value *windows = xir_node_failed(at) ? NULL : side_by_side(at, x, &g, places);
-    if (!windows) return false;
     const xir_sets last = SETS(INT("dim", 2));
     xir_value *most = xir_node_make(at, "Max", INS(windows), last),
               *cell = xir_node_make(at, "Argmax", INS(windows), last);

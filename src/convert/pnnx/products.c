@@ -25,11 +25,7 @@ bool pnnx_addmm(xir_node *at) {
 }
 
 bool pnnx_einsum(xir_node *at) {
-    xir_value **inputs = node_take(at, (at->n_in + 1) * sizeof *inputs);
-    if (!inputs) return node_no_memory(at);
-    for (size_t i = 0; i < at->n_in; i++) inputs[i] = xir_node_input(at, i);
-    return xir_node_becomes(at, "Einsum", (xir_values){ inputs, at->n_in },
-                            SETS(WORD("equation", xir_node_text(at, "equation", ""))));
+    return xir_node_becomes(at, "Einsum", node_inputs(at), SETS(WORD("equation", xir_node_text(at, "equation", ""))));
 }
 
 /* ---- attention -------------------------------------------------------------------------------------------------- */
@@ -38,7 +34,6 @@ bool pnnx_einsum(xir_node *at) {
 bool pnnx_sdpa(xir_node *at) {
     xir_value *q = xir_node_input(at, 0), *k = xir_node_input(at, 1), *v = xir_node_input(at, 2), *weights;
     xir_value *mask = xir_node_optional_input(at, 3);
-    if (xir_node_failed(at)) return false;
     const size_t rank = v_rank(q);
     if (rank < 2 || v_rank(k) != rank) return xir_node_unsupported(at, "%zu dims", rank);
     const bool causal = xir_node_bool(at, "is_causal", false);
@@ -71,7 +66,6 @@ static xir_value *third(xir_node *at, size_t input, int64_t i, int64_t size) {
 /* [n, length, heads * size] as [n, heads, length, size]. */
 static xir_value *in_heads(xir_node *at, xir_value *x, int64_t heads) {
     static const int64_t order[] = { 0, 2, 1, 3 };
-    if (xir_node_failed(at) || !x) return NULL;
     const int64_t dims[] = { v_dim(x, 0), v_dim(x, 1), heads, v_dim(x, 2) / heads };
     x = make_shaped(at, x, dims, 4);
     return x ? xir_node_transposed(at, x, order, 4, NULL) : NULL;
@@ -103,7 +97,6 @@ bool pnnx_attention(xir_node *at) {
     x[1] = xir_node_has(at, KEY) ? xir_node_input(at, KEY) : x[0];
     x[2] = xir_node_has(at, VALUE) ? xir_node_input(at, VALUE) : x[1];
     xir_value *mask = xir_node_optional_input(at, MASK);
-    if (xir_node_failed(at)) return false;
     if (v_rank(x[0]) != 3 && v_rank(x[0]) != 2) return xir_node_unsupported(at, "an input of %zu dims", v_rank(x[0]));
     const bool batch_first = v_rank(x[0]) == 3 && xir_node_bool(at, "batch_first", false);
     for (size_t i = 0; i < 3; i++) {
@@ -142,7 +135,6 @@ bool pnnx_attention(xir_node *at) {
         mask = make_shaped(at, mask, dims, 4);
     }
     xir_value *y = attention_of(at, p[0], p[1], p[2], 1 / sqrt((double)(e / heads)), 0, mask, false, &weights);
-    if (!y) return false;
     y = xir_node_transposed(at, y, back, 4, NULL);
     y = make_shaped(at, y, (int64_t[]){ v_dim(x[0], 0), v_dim(x[0], 1), e }, 3);
     y = pnnx_times(at, y, xir_node_input(at, OUT_WEIGHT), xir_node_optional_input(at, OUT_BIAS));

@@ -33,7 +33,6 @@ static xir_value *in_order(xir_node *at, const cell *c, xir_value *w) {
     if (!w || c->gates == 1) return w;
     for (int64_t g = 0; g < c->gates; g++)
         parts[g] = make_part(at, w, 0, c->order[g] * c->hidden, (c->order[g] + 1) * c->hidden, 1);
-    if (xir_node_failed(at)) return NULL;
     return xir_node_make(at, "Concat", (xir_values){ parts, (size_t)c->gates }, SETS(INT("axis", 0)));
 }
 
@@ -67,7 +66,6 @@ static xir_value *state_of(xir_node *at, const cell *c, size_t input, int64_t la
 /* [t, directions, n, size] as [t, n, directions * size]. */
 static xir_value *joined(xir_node *at, const cell *c, xir_value *y) {
     static const int64_t order[] = { 0, 2, 1, 3 };
-    if (xir_node_failed(at) || !y) return NULL;
     const int64_t dims[] = { v_dim(y, 0), v_dim(y, 2), (int64_t)c->directions * state_size(c) };
     y = xir_node_transposed(at, y, order, 4, NULL);
     return make_shaped(at, y, dims, 3);
@@ -114,7 +112,6 @@ static bool feed_state(xir_node *at, const cell *c, int64_t layer, xir_value *h,
         parts[d] = c->directions > 1 ? padded(at, r, 1, d ? size : 0, d ? 0 : size) : r;
     }
     xir_value *more = stacked(at, parts, c->directions);
-    if (xir_node_failed(at) || !more) return false;
     *x = xir_node_make(at, "Concat", (xir_values){ features, 1 + c->directions }, SETS(INT("axis", 2)));
     *w = xir_node_make(at, "Concat", INS(*w, more), SETS(INT("axis", 2)));
     return *x && *w;

@@ -22,7 +22,6 @@ bool pnnx_reduce(xir_node *at) {
     if (!x) return false;
     const char *cls = at->cls->row->cls;
     x = cls[0] == 'S' || cls[0] == 'P' ? grown(at, x) : pnnx_cast_first(at, x);
-    if (!x) return false;
     const xir_ints axes = axes_of(at, x);
     return xir_node_result(at, 0, xir_node_reduced(at, cls, x, &axes, xir_node_bool(at, "keepdim", false)));
 }
@@ -30,7 +29,6 @@ bool pnnx_reduce(xir_node *at) {
 /* m + log(sum(e^(x - m))) with the maximum m. */
 bool pnnx_logsumexp(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const xir_ints axes = axes_of(at, x);
     xir_value *most = xir_node_reduced(at, "Max", x, &axes, true);
     xir_value *sum = xir_node_reduced(at, "Sum", xir_node_unary(at, "Exp", xir_node_sum(at, x, most, 1, -1)), &axes,
@@ -64,7 +62,6 @@ bool pnnx_std(xir_node *at) {
 /* Positions are 64-bit integers. Without a dim they count all elements. */
 static xir_value *places_of(xir_node *at, const char *cls, xir_value *x, bool keep) {
     int64_t axis = 0;
-    if (xir_node_failed(at) || !x) return NULL;
     if (pnnx_is_none(at, "dim")) {
         const xir_ints flat = { (int64_t[]){ -1 }, 1 };
         x = make_reshaped(at, x, &flat);
@@ -89,7 +86,6 @@ bool pnnx_arg(xir_node *at) {
 bool pnnx_min_max(xir_node *at) {
     const bool most = xir_node_variant(at), keep = xir_node_bool(at, "keepdim", false);
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (xir_node_has(at, 1)) {
         xir_value *y = xir_node_input(at, 1);
         if (!pnnx_promote(at, &x, &y)) return false;
@@ -104,7 +100,6 @@ bool pnnx_min_max(xir_node *at) {
 /* torch.any and torch.all, along one dim or over all elements. The result of uint8 elements is uint8, else bool. */
 bool pnnx_any(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const xir_type *byte = xir_type_uint(xir_node_context(at), 8);
     const bool bytes = xir_type_equal(v_element(x), byte);
     const xir_ints axes = axes_of(at, x);
@@ -126,7 +121,6 @@ static bool ranked(xir_node *at, xir_value *x, int64_t axis, int64_t count, bool
     if (wide) x = xir_node_cast(at, x, xir_type_float(xir_node_context(at), XIR_FLOAT_FP64));
     xir_op *op = !xir_node_failed(at) ? xir_node_make_op(at, "TopK", INS(x, xir_node_integers(at, &k)),
                                   SETS(INT("axis", axis), INT("largest", largest), INT("sorted", sorted))) : NULL;
-    if (!op) return false;
     if (places) return xir_node_result(at, 0, xir_node_cast(at, xir_op_output(op, 1), place));
     return xir_node_result(at, 0, xir_node_cast(at, xir_op_output(op, 0), element)) &&
            xir_node_result(at, 1, xir_node_cast(at, xir_op_output(op, 1), place));

@@ -49,7 +49,6 @@ bool pnnx_nms(xir_node *at) {
     if (!(threshold >= 0 && threshold <= 1)) return xir_node_unsupported(at, "a threshold of %g", threshold);
     boxes = xir_node_unsqueezed(at, boxes, &(xir_ints){ (int64_t[]){ 0 }, 1 }, NULL);
     scores = xir_node_unsqueezed(at, scores, &(xir_ints){ (int64_t[]){ 0, 1 }, 2 }, NULL);
-    if (!boxes || !scores) return false;
     xir_value *selected = xir_node_make(at, "NonMaxSuppression",
                                         INS(boxes, scores, xir_node_integers(at, &any),
                                             xir_node_scalar(at, v_element(boxes), threshold)), NO_SETS);

@@ -143,7 +143,6 @@ static bool resize_open(xir_node *at, xir_value *x, resize_mode mode, bool corne
             return xir_node_unsupported(at, "an image of unknown size");
         whole.v[k] = (int64_t)factors[k];
     }
-    if (xir_node_failed(at)) return false;
     xir_value *dims = xir_node_make(at, "Shape", INS(x), SETS(INT("start", 2)));
     xir_value *size = xir_node_product(at, dims, xir_node_integers(at, &whole));
     if (!size) return false;

@@ -2,15 +2,14 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* Operators that give a tensor other dims, or its dims another order. */
-#include "node/lists.h"
 #include "pnnx/pnnx.h"
+#include "spec/moving.h"
 
 /* The shape is a parameter, or an input that an Expression makes. A 0 is a dim without elements, as everywhere in
  * PyTorch; but the converter writes 0 for a dim that is kept. */
 bool pnnx_reshape(xir_node *at) {
     list_items shape;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (!read_items_of(at, "shape", 1, &shape))
         return xir_node_failed(at) ? false : xir_node_invalid(at, XIR_E_MISSING, NULL, "shape is missing");
     for (size_t i = 0; i < shape.n; i++)
@@ -18,18 +17,7 @@ bool pnnx_reshape(xir_node *at) {
     return xir_node_result(at, 0, make_reshaped_to(at, x, &shape));
 }
 
-/* The dims of a value as a list. */
-static list_items dims_of(xir_node *at, xir_value *x) {
-    list_items dims = make_items(at, x ? v_rank(x) : 0, 0);
-    for (size_t i = 0; i < dims.n; i++) {
-        dims.v[i] = item_dim(x, i);
-        if (expr_is_number(dims.v[i].v)) dims.v[i].origin = FROM_NUMBER;
-    }
-    return dims;
-}
-
 static bool expanded(xir_node *at, xir_value *x, list_items *sizes) {
-    if (xir_node_failed(at)) return false;
     const size_t more = sizes->n - v_rank(x);
     xir_ints numbers = xir_node_make_ints(at, sizes->n, -1);
     for (size_t i = 0; i < numbers.n; i++) {
@@ -45,8 +33,8 @@ static bool expanded(xir_node *at, xir_value *x, list_items *sizes) {
 /* The dims of another value. */
 bool pnnx_like(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *other = xir_node_input(at, 1);
-    list_items dims = dims_of(at, other);
-    if (xir_node_failed(at)) return false;
+    list_items dims = make_items(at, v_rank(other), 0);
+    for (size_t i = 0; i < dims.n; i++) dims.v[i] = item_known_dim(other, i);
     const xir_str type = xir_node_type(at);
     if (!xir_str_equal(type, XIR_STR("Tensor.expand_as")))
         return xir_node_result(at, 0, make_reshaped_to(at, x, &dims));
@@ -75,10 +63,7 @@ bool pnnx_repeat(xir_node *at) {
     xir_ints all = xir_node_make_ints(at, n, 1);
     if (xir_node_failed(at)) return false;
     for (size_t i = 0; i < counts.n; i++) all.v[n - counts.n + i] = counts.v[i];
-    for (size_t i = 0; i < rank; i++) {
-        dims.v[n - rank + i] = item_dim(x, i);
-        if (v_dim(x, i) >= 0) dims.v[n - rank + i].origin = FROM_NUMBER;
-    }
+    for (size_t i = 0; i < rank; i++) dims.v[n - rank + i] = item_known_dim(x, i);
     if (n > rank) x = make_reshaped_to(at, x, &dims);
     return xir_node_becomes(at, "Tile", INS(x), SETS(LIST("dims", &all)));
 }
@@ -87,14 +72,7 @@ bool pnnx_permute(xir_node *at) {
     xir_ints dims;
     xir_value *x = xir_node_input(at, 0);
     if (!x || !pnnx_list(at, "dims", v_rank(x), &dims)) return false;
-    xir_ints seen = xir_node_make_ints(at, dims.n, 0);
-    for (size_t i = 0; i < seen.n; i++) {
-        if (!xir_node_axis(at, "attribute/dims", dims.v[i], dims.n, &dims.v[i])) return false;
-        if (seen.v[dims.v[i]]++) {
-            return xir_node_invalid(at, XIR_E_INVALID, "attribute/dims",
-                                    "dims: expected each dim once, found %lld twice", (long long)dims.v[i]);
-        }
-    }
+    if (!order_is_sound(at, "attribute/dims", &dims, dims.n)) return false;
     return xir_node_result(at, 0, xir_node_transposed(at, x, dims.v, dims.n, NULL));
 }
 
@@ -102,7 +80,6 @@ bool pnnx_permute(xir_node *at) {
 bool pnnx_transpose(xir_node *at) {
     int64_t a, b;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const size_t rank = v_rank(x);
     if (xir_str_equal(xir_node_type(at), XIR_STR("torch.t")) && rank < 2) return xir_node_result(at, 0, x);
     if (!node_axis(at, "dim0", 0, rank, &a) || !node_axis(at, "dim1", 1, rank, &b)) return false;
@@ -115,7 +92,6 @@ bool pnnx_transpose(xir_node *at) {
 bool pnnx_flatten(xir_node *at) {
     int64_t first, last;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const size_t rank = v_rank(x);
     if (rank == 0) return xir_node_result(at, 0, make_shaped(at, x, (int64_t[]){ 1 }, 1));
     if (!node_axis(at, "start_dim", xir_node_variant(at), rank, &first) ||
@@ -123,10 +99,8 @@ bool pnnx_flatten(xir_node *at) {
     if (first > last) return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/end_dim", "end_dim is before start_dim");
     const size_t n = rank - (size_t)(last - first);
     list_items dims = make_items(at, n, -1);
-    for (size_t i = 0; i < dims.n; i++) {
-        if (i != (size_t)first) dims.v[i] = item_dim(x, i < (size_t)first ? i : i + (size_t)(last - first));
-        if (expr_is_number(dims.v[i].v)) dims.v[i].origin = FROM_NUMBER;
-    }
+    for (size_t i = 0; i < dims.n; i++)
+        if (i != (size_t)first) dims.v[i] = item_known_dim(x, i < (size_t)first ? i : i + (size_t)(last - first));
     if (first == last) return xir_node_result(at, 0, x);
     const xir_ints all = xir_node_dims(at, x);
     const int64_t product = all.v ? product_of(&all, (size_t)first, (size_t)last + 1) : -1;
@@ -143,8 +117,7 @@ bool pnnx_unflatten(xir_node *at) {
     for (size_t i = 0; i < dims.n; i++) {
         const size_t k = (size_t)axis;
         if (i >= k && i < k + sizes.n) dims.v[i] = item_number(sizes.v[i - k]);
-        else dims.v[i] = item_dim(x, i < k ? i : i - sizes.n + 1);
-        if (expr_is_number(dims.v[i].v)) dims.v[i].origin = FROM_NUMBER;
+        else dims.v[i] = item_known_dim(x, i < k ? i : i - sizes.n + 1);
     }
     return xir_node_result(at, 0, make_reshaped_to(at, x, &dims));
 }

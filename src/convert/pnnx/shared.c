@@ -98,11 +98,10 @@ bool pnnx_is_index(xir_node *at, size_t i, const xir_value *v) {
 /* ---- operations ------------------------------------------------------------------------------------------------- */
 
 xir_value *pnnx_times(xir_node *at, xir_value *x, xir_value *weight, xir_value *bias) {
-    static const int64_t swap[] = { 1, 0 };
     if (xir_node_failed(at) || !x || !weight) return NULL;
     if (v_rank(weight) != 2) return xir_node_unsupported(at, "weights of %zu dims", v_rank(weight)), NULL;
     if (!xir_type_equal(v_element(x), v_element(weight))) return xir_node_unsupported(at, "mixed elements"), NULL;
-    return xir_node_make(at, "Matmul", INS(x, xir_node_transposed(at, weight, swap, 2, NULL), bias), NO_SETS);
+    return xir_node_make(at, "Matmul", INS(x, make_swapped(at, weight), bias), NO_SETS);
 }
 
 xir_value *pnnx_with_batch(xir_node *at, xir_value *x, size_t rank, int64_t axis, bool *added) {

@@ -24,7 +24,6 @@ static bool slice_list(xir_node *at, const char *one, const char *many, size_t n
 static bool read_slicing(xir_node *at, xir_value *x, slicing *s, xir_ints *gone) {
     list_items starts, ends, steps, selects;
     xir_ints dims;
-    if (xir_node_failed(at) || !x) return false;
     const size_t rank = v_rank(x);
     if (!pnnx_list(at, "dims", 0, &dims) && !xir_node_failed(at))
         dims = xir_node_make_ints(at, 1, xir_node_int(at, "dim", 0));

@@ -49,7 +49,6 @@ static bool convolution(xir_node *at) {
     static const char *const lists[] = { "stride", "dilation", "padding", "output_padding" };
     xir_value *x = xir_node_input(at, 0), *kernel = xir_node_input(at, 1);
     const size_t rank = at->cls->slots[1].order.size;
-    if (xir_node_failed(at)) return false;
     if (v_rank(kernel) != rank) {
         return xir_node_invalid(at, XIR_E_INVALID, "input/1", "the kernel: expected %zu dims, found %zu", rank,
                                 v_rank(kernel));
@@ -100,7 +99,6 @@ static bool read_steps(xir_node *at, windows *w) {
 
 static bool read_windows(xir_node *at, const xir_value *x, windows *w) {
     xir_ints list;
-    if (xir_node_failed(at)) return false;
     *w = (windows){ .n = spatial_axes(at) };
     if (!are_images(at, x, w->n)) return false;
     if (v_rank(x) != w->n + 2) return xir_node_unsupported(at, "an image without a batch");
@@ -167,18 +165,6 @@ static bool pad_ceil(xir_node *at, const xir_value *x, windows *w, bool *beyond)
     return true;
 }
 
-static xir_value *make_pool(xir_node *at, xir_value *x, const char *const classes[3], const windows *w, bool dilated,
-                            const char *more, int64_t value) {
-    window_sets s = { .n = 0 };
-    window_set_all(&s, w, true, dilated);
-    if (more) window_set(&s, more, value);
-    xir_value *y = xir_node_make(at, classes[w->n - 1], INS(xir_node_channels_last(at, x)), (xir_sets){ s.data, s.n });
-    return y ? xir_node_channels_second(at, y) : NULL;
-}
-
-static const char *const max_pools[] = { "MaxPool1d", "MaxPool2d", "MaxPool3d" };
-static const char *const avg_pools[] = { "AvgPool1d", "AvgPool2d", "AvgPool3d" };
-
 /* Returns true if the positions of maxima are used. */
 static bool gives_places(const xir_node *at) {
     return xir_op_output_count(xir_node_op(at)) > 1 && xir_value_uses(xir_op_output(xir_node_op(at), 1));
@@ -213,7 +199,8 @@ bool pnnx_max_pool(xir_node *at) {
             xir_node_result(at, i, pnnx_without_batch(at, at->given[i], 0, added));
         return !xir_node_failed(at);
     }
-    return xir_node_result(at, 0, pnnx_without_batch(at, make_pool(at, x, max_pools, &w, true, NULL, 0), 0, added));
+    w.max = true;
+    return xir_node_result(at, 0, pnnx_without_batch(at, op_of_pool_second(at, x, &w), 0, added));
 }
 
 /* The padding as cells of the input. */
@@ -231,13 +218,14 @@ static xir_value *padded(xir_node *at, xir_value *x, windows *w, const windows *
 static xir_value *averages(xir_node *at, xir_value *x, windows w) {
     const windows plain = w;
     bool beyond, counted = xir_node_bool(at, "count_include_pad", true);
-    const int64_t divisor = xir_node_int(at, "divisor_override", 0);
+    w.divisor = xir_node_int(at, "divisor_override", 0);
     if (!pad_ceil(at, x, &w, &beyond)) return NULL;
-    if (divisor) return make_pool(at, x, avg_pools, &w, false, "divisor_override", divisor);
+    if (w.divisor) return op_of_pool_second(at, x, &w);
     bool any = false;
     for (size_t k = 0; k < w.n; k++) any |= plain.before[k] > 0;
     if (counted && beyond && any) x = padded(at, x, &w, &plain), counted = false;
-    return make_pool(at, x, avg_pools, &w, false, "count_include_pad", counted && !beyond);
+    w.counts = counted && !beyond;
+    return op_of_pool_second(at, x, &w);
 }
 
 bool pnnx_avg_pool(xir_node *at) {
@@ -259,7 +247,6 @@ bool pnnx_lp_pool(xir_node *at) {
     for (size_t k = 0; k < w.n; k++) cells *= (double)w.size[k];
     xir_value *power = xir_node_make(at, "Pow", INS(x, xir_node_scalar(at, v_element(x), p)), NO_SETS);
     xir_value *a = averages(at, power, w);
-    if (!a) return false;
     a = xir_node_product(at, xir_node_unary(at, "Sign", a), xir_node_unary(at, "ReLU", xir_node_unary(at, "Abs", a)));
     xir_value *root = xir_node_scalar(at, v_element(x), 1 / p);
     xir_value *y = xir_node_make(at, "Pow", INS(xir_node_scaled(at, a, cells), root), NO_SETS);
@@ -306,7 +293,6 @@ static bool read_sizes(xir_node *at, xir_ints *sizes) {
 }
 
 static bool adaptive_sizes(xir_node *at, const xir_value *x, adaptive sizes[3], size_t *n) {
-    if (xir_node_failed(at)) return false;
     *n = spatial_axes(at);
     if (v_rank(x) <= *n) return xir_node_unsupported(at, "an input of %zu dims", v_rank(x));
     const size_t first = v_rank(x) - *n;
@@ -365,7 +351,7 @@ bool pnnx_adaptive_avg(xir_node *at) {
     size_t n;
     if (!adaptive_sizes(at, x, sizes, &n)) return false;
     if (all_ones(sizes, n)) return over_all(at, "Mean", x, n);
-    if (even(x, sizes, n, &w)) return xir_node_result(at, 0, make_pool(at, x, avg_pools, &w, false, NULL, 0));
+    if (even(x, sizes, n, &w)) return xir_node_result(at, 0, op_of_pool_second(at, x, &w));
     const size_t first = v_rank(x) - n;
     for (size_t k = 0; k < n && x; k++) x = pnnx_averaged(at, x, first + k, sizes[k].in, sizes[k].out);
     return xir_node_result(at, 0, x);
@@ -409,7 +395,10 @@ bool pnnx_adaptive_max(xir_node *at) {
     if (!adaptive_sizes(at, x, sizes, &n)) return false;
     if (gives_places(at)) return adaptive_with_places(at, x, sizes, n);
     if (all_ones(sizes, n)) return over_all(at, "Max", x, n);
-    if (even(x, sizes, n, &w)) return xir_node_result(at, 0, make_pool(at, x, max_pools, &w, true, NULL, 0));
+    if (even(x, sizes, n, &w)) {
+        w.max = true;
+        return xir_node_result(at, 0, op_of_pool_second(at, x, &w));
+    }
     for (size_t k = 0; k < n && x; k++) {
         const adaptive s = sizes[k];
         const size_t axis = v_rank(x) - n + k;

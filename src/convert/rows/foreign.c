@@ -227,10 +227,22 @@ xir_op *xir_node_make_foreign(xir_node *at, const char *key, xir_values inputs, 
     return foreign_make(at, cls, inputs, sets, types, n);
 }
 
+xir_value *foreign_value(xir_node *at, const char *key, xir_values inputs, xir_sets sets, const xir_type *type) {
+    if (!type) (void)node_no_memory(at);
+    return xir_op_output(xir_node_make_foreign(at, key, inputs, sets, &type, 1), 0);
+}
+
+xir_value *foreign_tensor(xir_node *at, const char *key, xir_values inputs, xir_sets sets, const xir_type *element,
+                          const xir_ints *dims) {
+    return xir_node_failed(at) ? NULL : foreign_value(at, key, inputs, sets, node_type(at, element, NULL, dims));
+}
+
+bool foreign_gives(xir_node *at, xir_op *op) {
+    at->main = op;
+    return op && node_gives(at, op);
+}
+
 bool xir_node_becomes_foreign(xir_node *at, xir_values inputs, xir_sets sets) {
     if (!at->to || !at->to->row) return xir_node_unsupported(at, "the conversion is invalid: there is no row");
-    xir_op *op = foreign_make(at, at->to, inputs, sets, NULL, 0);
-    for (size_t i = 0; op && i < at->n_out; i++) xir_node_result(at, i, xir_op_output(op, (int64_t)i));
-    at->main = op;
-    return !xir_node_failed(at);
+    return foreign_gives(at, foreign_make(at, at->to, inputs, sets, NULL, 0));
 }

@@ -115,6 +115,13 @@ typedef struct foreign_like {
 
 /* foreign.c: the value that stands for v as an input of a foreign op. xir_node_make_foreign by class. */
 xir_value *foreign_input(xir_node *at, xir_value *v);
+/* Makes a foreign op with one output, of a type (NULL: no memory), or of elements and dims. NULL after a failure. */
+xir_value *foreign_value(xir_node *at, const char *key, xir_values inputs, xir_sets sets, const xir_type *type);
+xir_value *foreign_tensor(xir_node *at, const char *key, xir_values inputs, xir_sets sets, const xir_type *element,
+                          const xir_ints *dims);
+/* Makes the foreign op the main one of the node, and its outputs the node's. False after a failure, and if it is
+ * NULL. */
+bool       foreign_gives(xir_node *at, xir_op *op);
 xir_op    *foreign_make(xir_node *at, const convert_class *cls, xir_values inputs, xir_sets sets,
                         const xir_type *const *types, size_t n);
 

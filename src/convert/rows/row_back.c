@@ -83,17 +83,6 @@ static bool put_value(xir_node *at, theirs *t, const row_set *from, xir_any any)
     t->has[i] = true;
     return true;
 }
-
-static bool same_word(xir_str a, xir_str b) {
-    size_t i = 0;
-    for (; i < a.size && i < b.size; i++) {
-        const char x = a.data[i] >= 'a' && a.data[i] <= 'z' ? (char)(a.data[i] - 32) : a.data[i];
-        const char y = b.data[i] >= 'a' && b.data[i] <= 'z' ? (char)(b.data[i] - 32) : b.data[i];
-        if (x != y) return false;
-    }
-    return i == a.size && i == b.size;
-}
-
 /* The file's word for XIR's, as a text, a number or a bool. */
 static bool their_word(xir_node *at, const row_set *from, xir_any *any) {
     const xir_str kinds = from->kinds;

@@ -18,7 +18,6 @@ bool borders_of_items(xir_node *at, const list_items *cells, borders *p) {
 }
 
 xir_value *op_of_borders(xir_node *at, xir_value *x, const borders *p) {
-    if (xir_node_failed(at) || !x) return NULL;
     const bool whole = v_is_integer(x);
     if (p->filled && whole && !(p->value >= -0x1p63 && p->value < 0x1p63))
         return xir_node_unsupported(at, "integers padded with %g", p->value), NULL;

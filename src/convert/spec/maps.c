@@ -12,7 +12,6 @@ xir_str map_order(size_t rank) {
 
 xir_value *map_input(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return NULL;
     at->order = map_order(v_rank(x));
     if (!at->order.size) return xir_node_unsupported(at, "a map of %zu dims", v_rank(x)), NULL;
     return node_in_order(at, x, at->order);

@@ -84,7 +84,6 @@ xir_value *recurrent_input(xir_node *at, const recurrent *c) {
 xir_value *recurrent_state(xir_node *at, const recurrent *c, size_t input) {
     const xir_ints dims = { (int64_t[]){ c->directions, c->batch, c->hidden }, 3 };
     xir_value *v = xir_node_optional_input(at, input);
-    if (xir_node_failed(at)) return NULL;
     if (!v) return xir_node_filled(at, v_element(xir_node_input(at, RECURRENT_X)), &dims, 0);
     return c->batch_first ? swapped(at, v, swap, 3) : v;
 }

@@ -22,7 +22,6 @@ bool slicing_of_items(xir_node *at, const list_items *bounds, const xir_ints *st
 }
 
 xir_value *op_of_slicing(xir_node *at, xir_value *x, const slicing *s) {
-    if (xir_node_failed(at) || !x) return NULL;
     return xir_node_make(at, "Slice", INS(x, s->computed ? s->bounds : NULL),
                          SETS(LIST("begin", &s->begin), LIST("end", &s->end), LIST("stride", &s->step)));
 }

@@ -116,17 +116,51 @@ xir_value *window_padded(xir_node *at, xir_value *x, windows *w, xir_pad_mode mo
 
 void window_set(window_sets *s, const char *name, int64_t v) { s->data[s->n++] = (xir_set)INT(name, v); }
 
-void window_set_all(window_sets *s, const windows *w, bool pool, bool dilated) {
+xir_value *op_of_pool(xir_node *at, xir_value *x, const windows *w) {
+    static const char *const classes[2][3] = { { "AvgPool1d", "AvgPool2d", "AvgPool3d" },
+                                               { "MaxPool1d", "MaxPool2d", "MaxPool3d" } };
+    window_sets s = { .n = 0 };
     for (size_t k = 0; k < w->n; k++) {
         const axis_words *words = axis_words_of(w->n, k);
-        if (pool) window_set(s, words->pool, w->size[k]);
-        window_set(s, words->stride, w->stride[k]);
-        if (dilated) window_set(s, words->dilation, w->dilation[k]);
-        window_set(s, words->before, w->before[k]);
-        window_set(s, words->after, w->after[k]);
+        window_set(&s, words->pool, w->size[k]);
+        window_set(&s, words->stride, w->stride[k]);
+        if (w->max) window_set(&s, words->dilation, w->dilation[k]);
+        window_set(&s, words->before, w->before[k]);
+        window_set(&s, words->after, w->after[k]);
     }
+    if (!w->max) window_set(&s, "count_include_pad", w->counts);
+    if (!w->max) window_set(&s, "divisor_override", w->divisor);
+    return xir_node_make(at, classes[w->max][w->n - 1], INS(x), (xir_sets){ s.data, s.n });
 }
 
-void window_set_more(window_sets *s, const windows *w) {
-    for (size_t k = 0; k < w->n; k++) window_set(s, axis_words_of(w->n, k)->more, w->more[k]);
+xir_value *op_of_pool_second(xir_node *at, xir_value *x, const windows *w) {
+    return xir_node_channels_second(at, op_of_pool(at, xir_node_channels_last(at, x), w));
+}
+
+xir_value *op_of_convolution(xir_node *at, xir_value *x, xir_value *kernel, xir_value *bias, const windows *w) {
+    static const char *const classes[2][3] = { { "Conv1d", "Conv2d", "Conv3d" },
+                                               { "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d" } };
+    window_sets s = { .n = 0 };
+    for (size_t k = 0; k < w->n; k++) {
+        const axis_words *words = axis_words_of(w->n, k);
+        window_set(&s, words->stride, w->stride[k]);
+        window_set(&s, words->dilation, w->dilation[k]);
+        window_set(&s, words->before, w->before[k]);
+        window_set(&s, words->after, w->after[k]);
+        if (w->transposed) window_set(&s, words->more, w->more[k]);
+    }
+    window_set(&s, "groups", w->groups);
+    return xir_node_make(at, classes[w->transposed][w->n - 1], INS(x, kernel, bias), (xir_sets){ s.data, s.n });
+}
+
+xir_value *op_of_convolution_second(xir_node *at, xir_value *x, xir_value *kernel, xir_value *bias, const windows *w) {
+    x = xir_node_channels_last(at, x), kernel = window_kernel(at, kernel, w->transposed);
+    return xir_node_channels_second(at, op_of_convolution(at, x, kernel, bias, w));
+}
+
+xir_value *window_kernel(xir_node *at, xir_value *kernel, bool transposed) {
+    static const int64_t orders[3][5] = { { 2, 1, 0 }, { 2, 3, 1, 0 }, { 2, 3, 4, 1, 0 } };
+    const size_t rank = kernel ? v_rank(kernel) : 3, n = rank - 2;
+    const char *letters = transposed ? BY_RANK(n, "LOI", "HWOI", "DHWOI") : BY_RANK(n, "LIO", "HWIO", "DHWIO");
+    return xir_node_transposed(at, kernel, orders[n - 1], rank, letters);
 }

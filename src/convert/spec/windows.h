@@ -68,9 +68,15 @@ typedef struct window_sets {
     size_t  n;
 } window_sets;
 void window_set(window_sets *s, const char *name, int64_t v);
-/* Strides and padding of all axes; with `pool` the sizes too, with `dilated` the dilations. */
-void window_set_all(window_sets *s, const windows *w, bool pool, bool dilated);
-/* Output padding of all axes, of a transposed convolution. */
-void window_set_more(window_sets *s, const windows *w);
+
+/* Ops of x, whose channels are last, as those of the result are. They return NULL after a failure. A pool takes the
+ * greatest cells (w->max) or means. A kernel has XIR's order, [cells, in, out], or, transposed, [cells, out, in]; a
+ * kernel [out, in, cells], or, transposed, [in, out, cells], is permuted so. */
+xir_value *op_of_pool(xir_node *at, xir_value *x, const windows *w);
+xir_value *op_of_convolution(xir_node *at, xir_value *x, xir_value *kernel, xir_value *bias, const windows *w);
+xir_value *window_kernel(xir_node *at, xir_value *kernel, bool transposed);
+/* The same of x whose channels come second, and a kernel that is not permuted yet. */
+xir_value *op_of_pool_second(xir_node *at, xir_value *x, const windows *w);
+xir_value *op_of_convolution_second(xir_node *at, xir_value *x, xir_value *kernel, xir_value *bias, const windows *w);
 
 #endif

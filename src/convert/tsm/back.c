@@ -8,8 +8,7 @@
 xir_value *tsm_part(xir_node *at, const char *key, xir_values inputs, xir_sets sets, const xir_type *type) {
     if (xir_node_failed(at) || !type) return NULL;
     for (size_t i = 0; i < inputs.size; i++) if (!inputs.data[i]) return NULL;
-    xir_op *op = xir_node_make_foreign(at, key, inputs, sets, &type, 1);
-    return op ? xir_op_output(op, 0) : NULL;
+    return foreign_value(at, key, inputs, sets, type);
 }
 
 const xir_type *tsm_type(const xir_node *at, size_t i) {
@@ -23,8 +22,7 @@ const xir_type *tsm_tensor(xir_node *at, const xir_type *element, const xir_layo
 }
 
 const xir_type *tsm_typed_as(xir_node *at, const xir_type *type, const xir_type *element) {
-    xir_ints dims = xir_node_make_ints(at, xir_type_rank(type), 0);
-    for (size_t i = 0; i < dims.n; i++) dims.v[i] = xir_type_dim(type, (int64_t)i, false);
+    const xir_ints dims = node_dims_of(at, type);
     return tsm_tensor(at, element, xir_type_layout(type), &dims);
 }
 

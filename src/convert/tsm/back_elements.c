@@ -38,7 +38,6 @@ bool tsm_back_maximum(xir_node *at) {
 /* Div, DivideScalar and Reciprocal; the quotient of integers is truncated, that of reals is not. */
 bool tsm_back_div(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const bool inverse = tsm_is_class(at, "Reciprocal");
     if (!inverse && !xir_node_is(at, "rounding_mode", v_is_integer(x) ? "TRUNC" : "NONE"))
         return xir_node_unsupported(at, "another rounding");
@@ -92,7 +91,6 @@ bool tsm_back_softplus(xir_node *at) {
 bool tsm_back_clamp(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     const double least = xir_node_real(at, "min", -INFINITY), most = xir_node_real(at, "max", INFINITY);
-    if (!x) return false;
     if (isnan(least) || isnan(most)) return xir_node_unsupported(at, "bounds that are not numbers");
     if (least == 0 && most >= 0 && isfinite(most) && xir_type_kind_of(v_element(x)) == XIR_TYPE_FLOAT)
         return row_becomes(at, INS(x), SETS(REAL("max", most)));
@@ -148,7 +146,6 @@ bool tsm_back_prelu(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *slope = xir_node_attr_params(at, "alpha");
     if (!x || !slope || v_rank(x) < 1) return false;
     slope = xir_node_cast(at, make_shaped(at, slope, (int64_t[]){ -1 }, 1), v_element(x));
-    if (!slope) return false;
     const xir_layout *layout = xir_type_layout(xir_value_type(x));
     size_t axis = v_rank(x) - 1;
     for (size_t i = 0; layout && i < xir_layout_rank(layout); i++) if (xir_layout_axis(layout, i) == 'C') axis = i;
@@ -164,7 +161,6 @@ bool tsm_back_prelu(xir_node *at) {
 /* gemm with a bias, inner_prod without, both of matrices; else matmul with a matrix on the right, and a sum. */
 bool tsm_back_matmul(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *k = xir_node_input(at, 1), *b = xir_node_optional_input(at, 2);
-    if (xir_node_failed(at)) return false;
     if (v_rank(k) != 2 || !v_rank(x)) return simpler_matmul(at);
     const xir_type *type = tsm_type(at, 0);
     if (v_rank(x) == 2 && b && v_rank(b) <= 2)
@@ -205,7 +201,6 @@ bool tsm_back_lstm(xir_node *at) {
         if (i > 4 && !v && states) v = no_state(at);
         if (v && i != 4) in[n++] = v;
     }
-    if (xir_node_failed(at)) return false;
     if (xir_node_has(at, 7)) return xir_node_unsupported(at, "peepholes");
     for (size_t i = 0; i < COUNT(lists); i++) {
         const xir_any *a = xir_node_attr(at, lists[i]);

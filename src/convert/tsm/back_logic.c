@@ -22,9 +22,7 @@ static bool give_truth(xir_node *at, xir_value *x) {
 /* An operand in the dims of the result: `equal` takes operands of one shape. */
 static xir_value *spread(xir_node *at, xir_value *x) {
     const xir_value *y = xir_op_output(at->op, 0);
-    bool same = x && v_rank(x) == v_rank(y);
-    for (size_t i = 0; same && i < v_rank(x); i++) same = v_dim(x, i) == v_dim(y, i) && v_dim(x, i) >= 0;
-    if (!x || same) return x;
+    if (!x || (v_same_dims(x, y) && !v_is_open(x))) return x;
     if (!xir_node_need_dims(at, y, 0, SIZE_MAX)) return NULL;
     const xir_ints dims = xir_node_dims(at, y);
     return dims.v ? xir_node_make(at, "Expand", INS(x), SETS(LIST("sizes", &dims))) : NULL;

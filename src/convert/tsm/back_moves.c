@@ -4,6 +4,7 @@
 /* The way back of operations over dims, and of those that move elements. */
 #include <math.h>
 #include "spec/borders.h"
+#include "spec/moving.h"
 #include "spec/reduction.h"
 #include "spec/slicing.h"
 #include "tsm/tsm.h"
@@ -26,7 +27,6 @@ bool tsm_back_reduce(xir_node *at) {
         x = tsm_part(at, sum ? "tsm::reduce_sum" : "tsm::reduce_mean", INS(x),
                  SETS(LIST("dims", &one), XIR_SETB("keep_dims", true)), type);
     }
-    if (xir_node_failed(at) || !x) return false;
     if (r.keep) return tsm_gives(at, "tsm::_copy", INS(x), NO_SETS);
     return tsm_gives(at, "tsm::squeeze", INS(x), SETS(LIST("axes", &r.axes)));
 }
@@ -57,7 +57,6 @@ static bool least_of(xir_node *at, xir_value *x) {
 bool tsm_back_extreme(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     int64_t axis = 0;
-    if (!x) return false;
     const xir_type *type = tsm_type(at, 0);
     const bool keep = xir_node_bool(at, "keepdim", false), one = xir_node_attr(at, "dim");
     if (tsm_is_class(at, "Min") || tsm_is_class(at, "Argmin")) return least_of(at, x);
@@ -93,7 +92,6 @@ bool tsm_back_normalize(xir_node *at) {
     if (xir_node_real(at, "p", 2) != 2) return xir_node_unsupported(at, "another norm");
     if (!axes.n) axes = xir_node_series(at, 0, v_rank(x));
     xir_value *norm = xir_node_unary(at, "Sqrt", xir_node_reduced(at, "Sum", xir_node_product(at, x, x), &axes, true));
-    if (!norm) return false;
     const double eps = xir_node_real(at, "eps", 1e-12), least = node_least_real(v_element(x));
     xir_value *bound = xir_node_scalar(at, v_element(x), eps > 0 && eps < least ? least : eps);
     norm = xir_node_make(at, "Maximum", INS(norm, bound), NO_SETS);
@@ -125,24 +123,17 @@ bool tsm_back_top_k(xir_node *at) {
 /* Reshape and Squeeze: the dims of the result; one of them may be open. */
 bool tsm_back_reshape(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    xir_ints dims = xir_node_dims(at, xir_op_output(at->op, 0));
-    size_t open = 0;
-    if (xir_node_failed(at) || !tsm_short_dims(at, xir_op_output(at->op, 0))) return false;
-    for (size_t i = 0; i < dims.n; i++) {
+    xir_ints dims;
+    if (!dims_of_result(at, &dims) || !tsm_short_dims(at, xir_op_output(at->op, 0))) return false;
+    for (size_t i = 0; i < dims.n; i++)
         if (dims.v[i] == 0) return xir_node_unsupported(at, "a dim of 0, which keeps one of the input");
-        if (dims.v[i] < 0) dims.v[i] = -1, open++;
-    }
-    if (open > 1) return xir_node_unsupported(at, "%zu open dims", open);
     return tsm_gives(at, "tsm::_reshape", INS(x), SETS(LIST("shape", &dims)));
 }
 
 bool tsm_back_transpose(xir_node *at) {
     xir_ints order;
     xir_value *x = xir_node_input(at, 0);
-    if (!x || !xir_node_items(at, "dims", &order)) return false;
-    for (size_t i = 0; i < order.n; i++)
-        if (!xir_node_axis(at, "attribute/dims", order.v[i], v_rank(x), &order.v[i])) return false;
-    return tsm_gives(at, "tsm::_transpose", INS(x), SETS(LIST("permute", &order)));
+    return order_of_op(at, x, &order) && tsm_gives(at, "tsm::_transpose", INS(x), SETS(LIST("permute", &order)));
 }
 
 bool tsm_back_expand(xir_node *at) {
@@ -163,15 +154,9 @@ bool tsm_back_tile(xir_node *at) {
 }
 
 bool tsm_back_join(xir_node *at) {
-    xir_value **in = node_take(at, (at->n_in + 1) * sizeof *in);
-    int64_t axis;
-    const bool joins = xir_op_is(at->op, xir_concat_class());
-    if (!in) return node_no_memory(at);
-    for (size_t i = 0; i < at->n_in; i++) in[i] = xir_node_input(at, i);
-    if (!xir_node_axis(at, "attribute/axis", xir_node_int(at, joins ? "axis" : "dim", joins ? -1 : 0),
-                       xir_type_rank(tsm_type(at, 0)), &axis)) return false;
-    return tsm_gives(at, joins ? "tsm::concat" : "tsm::stack", (xir_values){ in, at->n_in },
-                     SETS(INT(joins ? "dim" : "axis", axis)));
+    joining j;
+    if (!joining_of_op(at, &j)) return false;
+    return tsm_gives(at, j.stacks ? "tsm::stack" : "tsm::concat", j.in, SETS(INT(j.stacks ? "axis" : "dim", j.axis)));
 }
 
 bool tsm_back_split(xir_node *at) {
@@ -253,14 +238,10 @@ bool tsm_back_constant_of_shape(xir_node *at) {
 /* The dims, which have 32 bits, and a part of them. */
 bool tsm_back_shape(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
-    const xir_type *type = tsm_type(at, 0);
-    const int64_t from = xir_node_int(at, "start", 0), first = from < 0 ? from + (int64_t)v_rank(x) : from;
-    const int64_t n = xir_type_dim(type, 0, false);
-    int64_t rank = (int64_t)v_rank(x);
-    const int64_t begin = first < 0 ? 0 : first;
+    int64_t rank = (int64_t)v_rank(x), from, to;
+    if (!part_of_shape(at, x, &from, &to)) return false;
     const xir_type *all = tsm_tensor(at, xir_type_sint(xir_node_context(at), 32), NULL, &(xir_ints){ &rank, 1 });
     xir_value *y = tsm_part(at, "tsm::_shape", INS(x), NO_SETS, all);
-    if (n != rank) y = make_part(at, y, 0, begin, begin + n, 1);
-    return y && xir_node_result(at, 0, xir_node_cast(at, y, xir_type_element(type)));
+    if (to - from != rank) y = make_part(at, y, 0, from, to, 1);
+    return y && xir_node_result(at, 0, xir_node_cast(at, y, xir_type_element(tsm_type(at, 0))));
 }

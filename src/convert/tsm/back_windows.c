@@ -58,7 +58,6 @@ static bool grouped(xir_node *at, xir_value *x, xir_value *kernel, xir_value *bi
     const int64_t in = v_dim(kernel, 1), out = v_dim(kernel, 0) / groups;
     if (groups > MOST_GROUPS) return xir_node_unsupported(at, "%lld groups", (long long)groups);
     const xir_ints sizes = xir_node_make_ints(at, (size_t)groups, in);
-    if (!sizes.v) return false;
     xir_value *packed = tsm_part(at, "tsm::split", INS(x, tsm_list_of(at, &sizes, NULL)), SETS(INT("axis", 1)),
                              xir_value_type(x));
     for (int64_t g = 0; g < groups && packed; g++) {
@@ -157,7 +156,6 @@ bool tsm_back_upsample(xir_node *at) {
         return xir_node_unsupported(at, "curves, corners, or sizes that are computed");
     if (linear && !v_is_real(x)) return xir_node_unsupported(at, "integers between those of the cells");
     const xir_type *type = nchw_type(at, x, v_dim(x, 1));
-    if (!type) return false;
     const xir_ints size = { (int64_t[]){ -1, -1, xir_type_dim(type, 2, false), xir_type_dim(type, 3, false) }, 4 };
     for (size_t i = 2; i < 4 && nearest; i++)
         if (!tsm_same_cells(v_dim(x, i), size.v[i]))

@@ -161,7 +161,6 @@ static xir_value *list_param(xir_node *at, const char *name, const xir_type *ele
     const double *list;
     size_t n;
     if (xir_node_real_items(at, name, &list, &n)) return xir_node_constant(at, element, NULL, list, n);
-    if (xir_node_failed(at)) return NULL;
     return xir_node_scalar(at, element, xir_node_real(at, name, 0));
 }
 
@@ -175,7 +174,6 @@ bool tsm_yolo(xir_node *at) {
     if (!tsm_has_rank(at, 0, x, 4) || !tsm_int(at, "classes", 0, 0, 1 << 24, &classes) ||
         !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
     xir_value *mask = list_param(at, "mask", whole);
-    if (!mask) return false;
     const int64_t n = v_rank(mask) ? v_dim(mask, 0) : 1, maps = classes + 5;
     if (n < 1 || v_dim(x, 1) % maps || v_dim(x, 1) / maps != n)
         return xir_node_invalid(at, XIR_E_INVALID, "input/0", "expected %lld * %lld channels, found %lld", (long long)n,
@@ -212,7 +210,6 @@ static xir_value *side_places(xir_node *at, xir_value *start, xir_value *end, in
 
 /* 1 where -1 <= x <= n, else 0. */
 static xir_value *inside(xir_node *at, xir_value *x, int64_t n) {
-    if (xir_node_failed(at) || !x) return NULL;
     const xir_type *e = v_element(x);
     xir_value *from = xir_node_make(at, "GreaterEqual", INS(x, xir_node_scalar(at, e, -1)), NO_SETS);
     xir_value *to = xir_node_make(at, "LessEqual", INS(x, xir_node_scalar(at, e, (double)n)), NO_SETS);
@@ -247,7 +244,6 @@ bool tsm_roi_align(xir_node *at) {
     xir_value *batch = tsm_index(at, make_shaped(at, side[0], &n, 1));
     xir_value *valid = batch ? xir_node_make(at, "GreaterEqual",
                                              INS(batch, xir_node_scalar(at, v_element(batch), 0)), NO_SETS) : NULL;
-    if (!valid) return false;
     mask = xir_node_product(at, mask, make_shaped(at, xir_node_cast(at, valid, e), (int64_t[]){ n, 1, 1, 1 }, 4));
     batch = xir_node_make(at, "Maximum", INS(batch, xir_node_scalar(at, v_element(batch), 0)), NO_SETS);
     const xir_ints to = { (int64_t[]){ n, high, wide }, 3 };

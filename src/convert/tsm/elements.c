@@ -104,7 +104,6 @@ bool tsm_square(xir_node *at) {
 
 bool tsm_pow(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *base = as_real(at, x);
-    if (!base) return false;
     xir_value *power = xir_node_scalar(at, v_element(base), xir_node_real(at, "y", 1));
     return give_as(at, xir_node_make(at, "Pow", INS(base, power), NO_SETS), x);
 }
@@ -136,7 +135,6 @@ bool tsm_quantize(xir_node *at) {
     size_t n;
     double one;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const xir_type *element = v_element(x);
     if (!xir_node_real_items(at, "quantize_scale", &scales, &n)) {
         if (xir_node_failed(at)) return false;

@@ -60,10 +60,7 @@ static taps taps_at(way type, double x, int64_t n) {
  * begin at k * out. One tap has no weights, unless it has zeros. */
 static xir_value *mixed(xir_node *at, xir_value *x, size_t axis, size_t n, int64_t out, int64_t *cells,
                         const double *weights, bool weighted) {
-    if (xir_node_failed(at) || !x) return NULL;
-    xir_ints dims = xir_node_make_ints(at, v_rank(x) - axis, 1);
-    if (!dims.v) return NULL;
-    dims.v[0] = out;
+    const xir_ints dims = node_line(at, v_rank(x) - axis, 0, out);
     xir_value *sum = NULL;
     for (size_t k = 0; k < n; k++) {
         const xir_ints places = { cells + (int64_t)k * out, (size_t)out };
@@ -226,7 +223,6 @@ bool tsm_resize_nearest(xir_node *at) {
     xir_ints size;
     int64_t dim;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (v_rank(x) < 2) return xir_node_unsupported(at, "%zu dims", v_rank(x));
     if (!tsm_int(at, "dim", 0, 0, (int64_t)v_rank(x) - 2, &dim) || !tsm_constant(at, 1, 2, &size)) return false;
     return give_resized(at, x, (size_t)dim, size.v[0], size.v[1], NEAREST);
@@ -313,7 +309,7 @@ static bool give_sampled(xir_node *at, xir_value *x, size_t axis, const sampling
         any |= rest[p] != 0;
         weighted |= weights[p] != 1;
     }
-    xir_ints dims = xir_node_dims(at, x), line = xir_node_make_ints(at, rank - 1 - axis, 1);
+    const xir_ints dims = xir_node_dims(at, x), line = node_line(at, rank - 1 - axis, 0, out);
     if (xir_node_failed(at)) return false;
     const xir_type *element = v_element(x);
     const bool between = n > 1 && xir_type_kind_of(element) != XIR_TYPE_FLOAT;
@@ -321,10 +317,8 @@ static bool give_sampled(xir_node *at, xir_value *x, size_t axis, const sampling
     xir_ints flat = xir_node_make_ints(at, rank - 1, 1);
     for (size_t i = 0; i + 1 < rank && flat.v; i++) flat.v[i] = i == axis ? rows * columns : dims.v[i + (i > axis)];
     xir_value *y = x ? mixed(at, make_reshaped(at, x, &flat), axis, n, out, cells, weights, weighted) : NULL;
-    if (any && y && line.v) {
-        line.v[0] = out;
+    if (any && y)
         y = xir_node_sum(at, y, xir_node_constant(at, v_element(y), &line, rest, (size_t)out), 1, 1);
-    }
     if (between && y) y = xir_node_cast(at, y, element);
     dims.v[axis] = s->rows, dims.v[axis + 1] = s->columns;
     return y && xir_node_result(at, 0, make_reshaped(at, y, &dims));
@@ -332,7 +326,6 @@ static bool give_sampled(xir_node *at, xir_value *x, size_t axis, const sampling
 
 /* The first of two neighbouring dims. */
 static bool two_dims(xir_node *at, const xir_value *x, int64_t otherwise, int64_t *dim) {
-    if (xir_node_failed(at) || !x) return false;
     if (v_rank(x) < 2) return xir_node_unsupported(at, "%zu dims", v_rank(x));
     if (!node_axis(at, "dim", otherwise, v_rank(x), dim)) return false;
     return *dim + 1 < (int64_t)v_rank(x) || tsm_out_of_range(at, "dim", *dim);
@@ -399,7 +392,6 @@ bool tsm_letterbox(xir_node *at) {
 
 bool tsm_force_color(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const size_t rank = v_rank(x);
     if (!rank) return xir_node_invalid(at, XIR_E_INVALID, "input/0", "expected 1 dim or more, found 0");
     if (!xir_node_need_dims(at, x, rank - 1, rank)) return false;
@@ -419,13 +411,11 @@ bool tsm_force_gray(xir_node *at) {
     const double *scale = usual;
     size_t n = 3;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const size_t rank = v_rank(x);
     if (!rank) return xir_node_invalid(at, XIR_E_INVALID, "input/0", "expected 1 dim or more, found 0");
     if (!xir_node_need_dims(at, x, rank - 1, rank)) return false;
     if (v_dim(x, rank - 1) == 1) return xir_convert_copy(at);
     if (!xir_node_real_items(at, "scale", &scale, &n) || !n) scale = usual, n = 3;
-    if (xir_node_failed(at)) return false;
     if (v_dim(x, rank - 1) != (int64_t)n)
         return xir_node_invalid(at, XIR_E_INVALID, "input/0", "expected a last dim of 1 or %zu, found %lld", n,
                                 (long long)v_dim(x, rank - 1));

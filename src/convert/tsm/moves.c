@@ -3,7 +3,7 @@
 
 /* Operators that change dims, repeat or join tensors, and constants made from shapes. */
 #include <stdio.h>
-#include "node/lists.h"
+#include "spec/moving.h"
 #include "tsm/tsm.h"
 
 /* ---- dims ------------------------------------------------------------------------------------------------------- */
@@ -28,7 +28,6 @@ bool tsm_reshape(xir_node *at) {
     xir_ints numbers;
     list_items dims;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (at->n_in > 1) return read_items_of(at, NULL, 1, &dims) && give_reshaped(at, x, &dims);
     if (!tsm_list(at, "shape", SIZE_MAX, INT32_MIN, &numbers)) return xir_node_unsupported(at, "shape is missing");
     dims = make_items(at, numbers.n, 0);
@@ -62,7 +61,6 @@ enum { MOST_RANK = 32 };   /* what an operator may add to the dims of a tensor *
 bool tsm_flatten(xir_node *at) {
     int64_t dim;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const int64_t rank = (int64_t)v_rank(x);
     if (!tsm_int(at, "dim", 1, -rank, MOST_RANK, &dim)) return false;
     if (dim < 0) dim += rank;
@@ -87,7 +85,6 @@ bool tsm_flatten2d(xir_node *at) {
 bool tsm_squeeze(xir_node *at) {
     xir_ints axes;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     list_items dims = items_of(at, x);
     const bool given = tsm_list(at, "axes", SIZE_MAX, INT32_MIN, &axes) && axes.n;
     if (xir_node_failed(at) || (!given && !xir_node_need_dims(at, x, 0, SIZE_MAX))) return false;
@@ -129,7 +126,6 @@ bool tsm_unsqueeze(xir_node *at) {
 bool tsm_expand(xir_node *at) {
     xir_ints to;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (at->n_in < 2) return xir_node_invalid(at, XIR_E_MISSING, "input/1", "input 1, the number of dims, is missing");
     if (!tsm_constant(at, 1, 1, &to)) return false;
     const int64_t rank = (int64_t)v_rank(x), front = xir_node_int(at, "front", -1), end = xir_node_int(at, "end", -1);
@@ -152,11 +148,9 @@ bool tsm_expand(xir_node *at) {
 bool tsm_transpose(xir_node *at) {
     xir_ints order;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const size_t rank = v_rank(x);
     const bool given = at->n_in > 1 ? tsm_constant(at, 1, SIZE_MAX, &order)
                                     : tsm_list(at, "permute", SIZE_MAX, INT32_MIN, &order);
-    if (xir_node_failed(at)) return false;
     if (!given) {
         order = xir_node_series(at, 0, rank);
         if (rank < 2 || !order.v) return rank < 2 ? xir_convert_copy(at) : false;
@@ -165,14 +159,7 @@ bool tsm_transpose(xir_node *at) {
     if (order.n < rank || order.n > MOST_RANK)
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/permute", "permute: expected from %zu to %d numbers, "
                                 "found %zu", rank, MOST_RANK, order.n);
-    xir_ints seen = xir_node_make_ints(at, order.n, 0);
-    for (size_t i = 0; i < order.n && seen.v; i++) {
-        if (!xir_node_axis(at, "attribute/permute", order.v[i], order.n, &order.v[i])) return false;
-        if (seen.v[order.v[i]]++)
-            return xir_node_invalid(at, XIR_E_INVALID, "attribute/permute", "permute: axis %lld appears twice",
-                                    (long long)order.v[i]);
-    }
-    if (xir_node_failed(at)) return false;
+    if (!order_is_sound(at, "attribute/permute", &order, order.n)) return false;
     return xir_node_result(at, 0, xir_node_transposed(at, with_ones(at, x, order.n - rank, 0), order.v, order.n, NULL));
 }
 
@@ -203,7 +190,6 @@ bool tsm_broadcast(xir_node *at) {
 bool tsm_tile(xir_node *at) {
     xir_ints counts;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     if (!(at->n_in > 1 ? tsm_constant(at, 1, SIZE_MAX, &counts)
                        : tsm_list(at, "repeats", SIZE_MAX, INT32_MIN, &counts))) return false;
     if (counts.n > MOST_RANK) return xir_node_unsupported(at, "%zu dims", counts.n);
@@ -213,19 +199,8 @@ bool tsm_tile(xir_node *at) {
 
 /* ---- joins and parts -------------------------------------------------------------------------------------------- */
 
-static bool joined(xir_node *at, const char *cls, const char *name, const char *field, size_t more, int64_t otherwise) {
-    int64_t axis;
-    xir_value **inputs = node_take(at, (at->n_in + 1) * sizeof *inputs);
-    if (!inputs) return node_no_memory(at);
-    for (size_t i = 0; i < at->n_in; i++) {
-        inputs[i] = xir_node_input(at, i);
-        if (xir_node_failed(at) || !xir_node_same_elements(at, 0, inputs[0], i, inputs[i])) return false;
-    }
-    if (!node_axis(at, name, otherwise, v_rank(inputs[0]) + more, &axis)) return false;
-    return xir_node_becomes(at, cls, (xir_values){ inputs, at->n_in }, SETS(INT(field, axis)));
-}
-bool tsm_concat(xir_node *at) { return joined(at, "Concat", "dim", "axis", 0, 0); }
-bool tsm_stack(xir_node *at)  { return joined(at, "Stack", "axis", "dim", 1, 0); }
+bool tsm_concat(xir_node *at) { return op_of_joining(at, "Concat", "dim", 0); }
+bool tsm_stack(xir_node *at)  { return op_of_joining(at, "Stack", "axis", 0); }
 
 /* Parts of an axis, as many as there are sizes. */
 static bool give_parts(xir_node *at, xir_value *x, int64_t axis, const xir_ints *sizes) {
@@ -233,9 +208,7 @@ static bool give_parts(xir_node *at, xir_value *x, int64_t axis, const xir_ints 
     if (at->n_out > sizes->n)
         return xir_node_invalid(at, XIR_E_BOUNDS, NULL, "it has %zu fields, but field %zu is used", sizes->n,
                                 node->n_out - 1);
-    xir_op *op = xir_node_make_op(at, "Split", INS(x), SETS(LIST("sections", sizes), INT("axis", axis)));
-    for (size_t i = 0; op && i < at->n_out; i++) xir_node_result(at, i, xir_op_output(op, (int64_t)i));
-    return !xir_node_failed(at);
+    return node_gives(at, xir_node_make_op(at, "Split", INS(x), SETS(LIST("sections", sizes), INT("axis", axis))));
 }
 
 /* Pieces of n / chunks, rounded up; the last ones may be shorter. */

@@ -88,7 +88,6 @@ bool tsm_l2_norm(xir_node *at) {
  * the first. */
 bool tsm_norm_image(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const size_t rank = v_rank(x);
     if (rank < 2) return xir_node_unsupported(at, "%zu dims", rank);
     const xir_ints axes = xir_node_series(at, 1, rank - 1), dims = xir_node_dims(at, x);

@@ -16,7 +16,6 @@ static int64_t floor_div(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a +
 static bool read_pads(xir_node *at, const xir_value *x, axes *a) {
     xir_ints pads;
     const bool given = tsm_list(at, "padding", 8, INT32_MIN, &pads);
-    if (xir_node_failed(at)) return false;
     for (size_t k = 0; k < 2; k++) {
         const size_t i = a->first + k;
         a->of[k].in = v_dim(x, i);

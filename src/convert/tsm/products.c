@@ -4,7 +4,6 @@
 /* Matrix products and recurrent networks. */
 #include "tsm/tsm.h"
 
-static const int64_t swap[] = { 1, 0 };
 
 /* Returns true if the inner dims of two matrices agree. */
 static bool inner_fit(xir_node *at, const xir_value *a, const xir_value *b) {
@@ -21,8 +20,8 @@ bool tsm_gemm(xir_node *at) {
     if (!tsm_has_rank(at, 0, a, 2) || !tsm_has_rank(at, 1, b, 2)) return false;
     if (c && v_rank(c) > 2)
         return xir_node_invalid(at, XIR_E_INVALID, "input/2", "input 2: expected at most 2 dims, found %zu", v_rank(c));
-    if (xir_node_bool(at, "transA", false)) a = xir_node_transposed(at, a, swap, 2, NULL);
-    if (xir_node_bool(at, "transB", false)) b = xir_node_transposed(at, b, swap, 2, NULL);
+    if (xir_node_bool(at, "transA", false)) a = make_swapped(at, a);
+    if (xir_node_bool(at, "transB", false)) b = make_swapped(at, b);
     const double alpha = xir_node_real(at, "alpha", 1), beta = xir_node_real(at, "beta", 1);
     if (!inner_fit(at, a, b)) return false;
     xir_value *y;
@@ -43,13 +42,12 @@ bool tsm_inner_prod(xir_node *at) {
     if (!v_rank(x)) return xir_node_invalid(at, XIR_E_INVALID, "input/0", "expected 1 dim or more, found 0");
     if (xir_node_bool(at, "kernel_packed", false)) return xir_node_unsupported(at, "a weight in packed order");
     if (v_rank(x) != 2) x = tsm_flattened(at, x, 1);
-    if (xir_node_bool(at, "transpose", false)) w = xir_node_transposed(at, w, swap, 2, NULL);
+    if (xir_node_bool(at, "transpose", false)) w = make_swapped(at, w);
     return inner_fit(at, x, w) && xir_node_result(at, 0, make_matrix_product(at, x, w));
 }
 
 bool tsm_matmul(xir_node *at) {
     xir_value *a = xir_node_input(at, 0), *b = xir_node_input(at, 1);
-    if (xir_node_failed(at)) return false;
     if (!v_rank(a) || v_rank(b) < 2)
         return xir_node_invalid(at, XIR_E_INVALID, v_rank(a) ? "input/1" : "input/0",
                                 "expected %d dims or more, found %zu", v_rank(a) ? 2 : 1,

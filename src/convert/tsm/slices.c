@@ -13,7 +13,6 @@ bool tsm_slice(xir_node *at) {
     xir_ints begin, size;
     slicing b;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const size_t rank = v_rank(x);
     const bool inputs = at->n_in > 1;
     if (!(inputs ? tsm_constant(at, 1, rank, &begin) : tsm_list(at, "begin", rank, INT32_MIN, &begin)) ||
@@ -129,7 +128,6 @@ bool tsm_slice_v3(xir_node *at) {
     slicing b;
     bool constant = true;
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
     const size_t rank = v_rank(x);
     for (size_t i = 1; i < at->n_in; i++) constant &= !xir_node_has(at, i) || xir_node_is_constant(at, i);
     if (!constant) return computed_slice(at, x);
@@ -200,7 +198,6 @@ bool tsm_strided_slice(xir_node *at) {
     while (from < rank) dims.v[k++] = v_dim(x, from++);
     if (added) x = make_reshaped(at, x, &dims);
     xir_value *y = op_of_slicing(at, x, &b);
-    if (!y) return false;
     xir_ints left = xir_node_make_ints(at, all, 1);
     if (!left.v) return false;
     left.n = 0;

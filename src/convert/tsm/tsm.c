@@ -113,7 +113,6 @@ const xir_type *tsm_common(xir_node *at, const xir_value *a, const xir_value *b)
 
 /* A real becomes an integer of 32 bits first, or of 64 for what these cannot hold, and loses its upper bits. */
 xir_value *tsm_cast(xir_node *at, xir_value *x, const xir_type *element) {
-    if (xir_node_failed(at) || !x) return NULL;
     const xir_integer_type *integer = xir_integer_type_of(xir_type_object(element));
     const int bits = (int)xir_type_storage_bits(element);
     if (xir_type_kind_of(v_element(x)) == XIR_TYPE_FLOAT && integer && (bits < 32 || (bits == 32 && !integer->sign)))
@@ -135,14 +134,11 @@ xir_value *tsm_along(xir_node *at, xir_value *v, const xir_value *x, size_t axis
     if (xir_node_failed(at) || !v || !x) return NULL;
     const size_t rank = v_rank(x);
     if (axis + 1 == rank && v_rank(v) == 1) return v;
-    xir_ints dims = xir_node_make_ints(at, rank - axis, 1);
-    if (!dims.v) return NULL;
-    dims.v[0] = -1;
+    const xir_ints dims = node_line(at, rank - axis, 0, -1);
     return make_reshaped(at, v, &dims);
 }
 
 xir_value *tsm_flattened(xir_node *at, xir_value *x, size_t from) {
-    if (xir_node_failed(at) || !x) return NULL;
     const xir_ints dims = xir_node_dims(at, x);
     int64_t before = product_of(&dims, 0, from), after = product_of(&dims, from, dims.n);
     if (before < 0 && after < 0)

@@ -63,7 +63,6 @@ static bool conv_windows(xir_node *at, size_t padding_input, windows *w) {
     const char *dilation = xir_node_attr(at, "dilation") ? "dilation" : "dialations";
     for (size_t k = 0; k < 2; k++) w->stride[k] = w->dilation[k] = 1;
     if (tsm_list(at, "stride", 4, 0, &list) && !pair_of(at, "stride", &list, first, 1, w->stride)) return false;
-    if (xir_node_failed(at)) return false;
     if (tsm_list(at, dilation, 4, 0, &list) && !pair_of(at, dilation, &list, first, 1, w->dilation)) return false;
     if (xir_node_failed(at) || !numbers(at, "padding", padding_input, 8, &list)) return false;
     return pads_of(at, &list, first, w);
@@ -84,24 +83,15 @@ static xir_value *with_borders(xir_node *at, xir_value *x, windows *w) {
     return tsm_padded(at, x, &pairs, value);
 }
 
-/* A kernel [out, in, rows, columns], or, transposed, [in, out, rows, columns], in XIR's order. */
-static xir_value *turned(xir_node *at, xir_value *kernel, tsm_conv kind) {
-    static const int64_t order[] = { 2, 3, 1, 0 };
-    return xir_node_transposed(at, kernel, order, 4, kind == TSM_TRANSPOSED ? "HWOI" : "HWIO");
-}
-
 /* The convolution of x, in the order of the format, with a kernel in XIR's order. */
 static xir_value *convolved(xir_node *at, xir_value *x, xir_value *kernel, windows *w, tsm_conv kind, int64_t groups) {
     static const int64_t as_it_is[] = { 0, 1, 2, 3 };
     const bool last = rows_of(at) == 1;
-    window_sets s = { .n = 0 };
     if (kind != TSM_TRANSPOSED) x = with_borders(at, x, w);
     if (xir_node_failed(at) || !x || !kernel) return NULL;
-    window_set_all(&s, w, false, true);
-    window_set(&s, "groups", groups);
+    w->groups = groups, w->transposed = kind == TSM_TRANSPOSED;
     x = last ? xir_node_transposed(at, x, as_it_is, 4, "NHWC") : xir_node_channels_last(at, x);
-    xir_value *y = xir_node_make(at, kind == TSM_TRANSPOSED ? "ConvTranspose2d" : "Conv2d", INS(x, kernel, NULL),
-                                 (xir_sets){ s.data, s.n });
+    xir_value *y = op_of_convolution(at, x, kernel, NULL, w);
     return last ? y : xir_node_channels_second(at, y);
 }
 
@@ -130,13 +120,16 @@ bool tsm_conv2d(xir_node *at) {
     if (kind == TSM_TRANSPOSED && xir_node_attr(at, "output_shape")) return xir_node_unsupported(at, "output_shape");
     if (kind == TSM_TRANSPOSED && xir_node_real(at, "padding_value", 0) != 0)
         return xir_node_unsupported(at, "padding of another value than 0");
-    if (kind != TSM_DEPTHWISE) return xir_node_result(at, 0, convolved(at, x, turned(at, kernel, kind), &w, kind, 1));
+    if (kind != TSM_DEPTHWISE) {
+        kernel = window_kernel(at, kernel, kind == TSM_TRANSPOSED);
+        return xir_node_result(at, 0, convolved(at, x, kernel, &w, kind, 1));
+    }
     if (v_dim(kernel, 0) != 1)
         return xir_node_invalid(at, XIR_E_INVALID, "input/1", "the kernel: expected a first dim of 1, found %lld",
                                 (long long)v_dim(kernel, 0));
     if (!xir_node_need_dims(at, kernel, 1, 2)) return false;
     const int64_t groups = v_dim(kernel, 1);
-    kernel = turned(at, xir_node_transposed(at, kernel, (const int64_t[]){ 1, 0, 2, 3 }, 4, NULL), kind);
+    kernel = window_kernel(at, xir_node_transposed(at, kernel, (const int64_t[]){ 1, 0, 2, 3 }, 4, NULL), false);
     return xir_node_result(at, 0, convolved(at, x, kernel, &w, kind, groups));
 }
 
@@ -180,9 +173,8 @@ bool tsm_conv2d_quantized(xir_node *at) {
                                 "numbers, one for each channel of the result, found %zu",
                                 (long long)v_dim(kernel, 0), n);
     const xir_type *real = xir_type_float(xir_node_context(at), XIR_FLOAT_FP32);
-    kernel = turned(at, kernel, TSM_PLAIN);
+    kernel = window_kernel(at, kernel, false);
     xir_value *scaled = quantised(at, kernel, scales, n);
-    if (xir_node_failed(at)) return false;
     kernel = scaled ? scaled : xir_node_cast(at, kernel, real);
     xir_value *y = convolved(at, xir_node_cast(at, x, real), kernel, &w, TSM_PLAIN, 1);
     if (scaled) return xir_node_result(at, 0, y);
@@ -200,7 +192,7 @@ bool tsm_conv2d_winograd(xir_node *at) {
         return xir_node_unsupported(at, "a kernel that is not of 3 x 3 numbers");
     for (size_t k = 0; k < 2; k++) w.size[k] = 3;
     if (!conv_windows(at, last == 2 ? 1 : 0, &w)) return false;
-    return xir_node_result(at, 0, convolved(at, x, turned(at, kernel, TSM_PLAIN), &w, TSM_PLAIN, 1));
+    return xir_node_result(at, 0, convolved(at, x, window_kernel(at, kernel, false), &w, TSM_PLAIN, 1));
 }
 
 /* Rows of matrices [tiles, out, in] as TenniS' products read them: eight rows together, column by column, then the rest
@@ -296,7 +288,6 @@ static xir_value *tap_places(xir_node *at, xir_value *offsets, const deformed *d
     }
     xir_value *own = make_shaped(at, make_part(at, offsets, 2, (int64_t)axis, (int64_t)axis + 1, 1),
                                  (int64_t[]){ d->n * d->parts, d->taps, d->rows, d->columns }, 4);
-    if (!own) return NULL;
     const xir_ints dims = { (int64_t[]){ 1, d->taps, axis ? 1 : d->rows, axis ? d->columns : 1 }, 4 };
     own = xir_node_sum(at, own, xir_node_constant(at, v_element(own), &dims, v, (size_t)n), 1, 1);
     const double size = (double)w->input[axis];
@@ -329,7 +320,7 @@ bool tsm_deformed(xir_node *at) {
     x = make_shaped(at, x, (int64_t[]){ d.n, d.parts, d.taps, cells, own }, 5);
     x = xir_node_transposed(at, x, (int64_t[]){ 0, 3, 2, 1, 4 }, 5, NULL);
     x = make_shaped(at, x, (int64_t[]){ d.n, cells, d.taps * d.channels }, 3);
-    xir_value *kernel = make_shaped(at, turned(at, in[1], TSM_PLAIN), (int64_t[]){ d.taps * d.channels, d.out }, 2);
+    xir_value *kernel = make_shaped(at, window_kernel(at, in[1], false), (int64_t[]){ d.taps * d.channels, d.out }, 2);
     xir_value *y = xir_node_sum(at, make_matrix_product(at, x, kernel), in[2], 1, 1);
     const xir_ints image = { (int64_t[]){ d.n, d.rows, d.columns, d.out }, 4 };
     return xir_node_result(at, 0, xir_node_channels_second(at, xir_node_reshaped(at, y, &image, "NHWC")));
@@ -355,7 +346,6 @@ static bool round_up(xir_node *at, windows *w, int64_t extra[2]) {
 /* Averages over the cells of a window inside x, or, with padding that counts, over the whole window. */
 static bool pooled(xir_node *at, xir_value *x, windows *w, int64_t type, int64_t padding_type) {
     int64_t extra[2];
-    window_sets s = { .n = 0 };
     if (!xir_node_need_dims(at, x, 2, 4)) return false;
     for (size_t k = 0; k < 2; k++) w->input[k] = v_dim(x, k + 2), w->dilation[k] = 1;
     if (!round_up(at, w, extra)) return false;
@@ -365,11 +355,8 @@ static bool pooled(xir_node *at, xir_value *x, windows *w, int64_t type, int64_t
         if (w->before[k] < 0) pairs.v[4 + 2 * k] = w->before[k], w->before[k] = 0;
         if (w->after[k] < 0) pairs.v[5 + 2 * k] = w->after[k], w->after[k] = 0;
     }
-    x = xir_node_channels_last(at, tsm_padded(at, x, &pairs, 0));
-    window_set_all(&s, w, true, false);
-    if (type == AVERAGE) window_set(&s, "count_include_pad", padding_type == WHITE);
-    xir_value *y = xir_node_make(at, type == AVERAGE ? "AvgPool2d" : "MaxPool2d", INS(x), (xir_sets){ s.data, s.n });
-    return xir_node_result(at, 0, xir_node_channels_second(at, y));
+    w->max = type == MAX, w->counts = padding_type == WHITE;
+    return xir_node_result(at, 0, op_of_pool_second(at, tsm_padded(at, x, &pairs, 0), w));
 }
 
 static bool pool_types(xir_node *at, const xir_value *x, int64_t *type, int64_t *padding_type) {
