@@ -322,5 +322,5 @@ xir_status exec_constant(const xir_op *op, xir_array **outputs, size_t n_outputs
     for (size_t i = 0; i < n_outputs; i++) outputs[i] = NULL;
     within->refused = false;
     within->asked = 0;
-    return run_alone(op, NULL, outputs, within, why);
+    return within->alone ? exec_op(op, NULL, outputs, within, why) : run_alone(op, NULL, outputs, within, why);
 }

@@ -29,7 +29,7 @@
 #include "support/spent.h"
 #include "support/upkeep.h"
 
-enum { SMALL = 65536, GROWTH = 64, MOST_RANK = 64 };
+enum { SMALL = 65536, GROWTH = 64, MOST_RANK = 64, FEW = 64 };
 
 typedef struct folder {
     xir_pass    *at;
@@ -77,6 +77,7 @@ static bool is_move(const folder *f, const xir_op *op) {
     return false;
 }
 
+/* Notes if the op has few elements. */
 static bool is_worth_it(const folder *f, const xir_op *op) {
     uint64_t in = 0, out = 0;
     if (is_move(f, op)) return true;
@@ -86,6 +87,7 @@ static bool is_worth_it(const folder *f, const xir_op *op) {
     for (uint32_t i = 0; i < op->n_outputs; i++) {
         if (!add_u64(out, count_of(op_outputs(op)[i].type), &out)) out = UINT64_MAX;
     }
+    f->at->within->alone = in <= FEW && out && out <= FEW;   /* 0: the types do not say how many */
     return out <= f->limit && (out <= SMALL || out / GROWTH <= in);
 }
 
@@ -286,11 +288,11 @@ static void say_failed(folder *f, const xir_op *op) {
 }
 
 static xir_status fold_constants(folder *f, xir_op *op) {
-    enum { FEW = 8 };
-    xir_array *few[FEW], **results = few;
+    enum { RESULTS = 8 };
+    xir_array *few[RESULTS], **results = few;
     if (!are_constant(op) || is_product_operand(op)) return XIR_OK;
     if (!class_kernel(op->cls) || !is_worth_it(f, op) || !may_afford(f, op)) return XIR_OK;
-    if (op->n_outputs > FEW) results = mem_new(&f->net->alloc, op->n_outputs * sizeof *results);
+    if (op->n_outputs > RESULTS) results = mem_new(&f->net->alloc, op->n_outputs * sizeof *results);
     if (!results) return XIR_E_MEMORY;
     xir_diags_clear(f->why);
     char words[200];
@@ -368,6 +370,7 @@ static xir_status run(xir_pass *at) {
     if (f.stale && f.why) {
         memset(f.stale, 0, slots);
         status = walk(&f);
+        at->within->alone = false;
     }
     mem_free(&net->alloc, f.stale, slots);
     xir_diags_free(f.why);

@@ -25,6 +25,7 @@ typedef struct budget {
     void    *user;
     size_t   threads;            /* that may compute a constant; the executor makes them and ends them            */
     struct pool *pool;           /* the threads of the run (src/exec/pool.h); NULL: the calling one               */
+    bool     alone;              /* the next constant has too few elements for more than the calling thread       */
     bool     said;               /* some op has a note about it, and OP_LEFT                                      */
     bool     refused;            /* the last op was not started                                                   */
     uint64_t asked;              /* because of this work; 0: because its outputs would be too large               */

@@ -38,10 +38,25 @@ uint32_t xir_object_hash(const xir_object *object) {
     return (uint32_t)hash | 1;   /* 0 means "not computed" */
 }
 
+/* Tensor types are asked for more often than all else. Most have a shape, an element type and a layout alone. */
+static bool is_plain_tensor(const xir_object *o) {
+    return o->cls == o->cls->ctx->tensor_class && !o->extra && !((const xir_tensor_type *)o)->merged_distrs.size;
+}
+
+static bool same_tensors(const xir_tensor_type *a, const xir_tensor_type *b) {
+    const size_t rank = a->shape.size;
+    if (rank != b->shape.size || (rank && memcmp(a->shape.data, b->shape.data, rank * sizeof *a->shape.data) != 0))
+        return false;
+    return xir_object_equal((const xir_object *)a->element_dtype, (const xir_object *)b->element_dtype) &&
+           xir_object_equal((const xir_object *)a->layout, (const xir_object *)b->layout);
+}
+
 bool xir_object_equal(const xir_object *a, const xir_object *b) {
     if (a == b) return true;
     if (!a || !b || a->cls != b->cls) return false;
     if (a->hash && b->hash && a->hash != b->hash) return false;
+    if (is_plain_tensor(a) && is_plain_tensor(b))
+        return same_tensors((const xir_tensor_type *)a, (const xir_tensor_type *)b);
     return xir_map_equal(a->extra, b->extra) && body_equal(a->cls, a, b);
 }
 
@@ -63,24 +78,6 @@ static bool grow(object_pool *pool) {
     return true;
 }
 
-/* xir_object_equal of two tensor types, which are asked for more often than all else, without the walk over the rows of
- * their class. */
-static bool same_tensors(const xir_tensor_type *a, const xir_tensor_type *b) {
-    const size_t rank = a->shape.size;
-    if (rank != b->shape.size || (rank && memcmp(a->shape.data, b->shape.data, rank * sizeof *a->shape.data) != 0))
-        return false;
-    if (a->merged_distrs.size || b->merged_distrs.size || a->head.extra || b->head.extra)
-        return xir_object_equal(&a->head, &b->head);
-    return xir_object_equal((const xir_object *)a->element_dtype, (const xir_object *)b->element_dtype) &&
-           xir_object_equal((const xir_object *)a->layout, (const xir_object *)b->layout);
-}
-
-static bool is_equal(const object_pool *pool, const xir_object *a, const xir_object *b) {
-    const xir_class *tensor = pool->ctx->tensor_class;
-    if (a->cls != tensor || b->cls != tensor) return xir_object_equal(a, b);
-    return same_tensors((const xir_tensor_type *)a, (const xir_tensor_type *)b);
-}
-
 /* The slot of an equal object with the same spelling (the same rows left out), or the free slot where it belongs. The
  * table is not empty. */
 static const xir_object **find(object_pool *pool, const xir_object *object, uint32_t hash) {
@@ -88,7 +85,7 @@ static const xir_object **find(object_pool *pool, const xir_object *object, uint
     for (;; at = (at + 1) & (pool->room - 1)) {
         const xir_object *o = pool->table[at];
         if (!o || o == object) return &pool->table[at];
-        if (o->hash == hash && o->absent == object->absent && is_equal(pool, o, object)) return &pool->table[at];
+        if (o->hash == hash && o->absent == object->absent && xir_object_equal(o, object)) return &pool->table[at];
     }
 }
 
