@@ -95,6 +95,8 @@ function(xir_library_flags target)
     if(CMAKE_C_COMPILER_ID STREQUAL GNU)
         target_compile_options(${target} PRIVATE -fno-semantic-interposition)
     endif()
+    # A program that links libxir.a with --gc-sections is without the functions and tables that it does not reach.
+    target_compile_options(${target} PRIVATE -ffunction-sections -fdata-sections)
     if(XIR_COUNT_WORK)
         target_compile_options(${target} PRIVATE -fsanitize-coverage=trace-pc)
     endif()
@@ -110,8 +112,9 @@ function(xir_private_include target)
     endforeach()
 endfunction()
 
-# Sets `out` to one object that joins the given ones and whose hidden names are local. Instrumented builds add names of
-# their own, so there `out` is the given objects.
+# Sets `out` to one object that joins the given ones and whose hidden names are local. Its sections are those of the
+# given ones (--unique: also where two have the name of a static function), so that a linker can drop each by itself.
+# Instrumented builds add names of their own, so there `out` is the given objects.
 function(xir_one_object out)
     if(XIR_SANITIZE OR XIR_COVERAGE OR XIR_FUZZ OR CMAKE_INTERPROCEDURAL_OPTIMIZATION OR NOT CMAKE_OBJCOPY)
         set(${out} ${ARGN} PARENT_SCOPE)
@@ -120,10 +123,10 @@ function(xir_one_object out)
     set(object ${CMAKE_CURRENT_BINARY_DIR}/xir.o)
     separate_arguments(flags UNIX_COMMAND "${CMAKE_C_FLAGS}")
     if(XIR_LTO)    # link-time optimisation ends here: libxir.a holds ordinary code
-        list(APPEND flags -flto=${XIR_LTO_JOBS} -flinker-output=nolto-rel -O3 -fPIC)
+        list(APPEND flags -flto=${XIR_LTO_JOBS} -flinker-output=nolto-rel -O3 -fPIC -ffunction-sections -fdata-sections)
     endif()
     add_custom_command(OUTPUT ${object}
-        COMMAND ${CMAKE_C_COMPILER} ${flags} -r -nostdlib -o ${object} ${ARGN}
+        COMMAND ${CMAKE_C_COMPILER} ${flags} -r -nostdlib -Wl,--unique -o ${object} ${ARGN}
         COMMAND ${CMAKE_OBJCOPY} --localize-hidden ${object}
         DEPENDS ${ARGN}
         COMMENT "Joining objects xir.o"

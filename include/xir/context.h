@@ -54,6 +54,42 @@ typedef struct xir_limits {
 XIR_API xir_context *xir_context_new(const xir_allocator *allocator);
 XIR_API void         xir_context_free(xir_context *ctx);
 
+/* A component of the library that a context may lack. The functions below return them: constants, always the same. */
+typedef struct xir_component xir_component;
+
+/* Returns a context with these components alone, in any order. Everything that is not listed below is in every context:
+ * all classes, their inference, checks and validation. A program that makes its contexts by this function, and that is
+ * linked with libxir.a and the linker's option --gc-sections, contains no other components. What a context lacks is a
+ * finding like others: a format is unknown, an op has no kernel, no pass has the name; to register a pass, a dialect,
+ * a conversion or a scheme without the component for it is XIR_E_UNSUPPORTED. NULL if memory runs out, or if
+ * `components` is NULL and `n` is not 0. NULL among the components is passed over. */
+XIR_API xir_context *xir_context_new_with(const xir_allocator *allocator, const xir_component *const *components,
+                                          size_t n);
+#ifndef __cplusplus
+/* The last two arguments, in C: XIR_COMPONENTS(xir_component_flat(), xir_component_kernels()). */
+#define XIR_COMPONENTS(...)                       \
+    (const xir_component *const[]){ __VA_ARGS__ }, \
+    sizeof((const xir_component *const[]){ __VA_ARGS__ }) / sizeof(xir_component *)
+#endif
+
+XIR_API const xir_component *xir_component_kernels(void);   /* the executor's kernels: running ops, also constants    */
+XIR_API const xir_component *xir_component_passes(void);    /* all passes of the library; schemes of quantisation     */
+XIR_API const xir_component *xir_component_dialects(void);  /* operators of other formats, to XIR's ops and back. The
+                                                               passes come with it. xir_optimise needs it by default  */
+XIR_API const xir_component *xir_component_targets(void);   /* the rules of Buyi and Zhuge                            */
+/* Reading and writing the files of a format. Those with operators of their own need no dialects for this. */
+XIR_API const xir_component *xir_component_json(void);      /* "json", with raw files of parameters                   */
+XIR_API const xir_component *xir_component_msgpack(void);   /* "imodel"                                               */
+XIR_API const xir_component *xir_component_flat(void);      /* "fb"                                                   */
+XIR_API const xir_component *xir_component_onnx(void);      /* "onnx"                                                 */
+XIR_API const xir_component *xir_component_pnnx(void);      /* "pnnx"                                                 */
+XIR_API const xir_component *xir_component_python(void);    /* "py"                                                   */
+XIR_API const xir_component *xir_component_nnb(void);       /* "nnb"                                                  */
+XIR_API const xir_component *xir_component_c(void);         /* "c"                                                    */
+XIR_API const xir_component *xir_component_tsm(void);       /* "tsm"                                                  */
+XIR_API const xir_component *xir_component_deepx(void);     /* "deepx"                                                */
+XIR_API const xir_component *xir_component_text(void);      /* "text"                                                 */
+
 /* Returns the allocator that the context was made with, for code that wants its own memory to come from the same place.
  * It lives as long as the context. NULL for NULL. */
 XIR_API const xir_allocator *xir_context_allocator(const xir_context *ctx);

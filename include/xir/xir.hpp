@@ -137,6 +137,9 @@ class context : public handle<xir_context, xir_context_free> {
 public:
     context() : handle(xir_context_new(nullptr)) {}
     explicit context(const xir_allocator &allocator) : handle(xir_context_new(&allocator)) {}
+    /* A context with these components alone: context({ xir_component_flat(), xir_component_kernels() }). */
+    explicit context(std::initializer_list<const xir_component *> components)
+        : handle(xir_context_new_with(nullptr, components.begin(), components.size())) {}
 
     type fp32() const { return xir_type_float(get(), XIR_FLOAT_FP32); }
     type floating(xir_float_format format) const { return xir_type_float(get(), format); }

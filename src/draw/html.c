@@ -20,6 +20,7 @@ typedef struct page {
     const xir_op    **class_ops;           /* the first op of each                            */
     size_t            n_class_ops;
     html_sets         sets;
+    struct { const xir_type *type; uint32_t number; } types[64];   /* the latest, by their addresses */
     const xir_value **others;              /* values that no drawn op makes                   */
     size_t            n_others;
     html_table        pointers;            /* the same, by the bytes of their pointers        */
@@ -80,7 +81,15 @@ typedef int64_t value_fn(page *g, const xir_value *value);
 
 static int64_t value_id(page *g, const xir_value *v) { (void)g; return xir_value_id(v); }
 static int64_t value_name(page *g, const xir_value *v) { return text_number(g, xir_value_name(v)); }
-static int64_t value_type(page *g, const xir_value *v) { return html_type(&g->strings, xir_value_type(v)); }
+static int64_t value_type(page *g, const xir_value *v) {
+    const xir_type *type = xir_value_type(v);
+    const size_t at = (uintptr_t)type / 64 % (sizeof g->types / sizeof *g->types);
+    if (!type || g->types[at].type != type) {
+        g->types[at].type = type;
+        g->types[at].number = html_type(&g->strings, type);
+    }
+    return g->types[at].number;
+}
 static int64_t value_tags(page *g, const xir_value *v) {
     return html_map(&g->sets, xir_network_context(g->p->net), xir_value_tags(v));
 }

@@ -148,8 +148,13 @@ void html_verbatim(html_json *j, const char *name, xir_str s) {
 
 /* The decimal point does not depend on the locale. */
 void html_real(html_json *j, const char *name, double v) {
+    enum { WHOLE = 1000000000 };   /* below it %.9g has all digits of an integer */
     char text[40] = "null";
     begin_item(j, name);
+    if (v > -WHOLE && v < WHOLE && v == (double)(int64_t)v && !(v == 0 && signbit(v))) {
+        draw_int(&j->out, (int64_t)v);
+        return;
+    }
     const size_t n = isfinite(v) ? (size_t)snprintf(text, sizeof text, "%.9g", v) : 4;
     for (size_t i = 0; i < n && isfinite(v); i++) if (!strchr("0123456789+-e", text[i])) text[i] = '.';
     draw_put(&j->out, text, n);

@@ -47,11 +47,18 @@ void html_cell(html_json *j, int64_t v);
 
 /* Sets of attributes and of tags, each once: three numbers for each row, that of its key, that of its text, and 1 if it
  * is a default. */
+enum { HTML_ROW = 3, HTML_ROWS_KEPT = 256 };
 typedef struct html_sets {
     html_table *strings;
     html_table  sets;                /* the rows as bytes           */
     uint32_t   *rows;                /* of the set that is made now */
     size_t      n;
+    /* The latest rows of attributes, by their fields: most ops have the values of earlier ones. */
+    struct html_kept {
+        const xir_field *field;      /* NULL: none                  */
+        xir_attr         value;
+        uint32_t         row[HTML_ROW];
+    } kept[HTML_ROWS_KEPT];
 } html_sets;
 
 uint32_t html_attributes(html_sets *s, const xir_op *op);

@@ -7,15 +7,22 @@
 
 enum { MOST = 1000 };      /* bytes of a text */
 
-/* Adds a row to the set that is made: the text as JSON has it, a string without its quotes. */
-static void add_row(html_sets *s, xir_str key, xir_str text, bool usual) {
-    char cut[MOST + 4];
-    uint32_t *rows = draw_room(s->sets.alloc, s->rows, 3 * (s->n + 1), sizeof *rows);
+/* Makes room for one more row of the set that is made. NULL without memory. */
+static uint32_t *new_row(html_sets *s) {
+    uint32_t *rows = draw_room(s->sets.alloc, s->rows, HTML_ROW * (s->n + 1), sizeof *rows);
     if (!rows) {
         s->sets.failed = true;
-        return;
+        return NULL;
     }
     s->rows = rows;
+    return rows + HTML_ROW * s->n++;
+}
+
+/* Adds a row to the set that is made: the text as JSON has it, a string without its quotes. NULL without memory. */
+static const uint32_t *add_row(html_sets *s, xir_str key, xir_str text, bool usual) {
+    char cut[MOST + 4];
+    uint32_t *row = new_row(s);
+    if (!row) return NULL;
     if (text.size > 1 && text.data[0] == '"' && !memchr(text.data, '\\', text.size))
         text = (xir_str){ text.data + 1, text.size - 2 };
     if (text.size > MOST) {
@@ -23,14 +30,15 @@ static void add_row(html_sets *s, xir_str key, xir_str text, bool usual) {
         memcpy(cut + MOST, "…", 3);
         text = (xir_str){ cut, MOST + 3 };
     }
-    rows += 3 * s->n++;
-    rows[0] = html_number(s->strings, key, true);
-    rows[1] = html_number(s->strings, text, true);
-    rows[2] = usual;
+    row[0] = html_number(s->strings, key, true);
+    row[1] = html_number(s->strings, text, true);
+    row[2] = usual;
+    return row;
 }
 
 static uint32_t end_set(html_sets *s) {
-    const uint32_t number = html_number(&s->sets, (xir_str){ (const char *)s->rows, 3 * s->n * sizeof *s->rows }, true);
+    const xir_str rows = { (const char *)s->rows, HTML_ROW * s->n * sizeof *s->rows };
+    const uint32_t number = html_number(&s->sets, rows, true);
     s->n = 0;
     return number;
 }
@@ -58,6 +66,54 @@ static bool is_usual(const xir_op *op, const xir_field *field, const xir_text_bu
     return text->size == spelled.size + 2 && memcmp(text->data + 1, spelled.data, spelled.size) == 0;
 }
 
+/* ---- attributes ------------------------------------------------------------------------------------------------- */
+
+static struct html_kept *kept_of(html_sets *s, const xir_field *field) {
+    return &s->kept[(uintptr_t)field / sizeof *field % HTML_ROWS_KEPT];
+}
+
+/* Equal bytes are equal values. Lists of equal values may have other addresses: they are printed again. */
+static bool same_value(const xir_attr *a, const xir_attr *b) {
+    return a->kind == b->kind && a->is_null == b->is_null && memcmp(&a->as, &b->as, sizeof a->as) == 0;
+}
+
+/* Adds the row that the attribute of an earlier op had. False: none is kept, or that op has another value. */
+static bool add_kept(html_sets *s, const xir_field *field, const xir_attr *value) {
+    const struct html_kept *k = kept_of(s, field);
+    if (k->field != field || !same_value(&k->value, value)) return false;
+    uint32_t *row = new_row(s);
+    if (row) memcpy(row, k->row, sizeof k->row);
+    return true;
+}
+
+static void keep(html_sets *s, const xir_field *field, const xir_attr *value, const uint32_t *row) {
+    struct html_kept *k = kept_of(s, field);
+    k->field = field;
+    k->value = *value;
+    memcpy(k->row, row, sizeof k->row);
+}
+
+static void add_attribute(html_sets *s, const xir_op *op, const xir_field *field) {
+    xir_text_buffer text = { 0 };
+    xir_attr value;
+    const bool known = xir_op_get(op, field->name, &value) == XIR_OK;
+    if (known && add_kept(s, field, &value)) return;
+    const xir_status status = xir_op_attr_print(op, field->name, 0, &text);
+    const xir_str printed = { text.data, text.size };
+    check_memory(s, status);
+    const uint32_t *row = status ? NULL : add_row(s, field->name, printed, is_usual(op, field, &text));
+    if (row && known) keep(s, field, &value, row);
+    xir_text_free(&text);
+}
+
+static void add_extra(html_sets *s, const xir_op *op, xir_str key) {
+    xir_text_buffer text = { 0 };
+    const xir_status status = xir_op_attr_print(op, key, 0, &text);
+    check_memory(s, status);
+    if (!status) add_row(s, key, (xir_str){ text.data, text.size }, false);
+    xir_text_free(&text);
+}
+
 uint32_t html_attributes(html_sets *s, const xir_op *op) {
     const xir_class *cls = xir_op_class(op);
     const xir_map *extra = xir_op_extra(op);
@@ -65,12 +121,10 @@ uint32_t html_attributes(html_sets *s, const xir_op *op) {
     for (size_t i = 0; i < n + more; i++) {
         const xir_field *field = i < n ? xir_class_field_at(cls, i) : NULL;
         const xir_str key = field ? field->name : extra->entries[i - n].key;
-        if (add_params(s, op, key, field ? NULL : &extra->entries[i - n].value)) continue;
-        xir_text_buffer text = { 0 };
-        xir_status status = xir_op_attr_print(op, key, 0, &text);
-        check_memory(s, status);
-        if (!status) add_row(s, key, (xir_str){ text.data, text.size }, field && is_usual(op, field, &text));
-        xir_text_free(&text);
+        if ((!field || field->kind == XIR_KIND_PARAMS) &&
+            add_params(s, op, key, field ? NULL : &extra->entries[i - n].value)) continue;
+        if (field) add_attribute(s, op, field);
+        else add_extra(s, op, key);
     }
     return end_set(s);
 }

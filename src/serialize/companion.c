@@ -124,16 +124,21 @@ static void return_name(const xir_allocator *alloc, char *name, size_t taken, ch
     mem_free(alloc, name, taken);
 }
 
-xir_status xir_params_file_find(xir_context *ctx, const char *format_name, const char *path, char *out, size_t room,
-                                size_t *size, xir_diags *why) {
+static xir_status find_file(xir_context *ctx, const char *format_name, const char *path, char *out, size_t room,
+                            size_t *size, xir_diags *why) {
     format f;
     size_t taken = 0;
     xir_status status = XIR_OK;
     *size = 0;
     if (!format_named(ctx, format_name, &f, why)) return XIR_E_UNKNOWN;
-    char *name = f.params_found ? companion_find(alloc_of(ctx), &f, path, &taken, &status) : NULL;
-    return_name(alloc_of(ctx), name, taken, out, room, size);
+    char *name = f.params_found ? companion_find(&ctx->alloc, &f, path, &taken, &status) : NULL;
+    return_name(&ctx->alloc, name, taken, out, room, size);
     return status ? diag_memory(why) : XIR_OK;
+}
+
+xir_status xir_params_file_find(xir_context *ctx, const char *format_name, const char *path, char *out, size_t room,
+                                size_t *size, xir_diags *why) {
+    return find_file(formats_of(ctx), format_name, path, out, room, size, why);
 }
 
 xir_status xir_network_params_file(const xir_network *net, const char *format_name, const char *path, char *out,
@@ -144,7 +149,7 @@ xir_status xir_network_params_file(const xir_network *net, const char *format_na
     if (!net) return diag_null(why, "network");
     if (!format_named(net->ctx, format_name, &f, why)) return XIR_E_UNKNOWN;
     if (companion_is_needed(&f, net, &lacks, &needs_file, why)) return XIR_E_MEMORY;
-    return needs_file ? xir_params_file_find(net->ctx, format_name, path, out, room, size, why) : XIR_OK;
+    return needs_file ? find_file(net->ctx, format_name, path, out, room, size, why) : XIR_OK;
 }
 
 xir_status xir_params_file_name(xir_context *ctx, const char *format_name, const char *path, char *out, size_t room,
@@ -152,9 +157,10 @@ xir_status xir_params_file_name(xir_context *ctx, const char *format_name, const
     format f;
     size_t taken = 0;
     *size = 0;
+    ctx = formats_of(ctx);
     if (!format_named(ctx, format_name, &f, why)) return XIR_E_UNKNOWN;
     if (!f.params_written || f.splits) return XIR_OK;
-    char *name = companion_name(alloc_of(ctx), &f, path, &taken);
-    return_name(alloc_of(ctx), name, taken, out, room, size);
+    char *name = companion_name(&ctx->alloc, &f, path, &taken);
+    return_name(&ctx->alloc, name, taken, out, room, size);
     return name ? XIR_OK : diag_memory(why);
 }

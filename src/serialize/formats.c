@@ -9,30 +9,36 @@
 #include "number.h"
 #include "sized.h"
 
-static const format *const built_in[] = {
+/* ---- the list ------------------------------------------------------------------------------------------------ */
+
+/* All formats of the library. Only callers that may lack a context refer to them, so that a program which names the
+ * formats of its contexts (xir_context_new_with) is not linked with the others. */
+static xir_context every_format = {
+    .alloc   = MEMORY_DEFAULT,
+    .lock    = PTHREAD_MUTEX_INITIALIZER,
+    .formats = {
 #define FORMAT(id, page, fuzz)  &format_##id,
 #define DIALECT FORMAT
 #include "formats.def"
 #undef DIALECT
 #undef FORMAT
+    },
+    .n_formats = FORMAT_COUNT,
 };
-enum { BUILT_IN = sizeof built_in / sizeof built_in[0] };
 
-/* ---- the list ------------------------------------------------------------------------------------------------ */
-
-const xir_allocator *alloc_of(xir_context *ctx) { return ctx ? &ctx->alloc : &memory_default; }
+xir_context *formats_of(xir_context *ctx) { return ctx ? ctx : &every_format; }
 
 bool format_at(xir_context *ctx, size_t i, format *out) {
-    if (i < BUILT_IN) {
-        *out = *built_in[i];
+    if (i < ctx->n_formats) {
+        *out = *ctx->formats[i];
         return true;
     }
-    const xir_format_decl *decl = ctx ? registry_at(ctx, REGISTRY_FORMAT, i - BUILT_IN) : NULL;
+    const xir_format_decl *decl = registry_at(ctx, REGISTRY_FORMAT, i - ctx->n_formats);
     if (decl) *out = format_declared(decl);
     return decl;
 }
 
-xir_status xir_context_format_at(xir_context *ctx, size_t i, xir_format_info *out, xir_diags *why) {
+static xir_status tell(xir_context *ctx, size_t i, xir_format_info *out, xir_diags *why) {
     format f;
     if (!format_at(ctx, i, &f)) return diag_fail(why, XIR_E_BOUNDS, XIR_STR(""), "there is no format %zu", i);
     const bool dialect = f.traits & XIR_FORMAT_DIALECT;
@@ -45,8 +51,12 @@ xir_status xir_context_format_at(xir_context *ctx, size_t i, xir_format_info *ou
     return sized_fill(SIZED(xir_format_info, suffixes), out, &info, why);
 }
 
+xir_status xir_context_format_at(xir_context *ctx, size_t i, xir_format_info *out, xir_diags *why) {
+    return ctx ? tell(ctx, i, out, why) : diag_null(why, "context");
+}
+
 xir_status xir_format_at(size_t i, xir_format_info *out, xir_diags *why) {
-    return xir_context_format_at(NULL, i, out, why);
+    return tell(&every_format, i, out, why);
 }
 
 format_list format_names(xir_context *ctx, bool written) {
@@ -96,12 +106,12 @@ bool format_detect(xir_context *ctx, const void *head, size_t size, uint64_t tot
 
 const char *xir_format_of(const void *head, size_t size) {
     format f;
-    return format_detect(NULL, head, size, XIR_NO_BYTE, XIR_STR(""), &f) ? f.name : NULL;
+    return format_detect(&every_format, head, size, XIR_NO_BYTE, XIR_STR(""), &f) ? f.name : NULL;
 }
 
 const char *xir_format_detect(xir_context *ctx, const void *head, size_t size, uint64_t total, xir_str name) {
     format f;
-    return format_detect(ctx, head, size, total, name, &f) ? f.name : NULL;
+    return format_detect(formats_of(ctx), head, size, total, name, &f) ? f.name : NULL;
 }
 
 /* ---- beginnings ---------------------------------------------------------------------------------------------- */
@@ -137,13 +147,13 @@ bool format_may_begin(const format *f, const void *head, size_t size, xir_str na
 bool xir_format_may_begin(xir_context *ctx, const char *format_name, const void *head, size_t size, xir_str name,
                           xir_diags *why) {
     format f;
-    return !format_named(ctx, format_name, &f, NULL) || format_may_begin(&f, head, size, name, why);
+    return !format_named(formats_of(ctx), format_name, &f, NULL) || format_may_begin(&f, head, size, name, why);
 }
 
 bool xir_params_may_begin(xir_context *ctx, const char *format_name, const void *head, size_t size, xir_str name,
                           xir_diags *why) {
     format f;
-    return !format_named(ctx, format_name, &f, NULL) ||
+    return !format_named(formats_of(ctx), format_name, &f, NULL) ||
            may_begin(f.params_may_begin, &f, "parameter file", head, size, name, why);
 }
 
@@ -167,7 +177,6 @@ static bool is_whole(const xir_format_decl *decl) {
 
 static xir_status check_decl(xir_context *ctx, const void *const *items, size_t i, const char **name, xir_diags *why) {
     const xir_format_decl *decl = items[i];
-    (void)ctx;
     if (decl->abi != XIR_ABI || decl->size < SIZE_TO(xir_format_decl, find_places)) {
         return diag_fail(why, XIR_E_ABI, XIR_STR(""), "a format was declared for another version of the binary "
                          "interface");
@@ -189,9 +198,11 @@ static xir_status check_decl(xir_context *ctx, const void *const *items, size_t 
                          "the format %s has a parameter file, but not all functions to "
                          "read and write both files", decl->name);
     }
-    format f;
-    if (!find(NULL, decl->name, &f)) return XIR_OK;
-    return diag_fail(why, XIR_E_EXISTS, XIR_STR(""), "there is a format '%s' already", decl->name);
+    for (size_t k = 0; k < ctx->n_formats; k++) {
+        if (strcmp(ctx->formats[k]->name, decl->name) != 0) continue;
+        return diag_fail(why, XIR_E_EXISTS, XIR_STR(""), "there is a format '%s' already", decl->name);
+    }
+    return XIR_OK;
 }
 
 static const registry_rules rules = { .noun = "format", .check = check_decl };

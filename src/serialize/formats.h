@@ -7,11 +7,10 @@
 
 #include "format.h"
 
-/* The caller's context may be NULL. */
-const xir_allocator *alloc_of(xir_context *ctx);
+/* The context itself; for NULL one that has all formats of the library, the usual allocator and nothing else. */
+xir_context *formats_of(xir_context *ctx);
 
-/* The formats of a context by position: the library's, then the registered ones. False past the end. `ctx` NULL: the
- * library's. */
+/* The formats of a context by position: the library's, then the registered ones. False past the end. */
 bool format_at(xir_context *ctx, size_t i, format *out);
 /* By name; false with a finding. */
 bool format_named(xir_context *ctx, const char *format_name, format *out, xir_diags *why);
@@ -34,6 +33,7 @@ size_t suffix_length(const char *suffixes, xir_str path, size_t *which);
 
 /* Finishes the save of two files that ended before it had replaced both, if there is one of this structure: before
  * another save over it. `params_path` is the parameter file that the new save names, or NULL. (unfinished.c) */
+xir_status unfinished_check(xir_context *ctx, const char *path, xir_diags *why);   /* xir_save_check, of a context */
 xir_status unfinished_end(xir_context *ctx, const char *path, const char *params_path, bool *finished, xir_diags *why);
 
 /* *lacks: some Params of the network lack bytes that they need. *needs_file: loading looks for the parameter file of

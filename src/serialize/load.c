@@ -415,7 +415,7 @@ static bool is_regular(const char *path) {
 
 static xir_network *load_file(loading *l, const char *path) {
     file_reader r;
-    if (xir_save_check(l->ctx, path, l->why) || file_reader_open(&r, l->ctx, path, l->why)) return NULL;
+    if (unfinished_check(l->ctx, path, l->why) || file_reader_open(&r, l->ctx, path, l->why)) return NULL;
     if (r.regular || is_regular(path)) l->path = path;
     blob *whole = take_file(l, &r);
     file_reader_close(&r);

@@ -33,7 +33,7 @@ static bool is_params(unfinished *u, const char *path, folder_own_fn *is_own) {
 /* Tries the file that the caller names and those that the formats name. */
 static xir_status find_params(unfinished *u, xir_context *ctx, const char *path, const char *params_path,
                               xir_diags *why) {
-    const xir_allocator *alloc = alloc_of(ctx);
+    const xir_allocator *alloc = &ctx->alloc;
     format f;
     for (size_t i = 0; !u->known[0] && format_at(ctx, i, &f); i++) {
         size_t room = 0;
@@ -91,13 +91,17 @@ static xir_status refuse_to_end(const unfinished *u, const char *path, xir_diags
 
 /* ---- for loading, saving and programs --------------------------------------------------------------------------- */
 
-xir_status xir_save_check(xir_context *ctx, const char *path, xir_diags *why) {
+xir_status unfinished_check(xir_context *ctx, const char *path, xir_diags *why) {
     unfinished u;
     if (!path) return diag_null(why, "path");
     xir_status status = find(&u, ctx, path, NULL, why);
     if (!status && u.found.fd >= 0 && !is_done(&u)) status = refuse(&u, path, why);
     journal_leave(&u.found);
     return status;
+}
+
+xir_status xir_save_check(xir_context *ctx, const char *path, xir_diags *why) {
+    return unfinished_check(formats_of(ctx), path, why);
 }
 
 xir_status unfinished_end(xir_context *ctx, const char *path, const char *params_path, bool *finished, xir_diags *why) {
@@ -118,5 +122,5 @@ xir_status xir_save_finish(xir_context *ctx, const char *path, const char *param
                            xir_diags *why) {
     bool any;
     if (!path) return diag_null(why, "path");
-    return unfinished_end(ctx, path, params_path, finished ? finished : &any, why);
+    return unfinished_end(formats_of(ctx), path, params_path, finished ? finished : &any, why);
 }

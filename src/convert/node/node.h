@@ -86,7 +86,7 @@ typedef struct convert_class {
     bool                   newer;     /* the version is beyond those that rows know */
     bool                   built_in;  /* the dialect is one of the library          */
     const void           **facts;     /* what the dialect has found out about it; NULL at first */
-    struct foreign_like   *like;      /* the latest op of it that was made (foreign.c)          */
+    struct foreign_likes  *likes;     /* the latest ops of it (rows/row.h)                      */
 } convert_class;
 
 /* Permuted Params, one list for each source. */

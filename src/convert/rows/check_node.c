@@ -170,17 +170,18 @@ static bool attribute_is_sound(xir_node *at, const xir_entry *e) {
 
 /* Nodes that are alike share one map of attributes. If its check had no finding, the same check has none again. */
 static bool have_passed(const xir_node *at, const xir_map *extra) {
-    const foreign_like *l = at->cls->like;
-    return extra && l && !at->in && l->passed == extra && l->passed_at == at->cls->version &&
-           l->passed_strict == at->c->checking;
+    const foreign_likes *l = at->cls->likes;
+    for (size_t i = 0; extra && l && !at->in && i < LIKES; i++) {
+        const passed_attributes *p = &l->passed[i];
+        if (p->extra == extra && p->version == at->cls->version && p->strict == at->c->checking) return true;
+    }
+    return false;
 }
 
 static void note_passed(const xir_node *at, const xir_map *extra) {
-    foreign_like *l = at->cls->like;
+    foreign_likes *l = at->cls->likes;
     if (!l || at->in || at->c->mute) return;
-    l->passed = extra;
-    l->passed_at = at->cls->version;
-    l->passed_strict = at->c->checking;
+    l->passed[l->next_passed++ % LIKES] = (passed_attributes){ extra, at->cls->version, at->c->checking };
 }
 
 static bool attributes_are_sound(xir_node *at) {

@@ -97,15 +97,15 @@ const convert_class *conversion_class(conversion *c, const xir_class *cls) {
     if (!dialect && !c->back.to) return &in_no_dialect;
     convert_class *made = arena_take(&c->scratch, sizeof *made);
     const void **facts = arena_take(&c->scratch, sizeof *facts);
-    foreign_like *like = arena_take(&c->scratch, sizeof *like);
-    if (!made || !facts || !like || !mem_reserve(alloc, (void **)&c->classes, &c->class_room, c->n_classes + 1,
+    foreign_likes *likes = arena_take(&c->scratch, sizeof *likes);
+    if (!made || !facts || !likes || !mem_reserve(alloc, (void **)&c->classes, &c->class_room, c->n_classes + 1,
                                         sizeof *c->classes)) return NULL;
     if (!pointer_table_add(&c->class_of, cls, (uint32_t)c->n_classes)) return NULL;
     c->classes[c->n_classes++] = made;
     xir_str key = xir_class_key(cls), domain;
     *facts = NULL;
-    *like = (foreign_like){ .sound = false };
-    *made = (convert_class){ .cls = cls, .dialect = dialect, .facts = facts, .like = like,
+    *likes = (foreign_likes){ .next_made = 0 };
+    *made = (convert_class){ .cls = cls, .dialect = dialect, .facts = facts, .likes = likes,
                              .type = convert_short_name(cls) };
     if (!dialect) return made;
     convert_split_key(made->dialect, key, &domain, &made->type);

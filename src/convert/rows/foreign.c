@@ -60,14 +60,21 @@ static bool any_of_set(xir_node *at, const xir_set *s, xir_any *out) {
     return false;
 }
 
-/* Returns true if the entries are the attributes of the latest op. */
+/* Returns true if the entries are the attributes of an op. */
 static bool same_attributes(const foreign_like *l, const xir_entry *entries, size_t n) {
-    if ((l->extra ? l->extra->size : 0) != n) return false;
+    if (!l->made || (l->extra ? l->extra->size : 0) != n) return false;
     for (size_t i = 0; i < n; i++) {
         const xir_entry *e = &l->extra->entries[l->place[i]];
         if (!xir_str_equal(e->key, entries[i].key) || !xir_any_equal(&e->value, &entries[i].value)) return false;
     }
     return true;
+}
+
+/* The op with these attributes, NULL if none of the latest has them. */
+static const foreign_like *find_like(const foreign_likes *likes, const xir_entry *entries, size_t n) {
+    for (size_t i = 0; likes && i < LIKES; i++)
+        if (same_attributes(&likes->made[i], entries, n)) return &likes->made[i];
+    return NULL;
 }
 
 static bool has_params(const xir_any *any) {
@@ -77,19 +84,18 @@ static bool has_params(const xir_any *any) {
     return found;
 }
 
-/* Notes the attributes that an op has got from these entries. */
-static void note_attributes(foreign_like *l, const xir_op *op, const xir_entry *entries, size_t n) {
+/* Notes the attributes that an op has got from these entries, in the place of the oldest op. */
+static void note_attributes(foreign_likes *likes, const xir_op *op, const xir_entry *entries, size_t n) {
     const xir_map *extra = xir_op_extra(op);
-    l->extra = NULL;
-    l->sound = false;
-    if (!n || n > LIKE_SETS || extra->size != n) return;
+    foreign_like made = { .made = true, .extra = n ? extra : NULL };
+    if (n > LIKE_SETS || (n && extra->size != n)) return;
     for (size_t i = 0; i < n; i++) {
         const xir_any *any = xir_map_find(extra, entries[i].key);
         if (!any || has_params(any)) return;
-        l->place[i] = (uint8_t)((const xir_entry *)(const void *)((const char *)any - offsetof(xir_entry, value)) -
-                                extra->entries);
+        made.place[i] = (uint8_t)((const xir_entry *)(const void *)((const char *)any - offsetof(xir_entry, value)) -
+                                  extra->entries);
     }
-    l->extra = extra;
+    likes->made[likes->next_made++ % LIKES] = made;
 }
 
 /* Gives the op the sets and the inputs that are attributes. Reals of all formats have 32 bits. */
@@ -113,10 +119,10 @@ static bool set_attributes(xir_node *at, xir_op *op, const convert_class *cls, x
             return xir_node_unsupported(at, "%.*s is not constant", (int)name.size, name.data);
         entries[n++] = (xir_entry){ name, { .kind = XIR_ANY_PARAMS, .as.params = inputs.data[i] } };
     }
-    foreign_like *l = cls->like;   /* of a class of a dialect */
-    if (l && same_attributes(l, entries, n)) return !n || !op_take_extras(op, l->extra) || node_no_memory(at);
+    const foreign_like *like = find_like(cls->likes, entries, n);   /* of a class of a dialect */
+    if (like) return !n || !op_take_extras(op, like->extra) || node_no_memory(at);
     if (op_add_extras(op, entries, n)) return node_no_memory(at);
-    if (l) note_attributes(l, op, entries, n);
+    if (cls->likes) note_attributes(cls->likes, op, entries, n);
     return true;
 }
 
@@ -163,17 +169,36 @@ static const xir_value *end_at(const xir_op *op, size_t i) {
     return i < op->n_inputs ? op_inputs(op)[i].value : &op_outputs(op)[i - op->n_inputs];
 }
 
-/* Returns true if the checks would find of the op what they found of the latest one: nothing. */
-static bool is_like(const foreign_like *l, const xir_op *op) {
-    if (!l->sound || l->n_in != op->n_inputs || l->n_out != op->n_outputs || xir_op_tags(op) ||
-        xir_op_extra(op) != l->extra) return false;
-    for (size_t i = 0; i < (size_t)l->n_in + l->n_out; i++) if (infer_key_of(end_at(op, i)) != l->ends[i]) return false;
+static bool same_ends(const foreign_like *l, const xir_op *op) {
+    if (l->n_in != op->n_inputs || l->n_out != op->n_outputs) return false;
+    for (size_t i = 0; i < (size_t)l->n_in + l->n_out; i++)
+        if (infer_key_of(end_at(op, i)) != l->ends[i]) return false;
     return true;
 }
 
-static void note_sound(foreign_like *l, const xir_op *op) {
-    l->sound = !xir_op_tags(op) && (size_t)op->n_inputs + op->n_outputs <= LIKE_ENDS && xir_op_extra(op) == l->extra;
-    if (!l->sound) return;
+/* Returns true if the checks would find of the op what they found of one of the latest: nothing. */
+static bool is_like(const foreign_likes *likes, const xir_op *op) {
+    const xir_map *extra = xir_op_extra(op);
+    if (xir_op_tags(op)) return false;
+    for (size_t i = 0; i < LIKES; i++) {
+        const foreign_like *l = &likes->made[i];
+        if (l->sound && l->extra == extra && same_ends(l, op)) return true;
+    }
+    return false;
+}
+
+/* An op that has the attributes of one of the latest has passed the checks, with other inputs or outputs than it. */
+static void note_sound(foreign_likes *likes, const xir_op *op) {
+    const xir_map *extra = xir_op_extra(op);
+    foreign_like *l = likes->made;
+    while (l < likes->made + LIKES && !(l->made && l->extra == extra)) l++;
+    if (l == likes->made + LIKES || xir_op_tags(op) || (size_t)op->n_inputs + op->n_outputs > LIKE_ENDS) return;
+    if (l->sound) {   // with the other ends: this one gets a place of its own
+        foreign_like *other = &likes->made[likes->next_made++ % LIKES];
+        *other = *l;
+        l = other;
+    }
+    l->sound = true;
     l->n_in = op->n_inputs;
     l->n_out = op->n_outputs;
     for (size_t i = 0; i < (size_t)l->n_in + l->n_out; i++) l->ends[i] = infer_key_of(end_at(op, i));
@@ -213,9 +238,9 @@ xir_op *foreign_make(xir_node *at, const convert_class *cls, xir_values inputs, 
     if (!op) return xir_node_unsupported(at, "the conversion is invalid: %.*s is refused", CLIP_TO(key, 100)), NULL;
     if (!name_inputs(at, op, names, n_in, skipped || (!weights && n_plain > 1)) ||
         !set_attributes(at, op, cls, inputs, sets)) return NULL;
-    if (!cls->row || (cls->built_in && is_like(cls->like, op))) return op;
+    if (!cls->row || (cls->built_in && is_like(cls->likes, op))) return op;
     if (!fits(at, op, cls)) return NULL;
-    if (cls->built_in) note_sound(cls->like, op);
+    if (cls->built_in) note_sound(cls->likes, op);
     return op;
 }
 

@@ -99,19 +99,32 @@ xir_value *row_back_input(xir_node *at, size_t i);
 /* Gives the node the outputs of a foreign op, feature maps in the order that the node's outputs have. */
 bool row_back_results(xir_node *at, xir_op *op);
 
-/* The latest op of a class that was made on the way back. Most are like it: they share its attributes. In a dialect of
- * the library, what it was checked for holds for them, since rows and checks there see attributes and types alone. */
-enum { LIKE_SETS = 16, LIKE_ENDS = 8 };
+/* An op of a class that was made on the way back. Most are like one of the latest: they share its attributes. In a
+ * dialect of the library, what it was checked for holds for them, since rows and checks there see attributes and types
+ * alone. */
+enum { LIKE_SETS = 16, LIKE_ENDS = 8, LIKES = 4 };
 typedef struct foreign_like {
     const xir_map *extra;             /* its attributes, if no Params are among them; NULL: none                  */
     uint8_t        place[LIKE_SETS];  /* in `extra`, of the entries as they were given                            */
+    bool           made;              /* there is such an op                                                      */
     bool           sound;             /* it has passed the checks, and what follows is known                      */
     uint32_t       n_in, n_out;
     uintptr_t      ends[LIKE_ENDS];   /* of its inputs and outputs: infer_key_of                                  */
-    const xir_map *passed;            /* the latest attributes of a node without a finding, NULL: none;           */
-    int64_t        passed_at;         /* in this version,                                                         */
-    bool           passed_strict;     /* with checking or without it                                              */
 } foreign_like;
+
+/* Attributes of a node without a finding. */
+typedef struct passed_attributes {
+    const xir_map *extra;             /* NULL: none                */
+    int64_t        version;           /* in which they passed      */
+    bool           strict;            /* with checking, or without */
+} passed_attributes;
+
+/* Of a class: the latest ops that were made on the way back and differ, and the latest attributes that passed. */
+typedef struct foreign_likes {
+    foreign_like      made[LIKES];
+    passed_attributes passed[LIKES];
+    uint32_t          next_made, next_passed;   /* the places that are overwritten next */
+} foreign_likes;
 
 /* foreign.c: the value that stands for v as an input of a foreign op. xir_node_make_foreign by class. */
 xir_value *foreign_input(xir_node *at, xir_value *v);

@@ -10,7 +10,7 @@
 #include "memory_limit.h"
 #include "task.h"
 
-static void *default_resize(void *user, void *block, size_t old_size, size_t size) {
+void *memory_resize(void *user, void *block, size_t old_size, size_t size) {
     (void)user;
     (void)old_size;
     if (size == 0) {
@@ -20,7 +20,7 @@ static void *default_resize(void *user, void *block, size_t old_size, size_t siz
     return realloc(block, size);
 }
 
-const xir_allocator memory_default = { default_resize, NULL };
+const xir_allocator memory_default = MEMORY_DEFAULT;
 
 void *mem_grow(const xir_allocator *a, void *block, size_t old_size, size_t size) {
     if (!task_allows(size > old_size ? size : 0) || !memory_limit_take(old_size, size)) return NULL;

@@ -10,6 +10,8 @@
 #include <xir/base.h>
 
 extern const xir_allocator memory_default;
+void *memory_resize(void *user, void *block, size_t old_size, size_t size);
+#define MEMORY_DEFAULT { memory_resize, NULL }   /* its value, for constants */
 
 void *mem_grow(const xir_allocator *a, void *block, size_t old_size, size_t size);
 static inline void *mem_new(const xir_allocator *a, size_t size) { return mem_grow(a, NULL, 0, size); }

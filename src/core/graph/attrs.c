@@ -2,8 +2,9 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* Attributes are immutable and shared. An op with default attributes points to its class's defaults, and equal bodies
- * of numbers, texts, lists of them and objects are stored once as long as the network remembers them, in a small
- * direct-mapped memo. So most ops of a network own no attributes.
+ * of numbers, texts, lists of them and objects are stored once as long as the network remembers them, in a small memo
+ * that keeps the latest few of each hash. So most ops of a network own no attributes, and an answer of inference that
+ * is remembered for one body (infer_memo) serves all ops that have it.
  *
  * What a program gives becomes what is stored in one pass over the rows of its class, then one lookup and at most one
  * copy. The pass only sees that a row may be at fault: body_check then finds out, and writes the findings. */
@@ -114,27 +115,44 @@ static bool same_spans(const xir_class *cls, const void *a, const void *b) {
     return true;
 }
 
+/* The places of the bodies with this hash. */
+static attrs_memo *memo_of(xir_network *net, uint64_t hash) {
+    return &net->attrs[hash % (ATTRS_MEMO / ATTRS_WAYS) * ATTRS_WAYS];
+}
+
+/* Remembers a body in the place of the oldest one. */
+static void remember(attrs_memo *memo, const xir_class *cls, const void *attrs, uint64_t hash) {
+    memmove((void *)(memo + 1), (const void *)memo, (ATTRS_WAYS - 1) * sizeof *memo);
+    *memo = (attrs_memo){ cls, attrs, hash };
+}
+
 /* Stores a body with lists or the like. */
 static const void *store(xir_network *net, const xir_class *cls, const void *body) {
     uint64_t hash = (uint64_t)(uintptr_t)cls;
     if (body_equal(cls, body, cls->defaults)) return cls->defaults;
     if (cls->valued) body_hash_into(cls, body, &hash);
-    attrs_memo *memo = cls->valued ? &net->attrs[hash % ATTRS_MEMO] : NULL;
-    if (memo && memo->cls == cls && memo->hash == hash && body_same(cls, memo->attrs, body)) return memo->attrs;
+    attrs_memo *memo = cls->valued ? memo_of(net, hash) : NULL;
+    for (size_t i = 0; memo && i < ATTRS_WAYS; i++) {
+        const attrs_memo *m = &memo[i];
+        if (m->cls == cls && m->hash == hash && body_same(cls, m->attrs, body)) return m->attrs;
+    }
     void *copy = arena_take(&net->arena, cls->body_size);
     if (!copy || !body_copy(&net->pool, &net->arena, cls, copy, body)) return NULL;
-    if (memo) *memo = (attrs_memo){ cls, copy, hash };
+    if (memo) remember(memo, cls, copy, hash);
     return copy;
 }
 
 /* Stores a body that prepare has made. NULL without memory. */
 static const void *store_prepared(xir_network *net, const xir_class *cls, const void *body, uint64_t hash) {
     if (!cls->plain) return store(net, cls, body);
-    attrs_memo *memo = &net->attrs[hash % ATTRS_MEMO];
-    if (memo->cls == cls && memo->hash == hash && same_spans(cls, memo->attrs, body)) return memo->attrs;
+    attrs_memo *memo = memo_of(net, hash);
+    for (size_t i = 0; i < ATTRS_WAYS; i++) {
+        const attrs_memo *m = &memo[i];
+        if (m->cls == cls && m->hash == hash && same_spans(cls, m->attrs, body)) return m->attrs;
+    }
     const void *attrs = cls->defaults;
     if (!same_spans(cls, body, attrs)) attrs = arena_copy(&net->arena, body, cls->body_size);
-    if (attrs) *memo = (attrs_memo){ cls, attrs, hash };
+    if (attrs) remember(memo, cls, attrs, hash);
     return attrs;
 }
 

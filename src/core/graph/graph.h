@@ -163,7 +163,7 @@ typedef struct label_table {
 
 /* A body that the network has stored; see attrs.c. */
 typedef struct attrs_memo { const xir_class *cls; const void *attrs; uint64_t hash; } attrs_memo;
-enum { ATTRS_MEMO = 64, CLASS_MEMO = 32 };
+enum { ATTRS_MEMO = 64, ATTRS_WAYS = 4, CLASS_MEMO = 32 };
 
 /* One answer of an inference function, reused while everything that it depends on is the same. */
 typedef struct infer_memo {
@@ -240,7 +240,7 @@ struct xir_network {
     const xir_target *targets[TARGETS];
     uint32_t          n_targets;
     const xir_class  *classes[CLASS_MEMO][2];  /* by declaration: a lookup in the context takes its lock */
-    attrs_memo        attrs[ATTRS_MEMO];       /* by hash                                  */
+    attrs_memo        attrs[ATTRS_MEMO];       /* by hash, ATTRS_WAYS places for each      */
     infer_memo       *inferred;        /* answers of inference, a power of two; NULL: none yet */
     struct composed_memo *composed;    /* answers of composed classes (composed_memo.c); NULL: none yet */
     uint32_t          inferred_room;

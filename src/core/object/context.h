@@ -63,6 +63,16 @@ typedef struct composed_functions {
     xir_kernel_fn *kernel;
 } composed_functions;
 
+/* The formats of formats.def. */
+enum {
+#define FORMAT(id, page, fuzz)  FORMAT_##id,
+#define DIALECT FORMAT
+#include "formats.def"
+#undef DIALECT
+#undef FORMAT
+    FORMAT_COUNT
+};
+
 enum { TRAITS = 32 };   /* that programs and plug-ins may define: the high half of xir_trait */
 
 struct xir_context {
@@ -107,6 +117,8 @@ struct xir_context {
     plugin           *plugins;      /* closed after everything that may point into them           */
     size_t            n_plugins, plugin_room;
     registry          lists[REGISTRY_COUNT];
+    const struct format *formats[FORMAT_COUNT];   /* of the library, in the order of formats.def        */
+    size_t            n_formats;
     struct pass_scope *scopes;      /* settings of runs that are current in some thread, newest first; with `lock` */
     run_op_fn        *run_op;       /* set by the executor; NULL until then                        */
     op_items_fn      *op_items;     /* set by the ops                                              */

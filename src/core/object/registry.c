@@ -5,6 +5,21 @@
 #include <string.h>
 #include "context.h"
 
+static xir_status check_absent(xir_context *ctx, const void *const *items, size_t i, const char **name,
+                               xir_diags *why) {
+    (void)ctx, (void)items, (void)i;
+    *name = "";
+    return diag_fail(why, XIR_E_UNSUPPORTED, XIR_STR(""),
+                     "this context was made without the component of the library that this belongs to");
+}
+
+/* The rules of a kind whose layer is not in the context: nothing may be registered. */
+static const registry_rules absent = { .noun = "item", .check = check_absent };
+
+static const registry_rules *rules_of(xir_context *ctx, registry_kind kind) {
+    return ctx->lists[kind].rules ? ctx->lists[kind].rules : &absent;
+}
+
 static const registry_item *find(const registry *r, xir_str name) {
     const uint32_t *at = r->n ? text_table_find(&r->index, name) : NULL;
     return at ? &r->items[*at] : NULL;
@@ -22,13 +37,13 @@ static size_t brought_by(const registry_rules *rules, const void *item, registry
 
 size_t registry_count(xir_context *ctx, registry_kind kind, const void *const *items, size_t n) {
     size_t count = n;
-    for (size_t i = 0; i < n; i++) count += brought_by(ctx->lists[kind].rules, items[i], NULL);
+    for (size_t i = 0; i < n; i++) count += brought_by(rules_of(ctx, kind), items[i], NULL);
     return count;
 }
 
 xir_status registry_check(xir_context *ctx, registry_kind kind, const void *const *items, size_t n, registry_item *out,
                           size_t *n_out, xir_diags *why) {
-    const registry_rules *rules = ctx->lists[kind].rules;
+    const registry_rules *rules = rules_of(ctx, kind);
     *n_out = 0;
     for (size_t i = 0; i < n; i++) {
         registry_item *item = &out[*n_out];

@@ -4,7 +4,7 @@
 /* Lists of named items that a context holds and the core does not interpret: passes, conversions, dialects, formats,
  * schemes. A list finds its items by a hash of their names; an item may have several names. Only passes leave their
  * list again, or take the place of others. Each kind has rules, which the layer that owns the kind sets before the
- * first item is added. */
+ * first item is added; in a context without that layer nothing of the kind is accepted. */
 #ifndef CORE_REGISTRY_H
 #define CORE_REGISTRY_H
 
