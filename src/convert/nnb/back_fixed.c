@@ -68,7 +68,7 @@ static bool fold_into_maker(xir_op *op) {
 /* The bits of all tensors of a function; 0: they are different, or floats. */
 static int bits_of(const xir_op *op) {
     int bits = 0;
-    for (size_t i = 0; i < op_values(op); i++) {
+    for (size_t i = 0, n = op_values(op); i < n; i++) {
         const xir_value *v = op_value(op, i);
         const int own = fraction_of(v) < 0 ? 0 : (int)xir_type_storage_bits(v_element(v));
         if (!own || (bits && own != bits)) return 0;

@@ -38,7 +38,7 @@ static bool has_zero_points(const xir_value *v) {
 /* Returns true if quantised values around the op are of one type or, with `by_storage`, store the same integers. */
 static bool is_one_type(const xir_op *op, bool by_storage) {
     const xir_type *all = NULL;
-    for (size_t i = 0; i < op_values(op); i++) {
+    for (size_t i = 0, n = op_values(op); i < n; i++) {
         const xir_value *v = op_value(op, i);
         if (i >= xir_op_input_count(op) && !linear_is(v)) return false;
         if (!v || !linear_is(v)) continue;

@@ -160,7 +160,7 @@ static bool pair_any(xir_node *at) {
 
 /* Returns false, with a reason, for ops that have parts, constants or padding that neither form can express. */
 static bool is_plain(xir_node *at) {
-    for (size_t i = 0; i < op_values(at->op); i++) {
+    for (size_t i = 0, n = op_values(at->op); i < n; i++) {
         const xir_value *v = op_value(at->op, i);
         const xir_tensor_type *type = v ? xir_type_as_tensor(xir_value_type(v)) : NULL;
         if (v && (!type || type->merged_distrs.size)) return xir_node_unsupported(at, "elements that are padding");

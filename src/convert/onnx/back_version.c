@@ -46,7 +46,7 @@ static int64_t version_of_elements(const xir_op *op, const xir_value *v) {
 
 int64_t onnx_needs(const xir_op *op) {
     int64_t most = version_of_form(op);
-    for (size_t i = 0; i < op_values(op); i++) {
+    for (size_t i = 0, n = op_values(op); i < n; i++) {
         const int64_t own = version_of_elements(op, op_value(op, i));
         if (own > most) most = own;
     }

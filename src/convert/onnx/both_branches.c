@@ -104,7 +104,7 @@ static bool same_dims(const xir_value *a, const xir_value *b) {
 static bool dims_always_fit(const xir_op *op) {
     const size_t n_in = xir_op_input_count(op);
     const xir_value *open = NULL;
-    for (size_t i = 0; i < op_values(op); i++) {
+    for (size_t i = 0, n = op_values(op); i < n; i++) {
         const xir_value *v = op_value(op, i);
         if (!v) continue;
         if (!xir_type_as_tensor(xir_value_type(v))) return false;

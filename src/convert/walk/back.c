@@ -183,7 +183,7 @@ static bool is_distributed(const xir_value *v) {
 
 static bool is_plain(xir_node *at) {
     const size_t n_in = xir_op_input_count(at->op);
-    for (size_t i = 0; i < op_values(at->op); i++) {
+    for (size_t i = 0, n = op_values(at->op); i < n; i++) {
         const xir_value *v = op_value(at->op, i);
         if (is_quantised(at, v)) return xir_node_unsupported(at, "quantised elements");
         if (is_distributed(v)) return xir_node_unsupported(at, "elements that are padding");
