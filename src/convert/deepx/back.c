@@ -45,10 +45,7 @@ static bool is_said(xir_node *at, const xir_value *v) {
 
 bool deepx_back_check(xir_node *at) {
     if (!at->c->back.to) return true;
-    for (size_t i = 0; i < xir_op_input_count(at->op); i++)
-        if (!is_said(at, xir_op_input(at->op, (int64_t)i))) return false;
-    for (size_t i = 0; i < xir_op_output_count(at->op); i++)
-        if (!is_said(at, xir_op_output(at->op, (int64_t)i))) return false;
+    for (size_t i = 0, n = op_values(at->op); i < n; i++) if (!is_said(at, op_value(at->op, i))) return false;
     return true;
 }
 

@@ -220,14 +220,9 @@ bool deepx_back_at_most(xir_node *at) {
                                           xir_node_make(at, "Equal", INS(x, y), NO_SETS)), NO_SETS);
 }
 
-static xir_value *truth(xir_node *at, xir_value *x) {
-    if (!x || v_is_bool(x)) return x;
-    return xir_node_make(at, "NotEqual", INS(x, xir_node_scalar(at, v_element(x), 0)), NO_SETS);
-}
-
 /* And, Or: one chooses between both; Xor: they are unlike. */
 bool deepx_back_logic(xir_node *at) {
-    xir_value *x = truth(at, xir_node_input(at, 0)), *y = truth(at, xir_node_input(at, 1));
+    xir_value *x = make_truth(at, xir_node_input(at, 0)), *y = make_truth(at, xir_node_input(at, 1));
     if (node_is_class(at, "Xor")) return xir_node_becomes(at, "NotEqual", INS(x, y), NO_SETS);
     const bool both = node_is_class(at, "And");
     return xir_node_becomes(at, "Where", both ? INS(y, x, x) : INS(x, y, x), NO_SETS);
@@ -243,7 +238,7 @@ bool deepx_back_not(xir_node *at) {
 bool deepx_back_where(xir_node *at) {
     const xir_type *type = deepx_result(at);
     xir_value *x = deepx_spread(at, xir_node_input(at, 0), type), *y = deepx_spread(at, xir_node_input(at, 1), type),
-              *where = deepx_spread(at, truth(at, xir_node_input(at, 2)), type);
+              *where = deepx_spread(at, make_truth(at, xir_node_input(at, 2)), type);
     return x && y && where && deepx_gives(at, "LT", INS(y, x, where), NULL);
 }
 

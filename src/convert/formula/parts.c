@@ -51,6 +51,25 @@ static xir_value *axis_moved(xir_node *at, xir_value *x, size_t axis, bool back)
     return xir_node_transposed(at, x, order.v, rank, NULL);
 }
 
+xir_value *make_clamped(xir_node *at, xir_value *x, double least, double most) {
+    return x ? xir_node_make(at, "ClampScalar", INS(x), SETS(REAL("min", least), REAL("max", most))) : NULL;
+}
+
+xir_value *make_truth(xir_node *at, xir_value *x) {
+    if (!x || v_is_bool(x)) return x;
+    return xir_node_make(at, "NotEqual", INS(x, xir_node_scalar(at, v_element(x), 0)), NO_SETS);
+}
+
+xir_value *make_running_product(xir_node *at, xir_value *x, size_t axis) {
+    for (int64_t step = 1, n = v_dim(x, axis); step < n && x; step *= 2) {
+        xir_value *head = make_part(at, x, axis, 0, step, 1), *tail = make_part(at, x, axis, step, INT64_MAX, 1);
+        xir_value *before = make_part(at, x, axis, 0, n - step, 1);
+        x = xir_node_make(at, "Concat", INS(head, xir_node_product(at, tail, before)),
+                          SETS(INT("axis", (int64_t)axis)));
+    }
+    return x;
+}
+
 xir_value *make_mixed(xir_node *at, xir_value *x, size_t axis, const double *matrix, size_t n) {
     const xir_ints dims = { (int64_t[]){ v_dim(x, axis), (int64_t)n }, 2 };
     xir_value *k = xir_node_constant(at, v_element(x), &dims, matrix, (size_t)dims.v[0] * n);

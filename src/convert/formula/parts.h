@@ -14,6 +14,13 @@ xir_value *make_part(xir_node *at, xir_value *x, size_t axis, int64_t begin, int
 xir_value *make_taken(xir_node *at, xir_value *x, size_t axis, const xir_ints *places);
 /* x with its own elements around it, as often as needed: `cells` has the numbers before and after each dim. */
 xir_value *make_wrapped(xir_node *at, xir_value *x, const xir_ints *cells);
+/* x between two bounds, of which one may be infinite. */
+xir_value *make_clamped(xir_node *at, xir_value *x, double least, double most);
+/* x as booleans: numbers are true where they are not 0. */
+xir_value *make_truth(xir_node *at, xir_value *x);
+/* The product of each element and all before it along an axis of known length, by doubling: after each step every
+ * element is the product of twice as many. */
+xir_value *make_running_product(xir_node *at, xir_value *x, size_t axis);
 /* Axis `axis` of x times a matrix [dim of x, n], given by rows. */
 xir_value *make_mixed(xir_node *at, xir_value *x, size_t axis, const double *matrix, size_t n);
 /* lhs times rhs; NULL if one of them is. */

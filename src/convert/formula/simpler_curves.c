@@ -6,18 +6,14 @@
 #include "formula/parts.h"
 #include "formula/simpler.h"
 
-static xir_value *clamped(xir_node *at, xir_value *x, double least, double most) {
-    return x ? xir_node_make(at, "ClampScalar", INS(x), SETS(REAL("min", least), REAL("max", most))) : NULL;
-}
-
 /* max(x, 0) + alpha (e^min(x, 0) - 1) */
 bool simpler_elu(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     const double alpha = xir_node_real(at, "alpha", 1);
     if (!isfinite(alpha)) return xir_node_unsupported(at, "a slope that is not finite");
-    xir_value *below = make_affine(at, xir_node_unary(at, "Exp", clamped(at, x, -INFINITY, 0)), 1, -1);
-    return xir_node_result(at, 0, xir_node_sum(at, clamped(at, x, 0, INFINITY), make_affine(at, below, alpha, 0), 1,
-                                               1));
+    xir_value *below = make_affine(at, xir_node_unary(at, "Exp", make_clamped(at, x, -INFINITY, 0)), 1, -1);
+    return xir_node_result(at, 0, xir_node_sum(at, make_clamped(at, x, 0, INFINITY), make_affine(at, below, alpha, 0),
+                                               1, 1));
 }
 
 /* x (1 + erf(x / sqrt(2))) / 2 */
@@ -54,9 +50,9 @@ static bool real_of(xir_node *at, const xir_value *x, double *exact, double *lar
 bool simpler_sign(xir_node *at) {
     double exact, large;
     xir_value *x = xir_node_input(at, 0);
-    if (v_is_integer(x)) return xir_node_result(at, 0, clamped(at, x, -1, 1));
+    if (v_is_integer(x)) return xir_node_result(at, 0, make_clamped(at, x, -1, 1));
     if (!real_of(at, x, &exact, &large)) return xir_node_unsupported(at, "elements that are not numbers");
-    xir_value *y = clamped(at, xir_node_scaled(at, xir_node_scaled(at, x, large), large), -1, 1);
+    xir_value *y = make_clamped(at, xir_node_scaled(at, xir_node_scaled(at, x, large), large), -1, 1);
     xir_value *number = xir_node_make(at, "Equal", INS(x, x), NO_SETS);
     return y && number && xir_node_becomes(at, "Where", INS(y, xir_node_scalar(at, v_element(x), 0), number), NO_SETS);
 }
@@ -67,7 +63,7 @@ bool simpler_round(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (v_is_integer(x)) return xir_node_becomes(at, "Copy", INS(x), NO_SETS);
     if (!real_of(at, x, &exact, &large) || exact == 0) return xir_node_unsupported(at, "reals of less than 32 bits");
-    xir_value *size = xir_node_unary(at, "Abs", x), *small = clamped(at, size, 0, exact);
+    xir_value *size = xir_node_unary(at, "Abs", x), *small = make_clamped(at, size, 0, exact);
     xir_value *whole = make_affine(at, make_affine(at, small, 1, exact), 1, -exact);
     xir_value *rest = xir_node_sum(at, size, small, 1, -1);
     whole = xir_node_sum(at, whole, rest, 1, 1);

@@ -9,10 +9,6 @@
 
 static xir_value *unary(xir_node *at, const char *cls, xir_value *x) { return xir_node_unary(at, cls, x); }
 
-static xir_value *clamped(xir_node *at, xir_value *x, double least, double most) {
-    return x ? xir_node_make(at, "ClampScalar", INS(x), SETS(REAL("min", least), REAL("max", most))) : NULL;
-}
-
 /* log(1 + exp(-size)), for sizes from 0 on */
 static xir_value *small_log(xir_node *at, xir_value *size) {
     return unary(at, "Log", make_affine(at, unary(at, "Exp", unary(at, "Neg", size)), 1, 1));
@@ -21,14 +17,14 @@ static xir_value *small_log(xir_node *at, xir_value *size) {
 /* ---- activations ------------------------------------------------------------------------------------------------ */
 
 bool simpler_hardtanh(xir_node *at) {
-    return xir_node_result(at, 0, clamped(at, xir_node_input(at, 0), xir_node_real(at, "min_val", -1),
+    return xir_node_result(at, 0, make_clamped(at, xir_node_input(at, 0), xir_node_real(at, "min_val", -1),
                                           xir_node_real(at, "max_val", 1)));
 }
 
 /* x min(max(x + 3, 0), 6) / 6 */
 bool simpler_hardswish(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    xir_value *gate = clamped(at, make_affine(at, x, 1, 3), 0, 6);
+    xir_value *gate = make_clamped(at, make_affine(at, x, 1, 3), 0, 6);
     return xir_node_result(at, 0, xir_node_scaled(at, xir_node_product(at, x, gate), 1.0 / 6));
 }
 
@@ -46,7 +42,7 @@ bool simpler_tanhshrink(xir_node *at) {
 bool simpler_softshrink(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     const double lambda = xir_node_real(at, "lambda", 0.5);
-    return xir_node_result(at, 0, xir_node_sum(at, x, clamped(at, x, -lambda, lambda), 1, -1));
+    return xir_node_result(at, 0, xir_node_sum(at, x, make_clamped(at, x, -lambda, lambda), 1, -1));
 }
 
 /* x where its size is above lambda */
@@ -80,8 +76,8 @@ bool simpler_mish(xir_node *at) {
 /* min(x, 0) - log(1 + exp(-|x|)) */
 bool simpler_log_sigmoid(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    return xir_node_result(at, 0, xir_node_sum(at, clamped(at, x, -INFINITY, 0), small_log(at, unary(at, "Abs", x)), 1,
-                                               -1));
+    return xir_node_result(at, 0, xir_node_sum(at, make_clamped(at, x, -INFINITY, 0),
+                                               small_log(at, unary(at, "Abs", x)), 1, -1));
 }
 
 /* ---- normalisations --------------------------------------------------------------------------------------------- */
@@ -179,7 +175,7 @@ bool simpler_normalize(xir_node *at) {
     if (p == 2) norm = unary(at, "Sqrt", norm);
     else if (p != 1) norm = xir_node_make(at, "Pow", INS(norm, xir_node_scalar(at, element, 1 / p)), NO_SETS);
     const double eps = xir_node_real(at, "eps", 1e-12), least = node_least_real(element);
-    norm = clamped(at, norm, eps > 0 && eps < least ? least : eps, INFINITY);   /* elements may not have eps */
+    norm = make_clamped(at, norm, eps > 0 && eps < least ? least : eps, INFINITY);   /* elements may not have eps */
     return xir_node_result(at, 0, xir_node_quotient(at, x, norm));
 }
 

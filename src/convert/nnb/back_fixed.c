@@ -68,9 +68,8 @@ static bool fold_into_maker(xir_op *op) {
 /* The bits of all tensors of a function; 0: they are different, or floats. */
 static int bits_of(const xir_op *op) {
     int bits = 0;
-    for (size_t i = 0; i < xir_op_input_count(op) + xir_op_output_count(op); i++) {
-        const size_t n = xir_op_input_count(op);
-        const xir_value *v = i < n ? xir_op_input(op, (int64_t)i) : xir_op_output(op, (int64_t)(i - n));
+    for (size_t i = 0, n = op_values(op); i < n; i++) {
+        const xir_value *v = op_value(op, i);
         const int own = fraction_of(v) < 0 ? 0 : (int)xir_type_storage_bits(v_element(v));
         if (!own || (bits && own != bits)) return 0;
         bits = own;

@@ -274,19 +274,12 @@ bool nnb_norm_normalize(xir_node *at) {
     return xir_node_result(at, 0, xir_node_quotient(at, x, root_of(at, sum, p)));
 }
 
-/* By doubling: after each step every element is the product of twice as many elements up to it. */
 bool nnb_cum_prod(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     int64_t axis;
     if (!x || !nnb_axis(at, "axis", v_rank(x), &axis)) return false;
-    const size_t k = (size_t)axis;
-    if (!xir_node_need_dims(at, x, k, k + 1)) return false;
+    if (!xir_node_need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
     if (xir_node_bool(at, "exclusive", false) || xir_node_bool(at, "reverse", false))
         return xir_node_unsupported(at, "products without the own element, or from the end");
-    for (int64_t step = 1, n = v_dim(x, k); step < n && x; step *= 2) {
-        xir_value *head = make_part(at, x, k, 0, step, 1), *tail = make_part(at, x, k, step, INT64_MAX, 1);
-        xir_value *before = make_part(at, x, k, 0, n - step, 1);
-        x = xir_node_make(at, "Concat", INS(head, xir_node_product(at, tail, before)), SETS(INT("axis", axis)));
-    }
-    return xir_node_result(at, 0, x);
+    return xir_node_result(at, 0, make_running_product(at, x, (size_t)axis));
 }

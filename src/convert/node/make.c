@@ -288,12 +288,6 @@ xir_value *xir_node_make(xir_node *at, const char *cls, xir_values inputs, xir_s
     return known;
 }
 
-xir_values node_inputs(xir_node *at) {
-    xir_value **in = node_take(at, (at->n_in + 1) * sizeof *in);
-    for (size_t i = 0; in && i < at->n_in; i++) in[i] = xir_node_input(at, i);
-    return (xir_values){ in, in && !xir_node_failed(at) ? at->n_in : 0 };
-}
-
 xir_ints node_dims_of(xir_node *at, const xir_type *type) {
     xir_ints dims = xir_node_make_ints(at, xir_type_rank(type), 0);
     for (size_t i = 0; i < dims.n; i++) dims.v[i] = xir_type_dim(type, (int64_t)i, false);

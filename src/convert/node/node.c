@@ -137,6 +137,12 @@ xir_value *xir_node_input(xir_node *at, size_t i) {
     return xir_node_unsupported(at, "input %zu '%.*s' has no tensor type", i, CLIP_TO(name, 100)), NULL;
 }
 
+xir_values node_inputs(xir_node *at) {
+    xir_value **in = node_take(at, (at->n_in + 1) * sizeof *in);
+    for (size_t i = 0; in && i < at->n_in; i++) in[i] = xir_node_input(at, i);
+    return (xir_values){ in, in && !xir_node_failed(at) ? at->n_in : 0 };
+}
+
 xir_value *xir_node_optional_input(xir_node *at, size_t i) {
     return xir_node_has(at, i) ? xir_node_input(at, i) : NULL;
 }

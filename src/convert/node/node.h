@@ -352,6 +352,12 @@ bool       node_gives(xir_node *at, xir_op *op);
 enum { MOST_COMPUTED = 1 << 12 };
 /* The Params that an op computes from small constants; NULL if it is not computed. */
 xir_value *conversion_computed(xir_node *at, xir_op *op);
+/* The values that an op takes, and then those that it gives. */
+static inline size_t op_values(const xir_op *op) { return xir_op_input_count(op) + xir_op_output_count(op); }
+static inline xir_value *op_value(const xir_op *op, size_t i) {
+    const size_t n = xir_op_input_count(op);
+    return i < n ? xir_op_input(op, (int64_t)i) : xir_op_output(op, (int64_t)(i - n));
+}
 /* Returns true if two words are the same in capitals. */
 bool same_word(xir_str a, xir_str b);
 /* Returns true if an op only moves or casts elements. Such an op does not get the name of its node. */

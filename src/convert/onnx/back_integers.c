@@ -38,10 +38,9 @@ static bool has_zero_points(const xir_value *v) {
 /* Returns true if quantised values around the op are of one type or, with `by_storage`, store the same integers. */
 static bool is_one_type(const xir_op *op, bool by_storage) {
     const xir_type *all = NULL;
-    const size_t n_in = xir_op_input_count(op), n = n_in + xir_op_output_count(op);
-    for (size_t i = 0; i < n; i++) {
-        const xir_value *v = i < n_in ? xir_op_input(op, (int64_t)i) : xir_op_output(op, (int64_t)(i - n_in));
-        if (i >= n_in && !linear_is(v)) return false;
+    for (size_t i = 0, n = op_values(op); i < n; i++) {
+        const xir_value *v = op_value(op, i);
+        if (i >= xir_op_input_count(op) && !linear_is(v)) return false;
         if (!v || !linear_is(v)) continue;
         const xir_type *own = by_storage ? xir_type_storage(v_element(v)) : v_element(v);
         if (all && !xir_type_equal(all, own)) return false;

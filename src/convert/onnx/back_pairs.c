@@ -160,9 +160,8 @@ static bool pair_any(xir_node *at) {
 
 /* Returns false, with a reason, for ops that have parts, constants or padding that neither form can express. */
 static bool is_plain(xir_node *at) {
-    const size_t n = xir_op_input_count(at->op);
-    for (size_t i = 0; i < n + xir_op_output_count(at->op); i++) {
-        const xir_value *v = i < n ? xir_op_input(at->op, (int64_t)i) : xir_op_output(at->op, (int64_t)(i - n));
+    for (size_t i = 0, n = op_values(at->op); i < n; i++) {
+        const xir_value *v = op_value(at->op, i);
         const xir_tensor_type *type = v ? xir_type_as_tensor(xir_value_type(v)) : NULL;
         if (v && (!type || type->merged_distrs.size)) return xir_node_unsupported(at, "elements that are padding");
     }

@@ -181,10 +181,7 @@ bool onnx_check_both(xir_node *at) {
     if (at->cls->version < at->cls->from || at->cls->version >= at->cls->until)
         return xir_node_unsupported(at, "version %lld does not have %.*s", (long long)at->cls->version,
                                     CLIP_TO(at->cls->type, 60));
-    for (size_t i = 0; i < xir_op_input_count(at->op); i++)
-        if (!is_element(at, xir_op_input(at->op, (int64_t)i))) return false;
-    for (size_t i = 0; i < xir_op_output_count(at->op); i++)
-        if (!is_element(at, xir_op_output(at->op, (int64_t)i))) return false;
+    for (size_t i = 0, n = op_values(at->op); i < n; i++) if (!is_element(at, op_value(at->op, i))) return false;
     if (at->cls->foreign) return true;
     const size_t of = xir_str_equal(at->cls->type, XIR_STR("Where"));
     const xir_value *v = of < xir_op_input_count(at->op) ? xir_op_input(at->op, (int64_t)of) : NULL;

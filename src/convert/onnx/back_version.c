@@ -46,10 +46,8 @@ static int64_t version_of_elements(const xir_op *op, const xir_value *v) {
 
 int64_t onnx_needs(const xir_op *op) {
     int64_t most = version_of_form(op);
-    const size_t n = xir_op_input_count(op);
-    for (size_t i = 0; i < n + xir_op_output_count(op); i++) {
-        const int64_t own = version_of_elements(op, i < n ? xir_op_input(op, (int64_t)i)
-                                                          : xir_op_output(op, (int64_t)(i - n)));
+    for (size_t i = 0, n = op_values(op); i < n; i++) {
+        const int64_t own = version_of_elements(op, op_value(op, i));
         if (own > most) most = own;
     }
     return most;

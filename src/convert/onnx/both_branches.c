@@ -102,10 +102,10 @@ static bool same_dims(const xir_value *a, const xir_value *b) {
 /* Returns true if no dim can be one that the op does not take: all are numbers, or inputs and outputs have the same
  * expressions. An output whose dims depend on data does not have those of an input. */
 static bool dims_always_fit(const xir_op *op) {
-    const size_t n_in = xir_op_input_count(op), n = n_in + xir_op_output_count(op);
+    const size_t n_in = xir_op_input_count(op);
     const xir_value *open = NULL;
-    for (size_t i = 0; i < n; i++) {
-        const xir_value *v = i < n_in ? xir_op_input(op, (int64_t)i) : xir_op_output(op, (int64_t)(i - n_in));
+    for (size_t i = 0, n = op_values(op); i < n; i++) {
+        const xir_value *v = op_value(op, i);
         if (!v) continue;
         if (!xir_type_as_tensor(xir_value_type(v))) return false;
         if (!v_is_open(v)) continue;

@@ -44,9 +44,7 @@ bool pnnx_back_non_zero(xir_node *at) {
     if (dims.n < 1 || dims.n > MOST_DIMS) return xir_node_unsupported(at, "%zu dims", dims.n);
     if (count < 1 || count > INT32_MAX) return xir_node_unsupported(at, "no elements, or very many");
     const xir_ints line = { (int64_t[]){ count }, 1 }, open = { (int64_t[]){ XIR_UNKNOWN_DIM }, 1 };
-    if (xir_type_kind_of(v_element(x)) != XIR_TYPE_BOOL)
-        x = xir_node_make(at, "NotEqual", INS(x, xir_node_scalar(at, v_element(x), 0)), NO_SETS);
-    x = x ? make_reshaped(at, x, &line) : NULL;
+    x = make_reshaped(at, make_truth(at, x), &line);
     const xir_type *whole = xir_type_sint(ctx, 64);
     xir_value *numbers = foreign_tensor(at, "pnnx::torch.arange", INS(NULL),
                               SETS(INT("start", 0), INT("end", count), INT("step", 1),

@@ -99,14 +99,9 @@ bool pnnx_compare(xir_node *at) {
     return xir_node_becomes(at, at->cls->row->cls, INS(x, y), NO_SETS);
 }
 
-/* Numbers are true where they are not 0. */
-static xir_value *truth(xir_node *at, xir_value *x) {
-    if (!x || xir_type_kind_of(v_element(x)) == XIR_TYPE_BOOL) return x;
-    return xir_node_make(at, "NotEqual", INS(x, xir_node_scalar(at, v_element(x), 0)), NO_SETS);
-}
-
 bool pnnx_logic(xir_node *at) {
-    xir_value *x = truth(at, xir_node_input(at, 0)), *y = at->n_in > 1 ? truth(at, xir_node_input(at, 1)) : NULL;
+    xir_value *x = make_truth(at, xir_node_input(at, 0)),
+              *y = at->n_in > 1 ? make_truth(at, xir_node_input(at, 1)) : NULL;
     return xir_node_becomes(at, at->cls->row->cls, at->n_in > 1 ? INS(x, y) : INS(x), NO_SETS);
 }
 

@@ -143,10 +143,7 @@ static bool reals_are_read(xir_node *at) {
 
 bool pnnx_check(xir_node *at) {
     if (!at->c->back.to) return true;
-    for (size_t i = 0; i < xir_op_input_count(at->op); i++)
-        if (!is_known(at, xir_op_input(at->op, (int64_t)i))) return false;
-    for (size_t i = 0; i < xir_op_output_count(at->op); i++)
-        if (!is_known(at, xir_op_output(at->op, (int64_t)i))) return false;
+    for (size_t i = 0, n = op_values(at->op); i < n; i++) if (!is_known(at, op_value(at->op, i))) return false;
     return node_ints_are_short(at) && reals_are_read(at);
 }
 

@@ -103,9 +103,7 @@ bool pnnx_any(xir_node *at) {
     const xir_type *byte = xir_type_uint(xir_node_context(at), 8);
     const bool bytes = xir_type_equal(v_element(x), byte);
     const xir_ints axes = axes_of(at, x);
-    if (xir_type_kind_of(v_element(x)) != XIR_TYPE_BOOL)
-        x = xir_node_make(at, "NotEqual", INS(x, xir_node_scalar(at, v_element(x), 0)), NO_SETS);
-    xir_value *y = xir_node_reduced(at, xir_node_variant(at) ? "Max" : "Min", x, &axes,
+    xir_value *y = xir_node_reduced(at, xir_node_variant(at) ? "Max" : "Min", make_truth(at, x), &axes,
                                     xir_node_bool(at, "keepdim", false));
     return y && xir_node_result(at, 0, bytes ? xir_node_cast(at, y, byte) : y);
 }
@@ -150,20 +148,11 @@ bool pnnx_cumsum(xir_node *at) {
     return xir_node_becomes(at, "CumSum", INS(grown(at, x)), SETS(INT("axis", axis)));
 }
 
-/* By doubling: after step s every element is the product of the 2s elements up to it. */
 bool pnnx_cumprod(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     int64_t axis;
     if (!x || !node_axis(at, "dim", 0, v_rank(x), &axis)) return false;
     x = grown(at, x);
     if (!x || !xir_node_need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
-    const size_t k = (size_t)axis;
-    for (int64_t step = 1; step < v_dim(x, k) && x && step < 1 << 24; step *= 2) {
-        xir_value *head = make_part(at, x, k, 0, step, 1), *tail = make_part(at, x, k, step, INT64_MAX, 1);
-        xir_value *before = make_part(at, x, k, 0, v_dim(x, k) - step, 1);
-        x = head && before ? xir_node_make(at, "Concat", INS(head, xir_node_product(at, tail, before)),
-                                           SETS(INT("axis", axis))) : NULL;
-        if (!x) return false;
-    }
-    return xir_node_result(at, 0, x);
+    return xir_node_result(at, 0, make_running_product(at, x, (size_t)axis));
 }

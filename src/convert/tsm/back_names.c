@@ -69,10 +69,7 @@ static bool enter_name(naming *n, const xir_value *v) {
 
 static bool enter_names(naming *n, const xir_network *net) {
     for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
-        for (size_t i = 0; i < xir_op_input_count(op); i++)
-            if (!enter_name(n, xir_op_input(op, (int64_t)i))) return false;
-        for (size_t i = 0; i < xir_op_output_count(op); i++)
-            if (!enter_name(n, xir_op_output(op, (int64_t)i))) return false;
+        for (size_t i = 0, end = op_values(op); i < end; i++) if (!enter_name(n, op_value(op, i))) return false;
     }
     return true;
 }
@@ -84,10 +81,7 @@ static bool name_values(naming *n, xir_network *net) {
     for (size_t i = 0; output && i < xir_op_input_count(output); i++)
         if (!name_value(n, xir_op_input(output, (int64_t)i))) return false;
     for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
-        for (size_t i = 0; i < xir_op_input_count(op); i++)
-            if (!name_value(n, xir_op_input(op, (int64_t)i))) return false;
-        for (size_t i = 0; i < xir_op_output_count(op); i++)
-            if (!name_value(n, xir_op_output(op, (int64_t)i))) return false;
+        for (size_t i = 0, end = op_values(op); i < end; i++) if (!name_value(n, op_value(op, i))) return false;
     }
     return true;
 }

@@ -37,9 +37,6 @@ bool tsm_check(xir_node *at) {
         node_say(at, XIR_NOTE, XIR_OK, NULL, "its name has %zu bytes: TensorStack's documents allow fewer than %d, its "
                  "readers take more", named, SAID_NAME);
     if (!xir_node_pass(at)) return true;
-    for (size_t i = 0; i < xir_op_input_count(op); i++)
-        if (!can_be_stored(at, xir_op_input(op, (int64_t)i))) return false;
-    for (size_t i = 0; i < xir_op_output_count(op); i++)
-        if (!can_be_stored(at, xir_op_output(op, (int64_t)i))) return false;
+    for (size_t i = 0, n = op_values(op); i < n; i++) if (!can_be_stored(at, op_value(op, i))) return false;
     return true;
 }

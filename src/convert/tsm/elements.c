@@ -69,10 +69,7 @@ bool tsm_equal(xir_node *at) {
 bool tsm_where(xir_node *at) {
     xir_value *a, *b, *condition = xir_node_input(at, 0);
     if (!operands(at, 1, &a, &b)) return false;
-    if (xir_type_kind_of(v_element(condition)) != XIR_TYPE_BOOL)
-        condition = xir_node_make(at, "NotEqual", INS(condition, xir_node_scalar(at, v_element(condition), 0)),
-                                  NO_SETS);
-    return xir_node_becomes(at, "Where", INS(a, b, condition), NO_SETS);
+    return xir_node_becomes(at, "Where", INS(a, b, make_truth(at, condition)), NO_SETS);
 }
 
 /* ---- functions -------------------------------------------------------------------------------------------------- */

@@ -182,16 +182,13 @@ static bool is_distributed(const xir_value *v) {
 }
 
 static bool is_plain(xir_node *at) {
-    for (size_t i = 0; i < xir_op_input_count(at->op); i++) {
-        const xir_value *v = xir_op_input(at->op, (int64_t)i);
+    const size_t n_in = xir_op_input_count(at->op);
+    for (size_t i = 0, n = op_values(at->op); i < n; i++) {
+        const xir_value *v = op_value(at->op, i);
         if (is_quantised(at, v)) return xir_node_unsupported(at, "quantised elements");
         if (is_distributed(v)) return xir_node_unsupported(at, "elements that are padding");
-    }
-    for (size_t i = 0; i < xir_op_output_count(at->op); i++) {
-        const xir_value *v = xir_op_output(at->op, (int64_t)i);
-        if (is_quantised(at, v)) return xir_node_unsupported(at, "quantised elements");
-        if (is_distributed(v)) return xir_node_unsupported(at, "elements that are padding");
-        if (!xir_type_as_tensor(xir_value_type(v))) return xir_node_unsupported(at, "output %zu has no tensor type", i);
+        if (i >= n_in && !xir_type_as_tensor(xir_value_type(v)))
+            return xir_node_unsupported(at, "output %zu has no tensor type", i - n_in);
     }
     return true;
 }

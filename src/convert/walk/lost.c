@@ -39,10 +39,7 @@ static bool note_tensor(void *user, xir_value *v) { return note_value(user, v); 
 static bool note_values(lost *l) {
     for (xir_op *op = xir_network_first(l->c->net); op; op = xir_op_next(op)) {
         if (!op_walk_attr_params(op, note_tensor, l)) return false;
-        for (size_t i = 0; i < xir_op_input_count(op); i++)
-            if (!note_value(l, xir_op_input(op, (int64_t)i))) return false;
-        for (size_t i = 0; i < xir_op_output_count(op); i++)
-            if (!note_value(l, xir_op_output(op, (int64_t)i))) return false;
+        for (size_t i = 0, n = op_values(op); i < n; i++) if (!note_value(l, op_value(op, i))) return false;
     }
     return true;
 }
