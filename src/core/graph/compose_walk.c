@@ -109,7 +109,7 @@ static xir_status type_of_number(compose_walk *w, const compose_part *p, const x
     const xir_type *element = first ? xir_type_element(first) : NULL;
     if (!element) return fail(w, XIR_E_MISSING, NULL, "the value whose type a number has is absent or has no type");
     if (!element_readable(element)) element = w->ctx->fp32;
-    if (element != w->number_element) {   /* several parts read numbers, mostly of one type */
+    if (element != w->number_element) {   /* parts usually read numbers of one type */
         const xir_layout *layout = layout_default(w->pool, 0);
         w->number_type = layout ? type_tensor(w->pool, element, layout, (xir_i64s){ 0 }, (xir_refs){ 0 }) : NULL;
         w->number_element = w->number_type ? element : NULL;
