@@ -93,12 +93,19 @@ static xir_status check_tiled_pair(xir_infer *at) {
 
 /* ---- pairs --------------------------------------------------------------------------------------------------- */
 
+/* Returns true if a type is that of one element, which broadcasts to any dims. */
+static bool is_one_element(const xir_type *type) {
+    const xir_tensor_type *tensor = xir_type_as_tensor(type);
+    return tensor && !tensor->shape.size && !tensor->merged_distrs.size;
+}
+
 xir_status check_pair(xir_infer *at) {
     dim_list dims;
     if (!inputs_known(at, 2) || xir_infer_input(at, 0) == xir_infer_input(at, 1)) return XIR_OK;
     if (inputs_tiled(at, 2)) return check_tiled_pair(at);
     xir_status status = same_elements(at, 0, 1);
-    if (!status) status = broadcast(at, xir_infer_input(at, 0), xir_infer_input(at, 1), &dims);
+    if (status || is_one_element(xir_infer_input(at, 1))) return status;
+    status = broadcast(at, xir_infer_input(at, 0), xir_infer_input(at, 1), &dims);
     if (status) return status;
     dims_free(&dims);
     return XIR_OK;
@@ -111,6 +118,9 @@ xir_status give_pair(xir_infer *at, const xir_type *element) {
         const xir_type *type = type_tensor(at->pool, element, like->layout, like->shape, like->merged_distrs);
         return type ? xir_infer_result(at, type) : infer_no_memory(at);
     }
+    const bool plain = like && !like->merged_distrs.size && xir_layout_rank(like->layout) == like->shape.size;
+    if (plain && (const xir_type *)like->element_dtype == element && is_one_element(rhs))
+        return xir_infer_result(at, lhs);
     dim_list dims;
     xir_status status = need_inputs(at, 2);
     if (!status) status = broadcast(at, lhs, rhs, &dims);

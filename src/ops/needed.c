@@ -121,19 +121,27 @@ static bool axes_bits(xir_infer *at, xir_i64s axes, uint64_t *bits) {
     return true;
 }
 
+/* The op of a tile makes all elements along dims that are whole. */
+static void tile_whole_dims(xir_infer *at, uint64_t whole) {
+    xir_tile_same(at);
+    for (size_t k = 0; k < rank_of_input(at, 0); k++)
+        if (whole >> k & 1) xir_tile_makes(at, k, 0, dim_of_output(at, k));
+}
+
 static xir_status along_axis_needs(xir_infer *at, int64_t axis) {
     const int64_t k = from_start(axis, rank_of_input(at, 0));
     if (k < 0) return XIR_E_BOUNDS;
     need_other_dims(at, UINT64_C(1) << k);
-    xir_tile_same(at);
+    tile_whole_dims(at, UINT64_C(1) << k);
     return XIR_OK;
 }
 
 static xir_status along_axes_needs(xir_infer *at, xir_i64s axes, bool none_is_all) {
     uint64_t bits;
     if (!axes_bits(at, axes, &bits)) return XIR_E_BOUNDS;
-    need_other_dims(at, none_is_all && !axes.size ? UINT64_MAX : bits);
-    xir_tile_same(at);
+    if (none_is_all && !axes.size) bits = UINT64_MAX;
+    need_other_dims(at, bits);
+    tile_whole_dims(at, bits);
     return XIR_OK;
 }
 
@@ -159,7 +167,7 @@ xir_status instance_norm_needs(xir_infer *at) {
     const size_t n = batch_of_input(at), c = channels_of_input(at);
     need_same(at, 0, n, n);
     need_same(at, 0, c, c);
-    if (keeps_channels(at)) xir_tile_same(at);
+    if (keeps_channels(at)) tile_whole_dims(at, ~(UINT64_C(1) << n | UINT64_C(1) << c));
     return XIR_OK;
 }
 
@@ -173,7 +181,7 @@ xir_status group_norm_needs(xir_infer *at) {
     if (size < 1) return XIR_E_INVALID;
     need_same(at, 0, n, n);
     xir_needs_along(at, 0, c, part.begin / size * size, (part.end - 1) / size * size + size);
-    if (keeps_channels(at)) xir_tile_same(at);
+    if (keeps_channels(at)) tile_whole_dims(at, ~(UINT64_C(1) << n));
     return XIR_OK;
 }
 

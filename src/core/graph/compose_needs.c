@@ -6,8 +6,9 @@
  * parts, a box with more elements than the part that asked may have holes, so that what follows from it may be more
  * than is needed.
  *
- * An op of the class can compute a part of its output if each of its parts can, without another attribute. A number or
- * an attribute that depends on dims would be another one. */
+ * An op of the class can compute a part of its output if each of its parts can, from the same part of each value. If
+ * one needs another attribute, as a convolution inside of a map needs less padding, this must be an attribute of the
+ * class that is passed on to it alone. Numbers and attributes that depend on dims cannot be the same in a part. */
 #include "compose_ask.h"
 
 /* ---- attributes that depend on dims ------------------------------------------------------------------------------ */
@@ -33,13 +34,24 @@ static bool is_of_dims(const compose_part *p) {
 /* ---- parts ------------------------------------------------------------------------------------------------------- */
 
 typedef struct needing {
-    asking  *a;
-    xir_box *known;       /* by value of the composition: what is needed of it      */
-    bool     tile;
-    bool     possible;    /* an op of the class can compute the part                */
+    asking   *a;
+    xir_box  *known;      /* by value of the composition: what is needed of it      */
+    bool      tile;
+    bool      possible;   /* an op of the class can compute the part,               */
+    tile_attr attrs[MOST_TILE_ATTRS];   /* with these attributes                    */
+    size_t    n_attrs;
 } needing;
 
 static bool is_input(const asking *a, uint32_t value) { return value < a->w.c->n_inputs; }
+
+static bool same_extent(const xir_box *a, const xir_box *b) { return box_contains(a, b) && box_contains(b, a); }
+
+/* Adds what is needed of a value. A part that needs less of it than another one would read other elements. */
+static void add_box(needing *n, uint32_t value, const xir_box *box) {
+    xir_box *known = &n->known[value];
+    if (!known->none && !same_extent(known, box)) n->possible = false;
+    box_join(known, box);
+}
 
 /* Adds what a part needs of its operands. `of`: what was asked about. */
 static void add_boxes(needing *n, const compose_part *p, const xir_box *in, const xir_box *of) {
@@ -47,13 +59,70 @@ static void add_boxes(needing *n, const compose_part *p, const xir_box *in, cons
     for (uint32_t k = 0; k < p->n_operands; k++) {
         const compose_operand *o = &p->operands[k];
         if (o->kind == OPERAND_REST) break;    /* read from the boxes of the rest */
-        xir_box box = in[i++];
+        xir_box box = in[i], all = XIR_INIT(xir_box);
+        const xir_value *v = n->a->w.inputs[i++];
+        if (o->kind == OPERAND_PARAMS && v && !xir_box_whole(v->type, &all, NULL) && !same_extent(&all, &box))
+            n->possible = false;   /* constants of the class are whole */
         if (o->kind != OPERAND_VALUE) continue;
         if (!of->exact) box.exact = 0;
         if (!is_input(n->a, o->value) && xir_box_elements(&box) > xir_box_elements(of)) box.exact = 0;
-        box_join(&n->known[o->value], &box);
+        add_box(n, o->value, &box);
     }
 }
+
+/* ---- attributes of tiles ---------------------------------------------------------------------------------------- */
+
+static bool has_attr(const compose_term *t, const xir_field *f) {
+    return t && ((t->kind == COMPOSE_ATTR && t->field == f) || has_attr(t->a, f) || has_attr(t->b, f));
+}
+
+/* The number of places of a composition in which an attribute of the class is. */
+static size_t count_uses(const composition *c, const xir_field *f) {
+    size_t n = 0;
+    for (uint32_t i = 0; i < c->n_parts; i++) {
+        const compose_part *p = &c->parts[i];
+        for (uint32_t k = 0; k < p->n_operands; k++) n += has_attr(p->operands[k].number, f);
+        for (uint32_t k = 0; k < p->n_settings; k++) {
+            const compose_setting *s = &p->settings[k];
+            n += s->from == f;
+            for (uint32_t j = 0; j < s->n; j++) n += has_attr(s->terms[j], f);
+        }
+    }
+    return n;
+}
+
+/* Returns true if a part has an attribute of its tile already. */
+static bool has_already(const xir_class *cls, const void *body, const tile_attr *attr) {
+    const xir_field *f = xir_class_field(cls, xir_str_of(attr->name));
+    return f && attr->kind == TILE_I64 && f->kind == XIR_KIND_I64 &&
+           *(const int64_t *)body_at(body, f) == attr->numbers[0];
+}
+
+/* The attribute of the class that is passed on as one of a part, and to nothing else; NULL if there is none. */
+static const xir_field *passed_on(const composition *c, const compose_part *p, const char *name) {
+    for (uint32_t i = 0; i < p->n_settings; i++) {
+        const compose_setting *s = &p->settings[i];
+        if (xir_str_equal(s->to->name, xir_str_of(name)))
+            return s->kind == SETS_COPY && count_uses(c, s->from) == 1 ? s->from : NULL;
+    }
+    return NULL;
+}
+
+/* Notes the attributes with which a part computes its tile. False if the op cannot pass them on. */
+static bool note_attrs(needing *n, const compose_part *p, const infer_needs_seen *seen) {
+    for (size_t i = 0; i < seen->n_attrs; i++) {
+        const tile_attr *attr = &seen->attrs[i];
+        if (has_already(p->cls, n->a->w.body, attr)) continue;
+        const xir_field *f = p->n_results == 1 ? passed_on(n->a->w.c, p, attr->name) : NULL;
+        if (!f || attr->kind == TILE_TYPE || n->n_attrs == MOST_TILE_ATTRS) return false;
+        if (attr->kind == TILE_I64 && (f->kind != XIR_KIND_I64 || !number_is_good(f, attr->numbers))) return false;
+        n->attrs[n->n_attrs] = *attr;
+        n->attrs[n->n_attrs++].name = f->name.data;
+    }
+    return true;
+}
+
+/* ---- asking ------------------------------------------------------------------------------------------------------ */
 
 /* Asks a part for one of its results. */
 static xir_status ask_result(needing *n, const compose_part *p, uint32_t result, xir_box *in) {
@@ -68,7 +137,8 @@ static xir_status ask_result(needing *n, const compose_part *p, uint32_t result,
     if (!status) status = infer_needs(&q, &seen, NULL);
     infer_end(&q);
     if (status) return status;
-    n->possible = n->possible && seen.possible && !seen.n_attrs && box_contains(&of, &seen.makes) && !is_of_dims(p);
+    n->possible = n->possible && seen.possible && box_contains(&of, &seen.makes) && !is_of_dims(p) &&
+                  note_attrs(n, p, &seen);
     add_boxes(n, p, in, &of);
     return XIR_OK;
 }
@@ -93,7 +163,7 @@ static xir_status ask_all(needing *n) {
     xir_status status = XIR_OK;
     for (uint32_t i = c->n_parts; i-- > 0 && !status;) {
         const compose_part *p = &c->parts[i];
-        if (asking_left_out(n->a, p)) box_join(&n->known[p->operands[0].value], &n->known[p->first]);
+        if (asking_left_out(n->a, p)) add_box(n, p->operands[0].value, &n->known[p->first]);
         else status = ask_part(n, p);
     }
     return status;
@@ -108,7 +178,13 @@ static void give(xir_infer *at, const needing *n) {
         for (uint32_t k = 0; k < box->rank && !box->none; k++) xir_needs_along(at, i, k, box->begin[k], box->end[k]);
         if (!box->none && !box->exact) xir_needs_wide(at, i);
     }
-    if (n->possible) xir_tile_same(at);
+    if (!n->possible) return;
+    xir_tile_same(at);
+    for (size_t i = 0; i < n->n_attrs; i++) {
+        const tile_attr *attr = &n->attrs[i];
+        if (attr->kind == TILE_I64) xir_tile_i64(at, attr->name, attr->numbers[0]);
+        else xir_tile_i64s(at, attr->name, attr->numbers, attr->n);
+    }
 }
 
 xir_status composed_needs(xir_infer *at) {
@@ -116,7 +192,7 @@ xir_status composed_needs(xir_infer *at) {
     const size_t output = xir_needs_output(at);
     const compose_part *failed = NULL;
     asking a;
-    needing n = { .a = &a, .tile = xir_tile_asked(at), .possible = true };
+    needing n = { .a = &a, .tile = xir_tile_asked(at), .possible = true, .n_attrs = 0 };
     xir_status status = asking_begin(&a, at) ? XIR_OK : XIR_E_MEMORY;
     if (!status) status = asking_infer(&a, NULL, NULL, &failed);
     if (!status && (!part || output >= a.w.c->n_outputs)) status = XIR_E_INVALID;

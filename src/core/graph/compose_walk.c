@@ -37,6 +37,7 @@ bool compose_begin(compose_walk *w, object_pool *pool, xir_context *ctx, const x
     w->n_inputs = 0;
     w->fault.status = XIR_OK;
     w->fault.field = NULL;
+    w->number_element = w->number_type = NULL;
     w->used = 0;
     w->now = w->few;
     w->inputs = w->few_inputs;
@@ -108,8 +109,12 @@ static xir_status type_of_number(compose_walk *w, const compose_part *p, const x
     const xir_type *element = first ? xir_type_element(first) : NULL;
     if (!element) return fail(w, XIR_E_MISSING, NULL, "the value whose type a number has is absent or has no type");
     if (!element_readable(element)) element = w->ctx->fp32;
-    const xir_layout *layout = layout_default(w->pool, 0);
-    *out = layout ? type_tensor(w->pool, element, layout, (xir_i64s){ 0 }, (xir_refs){ 0 }) : NULL;
+    if (element != w->number_element) {   /* parts usually read numbers of one type */
+        const xir_layout *layout = layout_default(w->pool, 0);
+        w->number_type = layout ? type_tensor(w->pool, element, layout, (xir_i64s){ 0 }, (xir_refs){ 0 }) : NULL;
+        w->number_element = w->number_type ? element : NULL;
+    }
+    *out = w->number_type;
     return *out ? XIR_OK : (w->fault.status = XIR_E_MEMORY);
 }
 

@@ -36,6 +36,7 @@ typedef struct compose_walk {
     xir_value          **inputs;       /* of the part                                           */
     size_t               n_inputs;
     const void          *body;         /* its attributes                                        */
+    const xir_type      *number_element, *number_type;   /* of the last number                 */
     compose_fault        fault;
     xir_value           *few[COMPOSE_FEW], *few_inputs[COMPOSE_FEW];
     size_t               room;         /* of `now` and of `inputs`                              */

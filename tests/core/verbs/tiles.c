@@ -47,6 +47,10 @@ static const struct { const char *net, *letters; uint64_t budgets[4]; bool stage
       { 1160, 2000 }, false },
     { "x: NHWC 1 8 8 4; v: params 1 = 1.5; m: params 1 = -0.25; q = PixelShuffle x [upscale_factor=2]; b = BatchNorm2d "
       "q [variance=v mean=m]; out b", "HW", { 300, 2000 }, false },
+    /* norms along an axis that is cut make all of it */
+    { "x: NHWC 1 12 6 4; s = Softmax x [axis=1]; y = Concat s s s [axis=3]; out y", "H", { 3000 }, false },
+    { "x: NHWC 1 12 6 4; i = InstanceNorm2d x; g = GroupNorm i [groups=2]; n = LayerNorm g [axis=2,3]; y = Concat n n n "
+      "[axis=3]; out y", "HW", { 3000 }, false },
     /* channels, batches */
     { "x: NHWC 2 6 5 6; w: params 3 3 1 6; d = Conv2d x w [groups=6 pad_top=1 pad_bottom=1 pad_left=1 pad_right=1]; "
       "y = ReLU d; out y", "NHC", { 400, 800 }, false },
