@@ -60,7 +60,7 @@ bool origin_add(xir_provenance *p, uint32_t target, size_t from, size_t n) {
 }
 
 /* Adds an item to the parents that are being gathered from `from` on, unless it is the last one already. */
-bool origin_add_parent(xir_provenance *p, size_t from, uint32_t item) {
+static bool origin_add_parent(xir_provenance *p, size_t from, uint32_t item) {
     if (!item || (p->parents.n > from && p->parents.items[p->parents.n - 1] == item)) return true;
     return add_u32(p, &p->parents, item);
 }

@@ -119,7 +119,6 @@ uint32_t value_origin_add(xir_provenance *p, value_origin v);            /* 0 wi
 void scope_give_each(xir_provenance *p, const provenance_scope *s);
 bool scope_is_replaced(const provenance_scope *s, const xir_op *op);
 size_t scope_place(const provenance_scope *s, const xir_op *op);   /* SCOPE_OPS: it is not one of its ops */
-bool origin_add_parent(xir_provenance *p, size_t from, uint32_t item);
 bool origin_add_own(xir_provenance *p, size_t from, const xir_op *op);
 
 /* Visits the sub ops of an op and those of another in pairs, but not their sub ops. Returns false if a visit does, or

@@ -100,16 +100,20 @@ static xir_status merge_reshape(merger *g, xir_op *op, xir_op *inner, bool *done
 
 /* ---- transpositions ---------------------------------------------------------------------------------------------- */
 
+/* An op that moves nothing, but gives letters to what others read too, stays: it would move what `inner` moves. */
 static xir_status merge_transpose(merger *g, xir_op *op, xir_op *inner, bool *done) {
     const xir_transpose_attrs *first = inner->attrs;
     xir_transpose_attrs a = *(const xir_transpose_attrs *)op->attrs;
     int64_t dims[MOST_RANK], n = (int64_t)a.dims.size;
+    bool moves = false;
     if (n > MOST_RANK || a.dims.size != first->dims.size) return XIR_OK;
     for (int64_t i = 0; i < n; i++) {
         int64_t axis = from_end(a.dims.data[i], n);
         if (axis < 0 || axis >= n) return XIR_OK;
         dims[i] = from_end(first->dims.data[axis], n);
+        moves |= axis != i;
     }
+    if (!moves && op_outputs(inner)->uses->next) return XIR_OK;
     a.dims = (xir_i64s){ dims, (size_t)n };
     return skip(g, op, inner, &a, done);
 }
