@@ -114,7 +114,7 @@ static void what_is_stored_is_complete_and_shared(void **state) {
     xir_network_free(net);
 }
 
-/* Bodies that take turns are stored anew at most in the first round, whatever their hashes: the oldest of four that a
+/* Bodies that take turns are stored again at most in the first round, whatever their hashes: the oldest of four that a
  * hash has may make room for one of them then. */
 static void bodies_that_take_turns_are_stored_once(void **state) {
     (void)state;
