@@ -114,6 +114,40 @@ static void what_is_stored_is_complete_and_shared(void **state) {
     xir_network_free(net);
 }
 
+/* Bodies that take turns are stored again at most in the first round, whatever their hashes: the oldest of four that a
+ * hash has may make room for one of them then. */
+static void bodies_that_take_turns_are_stored_once(void **state) {
+    (void)state;
+    enum { BODIES = 40 };
+    const xir_class *classes[] = { rows_class(), xir_class_find_decl(ctx, xir_transpose_class()) };
+    xir_network *net = new_net();
+    xir_rows_attrs rows[BODIES];
+    xir_transpose_attrs turns[BODIES];
+    int64_t dims[BODIES][2];
+    for (int i = 0; i < BODIES; i++) {
+        rows[i] = good_rows();
+        rows[i].free = i + 1;
+        turns[i] = xir_transpose_init();
+        dims[i][0] = i + 1;
+        dims[i][1] = 0;
+        turns[i].dims = (xir_i64s){ dims[i], 2 };
+    }
+    for (size_t c = 0; c < 2; c++) {
+        for (int i = 0; i < BODIES; i++) {
+            for (int j = 0; j < i; j++) {
+                const void *a = c ? (const void *)&turns[i] : &rows[i], *b = c ? (const void *)&turns[j] : &rows[j];
+                assert_non_null(net_attrs(net, classes[c], a));
+                assert_non_null(net_attrs(net, classes[c], b));
+                const void *first = net_attrs(net, classes[c], a), *second = net_attrs(net, classes[c], b);
+                assert_ptr_not_equal(first, second);
+                assert_ptr_equal(net_attrs(net, classes[c], a), first);
+                assert_ptr_equal(net_attrs(net, classes[c], b), second);
+            }
+        }
+    }
+    xir_network_free(net);
+}
+
 /* A body that a reader stored without checks does not make an equal one of a program good. */
 static void what_a_reader_stored_is_checked(void **state) {
     (void)state;
@@ -236,6 +270,7 @@ GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_fault_is_found_in_the_order_of_the_rows),
         cmocka_unit_test(what_is_stored_is_complete_and_shared),
+        cmocka_unit_test(bodies_that_take_turns_are_stored_once),
         cmocka_unit_test(what_a_reader_stored_is_checked),
         cmocka_unit_test(one_pass_does_what_steps_do),
     };
