@@ -109,26 +109,46 @@ bool file_is_at(const struct stat *file, const char *path) {
  * of the same target have left: they have one of a few names, and are not locked. */
 enum { SLOTS = 8 };
 
-/* The i-th name. Those after the slots are random, for directories in which all slots are kept in use. */
-static void name_temp(const file_writer *w, char *temp, unsigned i) {
+/* Such a name is ".xir-", the hash of the target's name, "-", a number, ".tmp". */
+enum { HASH_DIGITS = 16, PREFIX = 5 + HASH_DIGITS + 1 };
+static const char hex_digits[] = "0123456789abcdef", suffix[] = ".tmp";
+
+static void put_prefix(char *out, xir_str name) {
+    uint64_t hash = hash_bytes(0, name.data, name.size);
+    memcpy(out, ".xir-", 5);
+    for (size_t i = HASH_DIGITS; i-- > 0; hash >>= 4) out[5 + i] = hex_digits[hash & 15];
+    out[PREFIX - 1] = '-';
+}
+
+/* Writes what the names have in common; returns where they differ. */
+static char *begin_temp(const file_writer *w, char *temp) {
     const size_t dir = file_folder_size(w->target);
-    const char *name = w->target + dir;
-    const unsigned long long hash = hash_bytes(0, name, strlen(name)), number = i < SLOTS ? i : some_number();
     memcpy(temp, w->target, dir);
-    snprintf(temp + dir, w->temp_size - dir, ".xir-%016llx-%llx.tmp", hash, number);
+    put_prefix(temp + dir, xir_str_of(w->target + dir));
+    return temp + dir + PREFIX;
+}
+
+/* The i-th name. Those after the slots are random, for directories in which all slots are kept in use. */
+static void end_temp(char *at, unsigned i) {
+    const uint64_t number = i < SLOTS ? i : some_number();
+    unsigned shift = 60;
+    while (shift && !(number >> shift)) shift -= 4;
+    for (;; shift -= 4) {
+        *at++ = hex_digits[number >> shift & 15];
+        if (!shift) break;
+    }
+    memcpy(at, suffix, sizeof suffix);
 }
 
 bool file_is_temp_of(xir_str temp, xir_str name) {
-    static const char suffix[] = ".tmp";
     enum { SUFFIX = sizeof suffix - 1, MOST_DIGITS = 16 };
-    char prefix[32];
-    const unsigned long long hash = hash_bytes(0, name.data, name.size);
-    const size_t n = (size_t)snprintf(prefix, sizeof prefix, ".xir-%016llx-", hash);
-    const size_t digits = temp.size > n + SUFFIX ? temp.size - n - SUFFIX : 0;
-    if (!digits || digits > MOST_DIGITS || memcmp(temp.data, prefix, n) != 0) return false;
-    for (size_t i = n; i < n + digits; i++)
-        if (!memchr("0123456789abcdef", temp.data[i], 16)) return false;
-    return memcmp(temp.data + n + digits, suffix, SUFFIX) == 0;
+    char prefix[PREFIX];
+    put_prefix(prefix, name);
+    const size_t digits = temp.size > PREFIX + SUFFIX ? temp.size - PREFIX - SUFFIX : 0;
+    if (!digits || digits > MOST_DIGITS || memcmp(temp.data, prefix, PREFIX) != 0) return false;
+    for (size_t i = PREFIX; i < PREFIX + digits; i++)
+        if (!memchr(hex_digits, temp.data[i], 16)) return false;
+    return memcmp(temp.data + PREFIX + digits, suffix, SUFFIX) == 0;
 }
 
 bool file_lock(int fd) {
@@ -163,13 +183,13 @@ static bool open_temp(file_writer *w, mode_t mode) {
 }
 
 static void make_temp(file_writer *w, const struct stat *old) {
-    char slot[FILE_TEMP_ROOM];
+    char *number = begin_temp(w, w->temp);
     for (unsigned i = 0; i < SLOTS; i++) {
-        name_temp(w, slot, i);
-        file_remove_left(slot);
+        end_temp(number, i);
+        file_remove_left(w->temp);
     }
     for (unsigned i = 0; w->fd < 0 && i < SLOTS + TRIES; i++) {
-        name_temp(w, w->temp, i);
+        end_temp(number, i);
         if (!open_temp(w, old ? 0600 : 0666) && errno != EEXIST) break;
     }
     if (w->fd < 0) {
