@@ -140,7 +140,7 @@ xir_status array_lend(const xir_value *value, xir_array *out, xir_diags *why) {
 }
 
 xir_status array_of_params(const xir_value *value, xir_array **out, xir_diags *why) {
-    xir_array lent;
+    xir_array lent = { .data = NULL };   /* compilers do not see that a success sets it */
     const xir_status status = array_lend(value, &lent, why);
     if (status) return status;
     if (lent.data) blob_retain(lent.data);
