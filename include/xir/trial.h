@@ -14,6 +14,7 @@
  *   - kernels: they accept the numbers that TAKES names, compute the same twice, and change nothing but their outputs;
  *     one of a composed class computes what its parts do (xir_op_check_kernel)
  *   - SHARES, NEEDS and LAYOUT (EACH): what the rows promise, against changes of single elements
+ *   - tiles: where NEEDS says that an op computes a part alone, the joined parts have the same bits as the whole
  *   - refused memory: the answer is XIR_E_MEMORY, or the right one
  * A class without a legal op among the random ones is named; then only part of this was tried. */
 #ifndef XIR_TRIAL_H

@@ -114,6 +114,7 @@ static void try_op(trying *t, const drawn *d, made *m, size_t number, size_t *de
         trial_shares(t, d, m);
         *depended += trial_depends(t, m);
     }
+    trial_tiles(t, d);
     if (number < REFUSED) trial_refused(t, d);
     trial_hostile(t, m);
 }

@@ -72,12 +72,12 @@ typedef struct made {
     xir_op      *op;                /* NULL: it was refused, and the network has the finding              */
 } made;
 
-/* The faults that are named once a class. ORDER FAULT: report.c. */
+/* The faults that are named once a class. */
 typedef enum fault_kind {
     FAULT_SILENT, FAULT_RESULTS, FAULT_CHECK_PURE, FAULT_INFER_PURE, FAULT_CHANGES, FAULT_OPEN,
     FAULT_KNOWN, FAULT_WORK, FAULT_NEEDS_FAILS, FAULT_MEMORY, FAULT_KERNEL_FAILS, FAULT_KERNEL_PURE,
     FAULT_KERNEL_CHANGES, FAULT_KERNEL_BEYOND, FAULT_DIFFERS, FAULT_PARTS, FAULT_OVER, FAULT_VIEW, FAULT_PLAN,
-    FAULT_NEEDS_LITTLE, FAULT_NEEDS_MUCH, FAULT_LAYOUT, FAULT_KINDS
+    FAULT_NEEDS_LITTLE, FAULT_NEEDS_MUCH, FAULT_LAYOUT, FAULT_TILES, FAULT_KINDS
 } fault_kind;
 
 typedef struct trying {
@@ -146,6 +146,7 @@ void trial_kernel(trying *t, const drawn *d, const made *m);       /* run.c     
 bool trial_depends(trying *t, const made *m);                      /* depends.c: NEEDS, SHARES (OVER), LAYOUT;
                                                                       true if that was worth while */
 void trial_shares(trying *t, const drawn *d, const made *m);       /* shares.c: in the memory of a plan  */
+void trial_tiles(trying *t, const drawn *d);                       /* tiles.c                            */
 void trial_refused(trying *t, const drawn *d);                     /* refused.c                          */
 
 #endif

@@ -95,6 +95,12 @@ xir_status m_infer_half(xir_infer *at) {
     return give_vector(at, n < 0 ? n : (n + 1) / 2);
 }
 
+/* A vector with one element more. */
+xir_status m_infer_grows(xir_infer *at) {
+    const int64_t n = dim_of(at, 0);
+    return give_vector(at, n < 0 ? n : n + 1);
+}
+
 xir_status m_infer_changes(xir_infer *at) {
     xir_m_changes_attrs *a = (xir_m_changes_attrs *)(uintptr_t)xir_infer_attrs(at);
     if (a->times == 2) a->times = 3;
@@ -118,6 +124,7 @@ xir_status m_needs_all(xir_infer *at) {
 xir_status m_needs_same(xir_infer *at) {
     const xir_box *part = xir_needs_part(at);
     for (uint32_t k = 0; k < part->rank; k++) xir_needs_along(at, 0, k, part->begin[k], part->end[k]);
+    if (xir_tile_asked(at)) xir_tile_same(at);
     return XIR_OK;
 }
 
@@ -194,6 +201,21 @@ static xir_status run_pairs(xir_kernel *at) {
     return status;
 }
 
+/* The number of its place is added to each. */
+static xir_status run_places(xir_kernel *at) {
+    numbers v;
+    const xir_status status = open_numbers(at, &v);
+    for (int64_t i = 0; i < v.n && !status; i++) v.y[i] = v.x[i] + (double)i;
+    return status;
+}
+
+static xir_status run_grows(xir_kernel *at) {
+    numbers v;
+    const xir_status status = open_numbers(at, &v);
+    for (int64_t i = 0; i < v.n && !status; i++) v.y[i] = i < v.in ? v.x[i] : 0;
+    return status;
+}
+
 static xir_status run_minus(xir_kernel *at) {
     numbers v;
     const xir_status status = open_numbers(at, &v);
@@ -243,6 +265,7 @@ static const struct { const char *name; xir_class_fn *cls; xir_kernel_fn *run; }
     { "answers", xir_m_answers_class, run_answers }, { "fails",   xir_m_fails_class,   run_fails   },
     { "over",    xir_m_over_class,    run_pairs   }, { "view",    xir_m_view_class,    run_minus   },
     { "little",  xir_m_little_class,  run_pairs   }, { "much",    xir_m_much_class,    run_same    },
+    { "places",  xir_m_places_class,  run_places  }, { "grows",   xir_m_grows_class,   run_grows   },
     { "each",    xir_m_each_class,    run_pairs   }, { "work",    xir_m_work_class,    run_same    },
     { "parts",   xir_m_parts_class,   run_parts   }, { "types",   xir_m_types_class,   run_same    },
     { "changes", xir_m_changes_class, run_same    }, { "loops",   xir_m_loops_class,   run_same    },

@@ -27,6 +27,8 @@ static const struct { const char *mistake; xir_status status; const char *senten
     { "view",    XIR_E_INVALID, "SHARES (VIEW) is wrong: the output of " },
     { "little",  XIR_E_INVALID, "NEEDS names too little of input 0 of " },
     { "much",    XIR_E_INVALID, "NEEDS names too much of input 0 of " },
+    { "places",  XIR_E_INVALID, "NEEDS says that an op computes a part alone, but output 0 of " },
+    { "grows",   XIR_E_INVALID, "NEEDS is wrong about the tiles of " },
     { "each",    XIR_E_INVALID, "LAYOUT (EACH) is wrong: element " },
     { "parts",   XIR_E_INVALID, "its kernel differs from the parts for " },
     { "types",   XIR_E_INVALID, "INFER differs from the parts for " },
