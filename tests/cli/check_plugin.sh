@@ -12,6 +12,7 @@ for name in customop customkernel custompass customtarget; do
 done
 run 0 check --plugin "$BUILD/tests/plugin/flatten.so"; out "no fault found, 1 note"; err "it has no kernel"
 run 0 check --plugin "$BUILD/tests/plugin/axes.so"; out "no fault found"
+run 0 check --plugin "$BUILD/tests/plugin/npu.so"; out "no fault found"
 run 0 check --json --plugin "$BUILD/plugins/customkernel.so"
 json 'd["classes"] == 1 and d["ops"] == 40 and d["runs"] > 20 and d["errors"] == 0 and d["exit_code"] == 0'
 

@@ -27,7 +27,10 @@ xir_status npu_grow_infer(xir_infer *at) {
     const xir_tensor_type *tensor = xir_type_as_tensor(xir_infer_input(at, 0));
     int64_t dims[MOST];
     size_t n = tensor ? tensor->shape.size : 0;
-    if (!n || n + 4 > MOST) return xir_infer_fail(at, XIR_E_TYPE, "inputs/0", "input is not a tensor of a few dims");
+    if (!n || n > MOST) return xir_infer_fail(at, XIR_E_TYPE, "inputs/0", "input is not a tensor of a few dims");
+    /* The bounds of the row are checked too, but an op of a file may be asked before. */
+    if (grow->by < 0 || grow->by > (int64_t)(MOST - n))
+        return xir_infer_fail(at, XIR_E_BOUNDS, "by", "the output would not have 1 to %d dims", MOST);
     memcpy(dims, tensor->shape.data, n * sizeof *dims);
     for (int64_t i = 0; i < grow->by; i++) dims[n++] = 1;
     return xir_infer_result_tensor(at, tensor->element_dtype, NULL, dims, n);
