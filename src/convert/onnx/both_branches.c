@@ -244,8 +244,9 @@ static bool types_agree(xir_node *at) {
 
 bool onnx_both_branches(xir_node *at) {
     const xir_value *condition = xir_op_input(at->op, 0);
+    int64_t n = 0;
     const bool one = condition && xir_type_as_tensor(xir_value_type(condition)) && v_is_bool(condition) &&
-                     (v_rank(condition) == 0 || (v_rank(condition) == 1 && v_dim(condition, 0) == 1)) &&
+                     xir_type_elements(xir_value_type(condition), &n) == XIR_OK && n == 1 &&
                      at->n_out <= MOST_OPS && types_agree(at);
     branches_plan *p = arena_take(&at->c->scratch, sizeof *p);
     if (!p) return node_no_memory(at);
