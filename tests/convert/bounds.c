@@ -68,6 +68,45 @@ static void a_bound_is_where_numpy_has_it(void **state) {
     }
 }
 
+/* Bounds that a run gives, or bounds from before the end of a dim that a run gives: ONNX has another first element. */
+static xir_array *run_slice(xir_network *net, const int64_t *bounds) {
+    const xir_type *fp32 = xir_type_float(ctx, XIR_FLOAT_FP32), *i64 = xir_type_sint(ctx, 64);
+    xir_array *in[2] = { xir_array_random(ctx, XIR_TENSOR(ctx, fp32, "**", 4, 6), 1, why), NULL }, *out = NULL;
+    if (bounds) in[1] = xir_array_copy(ctx, XIR_TENSOR(ctx, i64, "*", 4), bounds, 4 * sizeof *bounds, why);
+    DOES(xir_network_run(net, (const xir_array *const *)in, bounds ? 2 : 1, &out, 1, NULL, why));
+    for (size_t i = 0; i < 2; i++) xir_array_free(in[i]);
+    return out;
+}
+
+static void a_start_before_the_first_element_picks_nothing(void **state) {
+    (void)state;
+    static const int64_t bounds[][4] = {
+        { 3, 1, -9, 5 }, { -1, 0, -9, 6 }, { -4, 0, -9, 6 }, { -5, 0, -9, 6 }, { -5, 0, 3, 6 }, { -100, -2, INT64_MIN, 6 },
+        { 100, -100, 1, 100 }, { 2, 5, INT64_MAX, 2 },
+    };
+    static const char *const stories[] = {
+        "x: 4 6; b: sint64 4; y = Slice x b [begin=-1,-1 end=-1,-1 stride=-1,2]; out y",
+        "x: 4 6; b: sint64 4; y = Slice x b [begin=-1,-1 end=-1,-1 stride=-2,-1]; out y",
+        "x: -1 6; y = Slice x [begin=-5,0 end=-9,6 stride=-1,1]; out y",
+        "x: -1 6; y = Slice x [begin=-3,0 end=-9,6 stride=-1,2]; out y",
+    };
+    for (size_t i = 0; i < COUNT(stories); i++)
+        for (size_t k = 0; k < COUNT(bounds); k++) {
+            const int64_t *given = strstr(stories[i], "b: ") ? bounds[k] : NULL;
+            xir_network *net = story_net(stories[i]);
+            xir_array *expected = run_slice(net, given);
+            DOES(xir_pass_run(net, "xir-to-onnx", "strict", NULL, why));
+            DOES(xir_pass_run(net, "to-xir", "strict", NULL, why));
+            xir_array *found = run_slice(net, given);
+            assert_true(xir_type_equal(xir_array_type(found), xir_array_type(expected)));
+            for (size_t e = 0; e < xir_array_count(found); e++)
+                assert_true(xir_array_real(found, e) == xir_array_real(expected, e));
+            xir_array_free(found);
+            xir_array_free(expected);
+            xir_network_free(net);
+        }
+}
+
 static void cells_are_added_and_removed(void **state) {
     (void)state;
     static const char *const pads[] = {
@@ -119,6 +158,7 @@ GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_of_a_constant_are_numbers),
         cmocka_unit_test(a_bound_is_where_numpy_has_it),
+        cmocka_unit_test(a_start_before_the_first_element_picks_nothing),
         cmocka_unit_test(cells_are_added_and_removed),
         cmocka_unit_test(images_have_another_size),
         cmocka_unit_test(ops_of_another_dialect_stay),

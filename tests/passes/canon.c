@@ -45,6 +45,8 @@ static void bounds_from_zero_are_a_relu(void **state) {
     BECOMES("x: 3 4; y = ClampScalar x [min=0]; out y", "y = ReLU x; out y");
     BECOMES("x: 3 4; y = Hardtanh x [min_val=0 max_val=6]; out y", "y = ReLU x [max_value=6]; out y");
     BECOMES("x: 3 4; y = Hardtanh x; out y", "y = ClampScalar x [min=-1 max=1]; out y");
+    BECOMES("x: 3 4; y = ClampScalar x; z = Neg y; out z", "z = Neg x; out z");
+    BECOMES("x: 3 4; c: inf; y = Minimum x c; z = Neg y; out z", "z = Neg x; out z");
     BECOMES("x: 3 4; c: 0; y = Maximum x c; out y", "y = ReLU x; out y");
     BECOMES("x: 3 4; c: 6; y = Minimum c x; out y", "y = ClampScalar x [max=6]; out y");
     BECOMES("x: 3 4; c: params 1 1 = -2; y = Maximum x c; out y", "y = ClampScalar x [min=-2]; out y");

@@ -177,7 +177,37 @@ bool onnx_back_split(xir_node *at) {
     return foreign_gives(at, op) && onnx_name_rest(at, op);
 }
 
-/* ONNX moves a start before the first element to it, where XIR's Slice, going backward, picks nothing. */
+/* The ends of a slice of x from computed starts. Where it goes backward and starts before the first element, XIR picks
+ * nothing, and ONNX begins with that element: an end after the last one leaves nothing to be picked there, too. */
+static xir_value *ends_in_onnx(xir_node *at, xir_value *x, const slicing *s, xir_value *starts, xir_value *ends) {
+    const size_t rank = s->step.n;
+    const xir_ints dims = { (int64_t[]){ (int64_t)rank }, 1 }, never = xir_node_make_ints(at, rank, INT64_MAX);
+    double *backward = node_take(at, rank * sizeof *backward);
+    bool any = false;
+    if (!backward || xir_node_failed(at)) return node_no_memory(at), NULL;
+    for (size_t i = 0; i < rank; i++) {
+        backward[i] = s->step.v[i] < 0;
+        any |= s->step.v[i] < 0;
+    }
+    if (!any) return ends;
+    xir_value *least = xir_node_unary(at, "Neg", xir_node_unary(at, "Shape", x));
+    xir_value *before = xir_node_make(at, "Less", INS(starts, least), NO_SETS);
+    xir_value *is_backward = xir_node_constant(at, xir_type_bool(at->c->net->ctx), &dims, backward, rank);
+    return xir_node_make(at, "Where", INS(xir_node_integers(at, &never), ends,
+                                          xir_node_make(at, "And", INS(before, is_backward), NO_SETS)), NO_SETS);
+}
+
+static bool back_computed_slice(xir_node *at, xir_value *x, const slicing *s) {
+    const int64_t rank = (int64_t)s->step.n;
+    const xir_ints axes = xir_node_series(at, 0, s->step.n);
+    xir_value *bounds = s->bounds ? onnx_long(at, s->bounds) : NULL;
+    xir_value *starts = s->bounds ? make_part(at, bounds, 0, 0, rank, 1) : xir_node_integers(at, &s->begin);
+    xir_value *ends = s->bounds ? make_part(at, bounds, 0, rank, 2 * rank, 1) : xir_node_integers(at, &s->end);
+    ends = ends_in_onnx(at, x, s, starts, ends);
+    return ends && onnx_becomes(at, INS(x, starts, ends, xir_node_integers(at, &axes), xir_node_integers(at, &s->step)),
+                                NO_SETS);
+}
+
 bool onnx_back_slice(xir_node *at) {
     slicing s;
     xir_value *x = xir_node_input(at, 0), *y = xir_op_output(at->op, 0);
@@ -186,21 +216,14 @@ bool onnx_back_slice(xir_node *at) {
     const xir_ints axes = xir_node_series(at, 0, rank);
     if (xir_node_failed(at)) return false;
     if (!rank) return onnx_calls(at, "onnx::Identity", INS(x), NO_SETS);
-    if (s.bounds) {
-        xir_value *steps = xir_node_integers(at, &s.step), *of = xir_node_integers(at, &axes);
-        xir_value *bounds = onnx_long(at, s.bounds);
-        for (size_t i = 0; i < rank; i++)
-            if (s.step.v[i] < 0) return xir_node_unsupported(at, "computed bounds, backward");
-        return onnx_becomes(at, INS(x, make_part(at, bounds, 0, 0, (int64_t)rank, 1),
-                                    make_part(at, bounds, 0, (int64_t)rank, 2 * (int64_t)rank, 1), of, steps), NO_SETS);
-    }
     int64_t *begin = s.begin.v, *end = s.end.v, *step = s.step.v;
+    bool may_be_before = s.bounds;
+    for (size_t i = 0; i < rank; i++) may_be_before |= step[i] < 0 && begin[i] < -1 && v_dim(x, i) < 0 && v_dim(y, i);
+    if (may_be_before) return back_computed_slice(at, x, &s);
     size_t n = 0;
     for (size_t i = 0; i < rank; i++) {
         const int64_t dim = v_dim(x, i);
         if (step[i] < 0 && v_dim(y, i) == 0) begin[i] = end[i] = 0, step[i] = 1;
-        else if (step[i] < 0 && dim < 0 && begin[i] < -1)
-            return xir_node_unsupported(at, "an open dim, backward from before its end");
         const bool to_end = end[i] == INT64_MAX || (dim >= 0 && end[i] >= dim);
         const bool whole = step[i] == 1 && begin[i] == 0 && to_end;
         if (whole && (n || i + 1 < rank)) continue;   /* one axis at least */

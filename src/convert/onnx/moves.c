@@ -140,13 +140,13 @@ static bool is_whole(xir_node *at, const list_item *end, const list_item *own) {
 }
 
 /* The first element that is taken backwards: ONNX moves a start before the dim to its element 0, where XIR's Slice
- * takes nothing. */
+ * takes nothing. From -1 on none is before it, unless the dim is 0. */
 static list_item backward_start(xir_node *at, xir_value *x, const list_item *start, size_t axis) {
     object_pool *pool = &at->c->net->pool;
     const list_item own = item_dim(x, axis);
     const expr least = own.v == EXPR_UNKNOWN ? EXPR_UNKNOWN : expr_sub(pool, 0, own.v);
     const bool open = start->v == EXPR_UNKNOWN;
-    if (!open && (expr_at_least(pool, start->v, 0) || (least != EXPR_UNKNOWN && expr_at_least(pool, start->v, least))))
+    if (!open && (expr_at_least(pool, start->v, -1) || (least != EXPR_UNKNOWN && expr_at_least(pool, start->v, least))))
         return *start;
     if (!open && expr_is_number(start->v) && least != EXPR_UNKNOWN && expr_is_number(least)) return item_number(0);
     xir_value *first = make_list(at, &(list_items){ (list_item[]){ *start }, 1 });

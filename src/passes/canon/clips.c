@@ -27,6 +27,9 @@ static bool clip_of(const xir_op *op, clip *out) {
     return out->low <= out->high;
 }
 
+/* Every number stays. */
+static bool has_no_bound(clip c) { return c.low == -INFINITY && c.high == INFINITY; }
+
 static double clipped(double x, clip c) {
     const double y = x < c.low ? c.low : x;
     return y > c.high ? c.high : y;
@@ -34,6 +37,7 @@ static double clipped(double x, clip c) {
 
 static xir_verdict clip_by(const xir_match *m, clip c) {
     xir_value *x = xir_match_value(m, X);
+    if (has_no_bound(c)) return canon_keep(m, x);
     if (is_relu(c)) {
         xir_relu_attrs a = xir_relu_init();
         a.max_value = c.high;
@@ -51,7 +55,7 @@ static xir_verdict clip_by(const xir_match *m, clip c) {
 static bool has_another_form(const xir_op *op, void *user) {
     clip c;
     (void)user;
-    return clip_of(op, &c) && (xir_hardtanh_of(op) || (xir_clamp_scalar_of(op) && is_relu(c)));
+    return clip_of(op, &c) && (xir_hardtanh_of(op) || (xir_clamp_scalar_of(op) && (is_relu(c) || has_no_bound(c))));
 }
 
 static const xir_pattern_row form_rows[] = {
