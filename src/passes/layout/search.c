@@ -8,7 +8,7 @@
  * so among plans with equally many Transposes the orders of these ops spread, and the Transpose ends up at an input or
  * result of the network, or next to an op that can't follow.
  *
- * The search starts at a Transpose. It lets the op at one end work in the order of the other end. Where that breaks
+ * The search starts at a Transpose. It lets the ops at one end work in the order of the other end. Where that breaks
  * the order that a neighbour needs, the neighbour joins: the region grows until every neighbour costs a Transpose
  * already or can't follow. Then ops leave the region again, the last one first, where that is cheaper. If the result
  * is cheaper than before, it stays; otherwise everything is restored. The cost falls with every accepted region, so
@@ -170,12 +170,8 @@ static void follow_outputs(plan *l, const node *n, const region_step *s) {
 
 static bool is_given_up(const plan *l, int64_t before) { return l->cost % COST_NEVER >= before + COST_GIVEN_UP; }
 
-/* Lets an op work in other orders, with all that follows. Whether that is cheaper; if not, nothing has changed. */
-static bool try_region(plan *l, node *n, axis_order in, axis_order out) {
-    int64_t before = l->cost;
-    l->epoch++;
-    l->n_steps = 0;
-    if (!add_step(l, n, in, out)) return false;
+/* Lets the steps be followed by all that they break. Whether that is cheaper; if not, nothing has changed. */
+static bool grow_region(plan *l, int64_t before) {
     for (size_t i = 0; i < l->n_steps && !is_given_up(l, before); i++) {
         const region_step s = l->steps[i];
         follow_inputs(l, &l->nodes[s.node], &s);
@@ -194,22 +190,51 @@ static bool try_region(plan *l, node *n, axis_order in, axis_order out) {
     return false;
 }
 
-/* Tries regions from the Transposes of a root: either the user works in the stored order, or the producer in the needed
- * one. */
+static void begin_region(plan *l) {
+    l->epoch++;
+    l->n_steps = 0;
+}
+
+/* Lets an op work in other orders. */
+static bool try_op(plan *l, node *n, axis_order in, axis_order out) {
+    const int64_t before = l->cost;
+    begin_region(l);
+    return add_step(l, n, in, out) && grow_region(l, before);
+}
+
+/* Lets the user work in the order in which the root is stored, if it can. */
+static bool add_user(plan *l, const value_node *root, const root_use *use) {
+    node *user = &l->nodes[use->user];
+    axis_order in, out;
+    return user->row && orders_by_input(l, user, use->port, order_as_stored(root, &l->ports[user->port + use->port]),
+                                        &in, &out) && add_step(l, user, in, out);
+}
+
+/* Tries regions from the Transposes of a root: all users that share one work in the stored order; one of them does; or
+ * the producer works in the needed one. */
 static bool try_root(plan *l, const value_node *root) {
     bool found = false;
+    for (uint32_t i = root->needs, next; i && !l->failed; i = next) {
+        const root_need need = l->needs[i];
+        const int64_t before = l->cost;
+        next = need.next;
+        if (need.count < 2 || need.as == root->stored || order_is_merged(need.as | root->stored)) continue;
+        begin_region(l);
+        for (uint32_t k = 0; k < root->n_uses; k++)
+            if (use_needs(l, root, &l->uses[root->first_use + k]) == need.as)
+                (void)add_user(l, root, &l->uses[root->first_use + k]);
+        found |= l->n_steps && grow_region(l, before);
+    }
     for (uint32_t k = 0; k < root->n_uses && !l->failed; k++) {
         const root_use *use = &l->uses[root->first_use + k];
+        const int64_t before = l->cost;
         node *user = &l->nodes[use->user], *producer = &l->nodes[root->producer];
         axis_order in, out, needs = port_needs(l, user, use->port, user->in);
         if (needs == root->stored || order_is_merged(needs | root->stored)) continue;
-        if (user->row &&
-            orders_by_input(l, user, use->port, order_as_stored(root, &l->ports[user->port + use->port]), &in, &out) &&
-            try_region(l, user, in, out)) {
-            found = true;
-            continue;
-        }
-        if (producer->row && orders_by_output(l, producer, needs, &in, &out)) found |= try_region(l, producer, in, out);
+        begin_region(l);
+        if (add_user(l, root, use) && grow_region(l, before)) found = true;
+        else if (producer->row && orders_by_output(l, producer, needs, &in, &out))
+            found |= try_op(l, producer, in, out);
     }
     return found;
 }
