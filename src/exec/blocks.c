@@ -9,11 +9,16 @@ enum { STORED_AS_HERE = true };
 enum { STORED_AS_HERE = false };
 #endif
 
-/* Returns true if numbers of 8 bytes are stored as the processor has them. */
-static bool is_here(const tensor_elements *e, const uint8_t *bytes, bool real) {
-    const bool wide = real ? e->format.kind == ELEMENT_FLOAT && e->format.mantissa == 52
-                           : e->format.kind == ELEMENT_SIGNED && e->format.bits == 64;
-    return STORED_AS_HERE && wide && !e->quantised && bytes && (uintptr_t)bytes % 8 == 0;
+/* Return true if numbers of `size` bytes are stored as the processor has them: floats with so many bits of mantissa, or
+ * integers with a sign. */
+static bool is_here(const tensor_elements *e, const uint8_t *bytes, bool of_type, size_t size) {
+    return STORED_AS_HERE && of_type && !e->quantised && bytes && (uintptr_t)bytes % size == 0;
+}
+static bool is_float(const tensor_elements *e, const uint8_t *bytes, unsigned mantissa, size_t size) {
+    return is_here(e, bytes, e->format.kind == ELEMENT_FLOAT && e->format.mantissa == mantissa, size);
+}
+static bool is_long(const tensor_elements *e, const uint8_t *bytes) {
+    return is_here(e, bytes, e->format.kind == ELEMENT_SIGNED && e->format.bits == 64, sizeof(int64_t));
 }
 
 bool reader_open(reader *r, xir_kernel *at, size_t i) {
@@ -21,9 +26,17 @@ bool reader_open(reader *r, xir_kernel *at, size_t i) {
     if (!in) return false;
     const uint8_t *bytes = array_bytes(in->array);
     *r = (reader){ .elements = &in->elements, .bytes = bytes, .reals = in->reals, .i64s = in->i64s };
-    if (!r->reals && is_here(r->elements, bytes, true)) r->reals = (const double *)(const void *)bytes;
-    if (!r->i64s && is_here(r->elements, bytes, false)) r->i64s = (const int64_t *)(const void *)bytes;
+    if (!r->reals && is_float(r->elements, bytes, 52, sizeof *r->reals)) r->reals = (const double *)(const void *)bytes;
+    if (!r->i64s && is_long(r->elements, bytes)) r->i64s = (const int64_t *)(const void *)bytes;
     return true;
+}
+
+const float *reader_singles(const reader *r) {
+    return is_float(r->elements, r->bytes, 23, sizeof(float)) ? (const float *)(const void *)r->bytes : NULL;
+}
+
+float *writer_singles(const writer *w) {
+    return !w->cut && is_float(w->elements, w->bytes, 23, sizeof(float)) ? (float *)(void *)w->bytes : NULL;
 }
 
 bool writer_open(writer *w, xir_kernel *at, size_t i) {

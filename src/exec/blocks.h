@@ -44,6 +44,10 @@ typedef struct writer {
 bool reader_open(reader *r, xir_kernel *at, size_t input);
 bool writer_open(writer *w, xir_kernel *at, size_t output);
 
+/* All elements where they are, if they are stored as floats of this processor; else NULL. */
+const float *reader_singles(const reader *r);
+float       *writer_singles(const writer *w);
+
 /* Elements [from, from + n): in `room`, which has space for them, or where they are. */
 static inline const double *read_reals(const reader *r, size_t from, size_t n, double *room) {
     if (r->reals) return r->reals + from;

@@ -25,7 +25,8 @@ typedef struct depthwise {
     double          *k;                   /* [tap][channel], or [channel][tap]                 */
     run             *runs;                /* for each cell of the window along W               */
     size_t          *n_runs;
-    double          *sums;                /* LINE of each thread                               */
+    double          *sums;                /* LINE of each thread, and the rest of its desk     */
+    size_t           desk;                /* doubles that a thread needs                       */
 } depthwise;
 
 bool conv_is_depthwise(const conv *c) {
@@ -40,27 +41,83 @@ static const double *doubles_of(const depthwise *d, int64_t from, int64_t step, 
     return room;
 }
 
-/* One pixel of all channels. */
-static void add_pixel(const depthwise *d, double *sum, int64_t image, const int64_t *p, int64_t to) {
-    const conv *c = d->c;
-    const int64_t channels = c->y.dim[C];
+/* The memory of a thread that takes channels: sums, and for each tap a row, a cell, the distance to the next pixel's
+ * cell, and a line. */
+typedef struct desk {
+    double    *sum;
+    int64_t   *row, *cell;    /* row[a, b]: where the cells along W begin; < 0: outside of the image */
+    ptrdiff_t *go;
+    void      *lines;
+} desk;
+enum { DESK_ARRAYS = 4 };
+
+static desk desk_of(const depthwise *d, const pool_share *share) {
+    const int64_t taps = d->c->w.cells;
+    double *sum = d->sums + pool_thread(share) * d->desk;
+    int64_t *row = (int64_t *)(void *)(sum + LINE);
+    return (desk){ sum, row, row + taps, (ptrdiff_t *)(void *)(row + 2 * taps), row + 3 * taps };
+}
+
+/* The rows of the image that a row of the output reads. */
+static void find_rows(const conv *c, int64_t image, int64_t z, int64_t h, int64_t *row) {
+    for (int64_t a = 0; a < c->w.size[0]; a++) {
+        const int64_t deep = c->w.cell[0][z * c->w.size[0] + a];
+        for (int64_t b = 0; b < c->w.size[1]; b++) {
+            const int64_t high = c->w.cell[1][h * c->w.size[1] + b];
+            *row++ = deep < 0 || high < 0 ? -1 : image + deep * c->x.step[D] + high * c->x.step[H];
+        }
+    }
+}
+
+/* The first channel of each cell that pixel w of the row reads, < 0 outside of the image; and the distance to the cell
+ * of the next pixel. */
+static void find_cells(const conv *c, const desk *at, int64_t w) {
+    const int64_t *along = c->w.cell[2] + w * c->w.size[2], *row = at->row,
+                  go = c->w.along[2].stride * c->x.step[W];
+    for (int64_t j = 0; j < c->w.cells; row++) {
+        for (int64_t t = 0; t < c->w.size[2]; t++, j++) {
+            const bool outside = *row < 0 || along[t] < 0;
+            at->cell[j] = outside ? -1 : *row + along[t] * c->x.step[W];
+            at->go[j] = outside ? 0 : (ptrdiff_t)go;
+        }
+    }
+}
+
+/* Returns the number of pixels of a row from w on, at most n, each of which reads cells that are `stride` further than
+ * those of the previous one. */
+static int64_t even_pixels(const conv *c, int64_t w, int64_t n) {
+    const int64_t size = c->w.size[2], *along = c->w.cell[2] + w * size;
+    int64_t m = 1;
+    for (; m < n; m++) {
+        for (int64_t t = 0; t < size; t++, along++)
+            if (along[0] < 0 || along[size] != along[0] + c->w.along[2].stride) return m;
+    }
+    return m;
+}
+
+/* Channels [first, first + n) of pixels whose cells are found. */
+static void add_taps(const depthwise *d, const desk *at, int64_t first, size_t n, size_t pixels) {
+    const size_t taps = (size_t)d->c->w.cells, channels = (size_t)d->c->y.dim[C];
+    gemm_taps w = { .taps = taps, .pixels = pixels, .n = n, .k_step = channels, .k = d->k + first, .go = at->go };
+    memset(at->sum, 0, pixels * n * sizeof *at->sum);
+    if (d->x.singles) {
+        const float **lines = at->lines;
+        for (size_t t = 0; t < taps; t++) lines[t] = at->cell[t] < 0 ? zeros : d->x.singles + at->cell[t] + first;
+        d->path->add_taps[d->exact](lines, &w, at->sum);
+        return;
+    }
+    const double **lines = at->lines;
+    if (d->x.doubles) {
+        for (size_t t = 0; t < taps; t++)
+            lines[t] = at->cell[t] < 0 ? wide_zeros : d->x.doubles + at->cell[t] + first;
+        d->path->add_wide_taps[d->exact](lines, &w, at->sum);
+        return;
+    }
     double room[LINE];
-    for (int64_t first = 0; first < channels; first += LINE) {
-        const size_t n = (size_t)(channels - first < LINE ? channels - first : LINE);
-        int64_t tap[SPATIAL] = { 0 };
-        const double *k = d->k + first;
-        memset(sum, 0, n * sizeof *sum);
-        do {
-            const int64_t cell = window_cell(&c->w, &c->x, p, tap), from = image + cell + first;
-            if (d->x.singles) {
-                d->path->add_product[d->exact](cell < 0 ? zeros : d->x.singles + from, k, n, sum);
-            } else {
-                const double *x = cell < 0 ? wide_zeros : doubles_of(d, from, 1, n, room);
-                d->path->add_wide_product[d->exact](x, k, n, sum);
-            }
-            k += channels;
-        } while (next_cell(tap, c->w.size));
-        gemm_put(d->path, &d->y, to + first, sum, d->bias ? d->bias + first : NULL, n);
+    w.taps = 1;
+    for (size_t t = 0; t < taps; t++, w.k += channels) {
+        *lines = at->cell[t] < 0 ? wide_zeros : doubles_of(d, at->cell[t] + first, 1, n, room);
+        d->path->add_wide_taps[d->exact](lines, &w, at->sum);
     }
 }
 
@@ -68,12 +125,23 @@ static void add_pixel(const depthwise *d, double *sum, int64_t image, const int6
 static void take_channels(pool_share *share, size_t from, size_t to, void *user) {
     const depthwise *d = user;
     const conv *c = d->c;
-    double *sum = d->sums + pool_thread(share) * LINE;
+    const desk at = desk_of(d, share);
+    const int64_t channels = c->y.dim[C], fit = d->x.singles || d->x.doubles ? LINE / channels : 1;
     for (size_t i = from; i < to; i++) {
-        const int64_t h = c->y.dim[H], row = (int64_t)i, n = row / (h * c->y.dim[D]);
-        int64_t p[SPATIAL] = { row / h % c->y.dim[D], row % h, 0 };
-        for (; p[2] < c->y.dim[W]; p[2]++) {
-            add_pixel(d, sum, n * c->x.step[N], p, n * c->y.step[N] + pixel_offset(&c->y, p));
+        const int64_t h = (int64_t)i % c->y.dim[H], z = (int64_t)i / c->y.dim[H] % c->y.dim[D],
+                      n = (int64_t)i / (c->y.dim[H] * c->y.dim[D]),
+                      row = n * c->y.step[N] + z * c->y.step[D] + h * c->y.step[H];
+        find_rows(c, n * c->x.step[N], z, h, at.row);
+        for (int64_t w = 0, m; w < c->y.dim[W]; w += m) {
+            m = c->y.dim[W] - w;
+            m = even_pixels(c, w, m < fit ? m : fit);
+            find_cells(c, &at, w);
+            for (int64_t first = 0; first < channels; first += LINE) {
+                const size_t of = (size_t)(channels - first < LINE ? channels - first : LINE);
+                const gemm_block sums = { (size_t)m, of, of, at.sum, NULL, d->bias ? d->bias + first : NULL };
+                add_taps(d, &at, first, of, (size_t)m);
+                gemm_put_block(d->path, &d->y, row + w * c->y.step[W] + first, c->y.step[W], &sums);
+            }
         }
         if (pool_stops(share, (uint64_t)(c->y.dim[W] * c->y.dim[C] * c->w.cells))) return;
     }
@@ -105,7 +173,7 @@ static void add_runs(const depthwise *d, const run *runs, size_t n_runs, int64_t
 static void take_rows(pool_share *share, size_t from, size_t to, void *user) {
     const depthwise *d = user;
     const conv *c = d->c;
-    double *sum = d->sums + pool_thread(share) * LINE, bias[LINE];
+    double *sum = d->sums + pool_thread(share) * d->desk, bias[LINE];
     for (size_t i = from; i < to; i++) {
         const int64_t h = (int64_t)i % c->y.dim[H], z = (int64_t)i / c->y.dim[H] % c->y.dim[D],
                       plane = (int64_t)i / (c->y.dim[H] * c->y.dim[D]), o = plane % c->y.dim[C],
@@ -156,7 +224,8 @@ static bool prepare(xir_kernel *at, depthwise *d, const gemm_input *k) {
     size_t t = 0;
     int64_t tap[SPATIAL] = { 0 };
     d->k = xir_kernel_alloc(at, channels * taps + 1, sizeof *d->k);
-    d->sums = xir_kernel_alloc(at, pool_width(at), LINE * sizeof *d->sums);
+    d->desk = LINE + (d->by_channel ? (DESK_ARRAYS * taps + 7) / 8 * 8 : 0);
+    d->sums = xir_kernel_alloc(at, pool_width(at), d->desk * sizeof *d->sums);
     d->runs = xir_kernel_alloc(at, (size_t)c->y.dim[W] * along + 1, sizeof *d->runs);
     d->n_runs = xir_kernel_alloc(at, along + 1, sizeof *d->n_runs);
     if (!d->k || !d->sums || !d->runs || !d->n_runs) return false;

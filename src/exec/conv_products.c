@@ -17,6 +17,7 @@ typedef struct sliding {
     const double    *bias;       /* NULL: none                                  */
     gemm_output      y;
     bool             even;       /* pixels of an image have the same distance   */
+    bool             flat;       /* and so have those of all images in the input, and each window is one of them */
 } sliding;
 
 /* ---- windows ----------------------------------------------------------------------------------------------------- */
@@ -68,9 +69,28 @@ static void copy_pixels(const sliding *s, const int64_t *cell, const gemm_panel 
     }
 }
 
+static bool is_even(const axes *map) {
+    return (map->dim[H] == 1 || map->step[H] == map->dim[W] * map->step[W]) &&
+           (map->dim[D] == 1 || map->step[D] == map->dim[H] * map->dim[W] * map->step[W]);
+}
+
+static bool is_flat(const conv *c) {
+    for (size_t a = 0; a < SPATIAL; a++) {
+        const steps *along = &c->w.along[a];
+        if (along->stride != 1 || along->before || along->after) return false;
+    }
+    return c->w.cells == 1 && is_even(&c->x) &&
+           (c->x.dim[N] == 1 || c->x.step[N] == (int64_t)c->pixels * c->x.step[W]);
+}
+
 static void pack_windows(const void *of, const gemm_panel *panel) {
     const sliding *s = of;
     const conv *c = s->c;
+    if (s->flat) {
+        gemm_pack_matrix(s->path, &s->x, (int64_t)panel->batch * c->in * c->x.step[C], c->x.step[W], c->x.step[C],
+                         panel);
+        return;
+    }
     const size_t in = (size_t)c->in;
     gemm_panel part = *panel;
     size_t i = panel->k % in;
@@ -165,8 +185,8 @@ xir_status conv_products(xir_kernel *at, const conv *c) {
     if (!gemm_read(at, 0, &s.x) || !gemm_read(at, 1, &s.k) || !gemm_write(at, 0, c->whole, &s.y))
         return XIR_E_MEMORY;
     if (has_bias && !(s.bias = xir_kernel_reals(at, 2))) return XIR_E_MEMORY;
-    s.even = (c->y.dim[H] == 1 || c->y.step[H] == c->y.dim[W] * c->y.step[W]) &&
-             (c->y.dim[D] == 1 || c->y.step[D] == c->y.dim[H] * c->y.dim[W] * c->y.step[W]);
+    s.even = is_even(&c->y);
+    s.flat = is_flat(c);
     const size_t pixels = (size_t)c->y.dim[N] * c->pixels, out = (size_t)c->out;
     const bool rows = c->y.step[C] == 1 && (c->groups == 1 || out >= s.path->broad);
     const gemm g = {

@@ -119,7 +119,8 @@ TARGET static void PATH(narrow)(const gemm_block *b, float *out, ptrdiff_t out_s
     }
 }
 
-/* sum[i] += x[i] * k, and x[i] * k[i], for x of a type; VECTOR_OF(from) and NUMBER_OF(from) read it as doubles. */
+/* sum[i] += x[i] * k, and the sums of some taps, for x of a type; VECTOR_OF(from) and NUMBER_OF(from) read it as
+ * doubles. The sums of some pixels stay in registers until all taps are added. */
 #define ADDS(name, type, exact, VECTOR_OF, NUMBER_OF)                                                                \
     TARGET static void PATH(name##scaled_##exact)(const type *x, double k, size_t n, double *sum) {                  \
         const VECTOR same = SAME(k);                                                                                 \
@@ -127,11 +128,34 @@ TARGET static void PATH(narrow)(const gemm_block *b, float *out, ptrdiff_t out_s
         for (; n - i >= LANES; i += LANES) STORE(sum + i, PATH(add)(VECTOR_OF(x + i), same, LOAD(sum + i), exact));  \
         for (; i < n; i++) sum[i] += NUMBER_OF(x + i) * k;                                                           \
     }                                                                                                                \
-    TARGET static void PATH(name##product_##exact)(const type *x, const double *k, size_t n, double *sum) {          \
+    INLINED void PATH(name##pixels_##exact)(const size_t pixels, const type *const *x, const gemm_taps *w, size_t q,  \
+                                            double *out) {                                                           \
         size_t i = 0;                                                                                                \
-        for (; n - i >= LANES; i += LANES)                                                                           \
-            STORE(sum + i, PATH(add)(VECTOR_OF(x + i), LOAD(k + i), LOAD(sum + i), exact));                          \
-        for (; i < n; i++) sum[i] += NUMBER_OF(x + i) * k[i];                                                        \
+        for (; w->n - i >= LANES; i += LANES) {                                                                      \
+            VECTOR sum[TAPS_PIXELS];                                                                                 \
+            const double *k = w->k + i;                                                                              \
+            UNROLLED for (size_t p = 0; p < pixels; p++) sum[p] = LOAD(out + p * w->n + i);                          \
+            for (size_t t = 0; t < w->taps; t++, k += w->k_step) {                                                   \
+                const type *from = x[t] + (ptrdiff_t)q * w->go[t] + i;                                               \
+                const VECTOR factor = LOAD(k);                                                                       \
+                UNROLLED for (size_t p = 0; p < pixels; p++, from += w->go[t])                                       \
+                    sum[p] = PATH(add)(VECTOR_OF(from), factor, sum[p], exact);                                      \
+            }                                                                                                        \
+            UNROLLED for (size_t p = 0; p < pixels; p++) STORE(out + p * w->n + i, sum[p]);                          \
+        }                                                                                                            \
+        for (; i < w->n; i++) {                                                                                      \
+            for (size_t p = 0; p < pixels; p++) {                                                                    \
+                double *sum = out + p * w->n + i;                                                                    \
+                for (size_t t = 0; t < w->taps; t++)                                                                 \
+                    *sum += NUMBER_OF(x[t] + (ptrdiff_t)(q + p) * w->go[t] + i) * w->k[t * w->k_step + i];           \
+            }                                                                                                        \
+        }                                                                                                            \
+    }                                                                                                                \
+    TARGET static void PATH(name##taps_##exact)(const type *const *x, const gemm_taps *w, double *sum) {             \
+        size_t q = 0;                                                                                                \
+        for (; w->pixels - q >= TAPS_PIXELS; q += TAPS_PIXELS, sum += TAPS_PIXELS * w->n)                            \
+            PATH(name##pixels_##exact)(TAPS_PIXELS, x, w, q, sum);                                                   \
+        for (; q < w->pixels; q++, sum += w->n) PATH(name##pixels_##exact)(1, x, w, q, sum);                         \
     }
 ADDS(, float, 0, WIDEN, (double)from_single)
 ADDS(, float, 1, WIDEN, (double)from_single)
@@ -155,9 +179,9 @@ static const gemm_path PATH(path) = {
     .tile = { { NAMES(1, 0), NAMES(2, 0), NAMES(4, 0), LAST(0) }, { NAMES(1, 1), NAMES(2, 1), NAMES(4, 1), LAST(1) } },
     .widen = PATH(widen), .widen_rows = PATH(widen_rows), .copy_rows = PATH(copy_rows), .interleave = PATH(interleave),
     .interleave_doubles = PATH(interleave_doubles), .narrow = PATH(narrow),
-    .add_scaled = { PATH(scaled_0), PATH(scaled_1) }, .add_product = { PATH(product_0), PATH(product_1) },
+    .add_scaled = { PATH(scaled_0), PATH(scaled_1) }, .add_taps = { PATH(taps_0), PATH(taps_1) },
     .add_wide_scaled = { PATH(wide_scaled_0), PATH(wide_scaled_1) },
-    .add_wide_product = { PATH(wide_product_0), PATH(wide_product_1) },
+    .add_wide_taps = { PATH(wide_taps_0), PATH(wide_taps_1) },
 };
 
 #undef INLINED

@@ -17,6 +17,7 @@
 
 enum { GEMM_MOST_TALL = 8, GEMM_MOST_BROAD = 24, GEMM_MOST_LINES = 8 };
 enum { TILE_ROWS = 4, TILE_VECTORS = 3 };   /* a tile exists for 1, 2, 4 and 8 rows, of 1 to 3 vectors */
+enum { TAPS_PIXELS = 4 };                   /* whose sums over taps are in registers at a time */
 
 /* sum[i * step + j] of a tile += the products of `depth` columns of a left panel, of `tall` rows, with as many rows of
  * a right panel, of `broad` columns; `begin`: = instead of +=. */
@@ -31,6 +32,14 @@ typedef struct gemm_block {
 /* Rounds them to fp32, into out[row * out_step + column]. */
 typedef void gemm_narrow(const gemm_block *block, float *out, ptrdiff_t out_step);
 
+/* The taps of a window over each of n channels, at `pixels` neighbouring places: sum[q * n + i] of pixel q gets
+ * x[t][q * go[t] + i] * k[t * k_step + i] added for tap after tap. */
+typedef struct gemm_taps {
+    size_t           taps, pixels, n, k_step;
+    const double    *k;
+    const ptrdiff_t *go;
+} gemm_taps;
+
 typedef struct gemm_path {
     const char *name;
     size_t      tall, broad, lanes;                      /* of panels; numbers of a vector             */
@@ -44,11 +53,11 @@ typedef struct gemm_path {
     void      (*interleave)(const float *const *from, size_t n, double *out, size_t unit);
     void      (*interleave_doubles)(const double *const *from, size_t n, double *out, size_t unit);
     gemm_narrow *narrow;
-    /* sum[i] += x[i] * k, and x[i] * k[i]; [exact]. */
+    /* sum[i] += x[i] * k; and the products of some pixels with all taps; [exact]. */
     void      (*add_scaled[2])(const float *x, double k, size_t n, double *sum);
-    void      (*add_product[2])(const float *x, const double *k, size_t n, double *sum);
+    void      (*add_taps[2])(const float *const *x, const gemm_taps *w, double *sum);
     void      (*add_wide_scaled[2])(const double *x, double k, size_t n, double *sum);
-    void      (*add_wide_product[2])(const double *x, const double *k, size_t n, double *sum);
+    void      (*add_wide_taps[2])(const double *const *x, const gemm_taps *w, double *sum);
 } gemm_path;
 
 /* The fastest path of this processor; or, for tests, what the environment names (XIR_EXEC_PATH=plain, avx2, avx512,

@@ -78,9 +78,38 @@ MAP_NUMBERS (clamp_scalar, limit(x, a->min, a->max),                       limit
 MAP_NUMBERS (floor,        floor(x),                                       x)
 MAP_NUMBERS (hardtanh,     limit(x, a->min_val, a->max_val),               limit_i64(x, a->min_val, a->max_val))
 MAP_NUMBERS (neg,          -x,                                             wrap_sub(0, x))
-MAP_NUMBERS (relu,         relu(x, a->alpha, a->max_value, a->threshold),  relu_whole(x, a->max_value, a->threshold))
+MAP_BOTH    (relu,         relu(x, a->alpha, a->max_value, a->threshold),  relu_whole(x, a->max_value, a->threshold))
 MAP_NUMBERS (round,        nearbyint(x),                                   x)
 MAP_NUMBERS (sign,         x > 0 ? 1 : x < 0 ? -1 : 0,                     (x > 0) - (x < 0))
+
+/* ---- ReLU of fp32 that has no slope: the result is the number, a limit or 0, so it needs no double; NaN stays ---- */
+
+typedef struct relu_limits { const float *x; float *y; float max_value, threshold; } relu_limits;
+
+static void relu_block(size_t from, size_t n, void *user) {
+    const relu_limits *r = user;
+    const float *restrict in = r->x + from, max_value = r->max_value, threshold = r->threshold;
+    float *restrict out = r->y + from;
+    for (size_t i = 0; i < n; i++) out[i] = in[i] < threshold ? 0 : in[i];
+    if (max_value == INFINITY) return;
+    for (size_t i = 0; i < n; i++) out[i] = in[i] >= max_value ? max_value : out[i];
+}
+
+static bool is_single(double v) { return (double)(float)v == v; }
+
+static xir_status run_relu(xir_kernel *at) {
+    const xir_relu_attrs *a = xir_kernel_attrs(at);
+    const xir_type *type = xir_kernel_output_type(at, 0);
+    reader x;
+    writer y;
+    int64_t n;
+    if (xir_type_elements(type, &n) || a->alpha != 0 || !is_single(a->max_value) || !is_single(a->threshold))
+        return map_elements(at, relu_reals, relu_i64s);
+    if (!reader_open(&x, at, 0) || !writer_open(&y, at, 0)) return XIR_E_MEMORY;
+    relu_limits r = { reader_singles(&x), writer_singles(&y), (float)a->max_value, (float)a->threshold };
+    if (!r.x || !r.y) return map_elements(at, relu_reals, relu_i64s);
+    return spread_blocks(at, (size_t)n, relu_block, &r);
+}
 
 /* ---- PReLU: one slope for all negative numbers, or one for each channel ----------------------------------------- */
 

@@ -15,7 +15,7 @@ typedef void i64_map(const int64_t *restrict in, int64_t *restrict out, size_t n
 xir_status map_elements(xir_kernel *at, real_map *of_reals, i64_map *of_integers);
 
 /* One line for each class: its formula in `x`, with the attributes in `a`. MAP_NUMBERS has a second formula for
- * integers. */
+ * integers; MAP_BOTH makes the same loops, for a kernel that the file has itself. */
 #define MAP_LOOP(id, name, number, formula)                                                                          \
     static void id##name(const number *restrict in, number *restrict out, size_t n, const void *attrs) {             \
         const xir_##id##_attrs *a = attrs;                                                                           \
@@ -28,9 +28,11 @@ xir_status map_elements(xir_kernel *at, real_map *of_reals, i64_map *of_integers
 #define MAP_REALS(id, formula)                                                                                       \
     MAP_LOOP(id, _reals, double, formula)                                                                            \
     static xir_status run_##id(xir_kernel *at) { return map_elements(at, id##_reals, NULL); }
-#define MAP_NUMBERS(id, formula, integers)                                                                           \
+#define MAP_BOTH(id, formula, integers)                                                                              \
     MAP_LOOP(id, _reals, double, formula)                                                                            \
-    MAP_LOOP(id, _i64s, int64_t, integers)                                                                           \
+    MAP_LOOP(id, _i64s, int64_t, integers)
+#define MAP_NUMBERS(id, formula, integers)                                                                           \
+    MAP_BOTH(id, formula, integers)                                                                                  \
     static xir_status run_##id(xir_kernel *at) { return map_elements(at, id##_reals, id##_i64s); }
 
 /* Wrapping integer arithmetic, as for stored integers. */

@@ -57,10 +57,10 @@ static void put_row(const picking *k, size_t to, int64_t at) {
     else carry_at(k->m, (int64_t)to, at, k->last, (int64_t)k->row, k->new_element);
 }
 
-/* Returns the position of row r in the input, without its elements; NEW if it is not in it. */
-static int64_t row_at(const picking *k, size_t r) {
+/* Returns the position of place r of the first `dims` dims in the input; NEW if it is not in it. */
+static int64_t place_at(const picking *k, size_t dims, size_t r) {
     int64_t at = k->p->base;
-    for (size_t d = k->outer; d-- > 0; r /= k->p->dims[d]) {
+    for (size_t d = dims; d-- > 0; r /= k->p->dims[d]) {
         const int64_t add = k->p->from[d][r % k->p->dims[d]];
         if (add == NEW) return NEW;
         at += add;
@@ -73,10 +73,16 @@ static int64_t row_at(const picking *k, size_t r) {
 enum { FEW_STEPS = 96, STEPS_PICKED = 3, STEPS_PLACED = 8 };
 
 static void put_rows(pool_share *share, size_t from, size_t to, void *user) {
+    static const int64_t one[] = { 0 };
     const picking *k = user;
-    size_t steps = 0;
+    const size_t few = k->outer ? k->outer - 1 : 0, n = k->outer ? k->p->dims[few] : 1;
+    const int64_t *table = k->outer ? k->p->from[few] : one;
+    int64_t base = 0;
+    size_t steps = 0, i = from % n;
     for (size_t r = from; r < to; r++) {
-        const int64_t at = row_at(k, r);
+        if (r == from || i == 0) base = place_at(k, few, r / n);
+        const int64_t at = base == NEW || table[i] == NEW ? NEW : base + table[i];
+        i = i + 1 == n ? 0 : i + 1;
         if (at == NEW) put_copies(k->m->to + r * k->row * k->m->size, k->m->size, k->row, k->new_element);
         else           put_row(k, r * k->row, at);
         steps += k->row;
@@ -175,7 +181,7 @@ static void put_block(size_t from, size_t n, void *user) {
     int64_t places[BLOCK];
     for (size_t i = 0, some; i < n; i += some) {
         const size_t r = (from + i) / k->row, first = (from + i) % k->row;
-        const int64_t at = row_at(k, r);
+        const int64_t at = place_at(k, k->outer, r);
         some = at_most(k->row - first, n - i);
         for (size_t j = 0; j < some; j++)
             places[i + j] = at == NEW || k->last[first + j] == NEW ? NEW : at + k->last[first + j];

@@ -42,8 +42,9 @@ static void *find(rooms *r, size_t size, bool is_blob) {
 
 /* Keeps the newest blocks, at most n, that fit. */
 static void shrink(rooms *r, size_t n, dropped *out) {
+    const size_t unused = r->most - r->used, fits = unused > r->spare ? unused : r->spare;
     size_t gone = 0;
-    while (gone < r->n && (r->n - gone > n || r->kept_bytes > r->most - r->used))
+    while (gone < r->n && (r->n - gone > n || r->kept_bytes > fits))
         r->kept_bytes -= r->kept[gone++].size;
     memcpy(out->blocks, r->kept, gone * sizeof r->kept[0]);
     out->n = gone;
@@ -84,7 +85,7 @@ static void undo_use(rooms *r, size_t size) {
     pthread_mutex_lock(&r->lock);
     r->used -= size;
     r->most = r->used;
-    shrink(r, MOST_ROOMS, &d);
+    shrink(r, 0, &d);
     pthread_mutex_unlock(&r->lock);
     drop_all(r, &d);
 }
@@ -141,4 +142,59 @@ void rooms_give_blob(rooms *r, blob *data) {
 void rooms_close(rooms *r) {
     while (r->n) drop(r, &r->kept[--r->n]);
     pthread_mutex_destroy(&r->lock);
+}
+
+/* ---- from run to run --------------------------------------------------------------------------------------------- */
+
+struct rooms_left {
+    kept_room kept[MOST_ROOMS];
+    size_t    n;
+};
+
+static void free_left(xir_context *ctx) {
+    const rooms own = { .alloc = &ctx->alloc };
+    struct rooms_left *left = ctx->left;
+    if (!left) return;
+    while (left->n) drop(&own, &left->kept[--left->n]);
+    mem_free(&ctx->alloc, left, sizeof *left);
+}
+
+/* Takes what the context has, for NULL; else gives it `left`, unless it has some already. Returns what the caller has
+ * now. */
+static struct rooms_left *exchange(xir_context *ctx, struct rooms_left *left) {
+    pthread_mutex_lock(&ctx->lock);
+    struct rooms_left *was = ctx->left;
+    if (!was || !left) {
+        ctx->left = left;
+        ctx->free_left = free_left;
+        left = was;
+    }
+    pthread_mutex_unlock(&ctx->lock);
+    return left;
+}
+
+void rooms_open_for_run(rooms *r, xir_context *ctx, meter *limit) {
+    rooms_open(r, &ctx->alloc, limit);
+    if (limit) return;
+    r->spare = SPARE;
+    if (!(r->left = exchange(ctx, NULL))) return;
+    r->n = r->left->n;
+    memcpy(r->kept, r->left->kept, r->n * sizeof r->kept[0]);
+    for (size_t i = 0; i < r->n; i++) r->kept_bytes += r->kept[i].size;
+}
+
+void rooms_close_run(rooms *r, xir_context *ctx) {
+    struct rooms_left *left = r->left ? r->left
+        : r->n && !r->meter ? mem_new(&ctx->alloc, sizeof *left) : NULL;
+    if (left) {
+        dropped d;
+        r->used = r->most = 0;
+        shrink(r, MOST_ROOMS, &d);
+        drop_all(r, &d);
+        left->n = r->n;
+        memcpy(left->kept, r->kept, r->n * sizeof r->kept[0]);
+        if (!(left = exchange(ctx, left))) r->n = 0;
+    }
+    if (left) mem_free(&ctx->alloc, left, sizeof *left);
+    rooms_close(r);
 }

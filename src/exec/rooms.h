@@ -3,16 +3,20 @@
 
 /* Memory that a run uses again: fresh pages cost more than filling them, because the system clears them first. Large
  * blocks of kernels and arrays that are no longer needed are kept for the next op that asks for their size. What is
- * kept and what is in use together never exceed the most that was in use at one moment, so a run takes no more memory
- * than without. Several threads of a run may call these at once, but for opening and closing. */
+ * kept and what is in use together never exceed the most that was in use at one moment, or what is kept takes at most
+ * `spare` bytes: none if memory is limited, so that such a run takes no more than without.
+ *
+ * At its end a run of a network leaves its spare blocks to the next run of the context. Several threads of a run may
+ * call these functions at once, but for opening and closing. */
 #ifndef EXEC_ROOMS_H
 #define EXEC_ROOMS_H
 
 #include <pthread.h>
 #include "blob.h"
+#include "context.h"
 #include "meter.h"
 
-enum { MOST_ROOMS = 32 };
+enum { MOST_ROOMS = 128, SPARE = 32 << 20 };
 
 typedef struct kept_room {
     void  *block;      /* a blob, or bytes of the allocator */
@@ -25,8 +29,9 @@ typedef struct rooms {
     meter    *meter;              /* NULL: no limit                   */
     kept_room kept[MOST_ROOMS];   /* the oldest first */
     size_t    n;
-    size_t    kept_bytes, used, most;
+    size_t    kept_bytes, used, most, spare;
     pthread_mutex_t lock;         /* held while the members above are used */
+    struct rooms_left *left;      /* what was taken over from the last run, empty; or NULL */
 } rooms;
 
 /* The meter, which may be NULL, must exist until the rooms are closed. */
@@ -41,5 +46,10 @@ blob *rooms_take_blob(rooms *r, const xir_allocator *alloc, uint64_t size);
 void  rooms_give_blob(rooms *r, blob *data);
 /* Frees what is kept. */
 void  rooms_close(rooms *r);
+
+/* The same for a run of a network, which takes over what the last run of the context has left, and leaves at most SPARE
+ * bytes; with a limit nothing of this. */
+void  rooms_open_for_run(rooms *r, xir_context *ctx, meter *limit);
+void  rooms_close_run(rooms *r, xir_context *ctx);
 
 #endif

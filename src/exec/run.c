@@ -176,7 +176,7 @@ static void clean_up(runner *r) {
     ahead_close(&r->ahead);
     for (size_t i = 0; r->values && i < r->n_values; i++) release(r, &r->values[i]);
     planned_close(&r->planned);
-    rooms_close(&r->rooms);
+    rooms_close_run(&r->rooms, r->net->ctx);
     mem_free(alloc, r->first, (r->net->n_slots + (size_t)1) * sizeof *r->first);
     mem_free(alloc, r->values, (r->n_values + 1) * sizeof *r->values);
     if (r->fates) mem_free(alloc, r->fates, r->net->n_slots + (size_t)1);
@@ -382,7 +382,7 @@ xir_status run_open(runner *r, const xir_network *net, const xir_array *const *i
     r->memory = XIR_INIT(xir_run_memory);
     r->limit = r->options.max_memory ? meter_open(&net->ctx->alloc, r->options.max_memory) : NULL;
     if (r->options.max_memory && !r->limit) return diag_memory(why);
-    rooms_open(&r->rooms, &net->ctx->alloc, r->limit);
+    rooms_open_for_run(&r->rooms, net->ctx, r->limit);
     if (r->options.max_work) r->within.work = r->options.max_work;
     r->within.rooms = &r->rooms;
     r->within.cancel = r->options.cancel;

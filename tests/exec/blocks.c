@@ -208,6 +208,35 @@ static const shape pairs[][3] = {
     { { 2, { 1, 1 } },        { 2, { 4, 0 } },         { 2, { 4, 0 } }         },
 };
 
+/* ReLU of fp32 needs no doubles; with doubles it has the same bits. 0.1 is rounded in fp32. */
+static void relu_of_singles_is_that_of_doubles(void **state) {
+    (void)state;
+    static const char *const attrs[] = {
+        "threshold=0", "max_value=6", "threshold=1.5", "max_value=0.5 threshold=-0.5", "max_value=-1 threshold=1",
+        "max_value=0.1", "threshold=0.1", "alpha=0.25",
+    };
+    char story[300];
+    for (size_t i = 0; i < COUNT(attrs); i++) {
+        for (size_t size = 1; size < 4000; size += size < 20 ? 1 : 997) {
+            snprintf(story, sizeof story, "x: fp32 %zu; s = ReLU x [%s]; d = Cast x [target_dtype=fp64,%zu]; "
+                     "e = ReLU d [%s]; f = Cast e [target_dtype=fp32,%zu]; out s f", size, attrs[i], size, attrs[i], size);
+            xir_network *net = story_net(story);
+            xir_value *value;
+            assert_int_equal(xir_network_inputs(net, &value, 1), 1);
+            xir_array *x = some_array(xir_value_type(value), true), *out[2];
+            const xir_array *in[] = { x };
+            if (xir_network_run(net, in, 1, out, 2, NULL, why) != XIR_OK) fail_msg("%s does not run", story);
+            size_t bytes;
+            const void *found = xir_array_data(out[0], &bytes);
+            assert_int_equal(bytes, size * sizeof(float));
+            if (memcmp(found, xir_array_data(out[1], NULL), bytes)) fail_msg("%s: the outputs differ", story);
+            for (size_t o = 0; o < 2; o++) xir_array_free(out[o]);
+            xir_array_free(x);
+            xir_network_free(net);
+        }
+    }
+}
+
 static void functions_of_two_numbers(void **state) {
     (void)state;
     static const char *const calls[] = {
@@ -563,6 +592,7 @@ static void transpositions(void **state) {
 GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_of_a_number),
+        cmocka_unit_test(relu_of_singles_is_that_of_doubles),
         cmocka_unit_test(functions_of_two_numbers),
         cmocka_unit_test(squares_are_those_of_pow),
         cmocka_unit_test(norms_along_an_axis),

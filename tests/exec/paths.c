@@ -330,6 +330,17 @@ static void depthwise(void **state) {
     }
 }
 
+/* Each window is a pixel, so that images are matrices; but not if it has a border or a stride. */
+static void pointwise(void **state) {
+    (void)state;
+    for (int i = 0; i < CASES; i++) {
+        shape s = { .first = i / 2 % 2, .n = from_to(1, 3), .h = from_to(1, 9), .w = from_to(1, 30),
+                    .in = from_to(1, 40), .groups = i % 3 ? 1 : from_to(1, 4), .out = from_to(1, 30), .size = 1,
+                    .stride = i % 6 == 5 ? 2 : 1, .pad = i % 6 == 4, .dilation = from_to(1, 2) };
+        convolve(i, s, i % 7 ? (i % 5 ? SINGLE : DOUBLE) : (kind)(i % KINDS), i % 3 < 2 && i % 7, i % 4 < 2);
+    }
+}
+
 /* Elements that become doubles while panels are copied. */
 static void element_types(void **state) {
     (void)state;
@@ -402,7 +413,9 @@ static void attention(void **state) {
                 score[k] *= 1 / sqrt((double)size);
                 if (score[k] > most || isnan(score[k])) most = score[k];
             }
-            for (int64_t k = 0; k < keys; k++) sum += score[k] = exp(score[k] - most);
+            const bool sees = most != -(double)INFINITY;     /* else all weights are 0 */
+            for (int64_t k = 0; k < keys; k++) sum += score[k] = sees ? exp(score[k] - most) : 0;
+            if (!sees) sum = 1;
             for (int64_t k = 0; k < keys; k++) {
                 const double product = score[k] * at(&p, 2, (from + k) * values + v);
                 mean += product;
@@ -520,6 +533,7 @@ GROUP {
         cmocka_unit_test(edges),
         cmocka_unit_test(convolutions),
         cmocka_unit_test(depthwise),
+        cmocka_unit_test(pointwise),
         cmocka_unit_test(element_types),
         cmocka_unit_test(transposed),
         cmocka_unit_test(attention),

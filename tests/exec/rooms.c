@@ -172,12 +172,88 @@ static void products_convert_no_tensor_as_a_whole(void **state) {
     }
 }
 
+/* A network of blocks of many sizes: 90 to 720 KB. */
+static const char *const sizes = "x: fp32 100 225; a = ReLU x; b = Concat a a [axis=0]; c = Sigmoid b; "
+                                 "d = Concat c b [axis=0]; e = Sigmoid d; f = Concat e d [axis=0]; y = Sum f [dim=0]; out y";
+
+/* Runs it in a context of its own, with a limit of memory unless it is 0. Returns the large blocks that were made. */
+static size_t run_sizes(counted *c, const xir_network *net, const xir_array *in, uint64_t max_memory,
+                        xir_diags *findings) {
+    const xir_run_options how = XIR_INIT(xir_run_options, .max_memory = max_memory);
+    xir_array *out = NULL;
+    c->large = 0;
+    DOES(xir_network_run(net, &in, 1, &out, 1, &how, findings));
+    xir_array_free(out);
+    return c->large;
+}
+
+static void the_next_run_has_what_the_last_one_left(void **state) {
+    (void)state;
+    counted c = { 0 };
+    const xir_allocator alloc = { .resize = resize, .user = &c };
+    xir_context *own = xir_context_new(&alloc);
+    xir_network *net = story_net_in(own, sizes);
+    xir_diags *findings = xir_diags_new(own);
+    xir_value *value;
+    assert_int_equal(xir_network_inputs(net, &value, 1), 1);
+    xir_array *in = xir_array_random(own, xir_value_type(value), 1, findings);
+    const size_t limited = run_sizes(&c, net, in, 1 << 24, findings), before = c.there;
+    assert_true(limited >= 5);
+    assert_int_equal(run_sizes(&c, net, in, 1 << 24, findings), limited);
+    assert_int_equal(c.there, before);                /* a run with a limit leaves nothing */
+    assert_true(run_sizes(&c, net, in, 0, findings) >= 5);
+    const size_t after = c.there;
+    assert_true(after > before + 90000 * 5);
+    for (int i = 0; i < 3; i++) assert_int_equal(run_sizes(&c, net, in, 0, findings), 0);
+    assert_int_equal(c.there, after);
+    assert_int_equal(run_sizes(&c, net, in, 1 << 24, findings), limited);   /* nor does it have anything */
+    /* Two runs at once: what is left is that of the first one that ends. */
+    xir_run_state *runs[2];
+    for (size_t i = 0; i < COUNT(runs); i++) {
+        const xir_op *op;
+        assert_non_null(runs[i] = xir_run_new(net, (const xir_array *const[]){ in }, 1, NULL, findings));
+        do DOES(xir_run_step(runs[i], &op, findings)); while (op);
+    }
+    for (size_t i = 0; i < COUNT(runs); i++) xir_run_free(runs[i]);
+    assert_int_equal(run_sizes(&c, net, in, 0, findings), 0);
+    xir_array_free(in);
+    xir_diags_free(findings);
+    xir_network_free(net);
+    xir_context_free(own);
+    assert_int_equal(c.there, 0);
+}
+
+/* At most 32 MiB: one of two blocks of 24 MB. */
+static void little_is_left(void **state) {
+    (void)state;
+    counted c = { 0 };
+    const xir_allocator alloc = { .resize = resize, .user = &c };
+    xir_context *own = xir_context_new(&alloc);
+    xir_network *net = story_net_in(own, "x: fp32 3000 1000; a = Concat x x [axis=0]; b = ReLU a; y = Sum b [dim=0]; "
+                                         "out y");
+    xir_diags *findings = xir_diags_new(own);
+    xir_value *value;
+    assert_int_equal(xir_network_inputs(net, &value, 1), 1);
+    xir_array *in = xir_array_random(own, xir_value_type(value), 1, findings);
+    const size_t before = c.there;
+    (void)run_sizes(&c, net, in, 0, findings);
+    const size_t left = c.there - before;
+    if (left < 24000000 || left > (32 << 20) + 100000) fail_msg("%zu bytes are left", left);
+    xir_array_free(in);
+    xir_diags_free(findings);
+    xir_network_free(net);
+    xir_context_free(own);
+    assert_int_equal(c.there, 0);
+}
+
 GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_kept_never_adds_to_the_peak),
         cmocka_unit_test(a_block_comes_back),
         cmocka_unit_test(what_is_refused_changes_nothing),
         cmocka_unit_test(layers_use_the_same_memory),
+        cmocka_unit_test(the_next_run_has_what_the_last_one_left),
+        cmocka_unit_test(little_is_left),
         cmocka_unit_test(products_convert_no_tensor_as_a_whole),
     };
     return RUN_GROUP(tests);

@@ -61,6 +61,7 @@ void context_retain(xir_context *ctx) { atomic_fetch_add_explicit(&ctx->referenc
 
 void xir_context_free(xir_context *ctx) {
     if (!ctx || atomic_fetch_sub_explicit(&ctx->references, 1, memory_order_acq_rel) != 1) return;
+    if (ctx->free_left) ctx->free_left(ctx);
     pool_free(&ctx->pool);
     text_table_free(&ctx->keys);
     mem_free(&ctx->alloc, (void *)ctx->by_key, ctx->by_key_room * sizeof *ctx->by_key);

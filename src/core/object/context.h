@@ -122,6 +122,8 @@ struct xir_context {
     struct pass_scope *scopes;      /* settings of runs that are current in some thread, newest first; with `lock` */
     run_op_fn        *run_op;       /* set by the executor; NULL until then                        */
     op_items_fn      *op_items;     /* set by the ops                                              */
+    struct rooms_left *left;        /* memory of a run that the executor keeps for the next one; with `lock` */
+    void            (*free_left)(xir_context *ctx);   /* set with it                                      */
     composed_functions composed;    /* of classes with a COMPOSED row: set by the graph and the executor */
     bool              as_calls;     /* texts of DeepX have no definitions but blocks                */
 };
