@@ -64,6 +64,7 @@ size_t text_ops(const char *text, size_t size);
 /* The tables, each in the file of its name. */
 extern const bench_case bytes_cases[];
 extern const bench_case compare_cases[];
+extern const bench_case composed_cases[];
 extern const bench_case draw_cases[];
 extern const bench_case equal_cases[];
 extern const bench_case exec_cases[];

@@ -32,6 +32,7 @@
 static const bench_case *const tables[] = {
     bytes_cases,
     compare_cases,
+    composed_cases,
     equal_cases,
     exec_cases,
     files_cases,

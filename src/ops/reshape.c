@@ -190,6 +190,7 @@ xir_status reshape_infer(xir_infer *at) {
     const xir_type *input = xir_infer_input(at, 0);
     dim_list dims, to;
     xir_status status = need_movable(at, 1);
+    if (!status && list_checkable(at)) status = need_few_dims(at, 1);
     if (!status) status = check_layout(at);
     if (!status && is_tiled(at) && !has_list(at)) return retile(at, true);
     if (!status) status = shape_of(at, &dims);

@@ -78,6 +78,7 @@ xir_status transpose_infer(xir_infer *at) {
     const xir_layout *layout = a->layout;
     dim_list to, from, dims;
     xir_status status = need_movable(at, 1);
+    if (!status) status = need_few_dims(at, 1);
     if (status) return status;
     if (!make_order(at, &to, &from)) return XIR_E_MEMORY;
     status = read_order(at, to.data, from.data);

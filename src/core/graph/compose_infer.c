@@ -119,12 +119,20 @@ static xir_status report(asking *a, const compose_part *p, xir_status status) {
     return status;
 }
 
-static void keep(asking *a, const compose_part *p, const xir_infer *q) {
-    for (uint32_t i = 0; i < p->n_results; i++) {
-        xir_value *v = &a->own[p->first + i];
-        *v = (xir_value){ .type = q->out[i], .from = value_from(&a->plain) };
-        a->w.now[p->first + i] = v;
+static void keep(asking *a, uint32_t value, const xir_type *type) {
+    xir_value *v = &a->own[value];
+    *v = (xir_value){ .type = type, .from = value_from(&a->plain) };
+    a->w.now[value] = v;
+}
+
+/* The type of the only result of a part, if it follows without a question; otherwise NULL. */
+static const xir_type *known_type(asking *a, const compose_part *p, unsigned target) {
+    const compose_part *like = p->like ? &a->w.c->parts[p->like - 1] : NULL;
+    if (like) {
+        const uintptr_t key = infer_key_of(a->w.now[p->operands[0].value]);
+        if (!(key & 1) && key == infer_key_of(a->w.now[like->operands[0].value])) return a->w.now[like->first]->type;
     }
+    return compose_floats(&a->w, p, target);
 }
 
 bool asking_left_out(const asking *a, const compose_part *p) {
@@ -133,14 +141,20 @@ bool asking_left_out(const asking *a, const compose_part *p) {
 
 xir_status asking_infer(asking *a, asking_more_fn *more, void *user, const compose_part **failed) {
     const composition *c = a->w.c;
+    const unsigned target = xir_target_kind_of(a->at->target);
     xir_status status = XIR_OK;
     for (uint32_t i = 0; i < c->n_parts && !status; i++) {
         const compose_part *p = &c->parts[i];
         if (compose_is_left_out(&a->w, p)) continue;
+        const xir_type *known = more ? NULL : known_type(a, p, target);
+        if (known) {
+            keep(a, p->first, known);
+            continue;
+        }
         xir_infer q;
         status = infer_part(a, p, &q, NULL);
         if (status) *failed = p;
-        else keep(a, p, &q);
+        for (uint32_t k = 0; k < p->n_results && !status; k++) keep(a, p->first + k, q.out[k]);
         if (!status && more) status = more(a, p, &q, user);
         infer_end(&q);
     }

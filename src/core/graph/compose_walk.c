@@ -37,7 +37,9 @@ bool compose_begin(compose_walk *w, object_pool *pool, xir_context *ctx, const x
     w->n_inputs = 0;
     w->fault.status = XIR_OK;
     w->fault.field = NULL;
-    w->number_element = w->number_type = NULL;
+    w->number_element = w->number_type = w->floats = NULL;
+    for (size_t i = 0; i < COMPOSE_PLAIN; i++) w->plain[i] = NULL;
+    w->n_plain = 0;
     w->used = 0;
     w->now = w->few;
     w->inputs = w->few_inputs;
@@ -242,6 +244,7 @@ _Static_assert(sizeof(xir_str) == 16 && sizeof(xir_i64s) == 16 && sizeof(xir_map
 static xir_status check_field(compose_walk *w, const compose_part *p, const compose_setting *s, const void *body) {
     const xir_field *f = s->to;
     const void *at = body_at(body, f);
+    if (f->kind == XIR_KIND_I64S || f->kind == XIR_KIND_REALS) return XIR_OK;   // without bounds
     if (f->kind == XIR_KIND_REF ? ref_is_good(f, *(const xir_object *const *)at) : number_is_good(f, at)) return XIR_OK;
     if (field_check(p->cls, f, body, XIR_STR(""), XIR_STR(""), NULL) == XIR_OK) return XIR_OK;
     xir_diags *found = xir_diags_new(w->ctx);
@@ -280,6 +283,85 @@ static xir_status compose_body(compose_walk *w, const compose_part *p) {
 xir_status compose_enter(compose_walk *w, const compose_part *p) {
     const xir_status status = compose_body(w, p);
     return status ? status : gather(w, p);
+}
+
+/* ---- types that follow without a question ----------------------------------------------------------------------- */
+
+/* A layout has one letter for each axis if it has no tiles. */
+static bool is_plain(compose_walk *w, const xir_type *type) {
+    const xir_tensor_type *t = xir_type_as_tensor(type);
+    if (!t || t->head.absent || t->head.extra || t->merged_distrs.size ||
+        xir_layout_text(t->layout).size != t->shape.size || xir_layout_is_layouted(t->layout)) return false;
+    const xir_type *element = xir_type_element(type);
+    if (element == w->floats) return true;
+    if (xir_type_kind_of(element) != XIR_TYPE_FLOAT || !element_readable(element)) return false;
+    w->floats = element;
+    return true;
+}
+
+/* Returns true for a plain tensor of floats. The types of a composition are few. */
+static bool is_of_floats(compose_walk *w, const xir_type *type) {
+    for (size_t i = 0; i < COMPOSE_PLAIN; i++)
+        if (w->plain[i] == type) return type;
+    if (!is_plain(w, type)) return false;
+    w->plain[w->n_plain++ % COMPOSE_PLAIN] = type;
+    return true;
+}
+
+/* Returns true if the one tensor broadcasts to the dims of the other, which are all known. */
+static bool broadcasts(const xir_tensor_type *from, const xir_tensor_type *to) {
+    const size_t rank = to->shape.size, given = from->shape.size;
+    if (from->element_dtype != to->element_dtype || given > rank) return false;
+    for (size_t i = 0; i < rank; i++) {
+        const int64_t dim = to->shape.data[i], by = i < rank - given ? 1 : from->shape.data[i - (rank - given)];
+        if (dim < 0 || (by != dim && by != 1)) return false;
+    }
+    return true;
+}
+
+/* Returns true if an operand after the first one fits the first one's type. */
+static bool fits_first(compose_walk *w, const compose_operand *o, const xir_type *first) {
+    compose_number v;
+    if (o->kind == OPERAND_NUMBER) return o->number->is_constant || (compute(w, o->number, &v) && !v.unknown);
+    const xir_value *of = o->kind == OPERAND_VALUE ? w->now[o->value]
+                        : o->kind == OPERAND_PARAMS ? params_of(w, o) : NULL;
+    if (!of || of->type == first) return of;
+    return is_of_floats(w, of->type) &&
+           broadcasts((const xir_tensor_type *)of->type, (const xir_tensor_type *)first);
+}
+
+/* Returns true for truths with the dims and the layout of a plain tensor. */
+static bool is_condition(const xir_value *v, const xir_tensor_type *of) {
+    const xir_tensor_type *t = v ? xir_type_as_tensor(v->type) : NULL;
+    const size_t rank = of->shape.size;
+    return t && t->layout == of->layout && t->shape.size == rank && !t->merged_distrs.size &&
+           xir_type_kind_of(xir_type_element(v->type)) == XIR_TYPE_BOOL &&
+           (!rank || memcmp(t->shape.data, of->shape.data, rank * sizeof *of->shape.data) == 0);
+}
+
+/* The type of a comparison of tensors of this type; NULL without memory. */
+static const xir_type *truths(compose_walk *w, const xir_tensor_type *of) {
+    const xir_type *element = type_bool(w->pool);
+    return element ? type_tensor(w->pool, element, of->layout, of->shape, (xir_refs){ 0 }) : NULL;
+}
+
+const xir_type *compose_floats(compose_walk *w, const compose_part *p, unsigned target) {
+    const float_rule rule = p->any_floats ? p->cls->more->floats : FLOATS_ASKED;
+    if (rule == FLOATS_ASKED || (target != XIR_TARGET_HOST && class_infer_on(p->cls, target))) return NULL;
+    const xir_value *value = w->now[p->operands[0].value];
+    if (!value || !is_of_floats(w, value->type)) return NULL;
+    const xir_type *first = value->type;
+    const xir_tensor_type *tensor = (const xir_tensor_type *)first;
+    if (rule == FLOATS_CHOSEN) {
+        const compose_operand *o = p->operands;
+        const bool same = p->n_operands == 3 && o[1].kind == OPERAND_VALUE && o[2].kind == OPERAND_VALUE &&
+                          w->now[o[1].value] && w->now[o[1].value]->type == first;
+        return same && !p->n_settings && is_condition(w->now[o[2].value], tensor) ? first : NULL;
+    }
+    for (uint32_t k = 1; k < p->n_operands; k++)
+        if (!fits_first(w, &p->operands[k], first)) return NULL;
+    if (p->n_settings && compose_body(w, p)) return NULL;
+    return rule == FLOATS_KEPT ? first : broadcasts(tensor, tensor) ? truths(w, tensor) : NULL;
 }
 
 /* ---- blame ------------------------------------------------------------------------------------------------------ */

@@ -20,7 +20,7 @@ typedef struct compose_fault {
 /* Makes a constant of one element of a type. NULL without memory. */
 typedef xir_value *compose_constant_fn(void *user, const xir_type *type, double number);
 
-enum { COMPOSE_FEW = 40, COMPOSE_ROOM = 2048 };
+enum { COMPOSE_FEW = 40, COMPOSE_ROOM = 2048, COMPOSE_PLAIN = 4 };
 
 typedef struct compose_walk {
     const composition   *c;
@@ -37,6 +37,9 @@ typedef struct compose_walk {
     size_t               n_inputs;
     const void          *body;         /* its attributes                                        */
     const xir_type      *number_element, *number_type;   /* of the last number                 */
+    const xir_type      *floats;       /* the last element type found to be of floats         */
+    const xir_type      *plain[COMPOSE_PLAIN];   /* types found to be plain tensors of floats */
+    size_t               n_plain;
     compose_fault        fault;
     xir_value           *few[COMPOSE_FEW], *few_inputs[COMPOSE_FEW];
     size_t               room;         /* of `now` and of `inputs`                              */
@@ -58,6 +61,10 @@ bool compose_is_left_out(compose_walk *w, const compose_part *p);
 /* Gathers inputs and attributes of a part, whose operands are known. They are valid until the next part. On failure
  * w->fault says why; XIR_E_MEMORY leaves no text. */
 xir_status compose_enter(compose_walk *w, const compose_part *p);
+
+/* Returns the type of the result of a part, on this kind of target, if it follows from the rule of the part's class for
+ * floats; NULL if the part has to be asked. */
+const xir_type *compose_floats(compose_walk *w, const compose_part *p, unsigned target);
 
 /* Finds the place in the composed op for a finding about a part at `path`: "inputs/0", "stride_width". Empty if no
  * single place of the op is to blame. */

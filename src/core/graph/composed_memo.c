@@ -94,6 +94,7 @@ void composed_memo_free(xir_network *net) {
 bool composed_recall(xir_infer *at, xir_network *net, composed_question *q) {
     q->size = 0;
     if (!at->cls->more->composed) return false;
+    if (at->cls->plain && at->n_inputs <= INFER_INPUTS && at->cls->more->n_outputs == 1) return false;   /* infer.c */
     ask(q, at);
     composed_memo *memo = net->composed;
     if (!q->size || !memo) return false;

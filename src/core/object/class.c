@@ -175,6 +175,7 @@ bool class_reserve_infer(xir_class *cls, unsigned target) {
 /* Other threads may infer at the same time: a thread that sees the function also sees that it needs the check first. */
 void class_set_infer(xir_class *cls, unsigned target, xir_infer_fn *fn) {
     cls->more->alone &= ~(UINT32_C(1) << target);
+    if (target == XIR_TARGET_HOST) cls->more->floats = FLOATS_ASKED;
     if (target < XIR_TARGET_COUNT) cls->more->infer[target] = fn;
     else cls->more->infer_more[target] = fn;
 }

@@ -79,6 +79,9 @@ typedef struct compose_part {
     const compose_operand *operands;
     const compose_setting *settings;
     const void            *body;         /* defaults and constants                                           */
+    bool                   any_floats;   /* its class has a rule for floats, and it has no list of factors   */
+    uint32_t               like;         /* 1 + an earlier part of the same class and attributes, where both
+                                            have one value as operand; 0: none                               */
 } compose_part;
 
 typedef struct composition {

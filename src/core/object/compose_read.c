@@ -302,6 +302,45 @@ static bool check_results(compose_reader *r, const char *at, const compose_part 
                         more->n_outputs, more->n_outputs == 1 ? "" : "s", p->n_results);
 }
 
+static bool sets(const compose_part *p, const xir_field *f) {
+    uint32_t i = 0;
+    while (i < p->n_settings && p->settings[i].to != f) i++;
+    return i < p->n_settings;
+}
+
+/* Returns true if the rule of the class for floats holds for the part: a list of factors must fit dims. */
+static bool any_floats(const compose_part *p) {
+    const class_layout *l = p->cls->more->layout;
+    bool any = p->cls->more->floats && p->n_results == 1 && p->n_operands && p->operands[0].kind == OPERAND_VALUE;
+    for (size_t i = 0; any && l && l->form == BY_FACTORS && i < LAYOUT_ATTRS && l->attr[i]; i++) {
+        const xir_field *f = l->attr[i];
+        any = f->kind == XIR_KIND_REFS && ((const xir_refs *)body_at(p->body, f))->size <= 1 && !sets(p, f);
+    }
+    return any;
+}
+
+static bool same_settings(const compose_part *a, const compose_part *b) {
+    if (a->n_settings != b->n_settings || !body_equal(a->cls, a->body, b->body)) return false;
+    for (uint32_t i = 0; i < a->n_settings; i++) {
+        const compose_setting *x = &a->settings[i], *y = &b->settings[i];
+        if (x->n || y->n || x->kind != y->kind || x->to != y->to || x->from != y->from || x->value != y->value)
+            return false;
+    }
+    return true;
+}
+
+static bool is_of_one_value(const compose_part *p) {
+    return p->n_operands == 1 && p->operands[0].kind == OPERAND_VALUE && p->n_results == 1 && !p->optional;
+}
+
+/* The parts move when all have been read, so the earlier one is known by its place. */
+static uint32_t find_like(const compose_reader *r, const compose_part *p) {
+    uint32_t i = is_of_one_value(p) ? 0 : r->n_parts;
+    while (i + 1 < r->n_parts && !(r->parts[i].cls == p->cls && is_of_one_value(&r->parts[i]) &&
+                                   same_settings(&r->parts[i], p))) i++;
+    return i + 1 < r->n_parts ? i + 1 : 0;
+}
+
 static bool read_part(compose_reader *r) {
     xir_str labels[COMPOSE_OPERANDS];
     compose_skip(r);
@@ -317,6 +356,8 @@ static bool read_part(compose_reader *r) {
     if (!body) return false;
     p->body = body;
     if (!compose_read_settings(r, p, body)) return false;
+    p->any_floats = any_floats(p);
+    p->like = find_like(r, p);
     const uint32_t blame = blame_of(r, p);
     for (uint32_t i = 0; i < p->n_results; i++) {
         if (!add_value(r, labels[i].data, labels[i])) return false;

@@ -34,6 +34,15 @@ typedef struct class_span { uint32_t start, size; } class_span;
  * needs has been stored before. */
 typedef _Atomic(xir_infer_fn *) infer_slot;
 
+/* The result of a rule of the library whose first input is a plain tensor of floats, while the others are of the same
+ * floats and broadcast to it. No attribute matters, but factors for channels do. */
+typedef enum float_rule {
+    FLOATS_ASKED,      /* unknown: the rule has to be asked                                               */
+    FLOATS_KEPT,       /* the type of the first input                                                     */
+    FLOATS_COMPARED,   /* bool, in the dims and the layout of the first input                             */
+    FLOATS_CHOSEN      /* the type of the first two inputs; the third is bool, with their dims and layout */
+} float_rule;
+
 /* The part that only registered classes have. A file may have an unknown key for each op: the classes of such keys
  * share one, which has base keys and nothing else and is never written. */
 typedef struct class_more {
@@ -64,6 +73,7 @@ typedef struct class_more {
     xir_infer_fn         *takes;     /* NULL: its inputs take all numbers                    */
     xir_infer_fn         *needs;     /* NULL: every part of an output needs the whole inputs */
     bool                  needs_wide; /* what it says may be more than what is needed        */
+    _Atomic float_rule    floats;    /* what its rule for the host does with floats          */
     _Atomic(xir_kernel_fn *) kernel;    /* NULL: the executor cannot run it                    */
     const struct kernel_row *own_kernel;   /* the library's (src/exec/kernels.h); NULL: none   */
     _Atomic uint32_t      given_traits;   /* the high half of its traits: those with names     */

@@ -156,7 +156,12 @@ size_t layout_letters(const xir_layout *layout, char *out, size_t room) {
     return rank;
 }
 
-size_t xir_layout_rank(const xir_layout *layout) { return layout_letters(layout, NULL, 0); }
+size_t xir_layout_rank(const xir_layout *layout) {
+    const xir_str text = xir_layout_text(layout);
+    size_t rank = 0;
+    while (rank < text.size && layout_is_upper(text.data[rank])) rank++;
+    return rank == text.size ? rank : layout_letters(layout, NULL, 0);   // tiles have units
+}
 
 char xir_layout_axis(const xir_layout *layout, size_t i) {
     letters l = walk_letters(layout);
