@@ -100,9 +100,8 @@ static bool is_node(const naming *n, const xir_op *op) {
 static bool rename_op(naming *n, xir_op *op, xir_str own) {
     enum { MOST_NAME = 200 };
     char text[MOST_NAME + 1 + NUMBER_ROOM];
-    const int most = text_clip(own, MOST_NAME);
-    const int size = snprintf(text, sizeof text, "%.*s.", most, own.data);
-    if (xir_op_set_name(op, text_table_unused(&n->op_names, text, (size_t)size, &n->op_number))) return failed(n);
+    const size_t size = put(text, put(text, 0, (xir_str){ own.data, (size_t)text_clip(own, MOST_NAME) }), XIR_STR("."));
+    if (xir_op_set_name(op, text_table_unused(&n->op_names, text, size, &n->op_number))) return failed(n);
     xir_pass_changed(n->pass, 1);
     return text_table_add(&n->op_names, xir_op_name(op), 1) || failed(n);
 }
