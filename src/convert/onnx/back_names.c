@@ -25,8 +25,8 @@ static bool failed(naming *n) {
 }
 
 static bool take(naming *n, xir_str name) {
-    if (text_table_find(&n->names, name)) return false;
-    return text_table_add(&n->names, name, 0) || failed(n);
+    const size_t before = n->names.n;
+    return text_table_add(&n->names, name, 0) ? n->names.n > before : failed(n);
 }
 
 static size_t put(char *to, size_t at, xir_str text) {
