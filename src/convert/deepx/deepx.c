@@ -17,9 +17,9 @@ xir_str deepx_function(const xir_op *op) {
 }
 
 bool deepx_calls(const xir_op *op, const char *function) {
-    const xir_str key = op->cls->key;
+    const xir_str own = deepx_function(op);
     const size_t n = strlen(function);
-    return key.size == 7 + n && memcmp(key.data, "deepx::", 7) == 0 && memcmp(key.data + 7, function, n) == 0;
+    return own.size == n && memcmp(own.data, function, n) == 0;
 }
 
 /* Findings count ops as files do: the Input op is 0, the first call 1. */

@@ -179,6 +179,16 @@ typedef struct converted_bytes {
     bool     said;               /* a check has said that a node takes too many                          */
 } converted_bytes;
 
+/* The axes of an order ("NCHW") in values with a layout, both as texts of at most eight letters. */
+typedef struct known_axes {
+    uint64_t has, wants;        /* wants 0: nothing is known */
+    uint8_t  axes[8];
+    bool     found, same;       /* same: the axes are in this order */
+} known_axes;
+
+/* A type, and the type with its axes in an order. */
+typedef struct ordered_type { const xir_type *type; uint64_t letters; const xir_type *made; } ordered_type;
+
 /* A class of XIR that ops are made of; the fields that the sets of the latest op named, by their position. */
 typedef struct made_class {
     char             name[40];
@@ -216,6 +226,10 @@ typedef struct conversion {
     text_table        class_named;   /* its key -> the same                                   */
     made_class        made[64];      /* XIR's classes, by a hash of their names               */
     struct { uint64_t letters; const xir_layout *layout; } layouts[16];   /* late ones (transposed.c)      */
+    const xir_layout *plain[9];      /* by rank: without letters                              */
+    known_axes        axes[16];      /* letters.c                                             */
+    ordered_type      ordered[16];   /* row_back.c                                            */
+    const convert_class *latest[32]; /* classes.c: by an address of their keys                */
     pointer_table     permuted_of;   /* Params -> index + 1 in `permuted`                      */
     permuted         *permuted;
     size_t            n_permuted, permuted_room;

@@ -171,8 +171,9 @@ xir_status onnx_end_back(xir_pass *pass) {
     text_table_init(&n.op_names, alloc);
     pointer_table_init(&n.named, alloc);
     pointer_table_init(&n.results, alloc);
-    const bool done = !onnx_settle_types(pass) && copy_results(&n) && name_all(&n) && name_ops(&n) &&
-        !onnx_rename_captures(pass) &&
+    const size_t ops = xir_network_op_count(n.net);
+    const bool done = text_table_reserve(&n.names, ops) && text_table_reserve(&n.op_names, ops) &&
+        !onnx_settle_types(pass) && copy_results(&n) && name_all(&n) && name_ops(&n) && !onnx_rename_captures(pass) &&
         !xir_network_set_text(n.net, XIR_TEXT_FRAMEWORK, XIR_STR("ONNX")) &&
         !xir_network_set_text(n.net, XIR_TEXT_FRAMEWORK_VERSION, (xir_str){ text, (size_t)size });
     text_table_free(&n.names);

@@ -160,10 +160,11 @@ static bool put_value(comparing *c, const xir_value *v, uint32_t nth) {
     if (!name_before(c->l, v, &known)) return false;
     const xir_str now = xir_value_name(v), had = known ? *known : now;
     if (!c->numbers && !had.size) return true;
-    const xir_str digits = digits_of(nth, room), what = xir_str_of(convert_value(c->l->c->back.to));
-    const bool kept = c->numbered ? is_numbered(had, xir_str_of(c->numbered), "", digits) : xir_str_equal(had, now);
+    const xir_str there = c->numbered ? digits_of(nth, room) : now;
+    const bool kept = c->numbered ? is_numbered(had, xir_str_of(c->numbered), "", there) : xir_str_equal(had, now);
     meet(&c->l->values, had, kept);
-    if (c->numbered || (known && had.size)) name_list_put(c->list, what, c->numbered ? digits : now, had);
+    if (c->list->is_open && (c->numbered || (known && had.size)))
+        name_list_put(c->list, xir_str_of(convert_value(c->l->c->back.to)), there, had);
     return true;
 }
 
@@ -173,13 +174,14 @@ static bool put_op(comparing *c, const xir_op *op, uint32_t nth) {
     if (!name_before(c->l, op, &known)) return false;
     const xir_str had = known ? *known : xir_op_name(op);
     if (!c->numbered && !had.size) return true;
-    const xir_str key = xir_class_key(xir_op_class(op)), digits = digits_of(nth, room);
+    const xir_str key = xir_class_key(xir_op_class(op));
     const size_t prefix = strlen(c->l->c->back.to->prefix);
     const xir_str type = { key.data + prefix, key.size - prefix };
     const xir_str result = xir_op_output_count(op) ? xir_value_name(xir_op_output(op, 0)) : XIR_STR("");
     const xir_str now = c->lacks & XIR_LACKS_OP_NAMES ? result : xir_op_name(op);
-    meet(&c->l->ops, had, c->numbered ? is_numbered(had, type, "_", digits) : xir_str_equal(had, now));
-    if (c->numbered || (known && had.size)) name_list_put(c->list, type, c->numbered ? digits : now, had);
+    const xir_str there = c->numbered ? digits_of(nth, room) : now;
+    meet(&c->l->ops, had, c->numbered ? is_numbered(had, type, "_", there) : xir_str_equal(had, now));
+    if (c->numbered || (known && had.size)) name_list_put(c->list, type, there, had);
     return true;
 }
 
