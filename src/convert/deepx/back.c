@@ -4,7 +4,6 @@
 /* The way back: how its hooks make calls. A call has a tensor as its result, whose type is known; the tensor that it
  * writes into is made at the end (back_file.c). Numbers are texts, which the executor reads as float32: another number
  * is a tensor. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,8 +63,10 @@ const char *deepx_vector(xir_node *at, const xir_ints *v) {
     char *text = node_take(at, v->n * MOST_DIM_DIGITS + 4), *p = text;
     if (!text) return node_no_memory(at), NULL;
     *p++ = '[';
-    for (size_t i = 0; i < v->n; i++)
-        p += sprintf(p, "%s%" PRId32, i ? " " : "", (int32_t)v->v[i]);
+    for (size_t i = 0; i < v->n; i++) {
+        if (i) *p++ = ' ';
+        p += number_put_i64(p, (int32_t)v->v[i]);
+    }
     if (!v->n) *p++ = '1';
     memcpy(p, "]", 2);
     return text;

@@ -12,7 +12,11 @@
 #include "manager/pass.h"
 #include "number.h"
 
-enum { MOST_NAME = 120 };
+enum { MOST_NAME = 120, RECENT = 64 };
+
+/* The attributes of the latest newtensor of a type; how many own inputs the calls have that share their attributes. */
+typedef struct recent_tensor { const xir_type *type; const xir_map *extra; } recent_tensor;
+typedef struct recent_call { const xir_map *extra; size_t own; } recent_call;
 
 typedef struct making {
     xir_pass     *pass;
@@ -22,6 +26,9 @@ typedef struct making {
     pointer_table fresh;      /* calls that have no tensor to write into yet            */
     pointer_table used;       /* tensors that a later call uses, or that are results    */
     uint64_t      number;     /* of the next name                                       */
+    recent_tensor tensors[RECENT];
+    recent_call   calls[RECENT];
+    const xir_class *newtensor;
     bool          no_memory;
 } making;
 
@@ -89,8 +96,9 @@ static bool name_tensor(making *m, xir_value *v) {
 
 /* ---- calls ------------------------------------------------------------------------------------------------------ */
 
-static xir_op *add_call(making *m, const char *key, xir_value *in, const xir_type *type, xir_op *before) {
-    const xir_class *cls = xir_class_opaque(m->ctx, xir_str_of(key));
+static const xir_class *class_of(making *m, const char *key) { return xir_class_opaque(m->ctx, xir_str_of(key)); }
+
+static xir_op *add_call(making *m, const xir_class *cls, xir_value *in, const xir_type *type, xir_op *before) {
     const xir_op_desc desc = XIR_INIT(xir_op_desc, .cls = cls, .inputs = &in, .n_inputs = in != NULL, .types = &type,
                                       .n_types = 1, .id = XIR_NO_ID, .before = before);
     xir_op *op = cls ? xir_network_add(m->net, &desc) : NULL;
@@ -121,14 +129,11 @@ static bool set_types(making *m, xir_op *op, const char *begin, const char *prec
     return set_text(m, op, "types", types);
 }
 
-/* Makes the tensor of a name: newtensor, before an op. Its only use will be what is written to it. */
-static xir_op *new_tensor(making *m, const xir_value *like, xir_op *before) {
-    char *dims = NULL;
-    const xir_type *type = xir_value_type(like);
+/* Sets the dims and the precision of a newtensor. */
+static bool set_type(making *m, xir_op *op, const xir_type *type) {
     const size_t rank = xir_type_rank(type), room = (1 + NUMBER_ROOM) * rank + 8;
-    xir_op *op = add_call(m, "deepx::newtensor", NULL, type, before);
-    dims = op ? mem_new(context_alloc(m->ctx), room) : NULL;
-    if (!op || !memory(m, dims)) goto fail;
+    char *dims = mem_new(context_alloc(m->ctx), room);
+    if (!memory(m, dims)) return false;
     size_t n = 0;
     for (size_t i = 0; i < rank; i++) {
         dims[n++] = i ? ' ' : '[';
@@ -137,12 +142,28 @@ static xir_op *new_tensor(making *m, const xir_value *like, xir_op *before) {
     if (!rank) dims[n++] = '[';
     memcpy(dims + n, "]", 2);
     const bool ok = set_text(m, op, "arg0", dims) &&
-                    set_types(m, op, "vector<int32> -> ", deepx_precision(xir_type_element(type))) &&
-                    memory(m, !xir_value_set_name(xir_op_output(op, 0), xir_value_name(like)));
+                    set_types(m, op, "vector<int32> -> ", deepx_precision(xir_type_element(type)));
     mem_free(context_alloc(m->ctx), dims, room);
-    if (ok) return op;
-fail:
-    if (op) (void)xir_op_erase(op);
+    return ok;
+}
+
+/* Gives a newtensor the attributes of the latest one of its type, if that is still known. */
+static bool take_type(making *m, xir_op *op, const xir_type *type) {
+    recent_tensor *like = &m->tensors[hash_pointer(type) % RECENT];
+    if (like->type == type) return memory(m, !op_take_extras(op, like->extra));
+    if (!set_type(m, op, type)) return false;
+    *like = (recent_tensor){ type, xir_op_extra(op) };
+    return true;
+}
+
+/* Makes the tensor of a name: newtensor, before an op. Its only use will be what is written to it. */
+static xir_op *new_tensor(making *m, const xir_value *like, xir_op *before) {
+    const xir_type *type = xir_value_type(like);
+    if (!m->newtensor) m->newtensor = class_of(m, "deepx::newtensor");
+    xir_op *op = add_call(m, m->newtensor, NULL, type, before);
+    if (!op) return NULL;
+    if (take_type(m, op, type) && memory(m, !xir_value_set_name(xir_op_output(op, 0), xir_value_name(like)))) return op;
+    (void)xir_op_erase(op);
     return NULL;
 }
 
@@ -194,7 +215,7 @@ static bool copy_result(making *m, xir_op *output, size_t i) {
     char types[64];
     xir_value *v = xir_op_input(output, (int64_t)i);
     const char *word = deepx_precision(v_element(v));
-    xir_op *copy = word ? add_call(m, "deepx::copytensor", v, xir_value_type(v), output) : NULL;
+    xir_op *copy = word ? add_call(m, class_of(m, "deepx::copytensor"), v, xir_value_type(v), output) : NULL;
     if (!copy) return !word;
     snprintf(types, sizeof types, "tensor<%s> -> tensor<%s>", word, word);
     return set_text(m, copy, "types", types) && memory(m, !xir_op_set_input(output, i, xir_op_output(copy, 0)));
@@ -221,7 +242,7 @@ static bool copy_results(making *m, const xir_op *input, xir_op *output) {
 static bool delete_after(making *m, xir_value *v, xir_op *op) {
     if (!is_fresh(m, v) || pointer_table_find(&m->used, v)) return true;
     if (!memory(m, pointer_table_add(&m->used, v, 0))) return false;
-    xir_op *made = add_call(m, "deepx::deltensor", v, xir_value_type(v), xir_op_next(op));
+    xir_op *made = add_call(m, class_of(m, "deepx::deltensor"), v, xir_value_type(v), xir_op_next(op));
     if (!made) return false;
     return set_types(m, made, "-> ", deepx_precision(v_element(v))) && set_version(m, xir_op_output(made, 0), 2) &&
            memory(m, !xir_value_set_name(xir_op_output(made, 0), xir_value_name(v)));
@@ -249,11 +270,19 @@ static bool delete_tensors(making *m) {
 
 /* ---- all of it -------------------------------------------------------------------------------------------------- */
 
+/* deepx_own_inputs, which the attributes tell alone: only renametensor has one more. */
+static size_t own_inputs(making *m, const xir_op *op) {
+    const xir_map *extra = xir_op_extra(op);
+    recent_call *like = &m->calls[hash_pointer(extra) % RECENT];
+    if (!extra || like->extra != extra) *like = (recent_call){ extra, deepx_own_inputs(op) };
+    return like->own;
+}
+
 /* A call that this pass has made, and that writes into no tensor yet. */
-static bool is_bare(const xir_op *op) {
+static bool is_bare(making *m, const xir_op *op) {
     static const char *const makers[] = { "newtensor", "load", "renametensor" };
     for (size_t i = 0; i < COUNT(makers); i++) if (deepx_calls(op, makers[i])) return false;
-    return deepx_function(op).size && xir_op_output_count(op) == 1 && xir_op_input_count(op) == deepx_own_inputs(op) &&
+    return deepx_function(op).size && xir_op_output_count(op) == 1 && xir_op_input_count(op) == own_inputs(m, op) &&
            deepx_precision(v_element(xir_op_output(op, 0)));
 }
 
@@ -261,7 +290,7 @@ static bool is_bare(const xir_op *op) {
 static bool drop_unused(making *m) {
     for (xir_op *op = xir_network_last(m->net), *before; op; op = before) {
         before = xir_op_prev(op);
-        const bool unused = xir_op_output_count(op) == 1 && !xir_value_uses(xir_op_output(op, 0)) && is_bare(op);
+        const bool unused = xir_op_output_count(op) == 1 && !xir_value_uses(xir_op_output(op, 0)) && is_bare(m, op);
         if (unused && !memory(m, xir_op_erase(op) != XIR_E_MEMORY)) return false;
     }
     return true;
@@ -272,7 +301,7 @@ static bool find_bare(making *m, bool *any) {
     *any = false;
     for (xir_op *op = xir_network_first(m->net); op; op = xir_op_next(op)) {
         const bool bare = xir_op_output_count(op) == 1 && xir_type_as_tensor(xir_value_type(xir_op_output(op, 0))) &&
-                          is_bare(op);
+                          is_bare(m, op);
         *any |= bare;
         if (bare && !memory(m, pointer_table_add(&m->fresh, op, 0))) return false;
         const bool deletes = deepx_calls(op, "deltensor") && is_fresh(m, xir_op_input(op, 0));
@@ -315,9 +344,9 @@ static bool give_tensors(making *m) {
 }
 
 /* Returns true if this pass has made a call, which writes into no tensor yet. */
-static bool is_new(const xir_network *net) {
-    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op))
-        if (xir_op_output_count(op) == 1 && xir_type_as_tensor(xir_value_type(xir_op_output(op, 0))) && is_bare(op))
+static bool is_new(making *m) {
+    for (const xir_op *op = xir_network_first(m->net); op; op = xir_op_next(op))
+        if (xir_op_output_count(op) == 1 && xir_type_as_tensor(xir_value_type(xir_op_output(op, 0))) && is_bare(m, op))
             return true;
     return false;
 }
@@ -325,7 +354,7 @@ static bool is_new(const xir_network *net) {
 static bool make(making *m) {
     bool any;
     xir_op *input = xir_network_input_op(m->net);
-    if (is_new(m->net) && !copy_results(m, input, xir_network_output_op(m->net))) return false;
+    if (is_new(m) && !copy_results(m, input, xir_network_output_op(m->net))) return false;
     if (!drop_unused(m) || !find_bare(m, &any) || !any) return !m->no_memory;
     xir_pass_changed(m->pass, 1);
     return name_tensors(m, input) && (!xir_pass_bool(m->pass, "delete") || delete_tensors(m)) && give_tensors(m);

@@ -17,7 +17,9 @@ xir_str deepx_function(const xir_op *op) {
 }
 
 bool deepx_calls(const xir_op *op, const char *function) {
-    return xir_str_equal(deepx_function(op), xir_str_of(function));
+    const xir_str own = deepx_function(op);
+    const size_t n = strlen(function);
+    return own.size == n && memcmp(own.data, function, n) == 0;
 }
 
 /* Findings count ops as files do: the Input op is 0, the first call 1. */

@@ -4,6 +4,7 @@
 /* Attention in terms of products and Softmax: shared by operators of formats that are more than XIR's Attention, and by
  * formats that do not have it. */
 #include <math.h>
+#include <string.h>
 #include "node/lists.h"
 #include "formula/parts.h"
 #include "formula/simpler.h"
@@ -32,6 +33,14 @@ xir_value *attention_causal(xir_node *at, const xir_value *q, const xir_value *k
     return xir_node_constant(at, v_element(q), &dims, v, (size_t)n);
 }
 
+/* Of a bool, that it is true; of an addend, that it is not minus infinity, which in 32 bits is these bytes. */
+static inline bool lets_see(element_format form, const void *bytes, size_t k) {
+    static const uint8_t never[4] = { 0, 0, 0x80, 0xFF };
+    if (form.mantissa == 23 && form.bits == 32) return memcmp((const uint8_t *)bytes + 4 * k, never, 4) != 0;
+    const double v = element_real(form, bytes, k);
+    return form.kind == ELEMENT_BOOL ? v != 0 : v != -INFINITY;
+}
+
 bool attention_hides(const xir_value *mask, bool first) {
     int64_t n;
     if (!mask) return false;
@@ -43,10 +52,7 @@ bool attention_hides(const xir_value *mask, bool first) {
     const int64_t row = rank ? v_dim(mask, rank - 1) : 1, looked_at = first ? 1 : row;
     for (int64_t i = 0; row > 0 && i < n; i += row) {
         bool seen = false;
-        for (int64_t k = i; k < i + looked_at && !seen; k++) {
-            const double v = element_real(form, bytes, (size_t)k);
-            seen = form.kind == ELEMENT_BOOL ? v != 0 : v != -INFINITY;
-        }
+        for (int64_t k = i; k < i + looked_at && !seen; k++) seen = lets_see(form, bytes, (size_t)k);
         if (!seen) return true;
     }
     return row <= 0;

@@ -101,12 +101,18 @@ bool xir_node_is(const xir_node *at, const char *name, const char *text) {
 }
 
 bool xir_node_items(xir_node *at, const char *name, xir_ints *out) {
-    const xir_any *a = xir_node_attr(at, name);
+    const xir_i64s *own = at->c->back.to ? own_ints(at, xir_str_of(name)) : NULL;
+    const xir_any *a = own ? NULL : xir_node_attr(at, name);
     const xir_type *element;
     const void *bytes;
     size_t n;
     *out = (xir_ints){ NULL, 0 };
-    if (xir_node_failed(at) || !a) return false;
+    if (xir_node_failed(at) || (!a && !own)) return false;
+    if (own) {
+        *out = xir_node_make_ints(at, own->size, 0);
+        if (out->n) memcpy(out->v, own->data, own->size * sizeof *out->v);
+        return out->v;
+    }
     if (a->kind == XIR_ANY_PARAMS && params_elements(a->as.params, &element, &bytes, &n)) {
         *out = xir_node_make_ints(at, n, 0);
         if (out->v) elements_to_ints(element, bytes, 0, n, out->v);

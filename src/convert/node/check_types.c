@@ -116,7 +116,7 @@ static void check_dims(xir_node *at, size_t output, const xir_type *inferred) {
 }
 
 bool node_agrees(xir_node *at, size_t output, const xir_type *declared, const xir_type *inferred) {
-    if (!xir_type_as_tensor(inferred)) return true;
+    if (declared == inferred || !xir_type_as_tensor(inferred)) return true;
     if (!declared) {
         check_dims(at, output, inferred);
         check_elements(at, output, inferred);

@@ -22,8 +22,8 @@ xir_str convert_short_name(const xir_class *cls) {
 }
 
 bool dialect_has_class(const xir_dialect_decl *dialect, const xir_class *cls) {
-    const xir_dialect_decl *of = dialect_of_class(cls);
-    return of && of->prefix == dialect->prefix;
+    const size_t n = strlen(dialect->prefix);
+    return cls->opaque && cls->key.size > n && memcmp(cls->key.data, dialect->prefix, n) == 0;
 }
 bool xir_class_is_dialect(const xir_class *cls) { return dialect_of_class(cls) != NULL; }
 

@@ -18,9 +18,8 @@ static char usual_letter(xir_str order, size_t i) {
 
 static char plain_letter(char c, size_t rank) { return c == 'L' && rank == 3 ? 'W' : c; }
 
-/* The letters of a value, with those of XIR's usual order in place of missing ones. */
-static bool letters_of(const xir_value *v, xir_str order, char out[8]) {
-    const xir_layout *layout = xir_type_layout(xir_value_type(v));
+/* The letters of a value with a layout, or NULL: those of XIR's usual order are in place of missing ones. */
+static bool letters_of(const xir_layout *layout, xir_str order, char out[8]) {
     const size_t rank = order.size;
     char has[8];
     bool used[8] = { false };
@@ -39,18 +38,43 @@ static bool letters_of(const xir_value *v, xir_str order, char out[8]) {
     return true;
 }
 
-bool node_axes_in(xir_node *at, const xir_value *v, xir_str order, int64_t axes[8], bool *same) {
+static known_axes find_axes(const xir_layout *layout, xir_str order) {
+    known_axes found = { .same = true };
     char letters[8];
+    found.found = letters_of(layout, order, letters);
+    for (size_t i = 0; found.found && i < order.size; i++) {
+        uint8_t k = 0;
+        while (letters[k] != order.data[i]) k++;
+        found.axes[i] = k;
+        found.same &= k == i;
+    }
+    return found;
+}
+
+/* The axes are found once for each pair of texts that differs from the latest ones. */
+static known_axes axes_of(conversion *c, const xir_layout *layout, xir_str order) {
+    const xir_str text = layout ? xir_layout_text(layout) : (xir_str){ NULL, 0 };
+    uint64_t has = 0, wants = 0;
+    if (text.size > sizeof has || order.size > sizeof wants) return find_axes(layout, order);
+    if (text.size) memcpy(&has, text.data, text.size);
+    memcpy(&wants, order.data, order.size);
+    known_axes *known = &c->axes[hash_mix(has, wants) % (sizeof c->axes / sizeof *c->axes)];
+    if (known->wants != wants || known->has != has) {
+        *known = find_axes(layout, order);
+        known->has = has;
+        known->wants = wants;
+    }
+    return *known;
+}
+
+bool node_axes_in(xir_node *at, const xir_value *v, xir_str order, int64_t axes[8], bool *same) {
     *same = true;
     if (v && xir_type_rank(xir_value_type(v)) != order.size)
         return xir_node_unsupported(at, "a tensor of %zu dims", xir_type_rank(xir_value_type(v)));
-    if (!v || !letters_of(v, order, letters)) return xir_node_unsupported(at, "axes with other letters");
-    for (size_t i = 0; i < order.size; i++) {
-        size_t k = 0;
-        while (letters[k] != order.data[i]) k++;
-        axes[i] = (int64_t)k;
-        *same &= k == i;
-    }
+    const known_axes known = v ? axes_of(at->c, xir_type_layout(xir_value_type(v)), order) : (known_axes){ .wants = 0 };
+    if (!known.found) return xir_node_unsupported(at, "axes with other letters");
+    for (size_t i = 0; i < order.size; i++) axes[i] = known.axes[i];
+    *same = known.same;
     return true;
 }
 

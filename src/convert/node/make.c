@@ -20,17 +20,15 @@ const xir_class *find_class(xir_context *ctx, const char *name) {
     return cls;
 }
 
-/* The same with a cache: the context would take its lock. */
-static const xir_class *class_named(conversion *c, const char *name) {
+/* The same with a cache: the context would take its lock. NULL: there is no such class. */
+static made_class *class_named(conversion *c, const char *name) {
     size_t size = 0, h = 0;
     for (; name[size]; size++) h = h * 31 + (unsigned char)name[size];
-    h = (h ^ h >> 6) % (sizeof c->made / sizeof *c->made);
-    if (c->made[h].cls && strcmp(c->made[h].name, name) == 0) return c->made[h].cls;
-    const xir_class *cls = find_class(c->ctx, name);
-    if (!cls || size >= sizeof c->made[h].name) return cls;
-    memcpy(c->made[h].name, name, size + 1);
-    c->made[h].cls = cls;
-    return cls;
+    made_class *made = &c->made[(h ^ h >> 6) % COUNT(c->made)];
+    if (made->cls && strcmp(made->name, name) == 0) return made;
+    *made = (made_class){ .cls = find_class(c->ctx, name) };
+    if (size < sizeof made->name) memcpy(made->name, name, size + 1);
+    return made->cls ? made : NULL;
 }
 
 /* ---- attributes ------------------------------------------------------------------------------------------------- */
@@ -166,15 +164,35 @@ static bool set_field(xir_node *at, const xir_field *f, void *body, const xir_se
     }
 }
 
-static bool set_fields(xir_node *at, const xir_class *cls, void *body, xir_sets sets) {
+/* The field of the i-th set: usually that of the i-th set of the latest op of the class. NULL: the class has none. */
+static const xir_field *field_of_set(made_class *made, size_t i, const char *name) {
+    const xir_field *f = i < COUNT(made->fields) ? made->fields[i] : NULL;
+    if (f && strcmp(f->name.data, name) == 0) return f;
+    f = xir_class_field(made->cls, xir_str_of(name));
+    if (i < COUNT(made->fields)) made->fields[i] = f;
+    return f;
+}
+
+static bool set_fields(xir_node *at, made_class *made, void *body, xir_sets sets) {
+    const xir_class *cls = made->cls;
     for (size_t i = 0; i < sets.n; i++) {
-        const xir_field *f = xir_class_field(cls, xir_str_of(sets.data[i].name));
+        const xir_field *f = field_of_set(made, i, sets.data[i].name);
         if (f && set_field(at, f, body, &sets.data[i])) continue;
         return xir_node_unsupported(at, "the conversion is invalid: %.*s %s attribute %s", (int)xir_class_key(cls).size,
                                     xir_class_key(cls).data,
                                     f ? "takes another kind for its" : "has no", sets.data[i].name);
     }
     return true;
+}
+
+/* The attributes that the program gives if it sets none. NULL: out of memory. */
+static const void *blank_of(conversion *c, made_class *made) {
+    void *blank = made->blank ? NULL : arena_take(&c->scratch, made->cls->body_size);
+    if (blank) {
+        xir_body_init(made->cls->decl, blank);
+        made->blank = blank;
+    }
+    return made->blank;
 }
 
 /* ---- ops -------------------------------------------------------------------------------------------------------- */
@@ -201,12 +219,15 @@ xir_op *xir_node_make_op(xir_node *at, const char *name, xir_values inputs, xir_
     _Alignas(16) unsigned char body[2048];
     conversion *c = at->c;
     if (xir_node_failed(at)) return NULL;
-    const xir_class *cls = class_named(c, name);
+    made_class *made = class_named(c, name);
+    const xir_class *cls = made ? made->cls : NULL;
     if (!cls || cls->body_size > sizeof body) {
         return xir_node_unsupported(at, "the conversion is invalid: there is no class %s", name), NULL;
     }
-    xir_body_init(cls->decl, body);
-    if (!set_fields(at, cls, body, sets)) return NULL;
+    const void *blank = blank_of(c, made);
+    if (!blank) return node_no_memory(at), NULL;
+    memcpy(body, blank, cls->body_size);
+    if (!set_fields(at, made, body, sets)) return NULL;
     size_t n = inputs.size;
     while (n && !inputs.data[n - 1]) n--;
     xir_value *first = factor_of(at, cls, inputs), *both[3];

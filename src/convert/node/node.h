@@ -179,6 +179,24 @@ typedef struct converted_bytes {
     bool     said;               /* a check has said that a node takes too many                          */
 } converted_bytes;
 
+/* The axes of an order ("NCHW") in values with a layout, both as texts of at most eight letters. */
+typedef struct known_axes {
+    uint64_t has, wants;        /* wants 0: nothing is known */
+    uint8_t  axes[8];
+    bool     found, same;       /* same: the axes are in this order */
+} known_axes;
+
+/* A type, and the type with its axes in an order. */
+typedef struct ordered_type { const xir_type *type; uint64_t letters; const xir_type *made; } ordered_type;
+
+/* A class of XIR that ops are made of; the fields that the sets of the latest op named, by their position. */
+typedef struct made_class {
+    char             name[40];
+    const xir_class *cls;
+    const void      *blank;         /* attributes as xir_X_init makes them; NULL: not made yet */
+    const xir_field *fields[16];
+} made_class;
+
 typedef struct conversion {
     xir_context      *ctx;
     xir_network      *net;
@@ -206,8 +224,12 @@ typedef struct conversion {
     size_t            n_classes, class_room;
     pointer_table     class_of;      /* foreign class -> index in `classes`                   */
     text_table        class_named;   /* its key -> the same                                   */
-    struct { char name[40]; const xir_class *cls; } made[64];   /* XIR's classes, by a hash of their names */
+    made_class        made[64];      /* XIR's classes, by a hash of their names               */
     struct { uint64_t letters; const xir_layout *layout; } layouts[16];   /* late ones (transposed.c)      */
+    const xir_layout *plain[9];      /* by rank: without letters                              */
+    known_axes        axes[16];      /* letters.c                                             */
+    ordered_type      ordered[16];   /* row_back.c                                            */
+    const convert_class *latest[32]; /* classes.c: by an address of their keys                */
     pointer_table     permuted_of;   /* Params -> index + 1 in `permuted`                      */
     permuted         *permuted;
     size_t            n_permuted, permuted_room;
@@ -243,6 +265,7 @@ struct xir_node {
      * many nodes this one is a product of. */
     const convert_class   *to;
     xir_op                *main;
+    xir_ints               turn;        /* the order of a Transpose                          */
     struct opened_node    *opened;      /* the walk has come back to it                      */
     xir_convert_fn        *function;    /* converts it, in place of its row                  */
     bool                   makes_lists; /* some of its outputs are lists                     */
@@ -418,6 +441,8 @@ bool       back_add_turn(conversion *c, xir_value *from, xir_value *to, const xi
  * otherwise *other is one. */
 const xir_any *own_attr(const xir_node *at, xir_str name);
 const xir_any *own_field(const xir_node *at, const xir_field *f);
+/* The list of integers that it has; NULL if the class has no such list of this name, or it is absent. */
+const xir_i64s *own_ints(const xir_node *at, xir_str name);
 bool           own_is_default(const xir_op *op, uint64_t except, xir_str *other);
 
 #endif

@@ -36,6 +36,12 @@ const xir_any *own_attr(const xir_node *at, xir_str name) {
     return f ? own_field(at, f) : NULL;
 }
 
+const xir_i64s *own_ints(const xir_node *at, xir_str name) {
+    const xir_field *f = xir_class_field(at->op->cls, name);
+    const xir_i64s *list = f && f->kind == XIR_KIND_I64S ? body_at(at->op->attrs, f) : NULL;
+    return list && !(f->flags & XIR_FIELD_OPTIONAL && !list->data) ? list : NULL;
+}
+
 const xir_any *own_field(const xir_node *at, const xir_field *f) {
     xir_attr attr;
     conversion *c = at->c;

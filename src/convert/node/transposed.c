@@ -47,7 +47,10 @@ const xir_layout *conversion_layout(conversion *c, xir_str letters) {
 }
 
 static const xir_layout *layout_of(conversion *c, const char *letters, size_t rank) {
-    return letters ? conversion_layout(c, xir_str_of(letters)) : xir_layout_default(c->ctx, rank);
+    if (letters) return conversion_layout(c, xir_str_of(letters));
+    if (rank >= sizeof c->plain / sizeof *c->plain) return xir_layout_default(c->ctx, rank);
+    if (!c->plain[rank]) c->plain[rank] = xir_layout_default(c->ctx, rank);
+    return c->plain[rank];
 }
 
 static const xir_type *permuted_type(xir_node *at, const xir_value *v, const int64_t *order, size_t rank,
@@ -60,19 +63,27 @@ static const xir_type *permuted_type(xir_node *at, const xir_value *v, const int
     return xir_type_tensor(c->ctx, xir_type_element(xir_value_type(v)), layout, dims, rank);
 }
 
+static bool is_permuted(const permuted *p, const int64_t *order, size_t rank) {
+    bool same = p->rank == rank;
+    for (size_t k = 0; same && k < rank; k++) same = p->order[k] == order[k];
+    return same;
+}
+
 /* The permuted Params, or NULL if the elements are not whole bytes, too few bytes are left, or on failure. */
 static xir_value *permuted_params(xir_node *at, xir_value *v, const int64_t *order, size_t rank, const char *letters) {
     conversion *c = at->c;
+    const uint32_t *last = pointer_table_find(&c->permuted_of, v), first = last ? *last : 0;
+    const xir_layout *layout = first ? layout_of(c, letters, rank) : NULL;
+    for (uint32_t i = first; i; i = c->permuted[i - 1].next)
+        if (is_permuted(&c->permuted[i - 1], order, rank) &&
+            xir_type_layout(xir_value_type(c->permuted[i - 1].result)) == layout) return c->permuted[i - 1].result;
     const xir_type *type = permuted_type(at, v, order, rank, letters);
     uint64_t bits = xir_type_storage_bits(xir_type_element(xir_value_type(v))), size = 0;
     if (!type) return node_no_memory(at), NULL;
     if (bits % 8 || xir_type_is_quantized(xir_type_element(xir_value_type(v)))) return NULL;
-    const uint32_t *last = pointer_table_find(&c->permuted_of, v), first = last ? *last : 0;
     for (uint32_t i = first; i; i = c->permuted[i - 1].next) {
         const permuted *p = &c->permuted[i - 1];
-        bool same = p->rank == rank && xir_type_equal(xir_value_type(p->result), type);
-        for (size_t k = 0; same && k < rank; k++) same = p->order[k] == order[k];
-        if (same) return p->result;
+        if (is_permuted(p, order, rank) && xir_type_equal(xir_value_type(p->result), type)) return p->result;
     }
     int64_t n;
     const bool is_large = xir_type_elements(type, &n) == XIR_OK && n > MOST_COMPUTED;

@@ -29,6 +29,7 @@ static xir_values without_end(xir_values in) {
 }
 
 bool onnx_is_cut(xir_node *at) {
+    if (at->op->attrs == at->op->cls->defaults) return false;
     const xir_field *f = xir_class_field(at->op->cls, XIR_STR("cut_scale"));
     xir_str other;
     uint64_t named = 0;

@@ -25,8 +25,8 @@ static bool failed(naming *n) {
 }
 
 static bool take(naming *n, xir_str name) {
-    if (text_table_find(&n->names, name)) return false;
-    return text_table_add(&n->names, name, 0) || failed(n);
+    const size_t before = n->names.n;
+    return text_table_add(&n->names, name, 0) ? n->names.n > before : failed(n);
 }
 
 static size_t put(char *to, size_t at, xir_str text) {
@@ -100,9 +100,8 @@ static bool is_node(const naming *n, const xir_op *op) {
 static bool rename_op(naming *n, xir_op *op, xir_str own) {
     enum { MOST_NAME = 200 };
     char text[MOST_NAME + 1 + NUMBER_ROOM];
-    const int most = text_clip(own, MOST_NAME);
-    const int size = snprintf(text, sizeof text, "%.*s.", most, own.data);
-    if (xir_op_set_name(op, text_table_unused(&n->op_names, text, (size_t)size, &n->op_number))) return failed(n);
+    const size_t size = put(text, put(text, 0, (xir_str){ own.data, (size_t)text_clip(own, MOST_NAME) }), XIR_STR("."));
+    if (xir_op_set_name(op, text_table_unused(&n->op_names, text, size, &n->op_number))) return failed(n);
     xir_pass_changed(n->pass, 1);
     return text_table_add(&n->op_names, xir_op_name(op), 1) || failed(n);
 }
@@ -172,8 +171,9 @@ xir_status onnx_end_back(xir_pass *pass) {
     text_table_init(&n.op_names, alloc);
     pointer_table_init(&n.named, alloc);
     pointer_table_init(&n.results, alloc);
-    const bool done = !onnx_settle_types(pass) && copy_results(&n) && name_all(&n) && name_ops(&n) &&
-        !onnx_rename_captures(pass) &&
+    const size_t ops = xir_network_op_count(n.net);
+    const bool done = text_table_reserve(&n.names, ops) && text_table_reserve(&n.op_names, ops) &&
+        !onnx_settle_types(pass) && copy_results(&n) && name_all(&n) && name_ops(&n) && !onnx_rename_captures(pass) &&
         !xir_network_set_text(n.net, XIR_TEXT_FRAMEWORK, XIR_STR("ONNX")) &&
         !xir_network_set_text(n.net, XIR_TEXT_FRAMEWORK_VERSION, (xir_str){ text, (size_t)size });
     text_table_free(&n.names);

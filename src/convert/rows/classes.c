@@ -128,7 +128,7 @@ const convert_class *conversion_class(conversion *c, const xir_class *cls) {
     return made;
 }
 
-const convert_class *conversion_class_named(conversion *c, const char *key) {
+static const convert_class *class_of_key(conversion *c, const char *key) {
     const uint32_t *known = text_table_find(&c->class_named, xir_str_of(key));
     if (known) return c->classes[*known];
     const xir_class *cls = xir_class_opaque(c->ctx, xir_str_of(key));
@@ -136,6 +136,12 @@ const convert_class *conversion_class_named(conversion *c, const char *key) {
     const uint32_t *index = made ? pointer_table_find(&c->class_of, cls) : NULL;
     if (index && !text_table_add(&c->class_named, xir_class_key(cls), *index)) return NULL;
     return made;
+}
+
+const convert_class *conversion_class_named(conversion *c, const char *key) {
+    const convert_class **latest = &c->latest[hash_pointer(key) % (sizeof c->latest / sizeof *c->latest)];
+    if (!*latest || strcmp((*latest)->cls->key.data, key) != 0) *latest = class_of_key(c, key);
+    return *latest;
 }
 
 const convert_class *conversion_class_of(conversion *c, const xir_op *op) {

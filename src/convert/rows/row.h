@@ -102,7 +102,7 @@ bool row_back_results(xir_node *at, xir_op *op);
 /* An op of a class that was made on the way back. Most are like one of the latest: they share its attributes. In a
  * dialect of the library, what it was checked for holds for them, since rows and checks there see attributes and types
  * alone. */
-enum { LIKE_SETS = 16, LIKE_ENDS = 8, LIKES = 4 };
+enum { LIKE_SETS = 16, LIKE_ENDS = 8, LIKES = 8 };
 typedef struct foreign_like {
     const xir_map *extra;             /* its attributes, if no Params are among them; NULL: none                  */
     uint8_t        place[LIKE_SETS];  /* in `extra`, of the entries as they were given                            */

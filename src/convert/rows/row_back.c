@@ -19,20 +19,31 @@ xir_value *row_back_input(xir_node *at, size_t i) {
     return node_in_order(at, xir_node_optional_input(at, i), order);
 }
 
+/* A type with its axes in the order of the node. Networks repeat themselves, so the latest types are known. */
+static const xir_type *type_in_order(xir_node *at, const xir_type *type, const int64_t axes[8]) {
+    const xir_str order = at->order;
+    int64_t dims[8];
+    uint64_t letters = 0;
+    memcpy(&letters, order.data, order.size);
+    ordered_type *known = &at->c->ordered[hash_pointer(type) % COUNT(at->c->ordered)];
+    if (known->type == type && known->letters == letters) return known->made;
+    for (size_t i = 0; i < order.size; i++) dims[i] = type_dim(type, axes[i]);
+    const xir_layout *layout = conversion_layout(at->c, order);
+    const xir_ints list = { dims, order.size };
+    const xir_type *made = layout ? node_type(at, xir_type_element(type), layout, &list) : NULL;
+    if (!made) return node_no_memory(at), NULL;
+    *known = (ordered_type){ type, letters, made };
+    return made;
+}
+
 /* The type of an output in the order of input 0 of the row; the output itself if it is in this order. */
-static const xir_type *ordered_type(xir_node *at, const xir_value *v, int64_t axes[8], bool *same) {
+static const xir_type *output_type(xir_node *at, const xir_value *v, int64_t axes[8], bool *same) {
     const xir_str order = at->order;
     const xir_type *type = xir_value_type(v);
-    int64_t dims[8];
     *same = true;
     if (!order.size) return type;
     if (!node_axes_in(at, v, order, axes, same)) return NULL;
-    if (*same) return type;
-    for (size_t i = 0; i < order.size; i++) dims[i] = type_dim(type, axes[i]);
-    const xir_layout *layout = conversion_layout(at->c, order);
-    type = layout ? node_type(at, xir_type_element(type), layout, &(xir_ints){ dims, order.size }) : NULL;
-    if (!type) node_no_memory(at);
-    return type;
+    return *same ? type : type_in_order(at, type, axes);
 }
 
 bool row_back_results(xir_node *at, xir_op *op) {
@@ -188,7 +199,7 @@ bool row_becomes(xir_node *at, xir_values inputs, xir_sets more) {
     for (size_t i = 0; i < at->n_out; i++) {
         int64_t axes[8];
         bool same;
-        types[i] = ordered_type(at, xir_op_output(at->op, (int64_t)i), axes, &same);
+        types[i] = output_type(at, xir_op_output(at->op, (int64_t)i), axes, &same);
         if (xir_node_failed(at)) return false;
     }
     xir_op *op = foreign_make(at, to, inputs, sets, types, at->n_out);

@@ -154,14 +154,14 @@ static bool has_letters(const xir_value *a, const xir_value *b) {
     return true;
 }
 
-/* A Transpose that keeps the order, or restores that of its input's input. */
+/* A Transpose that keeps the order, or restores that of its input's input. Otherwise nothing asks for a reason. */
 static bool is_its_input(xir_node *at) {
-    xir_ints order;
+    const xir_ints *order = &at->turn;
     xir_value *x = xir_node_input(at, 0), *y = xir_op_output(at->op, 0), *v = NULL;
-    if (!x || !xir_node_items(at, "dims", &order)) return false;
-    v = keeps_order(&order) ? x : back_unturned(at->c, x, order.v, order.n);
-    if (!v || !has_letters(v, y)) return xir_node_unsupported(at, "a permutation");
-    return xir_node_result(at, 0, v);
+    if (x) v = keeps_order(order) ? x : back_unturned(at->c, x, order->v, order->n);
+    if (v && has_letters(v, y)) return xir_node_result(at, 0, v);
+    if (!xir_node_failed(at)) at->fate = NODE_STAYS;
+    return false;
 }
 
 static bool node_run_candidate(xir_node *at) {
@@ -222,8 +222,8 @@ static bool run(conversion *c, xir_op *op, unsigned depth, xir_node *at) {
         memcpy(otherwise, at->reason, sizeof otherwise);
         return run_rest(c, cls, at, reason, otherwise);
     }
-    xir_ints dims, *order = NULL;
-    if (xir_op_is(op, xir_transpose_class()) && xir_node_items(at, "dims", &dims)) order = &dims;
+    const xir_ints *order = NULL;
+    if (xir_op_is(op, xir_transpose_class()) && xir_node_items(at, "dims", &at->turn)) order = &at->turn;
     char unused[300] = "";
     if (order && attempt(at, cls, is_its_input, NULL, unused)) return true;
     /* what only gives letters to axes remains until no op asks for them */

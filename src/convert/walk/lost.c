@@ -75,42 +75,52 @@ bool lost_begin(lost *l, conversion *c) {
     *l = (lost){ .c = c };
     text_table_init(&l->values, alloc_of(l));
     text_table_init(&l->ops, alloc_of(l));
-    pointer_table_init(&l->had, alloc_of(l));
-    return note_values(l) && note_ops(l) && note_ends(l);
+    pointer_table_init(&l->had_at, alloc_of(l));
+    if (!note_values(l) || !note_ops(l) || !note_ends(l)) return false;
+    l->idle = !l->values.n && !l->ops.n && !name_list_path(c->back.pass).size;
+    return true;
 }
 
 void lost_free(lost *l) {
     text_table_free(&l->values);
     text_table_free(&l->ops);
-    pointer_table_free(&l->had);
+    pointer_table_free(&l->had_at);
     mem_free(alloc_of(l), (void *)l->first, l->first_room * sizeof *l->first);
     mem_free(alloc_of(l), l->ends, (l->n_inputs + l->n_outputs + 1) * sizeof *l->ends);
-    mem_free(alloc_of(l), l->names, l->name_room * sizeof *l->names);
+    mem_free(alloc_of(l), l->had, l->had_room * sizeof *l->had);
 }
 
 /* ---- the converted network -------------------------------------------------------------------------------------- */
 
 static bool note_name(lost *l, const void *of, xir_str name) {
-    const size_t n = l->had.n;
-    if (!of) return true;
-    if (!mem_reserve(alloc_of(l), (void **)&l->names, &l->name_room, n + 1, sizeof *l->names) ||
-        !pointer_table_add(&l->had, of, (uint32_t)n)) return false;
-    if (l->had.n > n) l->names[n] = name;
+    if (!mem_reserve(alloc_of(l), (void **)&l->had, &l->had_room, l->n_had + 1, sizeof *l->had)) return false;
+    l->had[l->n_had++] = (had_name){ of, name };
     return true;
 }
 
+/* A value that an op makes is noted with that op. */
 bool lost_note_names(lost *l) {
-    for (const xir_op *op = xir_network_first(l->c->net); op; op = xir_op_next(op)) {
-        if (!note_name(l, op, xir_op_name(op))) return false;
-        for (size_t i = 0; i < xir_op_input_count(op); i++) {
-            const xir_value *v = xir_op_input(op, (int64_t)i);
-            if (v && !note_name(l, v, xir_value_name(v))) return false;
+    for (const xir_op *op = l->idle ? NULL : xir_network_first(l->c->net); op; op = xir_op_next(op)) {
+        for (size_t i = 0, n_in = xir_op_input_count(op), n = op_values(op); i < n; i++) {
+            const xir_value *v = op_value(op, i);
+            if (v && (i >= n_in || !xir_value_op(v)) && !note_name(l, v, xir_value_name(v))) return false;
         }
-        for (size_t i = 0; i < xir_op_output_count(op); i++) {
-            const xir_value *v = xir_op_output(op, (int64_t)i);
-            if (!note_name(l, v, xir_value_name(v))) return false;
-        }
+        if (!is_end(op) && !note_name(l, op, xir_op_name(op))) return false;
     }
+    return true;
+}
+
+/* Sets *had to the name that a value or op had, NULL: it is new. False: out of memory. */
+static bool name_before(lost *l, const void *of, const xir_str **had) {
+    *had = NULL;
+    if (l->next >= l->n_had || l->had[l->next].of != of) {
+        for (size_t i = l->had_at.n ? l->n_had : 0; i < l->n_had; i++)
+            if (!pointer_table_add(&l->had_at, l->had[i].of, (uint32_t)i)) return false;
+        const uint32_t *at = pointer_table_find(&l->had_at, of);
+        if (!at) return true;
+        l->next = *at;
+    }
+    *had = &l->had[l->next++].name;
     return true;
 }
 
@@ -119,7 +129,8 @@ bool lost_note_names(lost *l) {
 typedef struct comparing {
     lost          *l;
     name_list     *list;
-    pointer_table  values;     /* of the file -> their numbers */
+    pointer_table  values;     /* of the file -> their numbers, once something asks for them */
+    bool           numbers, meets;
     uint32_t       n_ops;
     const char    *numbered;
     uint32_t       lacks;
@@ -143,26 +154,35 @@ static xir_str digits_of(uint32_t nth, char room[NUMBER_ROOM]) {
     return (xir_str){ room, number_put_u64(room, nth) };
 }
 
-static void put_value(comparing *c, const xir_value *v, uint32_t nth) {
+static bool put_value(comparing *c, const xir_value *v, uint32_t nth) {
     char room[NUMBER_ROOM];
-    const uint32_t *known = pointer_table_find(&c->l->had, v);
-    const xir_str now = xir_value_name(v), had = known ? c->l->names[*known] : now, digits = digits_of(nth, room);
-    const xir_str what = xir_str_of(convert_value(c->l->c->back.to));
-    const bool kept = c->numbered ? is_numbered(had, xir_str_of(c->numbered), "", digits) : xir_str_equal(had, now);
+    const xir_str *known;
+    if (!name_before(c->l, v, &known)) return false;
+    const xir_str now = xir_value_name(v), had = known ? *known : now;
+    if (!c->numbers && !had.size) return true;
+    const xir_str there = c->numbered ? digits_of(nth, room) : now;
+    const bool kept = c->numbered ? is_numbered(had, xir_str_of(c->numbered), "", there) : xir_str_equal(had, now);
     meet(&c->l->values, had, kept);
-    if (c->numbered || (known && had.size)) name_list_put(c->list, what, c->numbered ? digits : now, had);
+    if (c->list->is_open && (c->numbered || (known && had.size)))
+        name_list_put(c->list, xir_str_of(convert_value(c->l->c->back.to)), there, had);
+    return true;
 }
 
-static void put_op(comparing *c, const xir_op *op, uint32_t nth) {
+static bool put_op(comparing *c, const xir_op *op, uint32_t nth) {
     char room[NUMBER_ROOM];
-    const uint32_t *known = pointer_table_find(&c->l->had, op);
-    const xir_str key = xir_class_key(xir_op_class(op)), digits = digits_of(nth, room);
+    const xir_str *known;
+    if (!name_before(c->l, op, &known)) return false;
+    const xir_str had = known ? *known : xir_op_name(op);
+    if (!c->numbered && !had.size) return true;
+    const xir_str key = xir_class_key(xir_op_class(op));
     const size_t prefix = strlen(c->l->c->back.to->prefix);
-    const xir_str type = { key.data + prefix, key.size - prefix }, had = known ? c->l->names[*known] : xir_op_name(op);
+    const xir_str type = { key.data + prefix, key.size - prefix };
     const xir_str result = xir_op_output_count(op) ? xir_value_name(xir_op_output(op, 0)) : XIR_STR("");
     const xir_str now = c->lacks & XIR_LACKS_OP_NAMES ? result : xir_op_name(op);
-    meet(&c->l->ops, had, c->numbered ? is_numbered(had, type, "_", digits) : xir_str_equal(had, now));
-    if (c->numbered || (known && had.size)) name_list_put(c->list, type, c->numbered ? digits : now, had);
+    const xir_str there = c->numbered ? digits_of(nth, room) : now;
+    meet(&c->l->ops, had, c->numbered ? is_numbered(had, type, "_", there) : xir_str_equal(had, now));
+    if (c->numbered || (known && had.size)) name_list_put(c->list, type, there, had);
+    return true;
 }
 
 /* A tensor in an attribute, whose name is "OP.ATTRIBUTE", without an @ before the attribute. */
@@ -192,23 +212,29 @@ static bool meet_tensors(comparing *c, const xir_op *op) {
 
 static bool meet_value(comparing *c, const xir_value *v) {
     const uint32_t nth = (uint32_t)c->values.n;
-    if (!v || pointer_table_find(&c->values, v)) return true;
-    if (!pointer_table_add(&c->values, v, nth)) return false;
-    put_value(c, v, nth);
-    return true;
+    if (!v || (c->numbers && pointer_table_find(&c->values, v))) return true;
+    if (c->numbers && !pointer_table_add(&c->values, v, nth)) return false;
+    return !c->meets || put_value(c, v, nth);
 }
 
-static bool meet_op(comparing *c, const xir_op *op) {
+/* Without numbers, a value that an op makes is met there alone. */
+static bool meet_values(comparing *c, const xir_op *op) {
     const bool input = xir_op_is(op, xir_input_class());
-    for (size_t i = 0; i < xir_op_input_count(op); i++)
-        if (!meet_value(c, xir_op_input(op, (int64_t)i))) return false;
+    for (size_t i = 0; i < xir_op_input_count(op); i++) {
+        const xir_value *v = xir_op_input(op, (int64_t)i);
+        if (v && (c->numbers || !xir_value_op(v)) && !meet_value(c, v)) return false;
+    }
     for (size_t i = 0; i < xir_op_output_count(op); i++) {
         const xir_value *v = xir_op_output(op, (int64_t)i);
         if (input && (c->lacks & XIR_LACKS_UNUSED_INPUTS) && !xir_value_uses(v)) continue;
         if (!meet_value(c, v)) return false;
     }
-    if (!is_end(op)) put_op(c, op, c->n_ops++);
-    return meet_tensors(c, op);
+    return true;
+}
+
+static bool meet_op(comparing *c, const xir_op *op) {
+    if (!meet_values(c, op)) return false;
+    return (is_end(op) || put_op(c, op, c->n_ops++)) && meet_tensors(c, op);
 }
 
 /* Names of values that are not in the file, although what stands in their places is: a second name of that. */
@@ -227,13 +253,30 @@ static void meet_others(comparing *c) {
     }
 }
 
+static size_t count_up_to(const text_table *names, name_fate most) {
+    size_t n = 0;
+    for (size_t i = 0; i < names->n; i++) n += names->items[i].value <= (uint32_t)most;
+    return n;
+}
+
+/* Numbers the values of the file, if some name has not been met and nothing has numbered them yet. */
+static bool number_values(comparing *c) {
+    if (c->numbers || !count_up_to(&c->l->values, NAME_LOST)) return true;
+    c->numbers = true, c->meets = false;
+    for (const xir_op *op = xir_network_first(c->l->c->net); op; op = xir_op_next(op))
+        if (!meet_values(c, op)) return false;
+    return true;
+}
+
 static bool compare(lost *l, name_list *list) {
     comparing c = { .l = l, .list = list, .numbered = convert_numbered(l->c->back.to),
-                    .lacks = convert_lacks(l->c->back.to) };
+                    .lacks = convert_lacks(l->c->back.to), .meets = true };
     bool ok = true;
+    c.numbers = list->is_open || c.numbered;
     pointer_table_init(&c.values, alloc_of(l));
-    for (const xir_op *op = xir_network_first(l->c->net); op && ok; op = xir_op_next(op)) ok = meet_op(&c, op);
-    if (ok) meet_others(&c);
+    for (const xir_op *op = l->idle ? NULL : xir_network_first(l->c->net); op && ok; op = xir_op_next(op))
+        ok = meet_op(&c, op);
+    if (ok && (ok = number_values(&c))) meet_others(&c);
     pointer_table_free(&c.values);
     return ok;
 }
@@ -248,12 +291,6 @@ static void say(sentence *s, const char *format, ...) {
     va_start(args, format);
     s->size += text_vprint(s->text + s->size, sizeof s->text - s->size, format, args).size;
     va_end(args);
-}
-
-static size_t count_up_to(const text_table *names, name_fate most) {
-    size_t n = 0;
-    for (size_t i = 0; i < names->n; i++) n += names->items[i].value <= (uint32_t)most;
-    return n;
 }
 
 /* Names that the file does not have, nor the list, if there is one. */

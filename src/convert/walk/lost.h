@@ -17,6 +17,9 @@ typedef enum name_fate { NAME_LOST, NAME_LISTED, NAME_KEPT } name_fate;
 /* An input or output of the network. */
 typedef struct lost_end { xir_str name; const xir_type *element; } lost_end;
 
+/* The name that a value or op has before the format gives its own. */
+typedef struct had_name { const void *of; xir_str name; } had_name;
+
 typedef struct lost {
     conversion   *c;
     text_table    values, ops;   /* names of values; names of ops that no value has -> the fate */
@@ -24,9 +27,10 @@ typedef struct lost {
     size_t        first_room;
     lost_end     *ends;          /* the inputs, then the outputs                                */
     size_t        n_inputs, n_outputs;
-    pointer_table had;           /* values and ops of the converted network -> index in `names` */
-    xir_str      *names;
-    size_t        name_room;
+    bool          idle;          /* no name can be lost, and no list is asked for               */
+    had_name     *had;           /* of the converted network, in the order of a walk            */
+    size_t        n_had, had_room, next;
+    pointer_table had_at;        /* index in `had`, once something is not met in this order     */
 } lost;
 
 /* Both return false without memory: the first notes what the network has, the second what the converted one has. */
@@ -49,7 +53,8 @@ xir_status name_list_open(name_list *n, xir_pass *pass);
 void       name_list_put(name_list *n, xir_str what, xir_str there, xir_str name);
 /* Closes the list; `ok` false: nothing is written. */
 xir_status name_list_close(name_list *n, bool ok);
-/* Returns true if the pass has the option `names`. */
+/* Returns true if the pass has the option `names`; and its value, the path of the list, or "". */
 bool       name_list_is_offered(const xir_pass_decl *decl);
+xir_str    name_list_path(const xir_pass *pass);
 
 #endif

@@ -12,8 +12,12 @@ bool name_list_is_offered(const xir_pass_decl *decl) {
     return pass_option_named(decl, XIR_STR("names"), &row) != PASS_NO_OPTION;
 }
 
+xir_str name_list_path(const xir_pass *pass) {
+    return name_list_is_offered(pass->decl) ? xir_pass_text(pass, "names") : XIR_STR("");
+}
+
 xir_status name_list_open(name_list *n, xir_pass *pass) {
-    const xir_str path = name_list_is_offered(pass->decl) ? xir_pass_text(pass, "names") : XIR_STR("");
+    const xir_str path = name_list_path(pass);
     n->is_open = false;
     if (!path.size) return XIR_OK;
     if (path.size >= sizeof n->path) return xir_pass_fail(pass, XIR_E_INVALID, NULL, "names: the path is too long");

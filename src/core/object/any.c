@@ -36,8 +36,12 @@ static bool holds(const xir_map *map, size_t at, xir_str key) {
     return map && at < map->size && xir_str_equal(map->entries[at].key, key);
 }
 
+/* Among few keys most have another size, which takes no call to find out. */
 const xir_any *xir_map_find(const xir_map *map, xir_str key) {
-    size_t at = lower_bound(map, key);
+    enum { FEW = 8 };
+    size_t at = 0;
+    if (!map || map->size > FEW) at = lower_bound(map, key);
+    else while (at < map->size && (map->entries[at].key.size != key.size || !holds(map, at, key))) at++;
     return holds(map, at, key) ? &map->entries[at].value : NULL;
 }
 

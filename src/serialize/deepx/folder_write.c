@@ -3,8 +3,8 @@
 
 /* Writing the folder of a program: a .shape and a .data of each tensor that a call reads. All tensors are checked
  * before the first file is written. */
-#include <stdio.h>
 #include "deepx/folder.h"
+#include "number.h"
 
 static const xir_value *params_of(const xir_op *op) {
     xir_str path;
@@ -42,7 +42,7 @@ static const char *word_of(const xir_network *net, const xir_type *element) {
 
 /* False: a stride does not fit into 64 bits, as those of a tensor without elements may. */
 static bool put_list(buffer *out, const char *key, const xir_type *type, bool strides) {
-    char text[32];
+    char text[NUMBER_ROOM];
     bool fits = true;
     buffer_str(out, key);
     buffer_str(out, ":\n");
@@ -50,20 +50,32 @@ static bool put_list(buffer *out, const char *key, const xir_type *type, bool st
         int64_t v = strides ? 1 : xir_type_dim(type, (int64_t)i, false);
         for (size_t k = i + 1; strides && k < xir_type_rank(type); k++)
             fits &= !__builtin_mul_overflow(v, xir_type_dim(type, (int64_t)k, false), &v);
-        buffer_put(out, text, (size_t)snprintf(text, sizeof text, "  - %" PRId64 "\n", v));
+        buffer_str(out, "  - ");
+        buffer_put(out, text, number_put_i64(text, v));
+        buffer_str(out, "\n");
     }
     return fits;
 }
 
+static void put_line(buffer *out, size_t key, xir_str value) {
+    buffer_str(out, deepx_shape_keys[key]);
+    buffer_str(out, ": ");
+    buffer_put(out, value.data, value.size);
+    buffer_str(out, "\n");
+}
+
+static void put_count(buffer *out, size_t key, int64_t n) {
+    char text[NUMBER_ROOM];
+    put_line(out, key, (xir_str){ text, number_put_i64(text, n) });
+}
+
 /* As the executor's own library prints it. */
 static bool put_shape(buffer *out, const char *element, const xir_type *type, int64_t elements) {
-    char text[96];
-    buffer_put(out, text, (size_t)snprintf(text, sizeof text, "%s: %s\n%s: %zu\n", deepx_shape_keys[DEEPX_SHAPE_DTYPE],
-                                           element, deepx_shape_keys[DEEPX_SHAPE_DIM], xir_type_rank(type)));
+    put_line(out, DEEPX_SHAPE_DTYPE, xir_str_of(element));
+    put_count(out, DEEPX_SHAPE_DIM, (int64_t)xir_type_rank(type));
     (void)put_list(out, deepx_shape_keys[DEEPX_SHAPE_SHAPE], type, false);
     const bool fits = put_list(out, deepx_shape_keys[DEEPX_SHAPE_STRIDE], type, true);
-    buffer_put(out, text, (size_t)snprintf(text, sizeof text, "%s: %" PRId64 "\n", deepx_shape_keys[DEEPX_SHAPE_SIZE],
-                                           elements));
+    put_count(out, DEEPX_SHAPE_SIZE, elements);
     return fits;
 }
 
