@@ -28,19 +28,26 @@ void pool_free(object_pool *pool) {
 
 object_pool *context_pool(xir_context *ctx) { return &ctx->pool; }
 
+/* Tensor types are asked for more often than all else. Most have a shape, an element type and a layout alone. */
+static bool is_plain_tensor(const xir_object *o) {
+    return o->cls == o->cls->ctx->tensor_class && !o->extra && !((const xir_tensor_type *)o)->merged_distrs.size;
+}
+
+static uint64_t hash_tensor(const xir_tensor_type *t) {
+    const uint64_t element = xir_object_hash((const xir_object *)t->element_dtype),
+                   layout = xir_object_hash((const xir_object *)t->layout);
+    return hash_bytes(element << 32 ^ layout, t->shape.data, t->shape.size * sizeof *t->shape.data);
+}
+
 uint32_t xir_object_hash(const xir_object *object) {
     if (!object) return 0;
     if (object->hash) return object->hash;
     uint64_t hash = (uint64_t)(uintptr_t)object->cls;
-    body_hash_into(object->cls, object, &hash);
+    if (is_plain_tensor(object)) hash = hash_tensor((const xir_tensor_type *)object);
+    else body_hash_into(object->cls, object, &hash);
     if (object->extra) hash = map_hash(hash, object->extra);
     hash ^= hash >> 32;
     return (uint32_t)hash | 1;   /* 0 means "not computed" */
-}
-
-/* Tensor types are asked for more often than all else. Most have a shape, an element type and a layout alone. */
-static bool is_plain_tensor(const xir_object *o) {
-    return o->cls == o->cls->ctx->tensor_class && !o->extra && !((const xir_tensor_type *)o)->merged_distrs.size;
 }
 
 static bool same_tensors(const xir_tensor_type *a, const xir_tensor_type *b) {
