@@ -85,7 +85,8 @@ typedef struct xir_run_options {
  *                      started, or not finished
  *   XIR_E_CANCELLED    `cancel` returned true
  *   XIR_E_MEMORY, or what a kernel finds wrong, such as an index out of bounds
- * Without `max_memory` the context keeps up to 32 MiB of the memory that the run has used, for its next run. */
+ * Without `max_memory` and `arena` the context keeps up to 32 MiB of the memory that the run has used, for its next
+ * run. */
 XIR_API xir_status xir_network_run(const xir_network *net, const xir_array *const *inputs, size_t n_inputs,
                                    xir_array **outputs,
                                    size_t n_outputs, const xir_run_options *options, xir_diags *why);

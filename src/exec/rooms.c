@@ -173,9 +173,8 @@ static struct rooms_left *exchange(xir_context *ctx, struct rooms_left *left) {
     return left;
 }
 
-void rooms_open_for_run(rooms *r, xir_context *ctx, meter *limit) {
-    rooms_open(r, &ctx->alloc, limit);
-    if (limit) return;
+void rooms_open_for_run(rooms *r, xir_context *ctx) {
+    rooms_open(r, &ctx->alloc, NULL);
     r->spare = SPARE;
     if (!(r->left = exchange(ctx, NULL))) return;
     r->n = r->left->n;
@@ -185,7 +184,7 @@ void rooms_open_for_run(rooms *r, xir_context *ctx, meter *limit) {
 
 void rooms_close_run(rooms *r, xir_context *ctx) {
     struct rooms_left *left = r->left ? r->left
-        : r->n && !r->meter ? mem_new(&ctx->alloc, sizeof *left) : NULL;
+        : r->n && r->spare ? mem_new(&ctx->alloc, sizeof *left) : NULL;
     if (left) {
         dropped d;
         r->used = r->most = 0;

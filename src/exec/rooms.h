@@ -4,7 +4,7 @@
 /* Memory that a run uses again: fresh pages cost more than filling them, because the system clears them first. Large
  * blocks of kernels and arrays that are no longer needed are kept for the next op that asks for their size. What is
  * kept and what is in use together never exceed the most that was in use at one moment, or what is kept takes at most
- * `spare` bytes: none if memory is limited, so that such a run takes no more than without.
+ * `spare` bytes: none if memory is limited or planned, so that such a run takes no more than without.
  *
  * At its end a run of a network leaves its spare blocks to the next run of the context. Several threads of a run may
  * call these functions at once, but for opening and closing. */
@@ -48,8 +48,8 @@ void  rooms_give_blob(rooms *r, blob *data);
 void  rooms_close(rooms *r);
 
 /* The same for a run of a network, which takes over what the last run of the context has left, and leaves at most SPARE
- * bytes; with a limit nothing of this. */
-void  rooms_open_for_run(rooms *r, xir_context *ctx, meter *limit);
+ * bytes; rooms_close_run closes others too. */
+void  rooms_open_for_run(rooms *r, xir_context *ctx);
 void  rooms_close_run(rooms *r, xir_context *ctx);
 
 #endif

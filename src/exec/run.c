@@ -382,7 +382,8 @@ xir_status run_open(runner *r, const xir_network *net, const xir_array *const *i
     r->memory = XIR_INIT(xir_run_memory);
     r->limit = r->options.max_memory ? meter_open(&net->ctx->alloc, r->options.max_memory) : NULL;
     if (r->options.max_memory && !r->limit) return diag_memory(why);
-    rooms_open_for_run(&r->rooms, net->ctx, r->limit);
+    if (r->limit || r->options.arena) rooms_open(&r->rooms, &net->ctx->alloc, r->limit);
+    else rooms_open_for_run(&r->rooms, net->ctx);
     if (r->options.max_work) r->within.work = r->options.max_work;
     r->within.rooms = &r->rooms;
     r->within.cancel = r->options.cancel;
