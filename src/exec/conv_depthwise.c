@@ -71,9 +71,9 @@ static void find_rows(const conv *c, int64_t image, int64_t z, int64_t h, int64_
 
 /* The first channel of each cell that pixel w of the row reads, < 0 outside of the image; and the distance to the cell
  * of the next pixel. */
-static void find_cells(const conv *c, const desk *at, int64_t w) {
-    const int64_t *along = c->w.cell[2] + w * c->w.size[2], *row = at->row,
-                  go = c->w.along[2].stride * c->x.step[W];
+static void find_cells(const conv *c, const desk *at, int64_t w, int64_t pixels) {
+    const int64_t *along = c->w.cell[2] + w * c->w.size[2], *row = at->row;
+    const int64_t go = pixels > 1 ? c->w.along[2].stride * c->x.step[W] : 0;   /* of one pixel it may be any number */
     for (int64_t j = 0; j < c->w.cells; row++) {
         for (int64_t t = 0; t < c->w.size[2]; t++, j++) {
             const bool outside = *row < 0 || along[t] < 0;
@@ -90,7 +90,7 @@ static int64_t even_pixels(const conv *c, int64_t w, int64_t n) {
     int64_t m = 1;
     for (; m < n; m++) {
         for (int64_t t = 0; t < size; t++, along++)
-            if (along[0] < 0 || along[size] != along[0] + c->w.along[2].stride) return m;
+            if (along[0] < 0 || along[size] - along[0] != c->w.along[2].stride) return m;
     }
     return m;
 }
@@ -135,7 +135,7 @@ static void take_channels(pool_share *share, size_t from, size_t to, void *user)
         for (int64_t w = 0, m; w < c->y.dim[W]; w += m) {
             m = c->y.dim[W] - w;
             m = even_pixels(c, w, m < fit ? m : fit);
-            find_cells(c, &at, w);
+            find_cells(c, &at, w, m);
             for (int64_t first = 0; first < channels; first += LINE) {
                 const size_t of = (size_t)(channels - first < LINE ? channels - first : LINE);
                 const gemm_block sums = { (size_t)m, of, of, at.sum, NULL, d->bias ? d->bias + first : NULL };

@@ -140,7 +140,7 @@ static const convert_class *class_of_key(conversion *c, const char *key) {
 
 const convert_class *conversion_class_named(conversion *c, const char *key) {
     const convert_class **latest = &c->latest[hash_pointer(key) % (sizeof c->latest / sizeof *c->latest)];
-    if (!*latest || strcmp((*latest)->cls->key.data, key) != 0) *latest = class_of_key(c, key);
+    if (!*latest || !xir_str_equal((*latest)->cls->key, xir_str_of(key))) *latest = class_of_key(c, key);
     return *latest;
 }
 

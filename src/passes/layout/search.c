@@ -18,7 +18,7 @@
 
 enum { COST = 16, COST_AT_ANCHOR = 17 };
 #define COST_NEVER ((int64_t)1 << 48)   /* a need that no Transpose meets; above any sum of other costs */
-enum { MOST_VISITS = 6, MOST_ROUNDS = 8 };
+enum { MOST_VISITS = 6, MOST_ROUNDS = 8, MOST_SHARED = 8 };   /* shared Transposes of a root that are tried */
 /* A region that has become this much more expensive while growing is given up. */
 enum { COST_GIVEN_UP = 4096 * COST };
 
@@ -214,11 +214,13 @@ static bool add_user(plan *l, const value_node *root, const root_use *use) {
  * the producer works in the needed one. */
 static bool try_root(plan *l, const value_node *root) {
     bool found = false;
-    for (uint32_t i = root->needs, next; i && !l->failed; i = next) {
+    int tried = 0;
+    for (uint32_t i = root->needs, next; i && tried < MOST_SHARED && !l->failed; i = next) {
         const root_need need = l->needs[i];
         const int64_t before = l->cost;
         next = need.next;
         if (need.count < 2 || need.as == root->stored || order_is_merged(need.as | root->stored)) continue;
+        tried++;
         begin_region(l);
         for (uint32_t k = 0; k < root->n_uses; k++)
             if (use_needs(l, root, &l->uses[root->first_use + k]) == need.as)
