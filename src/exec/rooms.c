@@ -79,8 +79,8 @@ static void *begin_use(rooms *r, size_t size, bool is_blob) {
     return block;
 }
 
-/* There is no memory for a block, so none is kept. */
-static void undo_use(rooms *r, size_t size) {
+/* There is no memory for a block, so none is kept. Returns true if that has freed some. */
+static bool undo_use(rooms *r, size_t size) {
     dropped d;
     pthread_mutex_lock(&r->lock);
     r->used -= size;
@@ -88,19 +88,16 @@ static void undo_use(rooms *r, size_t size) {
     shrink(r, 0, &d);
     pthread_mutex_unlock(&r->lock);
     drop_all(r, &d);
+    return d.n;
 }
 
-static void *take_once(rooms *r, size_t size, bool is_blob) {
-    void *block = begin_use(r, size, is_blob);
-    if (!block) block = is_blob ? (void *)blob_new(r->alloc, size) : mem_new(r->alloc, size);
-    if (!block) undo_use(r, size);
-    return block;
-}
-
-/* Once a block has been refused, nothing is kept any more, so a meter may have room. */
+/* If a block is refused, what is kept is freed, and the block may be had then. */
 static void *take(rooms *r, size_t size, bool is_blob) {
-    void *block = take_once(r, size, is_blob);
-    return block || !r->meter ? block : take_once(r, size, is_blob);
+    for (;;) {
+        void *block = begin_use(r, size, is_blob);
+        if (!block) block = is_blob ? (void *)blob_new(r->alloc, size) : mem_new(r->alloc, size);
+        if (block || !undo_use(r, size)) return block;
+    }
 }
 
 void *rooms_take(rooms *r, const xir_allocator *alloc, size_t size) {

@@ -10,9 +10,11 @@
 #include "support/net.h"
 #include "support/story.h"
 
-/* An allocator that counts bytes, and large blocks that it has made; it refuses after so many calls. */
+/* An allocator that counts bytes, and large blocks that it has made. It refuses after a number of calls, and more bytes
+ * than there may be. */
 typedef struct counted {
     size_t there, most, large, refuse;   /* refuse: calls until then; 0: never */
+    size_t limit;                        /* of bytes; 0: none                  */
 } counted;
 
 static void *resize(void *user, void *block, size_t old_size, size_t size) {
@@ -21,6 +23,7 @@ static void *resize(void *user, void *block, size_t old_size, size_t size) {
         c->refuse = 1;
         return NULL;
     }
+    if (size > old_size && c->limit && c->there + (size - old_size) > c->limit) return NULL;
     if (size >= 1 << 15 && !block) c->large++;
     c->there += size - old_size;
     if (c->there > c->most) c->most = c->there;
@@ -223,6 +226,30 @@ static void the_next_run_has_what_the_last_one_left(void **state) {
     assert_int_equal(c.there, 0);
 }
 
+/* The next run frees what one has left where it needs blocks of other sizes. */
+static void what_is_left_makes_room(void **state) {
+    (void)state;
+    counted c = { 0 };
+    const xir_allocator alloc = { .resize = resize, .user = &c };
+    xir_context *own = xir_context_new(&alloc);
+    xir_network *net = story_net_in(own, sizes), *other = story_net_in(own, "x: fp32 100 225; a = Concat x x x x x x x "
+                                    "[axis=0]; y = Sum a [dim=0]; out y");
+    xir_diags *findings = xir_diags_new(own);
+    xir_value *value;
+    assert_int_equal(xir_network_inputs(net, &value, 1), 1);
+    xir_array *in = xir_array_random(own, xir_value_type(value), 1, findings);
+    (void)run_sizes(&c, net, in, 0, findings);
+    c.limit = c.there + 100000;
+    assert_true(run_sizes(&c, other, in, 0, findings) > 0);
+    c.limit = 0;
+    xir_array_free(in);
+    xir_diags_free(findings);
+    xir_network_free(other);
+    xir_network_free(net);
+    xir_context_free(own);
+    assert_int_equal(c.there, 0);
+}
+
 /* At most 32 MiB: one of two blocks of 24 MB. */
 static void little_is_left(void **state) {
     (void)state;
@@ -253,6 +280,7 @@ GROUP {
         cmocka_unit_test(what_is_refused_changes_nothing),
         cmocka_unit_test(layers_use_the_same_memory),
         cmocka_unit_test(the_next_run_has_what_the_last_one_left),
+        cmocka_unit_test(what_is_left_makes_room),
         cmocka_unit_test(little_is_left),
         cmocka_unit_test(products_convert_no_tensor_as_a_whole),
     };
