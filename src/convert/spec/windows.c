@@ -116,17 +116,22 @@ xir_value *window_padded(xir_node *at, xir_value *x, windows *w, xir_pad_mode mo
 
 void window_set(window_sets *s, const char *name, int64_t v) { s->data[s->n++] = (xir_set)INT(name, v); }
 
+/* The attributes that pools and convolutions have along an axis; `dilated`: the class has dilations. */
+static void set_steps(window_sets *s, const windows *w, size_t k, bool dilated) {
+    const axis_words *words = axis_words_of(w->n, k);
+    window_set(s, words->stride, w->stride[k]);
+    if (dilated) window_set(s, words->dilation, w->dilation[k]);
+    window_set(s, words->before, w->before[k]);
+    window_set(s, words->after, w->after[k]);
+}
+
 xir_value *op_of_pool(xir_node *at, xir_value *x, const windows *w) {
     static const char *const classes[2][3] = { { "AvgPool1d", "AvgPool2d", "AvgPool3d" },
                                                { "MaxPool1d", "MaxPool2d", "MaxPool3d" } };
     window_sets s = { .n = 0 };
     for (size_t k = 0; k < w->n; k++) {
-        const axis_words *words = axis_words_of(w->n, k);
-        window_set(&s, words->pool, w->size[k]);
-        window_set(&s, words->stride, w->stride[k]);
-        if (w->max) window_set(&s, words->dilation, w->dilation[k]);
-        window_set(&s, words->before, w->before[k]);
-        window_set(&s, words->after, w->after[k]);
+        window_set(&s, axis_words_of(w->n, k)->pool, w->size[k]);
+        set_steps(&s, w, k, w->max);
     }
     if (!w->max) window_set(&s, "count_include_pad", w->counts);
     if (!w->max) window_set(&s, "divisor_override", w->divisor);
@@ -142,12 +147,8 @@ xir_value *op_of_convolution(xir_node *at, xir_value *x, xir_value *kernel, xir_
                                                { "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d" } };
     window_sets s = { .n = 0 };
     for (size_t k = 0; k < w->n; k++) {
-        const axis_words *words = axis_words_of(w->n, k);
-        window_set(&s, words->stride, w->stride[k]);
-        window_set(&s, words->dilation, w->dilation[k]);
-        window_set(&s, words->before, w->before[k]);
-        window_set(&s, words->after, w->after[k]);
-        if (w->transposed) window_set(&s, words->more, w->more[k]);
+        set_steps(&s, w, k, true);
+        if (w->transposed) window_set(&s, axis_words_of(w->n, k)->more, w->more[k]);
     }
     window_set(&s, "groups", w->groups);
     return xir_node_make(at, classes[w->transposed][w->n - 1], INS(x, kernel, bias), (xir_sets){ s.data, s.n });
