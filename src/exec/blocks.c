@@ -9,8 +9,8 @@ enum { STORED_AS_HERE = true };
 enum { STORED_AS_HERE = false };
 #endif
 
-/* Return true if numbers of `size` bytes are stored as the processor has them: floats with so many bits of mantissa, or
- * integers with a sign. */
+/* Return true if the elements, numbers of `size` bytes, have the byte order and the alignment of the processor: any of
+ * the type; floats with this number of bits of mantissa; signed integers of 64 bits. */
 static bool is_here(const tensor_elements *e, const uint8_t *bytes, bool of_type, size_t size) {
     return STORED_AS_HERE && of_type && !e->quantised && bytes && (uintptr_t)bytes % size == 0;
 }

@@ -44,7 +44,7 @@ typedef struct writer {
 bool reader_open(reader *r, xir_kernel *at, size_t input);
 bool writer_open(writer *w, xir_kernel *at, size_t output);
 
-/* All elements where they are, if they are stored as floats of this processor; else NULL. */
+/* Returns the stored elements if they are floats that the processor can read in place; NULL otherwise. */
 const float *reader_singles(const reader *r);
 float       *writer_singles(const writer *w);
 

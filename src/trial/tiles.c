@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* The tiles of an op: a NEEDS row may say that an op of the class computes a part alone. The network is cut into
+/* The tiles of an op: a NEEDS row may say that an op of the class computes a part alone. The op is cut into
  * tiles along one axis, as large as fit a half of the bytes, then a quarter, and so on; joined, they have the bits that
- * the op computes. An op that cannot compute a part is a whole in each tile, so that any class may be asked. */
+ * the op computes. An op that cannot compute a part is a whole in each tile, so any class may be asked. */
 #include "trying.h"
 
 /* An op whose results an Output takes, because the outputs of a region are the values that others use. */

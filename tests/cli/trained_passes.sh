@@ -9,7 +9,7 @@
 models=${XIR_TRAINED-}
 [ -f "$models/ch_PP-OCRv4_rec_infer.onnx" ] || skip "XIR_TRAINED names no folder with ch_PP-OCRv4_rec_infer.onnx"
 
-# one NAME OPS DIM…: at most so many ops are left; with these dims the network computes the same.
+# one NAME OPS DIM…: at most OPS ops are left; with these dims the network computes the same.
 one() {
     net=$models/$1 most=$2
     shift 2

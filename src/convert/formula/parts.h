@@ -14,7 +14,7 @@ xir_value *make_part(xir_node *at, xir_value *x, size_t axis, int64_t begin, int
 xir_value *make_taken(xir_node *at, xir_value *x, size_t axis, const xir_ints *places);
 /* x with its own elements around it, as often as needed: `cells` has the numbers before and after each dim. */
 xir_value *make_wrapped(xir_node *at, xir_value *x, const xir_ints *cells);
-/* x between two bounds, of which one may be infinite. */
+/* Limits x to an interval; one bound may be infinite. */
 xir_value *make_clamped(xir_node *at, xir_value *x, double least, double most);
 /* x as booleans: numbers are true where they are not 0. */
 xir_value *make_truth(xir_node *at, xir_value *x);

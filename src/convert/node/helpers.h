@@ -49,7 +49,7 @@ static inline xir_value *make_line(xir_node *at, xir_value *v, size_t rank, size
     const xir_ints dims = node_line(at, rank, axis, v ? v_dim(v, 0) : 0);
     return make_reshaped(at, v, &dims);
 }
-/* x with dims of 1 around its own, of which the first becomes dim `from`. */
+/* Adds dims of 1 before and after those of x: its first dim becomes dim `from`. */
 xir_value *make_widened(xir_node *at, xir_value *x, size_t rank, size_t from);
 
 /* The last two dims exchanged; x if it has less. */

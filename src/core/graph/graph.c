@@ -49,7 +49,7 @@ void use_unlink(xir_use *use) {
 
 void uses_move(xir_value *from, xir_value *to) {
     xir_use *last = from->uses;
-    provenance_replaced(value_net(from), from, to);   /* even if nothing uses it: `to` is what it was */
+    provenance_replaced(value_net(from), from, to);   /* also for an unused value: `to` now represents it */
     if (!last) return;
     for (xir_use *u = last; u; u = u->next) {
         u->value = to;

@@ -27,7 +27,7 @@ static bool clip_of(const xir_op *op, clip *out) {
     return out->low <= out->high;
 }
 
-/* Every number stays. */
+/* Returns true if the bounds exclude no number. */
 static bool has_no_bound(clip c) { return c.low == -INFINITY && c.high == INFINITY; }
 
 static double clipped(double x, clip c) {

@@ -170,7 +170,8 @@ static void follow_outputs(plan *l, const node *n, const region_step *s) {
 
 static bool is_given_up(const plan *l, int64_t before) { return l->cost % COST_NEVER >= before + COST_GIVEN_UP; }
 
-/* Lets the steps be followed by all that they break. Whether that is cheaper; if not, nothing has changed. */
+/* Adds to the region all ops whose orders its steps break. Returns true if the result is cheaper; otherwise the orders
+ * are those of before. */
 static bool grow_region(plan *l, int64_t before) {
     for (size_t i = 0; i < l->n_steps && !is_given_up(l, before); i++) {
         const region_step s = l->steps[i];

@@ -23,7 +23,7 @@ typedef struct linear {
     int64_t     in_channels, out_channels;
 } linear;
 
-/* With so many channels, an op needs no memory for numbers of them. */
+/* The maximum number of channels whose numbers a pass keeps on the stack. */
 enum { FEW_CHANNELS = 32 };
 
 /* Factor and addend of each channel. */
