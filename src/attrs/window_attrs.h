@@ -4,8 +4,8 @@
 /* The window attributes of convolutions, pools and Unfold, in one struct for one, two and three spatial axes.
  *
  * Inference and the executor never see each other, and each computes with windows by its own formulas, so that one
- * checks the other. But the names of the attributes are the same for both, and for conversion. They are read here once,
- * in a header over <xir/ops.h> that these layers may include and that computes nothing. */
+ * checks the other. But the names of the attributes are the same for both, and for passes and conversion. They are read
+ * here once, in a header over <xir/ops.h> that these layers may include and that computes nothing. */
 #ifndef ATTRS_WINDOW_ATTRS_H
 #define ATTRS_WINDOW_ATTRS_H
 

@@ -236,6 +236,31 @@ static void a_resize_of_rows_and_columns_is_an_upsample(void **state) {
     STAYS("x: NHWC 1 2 3 4; y = Upsample x [height=4 width=9 align_corners=true]; out y");
 }
 
+/* ---- windows ----------------------------------------------------------------------------------------------------- */
+
+static void padding_that_no_window_reads_is_left_out(void **state) {
+    (void)state;
+    BECOMES("x: NHWC 1 8 9 2; k: HWIO 3 3 2 4; y = Conv2d x k [stride_height=2 stride_width=2 pad_top=1 pad_bottom=1 "
+            "pad_left=1 pad_right=1]; out y",
+            "y = Conv2d x k [stride_width=2 stride_height=2 pad_top=1 pad_left=1 pad_right=1]; out y");
+    BECOMES("x: NHWC 1 8 8 2; y = MaxPool2d x [pool_height=2 pool_width=3 stride_height=3 stride_width=3 pad_bottom=1 "
+            "pad_right=2]; out y",
+            "y = MaxPool2d x [pool_width=3 pool_height=2 stride_width=3 stride_height=3 pad_right=1]; out y");
+    BECOMES("x: NCHW 1 2 8 8; y = AvgPool2d x [pool_height=2 pool_width=2 stride_height=2 stride_width=2 pad_bottom=1 "
+            "count_include_pad=true]; out y",
+            "y = AvgPool2d x [pool_width=2 pool_height=2 stride_width=2 stride_height=2 count_include_pad=true]; out y");
+    BECOMES("x: NLC 1 8 2; k: LIO 3 2 4; y = Conv1d x k [stride_width=2 pad_left=1 pad_right=1 dilation_width=1]; out y",
+            "y = Conv1d x k [stride_width=2 pad_left=1]; out y");
+    BECOMES("x: NDHWC 1 8 4 4 2; y = MaxPool3d x [pool_width=1 pool_height=1 pool_depth=3 stride_depth=2 pad_front=1 pad_back=1]; "
+            "out y",
+            "y = MaxPool3d x [pool_depth=3 pool_width=1 pool_height=1 stride_depth=2 pad_front=1]; out y");
+    STAYS("x: NHWC 1 9 9 2; k: HWIO 3 3 2 4; y = Conv2d x k [stride_height=2 pad_top=1 pad_bottom=1]; out y");
+    STAYS("x: NHWC 1 8 8 2; k: HWIO 3 3 2 4; y = Conv2d x k [stride_height=2 pad_top=1 pad_bottom=0]; out y");
+    STAYS("x: NHWC 1 8 8 2; k: HWIO 3 3 2 4; y = Conv2d x k [pad_top=1 pad_bottom=1 pad_left=1 pad_right=1]; out y");
+    STAYS("x: NHWC 1 -1 8 2; k: HWIO 3 3 2 4; y = Conv2d x k [stride_height=2 pad_top=1 pad_bottom=1]; out y");
+    STAYS("x: NHWC 1 8 8 2; k: HWOI 3 3 4 2; y = ConvTranspose2d x k [stride_height=2 pad_top=1 pad_bottom=1]; out y");
+}
+
 GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bounds_from_zero_are_a_relu),
@@ -250,6 +275,7 @@ GROUP {
         cmocka_unit_test(a_gather_of_a_run_is_a_slice),
         cmocka_unit_test(an_op_that_reads_itself_stays),
         cmocka_unit_test(a_resize_of_rows_and_columns_is_an_upsample),
+        cmocka_unit_test(padding_that_no_window_reads_is_left_out),
     };
     return RUN_GROUP(tests);
 }

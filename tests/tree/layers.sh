@@ -7,8 +7,8 @@
 #   src/common                         only <xir/…>: how structs of callers are read and filled
 #   src/core/<layer>                  itself and the layers below: src/common, base, object, type, graph, verbs, icraft
 #   src/attrs                         only <xir/…>
-#   src/{ops,exec}                    itself, src/attrs and src/core
-#   src/{memory,serialize,passes}     itself and src/core
+#   src/{ops,exec,passes}             itself, src/attrs and src/core
+#   src/{memory,serialize}            itself and src/core
 #   src/targets, src/library          itself and src/core
 #   src/convert                       itself, src/passes, src/attrs and src/core; its rooms see those below them:
 #                                     node < spec < formula < rows < walk < each dialect, and no dialect sees another
@@ -38,7 +38,8 @@ rules() {
     each src/attrs
     each src/ops src/ops src/attrs $core
     each src/exec src/exec src/attrs $core
-    for folder in memory serialize passes targets library; do
+    each src/passes src/passes src/attrs $core
+    for folder in memory serialize targets library; do
         each "src/$folder" "src/$folder" $core
     done
     each src/convert src/convert src/passes src/attrs $core

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* The way back of convolutions and pools. Attributes are read by the rows' sets; here is what they don't name: the dims
- * of kernels, and ceil_mode, which XIR has as cells after the end. */
+/* The way back of convolutions and pools. Most attributes are read by the rows' sets; here is what they don't name: the
+ * dims of kernels, padding, and ceil_mode, which XIR has as cells after the end. */
 #include <math.h>
 #include "pnnx/pnnx.h"
 #include "spec/windows.h"
@@ -19,21 +19,15 @@ bool pnnx_back_conv(xir_node *at) {
     if (!windows_of_op(at, x, 2, kernel, &w)) return false;
     const int64_t groups = w.groups, first = v_dim(kernel, 0), second = v_dim(kernel, 1);
     const bool transposed = w.transposed, padded = !transposed && !window_is_even(&w);
-    const xir_ints size = window_list(&w, w.size), zeros = xir_node_make_ints(at, w.n, 0);
     if (padded && w.mode != XIR_PADDING_ZEROS)
         return xir_node_unsupported(at, "different padding of both sides");
     if (padded) x = window_padded(at, x, &w, XIR_PAD_CONSTANT, 0);
-    if (!is_module(at))
-        return row_becomes(at, INS(x, kernel, bias),
-                           (xir_sets){ (const xir_set[]){ LIST("padding", &zeros) }, padded ? 1 : 0 });
-    if (padded)
-        return row_becomes(at, INS(x, kernel, bias),
-                           SETS(XIR_SETB("bias", bias != NULL), INT("in_channels", second * groups),
-                                INT("out_channels", first),
-                                LIST("kernel_size", &size), LIST("padding", &zeros)));
+    const xir_ints size = window_list(&w, w.size), pads = window_list(&w, w.before);
+    const xir_set sets[] = { LIST("padding", &pads), XIR_SETB("bias", bias != NULL),
+                             INT("in_channels", transposed ? first : second * groups),
+                             INT("out_channels", transposed ? second * groups : first), LIST("kernel_size", &size) };
     return row_becomes(at, INS(x, kernel, bias),
-                       SETS(XIR_SETB("bias", bias != NULL), INT("in_channels", transposed ? first : second * groups),
-                            INT("out_channels", transposed ? second * groups : first), LIST("kernel_size", &size)));
+                       (xir_sets){ sets + transposed, (is_module(at) ? COUNT(sets) : 1) - transposed });
 }
 
 /* Returns the number of windows of a pool along an axis with that much padding. Rounded up, the last window begins

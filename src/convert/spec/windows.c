@@ -60,6 +60,18 @@ static bool read_axis(xir_node *at, const steps *from, const xir_value *kernel, 
     return !is_large(w->size[k]) || xir_node_unsupported(at, "a kernel that does not fit into 32 bits");
 }
 
+/* Pads after the end as much as before the begin if the windows remain the same: many formats have one number. */
+static void make_even(const xir_op *op, windows *w, size_t k) {
+    const xir_value *kernel = xir_op_input(op, 1);
+    int64_t size = w->size[k];
+    if (!size && kernel) size = xir_type_axis_dim(kernel->type, "DHW"[3 - w->n + k], false);
+    if (!size && kernel) size = xir_type_axis_dim(kernel->type, 'L', false);
+    const int64_t room = w->input[k] + w->before[k] + w->after[k] - w->dilation[k] * (size - 1) - 1;
+    const int64_t even = room - w->after[k] + w->before[k];
+    if (w->input[k] < 0 || size < 1 || w->before[k] < 0 || room < 0 || even < 0) return;
+    if (room / w->stride[k] == even / w->stride[k]) w->after[k] = w->before[k];
+}
+
 bool windows_of_op(xir_node *at, const xir_value *x, size_t first, const xir_value *kernel, windows *w) {
     if (xir_node_failed(at) || !x) return false;
     const window_attrs a = window_attrs_of(at->op->cls->decl, at->op->attrs);
@@ -71,6 +83,7 @@ bool windows_of_op(xir_node *at, const xir_value *x, size_t first, const xir_val
         w->input[k] = v_dim(x, first + k);
         if (is_large(w->input[k])) return xir_node_unsupported(at, "a dim that does not fit into 32 bits");
         if (!read_axis(at, &a.along[k], kernel, w, k)) return false;
+        if (!w->transposed) make_even(at->op, w, k);
     }
     return true;
 }

@@ -4,6 +4,7 @@
 /* Convolutions and pools: strides that divide, kernels that are small enough, means over rows and columns, sizes. */
 #include <string.h>
 #include "legalize/legalize.h"
+#include "support/sides.h"
 
 /* The windows of an op along an axis of its map. */
 typedef struct window {
@@ -13,11 +14,6 @@ typedef struct window {
     int64_t     in, out, span, stride, before, after;
 } window;
 
-static int64_t number(const xir_op *op, const char *name, int64_t otherwise) {
-    int64_t n;
-    return xir_op_get_i64(op, name, &n) == XIR_OK ? n : otherwise;
-}
-
 /* Reads the windows along W or H; false if a dim is unknown. */
 static bool read_window(const xir_op *op, bool height, window *w) {
     const xir_value *map = xir_op_input(op, 0), *kernel = xir_op_input(op, 1), *y = xir_op_output(op, 0);
@@ -26,16 +22,16 @@ static bool read_window(const xir_op *op, bool height, window *w) {
     const xir_layout *layout = xir_type_layout(map->type);
     w->place = layout ? xir_layout_index(layout, w->axis) : -1;
     if (w->place < 0 || !known_dims(map) || !known_dims(y)) return false;
-    const int64_t size = number(op, height ? "pool_height" : "pool_width",
-                                kernel ? xir_type_axis_dim(kernel->type, w->axis, false) : 0);
-    const int64_t dilation = number(op, height ? "dilation_height" : "dilation_width", 1);
+    const int64_t size = side_number(op, height ? "pool_height" : "pool_width",
+                                     kernel ? xir_type_axis_dim(kernel->type, w->axis, false) : 0);
+    const int64_t dilation = side_number(op, height ? "dilation_height" : "dilation_width", 1);
     if (size < 1 || size > INT32_MAX || dilation > INT32_MAX) return false;
     w->in = known_dims(map)->data[w->place];
     w->out = xir_type_axis_dim(y->type, w->axis, false);
     w->span = dilation * (size - 1) + 1;
-    w->stride = number(op, w->stride_name, 1);
-    w->before = number(op, w->before_name, 0);
-    w->after = number(op, w->after_name, 0);
+    w->stride = side_number(op, w->stride_name, 1);
+    w->before = side_number(op, w->before_name, 0);
+    w->after = side_number(op, w->after_name, 0);
     const int64_t most = INT32_MAX;
     return w->out > 0 && w->in > 0 && w->stride > 0 && w->before <= most && w->after <= most && w->before >= 0;
 }

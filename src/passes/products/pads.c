@@ -6,24 +6,12 @@
 #include "canon/canon.h"
 #include "products/products.h"
 #include "provenance.h"
+#include "support/sides.h"
 #include "support/upkeep.h"
 
 enum { X, PAD, WEIGHTS, BIAS, OUT };
 
-#define WINDOWS \
-    xir_conv1d_class, xir_conv2d_class, xir_conv3d_class, xir_avg_pool1d_class, xir_avg_pool2d_class, \
-    xir_avg_pool3d_class, xir_max_pool1d_class, xir_max_pool2d_class, xir_max_pool3d_class
-
-/* The attributes for each letter of a map. */
-static const struct { char letter; const char *before, *after; } sides[] = {
-    { 'W', "pad_left",  "pad_right"  },
-    { 'L', "pad_left",  "pad_right"  },
-    { 'H', "pad_top",   "pad_bottom" },
-    { 'D', "pad_front", "pad_back"   },
-};
-enum { SIDES = sizeof sides / sizeof *sides, MOST_PAD = 1 << 20 };
-
-typedef struct amounts { int64_t before, after; } amounts;
+enum { MOST_PAD = 1 << 20 };
 
 /* Reads the cells that the Pad adds along each letter. Returns false if it pads another dim, or cuts. */
 static bool read_amounts(const xir_match *m, amounts *out) {
@@ -51,12 +39,10 @@ static bool is_max(const xir_op *op) {
 
 /* Returns true if the op pads by itself. */
 static bool pads(const xir_op *op) {
-    for (size_t i = 0; i < SIDES; i++) {
-        int64_t before, after;
-        if (xir_op_get_i64(op, sides[i].before, &before) != XIR_OK) continue;
-        if (before || xir_op_get_i64(op, sides[i].after, &after) != XIR_OK || after) return true;
-    }
-    return false;
+    bool any = false;
+    for (size_t i = 0; i < SIDES; i++)
+        any |= side_number(op, sides[i].before, 0) || side_number(op, sides[i].after, 0);
+    return any;
 }
 
 /* Returns true if the op's own padding is of the same kind: zeros of a convolution, cells that a mean counts. */
@@ -86,41 +72,16 @@ static const xir_pattern_row rows[] = {
     [PAD]     = { XIR_ROW_OP(xir_pad_class), XIR_ROW_INPUTS(X) },
     [WEIGHTS] = { XIR_ROW_ANY, .optional = true },
     [BIAS]    = { XIR_ROW_ANY, .optional = true },
-    [OUT]     = { XIR_ROW_OP(WINDOWS), XIR_ROW_INPUTS(PAD, WEIGHTS, BIAS) },
+    [OUT]     = { XIR_ROW_OP(SIDES_CLASSES), XIR_ROW_INPUTS(PAD, WEIGHTS, BIAS) },
 };
 static const xir_pattern_decl pad = { XIR_PATTERN_HEAD("pad", rows), .check = may_fold };
-
-static void *field_at(const xir_op *op, void *body, const char *name) {
-    const xir_field *f = xir_class_field(op->cls, xir_str_of(name));
-    return f ? body_at(body, f) : NULL;
-}
-
-/* Attributes with more padding, all at once: on failure the op is unchanged. */
-static xir_status add_amounts(xir_op *op, const amounts *a) {
-    const size_t size = op->cls->body_size;
-    void *body = mem_new(&op->net->alloc, size);
-    if (!body) return net_no_memory(op->net);
-    memcpy(body, op->attrs, size);
-    int *mode = field_at(op, body, "padding_mode");
-    bool *counts = field_at(op, body, "count_include_pad");
-    if (mode) *mode = XIR_PADDING_ZEROS;
-    if (counts) *counts = true;
-    for (size_t i = 0; i < SIDES; i++) {
-        if (!a[i].before && !a[i].after) continue;
-        *(int64_t *)field_at(op, body, sides[i].before) += a[i].before;
-        *(int64_t *)field_at(op, body, sides[i].after) += a[i].after;
-    }
-    const xir_status status = xir_op_set_body(op, op->cls->decl, body);
-    mem_free(&op->net->alloc, body, size);
-    return status;
-}
 
 static xir_verdict to_padding(xir_rewriter *at, const xir_match *m, const void *user) {
     amounts a[SIDES];
     (void)user;
     if (!read_amounts(m, a)) return XIR_REWRITE_LEFT;
     xir_op *op = m->root, *pad_op = xir_match_op(m, PAD);
-    xir_status status = add_amounts(op, a);
+    xir_status status = sides_add(op, a, true);
     if (!status) status = xir_op_set_input(op, 0, xir_match_value(m, X));
     provenance_absorbed(op, pad_op);
     if (!status && op_is_unused(pad_op)) status = xir_op_erase(pad_op);
