@@ -13,6 +13,7 @@ failed=0
 left_out=
 [ -z "${XIR_SKIPS:=}" ] || rm -f "$XIR_SKIPS"
 rm -rf work && mkdir work && cd work || exit 1
+room=$PWD
 
 bad() {
     failed=1
@@ -98,7 +99,9 @@ column() { awk -v t="$2" '{ print index($0, t) + length(t) }' "$1"; }
 # poke FILE AT BYTES: overwrites bytes, in the spelling of printf.
 poke() { printf "$3" | dd of="$1" bs=1 seek="$2" conv=notrunc 2>/dev/null; }
 
+# What a failed test has written stays.
 finish() {
+    [ $failed -ne 0 ] || { cd / && rm -rf "$room"; }
     [ $failed -ne 0 ] || [ -z "$left_out" ] || exit 77
     exit $failed
 }
