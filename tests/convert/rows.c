@@ -2,12 +2,26 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* The texts of conversion rows: inputs with orders of axes and weights among the attributes; sets with items, words and
- * inverted bools. A malformed row is refused with a sentence; each part of a sound one is seen in the op that it makes.
- * Networks are written as in support/story.h. */
+ * inverted bools. A malformed row is refused with a sentence, and so is what a hook asks for by mistake; each part of a
+ * sound row is seen in the op that it makes. Networks are written as in support/story.h. */
 #include <stdio.h>
 #include <xir/pass.h>
 #include "graph.h"
 #include "own_dialect.h"
+
+/* Asks for a constant of three numbers in other dims; for a cast, and for a constant, whose elements are tensors. */
+static bool mistaken(xir_node *at) {
+    static int64_t two = 2;
+    static const double three[] = { 1, 2, 3 };
+    xir_value *x = xir_node_input(at, 0);
+    const xir_type *tensor = xir_value_type(x);
+    switch (xir_node_int(at, "how", 0)) {
+    case 0:  x = xir_node_constant(at, xir_type_element(tensor), &(xir_ints){ &two, 1 }, three, COUNT(three)); break;
+    case 1:  x = xir_node_cast(at, x, tensor); break;
+    default: x = xir_node_scalar(at, tensor, 1);
+    }
+    return xir_node_result(at, 0, x);
+}
 
 static const xir_convert_row rows[] = {
     { XIR_CONVERT_HEAD, "form::Pool", "1 x:NCHW", "1", "size:Ii! pad:Iisn include:bis", "AvgPool2d",
@@ -19,6 +33,7 @@ static const xir_convert_row rows[] = {
     { XIR_CONVERT_HEAD, "form::Linear", "1 x @weight:OI @bias?", "1", "", "Matmul", NULL },
     { XIR_CONVERT_HEAD, "form::Half", "1", "1", "mode:sibn", "DivideScalar",
       "divisor=2 rounding_mode=mode{down:FLOOR,0:TRUNC,True:FLOOR,-1:NONE}" },
+    { XIR_CONVERT_HEAD, "form::Mistake", "1", "1", "how:i", "Cast", NULL, mistaken },
     { XIR_CONVERT_HEAD, "form::Down", "1", "1", "by:fi", "DivideScalar", "rounding_mode='FLOOR' divisor=by:4" },
 };
 static const xir_dialect_decl form = { XIR_DIALECT_HEAD("form::", "Form"), .rows = rows, .n_rows = COUNT(rows) };
@@ -117,6 +132,16 @@ static void malformed_rows(void **state) {
         assert_non_null(strstr(d->message.data, "the conversion row 'form::Bad' is invalid: "));
         assert_null(xir_convert_find(with, XIR_STR("form::Bad")));
     }
+}
+
+static void mistakes_of_hooks(void **state) {
+    (void)state;
+    undeclared("x: 2; a = form::Mistake x [how=0]; out a");
+    STAYS("the conversion is invalid: 3 numbers for 2 elements");
+    undeclared("x: 2; a = form::Mistake x [how=1]; out a");
+    STAYS("the conversion is invalid: expected the type of an element, found that of a tensor");
+    undeclared("x: 2; a = form::Mistake x [how=2]; out a");
+    STAYS("the conversion is invalid: expected the type of an element, found that of a tensor");
 }
 
 /* ---- inputs ----------------------------------------------------------------------------------------------------- */
@@ -241,6 +266,7 @@ GROUP {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
         TEST(malformed_rows),
+        TEST(mistakes_of_hooks),
         TEST(maps_and_kernels_get_the_order_of_xir),
         TEST(weights_may_be_inputs),
         TEST(a_weight_that_is_missing_or_of_other_dims),

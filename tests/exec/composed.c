@@ -21,7 +21,7 @@ static const xir_class_decl *(*const twins[])(void) = {
     xir_twin_hardswish_class, xir_twin_silu_class, xir_twin_gelu_class, xir_twin_mish_class, xir_twin_softplus_class,
     xir_twin_layer_norm_class, xir_twin_rms_norm_class, xir_twin_normalize_class, xir_twin_group_norm_class,
     xir_twin_channel_shuffle_class, xir_twin_pixel_shuffle_class, xir_twin_conv_class, xir_twin_conv_bn_class,
-    xir_twin_block_class, xir_twin_halves_class,
+    xir_twin_block_class, xir_twin_halves_class, xir_twin_plus_class,
 };
 
 static void register_twins(xir_context *with) {
@@ -466,6 +466,10 @@ static const struct { const char *op; xir_status status; const char *path, *mess
       "twin::Block: part %c: twin::Conv: part %c: icraft::xir::Conv2d: " },
     { "%y = twin::ChannelShuffle(%x) {groups=3}", XIR_E_BOUNDS, "/ops/1/groups",
       "twin::ChannelShuffle: part %i: icraft::xir::Reshape: " },
+    { "%y = twin::Plus(@i : int64 [2] = [1,2]) {n=9007199254740993}", XIR_E_TYPE, "/ops/1/inputs/0",
+      "twin::Plus: part %output: icraft::xir::Add: the number 9007199254740993 has more than the 53 bits of a constant" },
+    { "%y = twin::Plus(@i : int8 [2] = [1,2]) {n=128}", XIR_E_TYPE, "/ops/1/inputs/0",
+      "twin::Plus: part %output: icraft::xir::Add: the number 128 does not fit the elements of the first value that it reads" },
     { "%y = twin::GELU(@i : int32 [2] = [1,2])", XIR_E_TYPE, "/ops/1/inputs/0", "twin::GELU: part %d: icraft::xir::DivideScalar: " },
 };
 

@@ -25,6 +25,11 @@ static const struct { const char *net, *letters; uint64_t budget, whole; } stori
     { "x: NHWC 1 9 8 4; w: params 3 3 4 4; y = twin::Block x w; out y", "HW", 900, 0 },
     { "x: NHWC 1 12 12 4; y = twin::LayerNorm x [axis=3]; out y", "HW", 400, 0 },
     { "x: NHWC 1 10 10 4; y = twin::Fixed x [pad_top=1 pad_left=1]; out y", "HW", 1000, 0 },
+    { "x: NHWC 1 12 12 4; y = twin::Half x [pad_top=1 pad_left=1 inner=fp16:NHWC,-1,-1,-1,4 outer=fp32:NHWC,1,-1,-1,4]; "
+      "out y", "HW", 2000, 0 },
+    /* the type inside is that of the whole map */
+    { "x: NHWC 1 12 12 4; y = twin::Half x [inner=fp16:NHWC,1,12,12,4 outer=fp32:NHWC,1,-1,-1,4]; out y", "HW", 2000,
+      5000 },
     /* the middle would be that of a larger part */
     { "x: NHWC 1 12 12 4; y = twin::Edges x [" PAD "]; out y", "HW", 2000, 5000 },
     /* the padding of four sides is one attribute */
@@ -97,7 +102,7 @@ static int begin_group(void **state) {
     static const xir_class_decl *(*const twins[])(void) = {
         xir_twin_conv_class, xir_twin_silu_class, xir_twin_gelu_class, xir_twin_layer_norm_class,
         xir_twin_pixel_shuffle_class, xir_twin_block_class, xir_twin_edges_class, xir_twin_even_class,
-        xir_twin_fixed_class,
+        xir_twin_fixed_class, xir_twin_half_class,
     };
     int bad = group_begin(state);
     for (size_t i = 0; i < COUNT(twins) && !bad; i++) bad = xir_class_register(ctx, twins[i](), why) != XIR_OK;

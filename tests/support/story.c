@@ -168,19 +168,21 @@ static const xir_class *class_named(const telling *t, const char *name) {
     return NULL;
 }
 
-/* The type that "sint64,1,6" spells. */
+/* The type that "sint64,1,6" spells, or "sint64:NC,1,-1" with a layout and an open dim. */
 static const xir_type *tensor(telling *t, const char *text) {
     int64_t dims[8];
     size_t rank = 0;
     char layout[9] = "", element[20];
     const size_t letters = strcspn(text, "0123456789,");
-    const size_t digits = strcspn(text + letters, ",");
+    const size_t digits = strcspn(text + letters, ":,");
+    const char *named = text[letters + digits] == ':' ? text + letters + digits + 1 : NULL;
     const char *format = digits ? "@%.*s(%.*s)" : "@%.*s%.*s";
     snprintf(element, sizeof element, format, (int)letters, text, (int)digits, text + letters);
     for (const char *at = strchr(text, ','); at; at = strchr(at + 1, ',')) {
         dims[rank++] = strtoll(at + 1, NULL, 10);
         strcat(layout, "*");
     }
+    if (named) memcpy(layout, named, strcspn(named, ",") < rank ? strcspn(named, ",") : rank);
     form_error e = { 0 };
     const xir_object *of = form_parse(&t->ctx->pool, xir_str_of(element), &e);
     return of ? xir_type_tensor_text(t->ctx, (const xir_type *)of, layout, dims, rank) : NULL;

@@ -317,8 +317,14 @@ xir_ints node_dims_of(xir_node *at, const xir_type *type) {
 
 xir_ints xir_node_dims(xir_node *at, const xir_value *v) { return node_dims_of(at, xir_value_type(v)); }
 
+/* Element types are the author's of a hook, who may take that of a value for one. */
+static bool is_element(xir_node *at, const xir_type *element) {
+    return !xir_type_as_tensor(element) ||
+           xir_node_unsupported(at, "the conversion is invalid: expected the type of an element, found that of a tensor");
+}
+
 xir_value *xir_node_cast(xir_node *at, xir_value *x, const xir_type *element) {
-    if (xir_node_failed(at)) return NULL;
+    if (xir_node_failed(at) || !is_element(at, element)) return NULL;
     if (element && xir_type_equal(v_element(x), element)) return x;
     xir_ints dims = xir_node_dims(at, x);
     const xir_layout *layout = xir_type_layout(xir_value_type(x));
@@ -335,7 +341,7 @@ static xir_value *fresh(xir_node *at, const xir_type *element, const xir_ints *d
     conversion *c = at->c;
     uint64_t size;
     int64_t count;
-    if (xir_node_failed(at)) return NULL;
+    if (xir_node_failed(at) || !is_element(at, element)) return NULL;
     const xir_type *type = xir_type_tensor(c->ctx, element, NULL, dims->v, dims->n);
     if (!type) return node_no_memory(at), NULL;
     bool sized = xir_type_elements(type, &count) == XIR_OK && xir_type_bytes(type, &size) == XIR_OK;
@@ -360,7 +366,7 @@ xir_value *xir_node_constant(xir_node *at, const xir_type *element, const xir_in
     xir_value *made = fresh(at, element, dims ? dims : &line, &bytes, &count);
     if (!made) return NULL;
     if (count != n)
-        return xir_node_unsupported(at, "the conversion is invalid: expected %zu numbers, found %zu", n, count), NULL;
+        return xir_node_unsupported(at, "the conversion is invalid: %zu numbers for %zu elements", n, count), NULL;
     elements_of_reals(element, v, n, bytes);
     return made;
 }

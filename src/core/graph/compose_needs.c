@@ -8,7 +8,8 @@
  *
  * An op of the class can compute a part of its output if each of its parts can, from the same part of each value. If
  * one needs another attribute, as a convolution inside of a map needs less padding, this must be an attribute of the
- * class that is passed on to it alone. Numbers and attributes that depend on dims cannot be the same in a part. */
+ * class that is passed on to it alone. A type with open dims is that of each tile. Numbers and attributes that depend
+ * on dims cannot be the same in a part. */
 #include "compose_ask.h"
 
 /* ---- attributes that depend on dims ------------------------------------------------------------------------------ */
@@ -91,9 +92,21 @@ static size_t count_uses(const composition *c, const xir_field *f) {
     return n;
 }
 
+/* Returns true if each dim of a type is open, or that of the tile. */
+static bool has_dims_of(const xir_type *type, const xir_box *tile) {
+    bool same = type && xir_type_rank(type) == tile->rank;
+    for (uint32_t k = 0; same && k < tile->rank; k++) {
+        const int64_t dim = xir_type_dim(type, k, false);
+        same = dim < 0 || dim == tile->end[k] - tile->begin[k];
+    }
+    return same;
+}
+
 /* Returns true if a part has an attribute of its tile already. */
-static bool has_already(const xir_class *cls, const void *body, const tile_attr *attr) {
+static bool has_already(const xir_class *cls, const void *body, const tile_attr *attr, const xir_box *tile) {
     const xir_field *f = xir_class_field(cls, xir_str_of(attr->name));
+    if (f && attr->kind == TILE_TYPE && f->kind == XIR_KIND_REF)
+        return has_dims_of(*(const xir_type *const *)body_at(body, f), tile);
     return f && attr->kind == TILE_I64 && f->kind == XIR_KIND_I64 &&
            *(const int64_t *)body_at(body, f) == attr->numbers[0];
 }
@@ -109,10 +122,10 @@ static const xir_field *passed_on(const composition *c, const compose_part *p, c
 }
 
 /* Notes the attributes with which a part computes its tile. False if the op cannot pass them on. */
-static bool note_attrs(needing *n, const compose_part *p, const infer_needs_seen *seen) {
+static bool note_attrs(needing *n, const compose_part *p, const infer_needs_seen *seen, const xir_box *tile) {
     for (size_t i = 0; i < seen->n_attrs; i++) {
         const tile_attr *attr = &seen->attrs[i];
-        if (has_already(p->cls, n->a->w.body, attr)) continue;
+        if (has_already(p->cls, n->a->w.body, attr, tile)) continue;
         const xir_field *f = p->n_results == 1 ? passed_on(n->a->w.c, p, attr->name) : NULL;
         if (!f || attr->kind == TILE_TYPE || n->n_attrs == MOST_TILE_ATTRS) return false;
         if (attr->kind == TILE_I64 && (f->kind != XIR_KIND_I64 || !number_is_good(f, attr->numbers))) return false;
@@ -138,7 +151,7 @@ static xir_status ask_result(needing *n, const compose_part *p, uint32_t result,
     infer_end(&q);
     if (status) return status;
     n->possible = n->possible && seen.possible && box_contains(&of, &seen.makes) && !is_of_dims(p) &&
-                  note_attrs(n, p, &seen);
+                  note_attrs(n, p, &seen, &of);
     add_boxes(n, p, in, &of);
     return XIR_OK;
 }

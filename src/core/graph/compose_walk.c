@@ -3,6 +3,7 @@
 
 /* See compose_walk.h. */
 #include "compose_walk.h"
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include "elements.h"
@@ -141,8 +142,11 @@ static xir_status operand_number(compose_walk *w, const compose_part *p, const c
     if (!compute(w, o->number, &v) || v.unknown)
         return fail(w, XIR_E_BOUNDS, NULL, "a number that it reads exceeds 64 bits, or depends on a dim that is not known");
     const double x = v.is_real ? v.real : (double)v.integer;
-    if (!element_has(xir_type_element(type), x))
-        return fail(w, XIR_E_TYPE, NULL, "the number %g is not one of its elements", x);
+    const xir_type *element = xir_type_element(type);
+    if (!v.is_real && !element_is_float(element_format_of(element)) && (x >= 0x1p63 || (int64_t)x != v.integer))
+        return fail(w, XIR_E_TYPE, NULL, "the number %" PRId64 " has more than the 53 bits of a constant", v.integer);
+    if (!element_has(element, x))
+        return fail(w, XIR_E_TYPE, NULL, "the number %g does not fit the elements of the first value that it reads", x);
     *out = w->constant(w->user, type, x);
     return *out ? XIR_OK : (w->fault.status = XIR_E_MEMORY);
 }

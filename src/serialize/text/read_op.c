@@ -75,6 +75,7 @@ static bool read_attrs(text_reader *r, source *s, text_class *c, op_line *op) {
     const char *at = here(s);
     if (same_braces(s, c)) {
         memcpy(op->body, c->body, cls->body_size);
+        op->m.seen[0] = c->seen;
         return true;
     }
     if (!text_members(r, s, cls, op->body, &op->m, true, &op->absent)) return false;
@@ -82,6 +83,7 @@ static bool read_attrs(text_reader *r, source *s, text_class *c, op_line *op) {
     if (!c->body) c->body = arena_take(&r->d.keep, cls->body_size);
     if (!c->body) return trace_memory(&r->d.trace);
     memcpy(c->body, op->body, cls->body_size);
+    c->seen = op->m.seen[0];
     c->braces = at;
     c->braces_size = (size_t)(here(s) - at);
     return true;
@@ -282,6 +284,7 @@ static bool read_line(text_reader *r, source *s, uint32_t level, op_line *op) {
     if (!members_begin(d, s, &op->m, cls) || !read_inputs(r, s, op)) return false;
     text_skip(s);
     if (here(s) < end_of(s) && *here(s) == '{' && !read_attrs(r, s, c, op)) return false;
+    op->absent = text_required(cls) & ~op->m.seen[0];
     text_skip(s);
     if (!read_name(r, s, op)) return false;
     if (!read_op_id(r, s, op)) return false;

@@ -39,6 +39,7 @@ typedef struct text_class {
     codec_plan *plan;
     const char *braces;        /* NULL: none yet, or not of a plain class */
     size_t      braces_size;
+    uint64_t    seen;          /* the attributes in them, of the first 64 */
     void       *body;
 } text_class;
 enum { TEXT_CLASSES = 64 };

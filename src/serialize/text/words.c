@@ -150,3 +150,12 @@ const xir_type *text_element_of(object_pool *pool, xir_str word, bool *failed) {
     if (!width_of(word, integer ? 3 : 4, &bits)) return NULL;
     return kept(type_integer(pool, !plain, bits), failed);
 }
+
+uint64_t text_required(const xir_class *cls) {
+    uint64_t required = cls->is_op ? cls->more->required : 0;
+    for (uint64_t rest = required; rest; rest &= rest - 1) {
+        const xir_kind kind = cls->fields[__builtin_ctzll(rest)].kind;
+        if (kind == XIR_KIND_REF || kind == XIR_KIND_PARAMS) required &= ~(rest & -rest);
+    }
+    return required;
+}

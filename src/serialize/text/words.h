@@ -47,6 +47,9 @@ size_t text_element_word(const xir_object *type, char out[TEXT_ELEMENT]);
 /* The element type of such a word; NULL if there is none, or without memory, which sets *failed. */
 const xir_type *text_element_of(object_pool *pool, xir_str word, bool *failed);
 
+/* The attributes that have neither a default nor null for one, of the first 64: the text of an op mentions them all. */
+uint64_t text_required(const xir_class *cls);
+
 /* The payload of Params that is inline by default: so many bytes together. */
 enum { TEXT_INLINE = 16384 };
 

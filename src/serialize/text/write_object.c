@@ -250,10 +250,12 @@ static void put_member(text_writer *w, bool *first, xir_str key, bool quoted) {
 }
 
 void text_put_members(text_writer *w, const xir_class *cls, const void *body, const xir_map *extra, uint64_t skip) {
+    const uint64_t required = text_required(cls);
     bool first = true;
-    for (uint32_t i = 0; i < cls->n_fields && body != cls->defaults; i++) {
+    for (uint32_t i = 0; i < cls->n_fields && (required || body != cls->defaults); i++) {
         const xir_field *f = &cls->fields[i];
-        if (f->kind == XIR_KIND_OPS || (i < 64 && skip >> i & 1) || field_equal(f, body, cls->defaults)) continue;
+        if (f->kind == XIR_KIND_OPS || (i < 64 && skip >> i & 1)) continue;
+        if (!(i < 64 && required >> i & 1) && field_equal(f, body, cls->defaults)) continue;
         put_member(w, &first, f->name, false);
         put_field(w, f, body);
     }

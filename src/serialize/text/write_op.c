@@ -93,7 +93,7 @@ static void put_types(text_writer *w, const xir_op *op) {
 static void put_attrs(text_writer *w, const xir_op *op, uint64_t absent) {
     const xir_map *extra = xir_op_extra(op);
     const size_t begun = w->out.size, n_breaks = w->n_breaks;
-    if (op->attrs == op->cls->defaults && !extra) return;
+    if (op->attrs == op->cls->defaults && !extra && !text_required(op->cls)) return;
     const bool shared = !absent && !extra && op->cls->plain;
     const size_t slot = ((uintptr_t)op->attrs >> 4 ^ (uintptr_t)op->attrs >> 9) % TEXT_RECENT;
     if (shared && w->recent[slot].attrs == op->attrs && !w->is_part) {

@@ -48,7 +48,27 @@ static void every_block_comes_back(void **state) {
     free(page);
 }
 
+/* An attribute without a default is in the text, whatever its value. A text without it lacks it, as a JSON would. */
+static void what_has_no_default_is_given(void **state) {
+    static const char given[] = "xir 1\n%x = Input() : fp32 * [2]\n%y = DivideScalar(%x) {divisor=0} : fp32 * [2]\n"
+                                "%z = DivideScalar(%y) {divisor=0} : fp32 * [2]\nOutput(%z)\n",
+                      lacks[] = "xir 1\n%x = Input() : fp32 * [2]\n%y = DivideScalar(%x) : fp32 * [2]\nOutput(%y)\n",
+                      absent[] = "xir 1\n%x = Input() : fp32 * [2]\n%y = DivideScalar(%x) : fp32 * [2] "
+                                 "absent(divisor)\nOutput(%y)\n";
+    (void)state;
+    comes_back(given, strlen(given));
+    comes_back(absent, strlen(absent));
+    const xir_load_options from = XIR_INIT(xir_load_options, .format = "text");
+    xir_network *net = xir_network_read(ctx, lacks, strlen(lacks), XIR_STR("lacks"), &from, why);
+    assert_non_null(net);
+    xir_diags_clear(why);
+    assert_int_equal(xir_network_validate(net, why), XIR_E_MISSING);
+    assert_non_null(strstr(xir_diags_at(why, 0)->message.data, "divisor of icraft::xir::DivideScalar has no default"));
+    xir_network_free(net);
+}
+
 GROUP {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(every_block_comes_back) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(every_block_comes_back),
+                                        cmocka_unit_test(what_has_no_default_is_given) };
     return RUN_GROUP(tests);
 }
