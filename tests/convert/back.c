@@ -174,8 +174,8 @@ static void maps_in_another_order_are_turned(void **state) {
     CHECK_STORY(net, "a.Turn = form::Turn x; a.Pool = form::Pool a.Turn; a = form::Turn a.Pool; out a");
 }
 
-/* The model moves channels to axis 1, and averages over axes 1 and 2 then: what the first average gives has the order of
- * the file, and the second one must not take it for a map of that order. */
+/* The model moves channels to axis 1, and averages over axes 1 and 2 then: what the first average gives has the order
+ * of the file, and the second one must not take it for a map of that order. */
 static void a_map_without_letters_has_channels_last(void **state) {
     (void)state;
     given("x: NHWC 1 9 9 9; a = AvgPool2d x [pool_height=3 pool_width=3]; "
