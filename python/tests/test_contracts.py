@@ -96,17 +96,18 @@ def test_docstrings_are_the_contracts():
 
 
 def in_stubs(kind):
-    """The parameters of each method in the stubs: lists of (name, has a default)."""
+    """The parameters of each method in the stubs: lists of (name, has a default, has to be given by position)."""
     stubs = ast.parse((TOP / "python/xir/__init__.pyi").read_text()).body
     body = next(each.body for each in stubs if isinstance(each, ast.ClassDef) and each.name == kind.__name__)
     found = {}
     for method in body:
         if isinstance(method, ast.FunctionDef):
             args = method.args
-            plain = [arg.arg for arg in args.args[1:]]
-            rows = [(name, i >= len(plain) - len(args.defaults)) for i, name in enumerate(plain)]
-            rows += [("*" + args.vararg.arg, False)] if args.vararg else []
-            found[method.name] = rows + [(arg.arg, value is not None)
+            plain = [arg.arg for arg in [*args.posonlyargs, *args.args][1:]]
+            rows = [(name, i >= len(plain) - len(args.defaults), i < len(args.posonlyargs) - 1)
+                    for i, name in enumerate(plain)]
+            rows += [("*" + args.vararg.arg, False, False)] if args.vararg else []
+            found[method.name] = rows + [(arg.arg, value is not None, False)
                                          for arg, value in zip(args.kwonlyargs, args.kw_defaults)]
     return found
 
@@ -118,7 +119,8 @@ def test_methods_of_the_extension_have_the_signatures_of_the_stubs():
         for name, what in vars(kind).items():
             if inspect.ismethoddescriptor(what) and what.__doc__ and not name.startswith("__") and name not in OWN:
                 mine = list(inspect.signature(what).parameters.values())[1:]
-                assert [(str(one).split("=")[0], one.default is not one.empty) for one in mine] == stubs[name], \
+                assert [(str(one).split("=")[0], one.default is not one.empty, one.kind is one.POSITIONAL_ONLY)
+                        for one in mine] == stubs[name], \
                     f"{kind.__name__}.{name}"
                 found += 1
     assert found >= 29

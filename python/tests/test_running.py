@@ -142,6 +142,18 @@ def test_elements_that_numpy_lacks_are_cast():
     assert out.tolist() == [[1, 2, 3, 1]]
 
 
+@pytest.mark.parametrize("element", ["i1", "i2", "i4", "i8", "f4", "f8"])
+def test_inputs_without_a_type_take_that_of_the_array(element):
+    """A program of DeepX does not declare its inputs."""
+    net = xir.Network()
+    of = np.dtype(element)
+    net.output(F.Abs(net.input("x", str(xir.Type(of, (2, 3)))), name="y"))
+    again = xir.read(net.write("deepx"), format="deepx")
+    assert again.inputs[0].type is None
+    out = again.run(np.full((2, 3), -2, of))["y"]
+    assert out.dtype == of and (out == 2).all()
+
+
 @pytest.mark.parametrize("to", ["xir", "onnx", "pnnx", "nnb", "tsm", "deepx"])
 def test_conversions(digits, samples, logits, to):
     net = xir.load(digits)

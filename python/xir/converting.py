@@ -106,7 +106,8 @@ def _input_shapes(inputs, arrays):
         if typed and (all(isinstance(dim, int) for dim in shape) or len(shape) != len(array.shape)):
             continue
         word = f"{value.name}={','.join(map(str, array.shape))}"
-        words.append(word if typed else f"{word}:{array.type.element}")
+        element = str(array.type.element).replace("uint", "u").replace("int", "i")    # u8, i64: as the option has them
+        words.append(word if typed else f"{word}:{element}")
     return {"input-shape": ";".join(words)} if words else {}
 
 

@@ -174,6 +174,17 @@ static void maps_in_another_order_are_turned(void **state) {
     CHECK_STORY(net, "a.Turn = form::Turn x; a.Pool = form::Pool a.Turn; a = form::Turn a.Pool; out a");
 }
 
+/* The model moves channels to axis 1, and averages over axes 1 and 2 then: what the first average gives has the order
+ * of the file, and the second one must not take it for a map of that order. */
+static void a_map_without_letters_has_channels_last(void **state) {
+    (void)state;
+    given("x: NHWC 1 9 9 9; a = AvgPool2d x [pool_height=3 pool_width=3]; "
+          "t = Transpose a [dims=0,3,1,2 layout=@layout(****)]; b = AvgPool2d t [pool_height=3 pool_width=3]; out b");
+    assert_int_equal(xir_pass_run(net, "xir-to-form", "strict", NULL, found), XIR_OK);
+    CHECK_STORY(net, "a.Turn = form::Turn x; a = form::Pool a.Turn; b.Turn = form::Turn a; b.Pool = form::Pool b.Turn; "
+                     "b = form::Turn b.Pool; out b");
+}
+
 /* ---- formulas, hooks and constants ------------------------------------------------------------------------------ */
 
 static void hooks_are_tried_before_the_next_row(void **state) {
@@ -378,6 +389,7 @@ GROUP {
         TEST(items_words_and_inverted_bools),
         TEST(weights_get_the_order_of_the_file),
         TEST(maps_in_another_order_are_turned),
+        TEST(a_map_without_letters_has_channels_last),
         TEST(hooks_are_tried_before_the_next_row),
         TEST(simpler_ops_stand_for_others),
         TEST(ops_that_are_alike_share_attributes),

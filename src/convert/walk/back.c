@@ -154,12 +154,31 @@ static bool has_letters(const xir_value *a, const xir_value *b) {
     return true;
 }
 
+/* Without letters a map has channels last. So a value that the conversion has made with others, such as NCHW, loses
+ * them before it takes the place of one that has none. False: it has users that still ask for its letters, or it is
+ * not the conversion's own. */
+static bool loses_letters(xir_node *at, xir_value *v, const xir_value *y) {
+    const xir_layout *has = xir_type_layout(xir_value_type(v)), *asked = xir_type_layout(xir_value_type(y));
+    const size_t rank = has ? xir_layout_rank(has) : 0;
+    bool same = rank == 0 || xir_layout_axis(has, rank - 1) == 'C';
+    for (size_t i = 0; !same && asked && i < rank; i++) same = xir_layout_axis(has, i) == xir_layout_axis(asked, i);
+    if (same) return true;
+    const xir_op *maker = xir_value_op(v);
+    if (!maker || !xir_class_is_opaque(xir_op_class(maker))) return false;
+    for (const xir_use *use = xir_value_uses(v); use; use = xir_use_next(use)) {
+        const xir_op *user = xir_use_op(use);
+        if (!xir_class_is_opaque(xir_op_class(user)) && !xir_op_is(user, xir_transpose_class())) return false;
+    }
+    const xir_type *plain = xir_type_with_layout(at->c->ctx, xir_value_type(v), NULL, NULL);
+    return plain && xir_value_set_type(v, plain) == XIR_OK;
+}
+
 /* A Transpose that keeps the order, or restores that of its input's input. Otherwise nothing asks for a reason. */
 static bool is_its_input(xir_node *at) {
     const xir_ints *order = &at->turn;
     xir_value *x = xir_node_input(at, 0), *y = xir_op_output(at->op, 0), *v = NULL;
     if (x) v = keeps_order(order) ? x : back_unturned(at->c, x, order->v, order->n);
-    if (v && has_letters(v, y)) return xir_node_result(at, 0, v);
+    if (v && has_letters(v, y) && loses_letters(at, v, y)) return xir_node_result(at, 0, v);
     if (!xir_node_failed(at)) at->fate = NODE_STAYS;
     return false;
 }

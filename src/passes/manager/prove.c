@@ -96,6 +96,15 @@ static bool has_channels_last(const xir_type *type) {
     return rank > 2 && layout && xir_layout_rank(layout) == rank && xir_layout_axis(layout, rank - 1) == 'C';
 }
 
+/* Returns true if the dims of an array stay when its axis 1 is moved to the end: they do not say whether it was. */
+static bool is_square(const xir_array *array) {
+    const xir_type *type = xir_array_type(array);
+    bool same = true;
+    for (int64_t i = 2; same && i < (int64_t)xir_type_rank(type); i++)
+        same = xir_type_dim(type, i, false) == xir_type_dim(type, 1, false);
+    return same;
+}
+
 /* Returns true if a value accepts the array after its axis 1 is moved to the end. */
 static bool fits_moved(const xir_type *type, const xir_array *array) {
     const xir_type *was = xir_array_type(array);
@@ -138,28 +147,30 @@ static xir_status move_channels(xir_context *ctx, xir_array **array, xir_diags *
     return XIR_OK;
 }
 
-/* Reorders the arrays of all samples where a value has changed its order; `flags` belongs to these values. */
+/* Reorders the arrays of all samples where a value has changed its order; `flags` belongs to these values. Of outputs
+ * there are also the arrays that were computed `now`: where dims do not say whether axis 1 was moved, these do, because
+ * letters alone may be those of a Transpose that the model has. */
 static xir_status follow(xir_proof *p, xir_value *const *values, size_t n, xir_array **arrays, bool *flags,
-                         xir_diags *why) {
+                         xir_array *const *now, xir_diags *why) {
     xir_status status = XIR_OK;
     for (size_t i = 0; i < n && !status; i++) {
+        xir_difference d;
         if (flags[i] || !values[i] || !fits_moved(xir_value_type(values[i]), arrays[i])) continue;
+        if (now && is_square(arrays[i]) &&
+            (xir_array_compare(now[i], arrays[i], p->absolute, p->relative, &d) || !d.count)) continue;
         for (size_t k = 0; k < p->n_samples && !status; k++) status = move_channels(p->ctx, &arrays[k * n + i], why);
         flags[i] = true;
     }
     return status;
 }
 
-static xir_status follow_borders(xir_proof *p, const xir_network *net, xir_diags *why) {
-    size_t n_in = xir_network_inputs(net, NULL, 0), n_out = p->n_outputs,
-           room = (n_in + n_out + 1) * sizeof(xir_value *);
-    if (n_in != p->n_inputs) return XIR_OK;   /* running the network reports it */
+static xir_status follow_inputs(xir_proof *p, const xir_network *net, xir_diags *why) {
+    size_t n = xir_network_inputs(net, NULL, 0), room = (n + 1) * sizeof(xir_value *);
+    if (n != p->n_inputs) return XIR_OK;   /* running the network reports it */
     xir_value **values = mem_new(&p->ctx->alloc, room);
     if (!values) return diag_memory(why);
-    xir_network_inputs(net, values, n_in);
-    xir_network_outputs(net, values + n_in, n_out);
-    xir_status status = follow(p, values, n_in, p->inputs, p->channels_last, why);
-    if (!status) status = follow(p, values + n_in, n_out, p->outputs, p->channels_last + n_in, why);
+    xir_network_inputs(net, values, n);
+    xir_status status = follow(p, values, n, p->inputs, p->channels_last, NULL, why);
     mem_free(&p->ctx->alloc, (void *)values, room);
     return status;
 }
@@ -205,7 +216,7 @@ static xir_status compare_outputs(xir_proof *p, const xir_network *net, xir_arra
     xir_value **values = mem_new(&p->ctx->alloc, (n + 1) * sizeof *values);
     if (!values) return diag_memory(why);
     xir_network_outputs(net, values, n);
-    xir_status first = XIR_OK;
+    xir_status first = follow(p, values, n, p->outputs, p->channels_last + p->n_inputs, outputs, why);
     for (size_t k = 0; k < p->n_samples && !first; k++) {
         for (size_t i = 0; i < n; i++) {
             xir_status status = compare_output(p, values[i], i, p->outputs[k * n + i], outputs[k * n + i], why);
@@ -224,7 +235,7 @@ static xir_status check_later(xir_proof *p, const xir_network *net, xir_diags *w
                          p->n_outputs, n);
     }
     xir_status status = proof_follow_dims(p, net, why);
-    if (!status) status = follow_borders(p, net, why);
+    if (!status) status = follow_inputs(p, net, why);
     if (status) return status;
     xir_array **outputs = proof_new_arrays(p->ctx, n * p->n_samples);
     if (!outputs) return diag_memory(why);

@@ -301,6 +301,37 @@ static void arrays_follow_inputs_and_outputs_that_get_channels_last(void **state
     }
 }
 
+/* A cube, whose axis 1 the model moves to the end, times `factor`; the result has these letters. */
+static xir_network *cube(const char *letters, float factor) {
+    const xir_type *fp32 = xir_type_float(ctx, XIR_FLOAT_FP32);
+    xir_network *net = xir_network_new(ctx, "cube", XIR_FRAMEWORK_ONNX, "v1");
+    xir_at at = xir_at_end(net);
+    xir_value *x = XIR_TRANSPOSE(at, xir_input(at, "x", XIR_TENSOR(ctx, fp32, "****", 1, 2, 2, 2)), 0, 2, 3, 1);
+    xir_value *w = xir_params_copy(net, XIR_STR("w"), XIR_TENSOR(ctx, fp32, "*", 1), &factor, sizeof factor);
+    xir_value *y = XIR_OP(at, multiply, .lhs = x, .rhs = w);
+    assert_int_equal(xir_value_set_type(y, XIR_TENSOR(ctx, fp32, letters, 1, 2, 2, 2)), XIR_OK);
+    assert_non_null(xir_output(at, XIR_VALUES(y)));
+    return net;
+}
+
+/* An output that gets the letters of channels last, and keeps its order. */
+static void an_output_that_gets_letters_alone_stays(void **state) {
+    (void)state;
+    xir_proof *p = xir_proof_new(ctx, &XIR_INIT(xir_proof_options, .seed = 1), why);
+    xir_network *a = cube("****", 1), *b = cube("NHWC", 1), *wrong = cube("NHWC", 1.5f);
+    xir_status status = xir_proof_check(p, a, why);
+    for (int i = 0; i < 2 && !status; i++) status = xir_proof_check(p, b, why);
+    if (status) xir_diags_print(why, stderr);
+    assert_int_equal(status, XIR_OK);
+    assert_int_equal(state_of(p).networks, 3);
+    assert_int_equal(xir_proof_check(p, wrong, why), XIR_E_INVALID);
+    xir_diags_clear(why);
+    xir_network_free(a);
+    xir_network_free(b);
+    xir_network_free(wrong);
+    xir_proof_free(p);
+}
+
 /* ---- random inputs that a network can be run on ----------------------------------------------------------------- */
 
 /* A small BERT: words, token types and places index their tables, and a mask leaves words out. */
@@ -642,6 +673,7 @@ GROUP {
         cmocka_unit_test(a_proof_begins_with_the_first_network_that_can_be_run),
         cmocka_unit_test(unknown_dims_are_one),
         cmocka_unit_test(arrays_follow_inputs_and_outputs_that_get_channels_last),
+        cmocka_unit_test(an_output_that_gets_letters_alone_stays),
         cmocka_unit_test(a_pipeline_is_proven_pass_by_pass),
         cmocka_unit_test(the_pass_that_changes_the_result_is_named),
         cmocka_unit_test(a_bert_is_proven_without_inputs),
