@@ -3,6 +3,7 @@
 
 /* The functions of all op classes, and their registration. */
 #include "context.h"
+#include "floats.h"
 #include "library.h"
 #include "list.h"
 #include "rules.h"
@@ -25,29 +26,13 @@ static void give_work(const xir_class *cls) {
     if (cls->is_op && !cls->more->work) cls->more->work = outputs_work;
 }
 
-static bool is_one_of(xir_infer_fn *rule, xir_infer_fn *const *list) {
-    while (*list && *list != rule) list++;
-    return *list;
-}
-
-/* Other checks than these look at attributes or at dims. */
-static float_rule rule_of_floats(const class_more *more) {
-    static xir_infer_fn *const checks[] = {
-        float_check, number_check, neg_check, relu_check, pair_check, add_check, div_check, divide_scalar_check, NULL
-    }, *const rules[] = { same_infer, function_infer, mirror_infer, relu_infer, pair_infer, either_infer, NULL };
-    xir_infer_fn *rule = more->infer[XIR_TARGET_HOST];
-    if (more->check == compare_check && rule == compare_infer) return FLOATS_COMPARED;
-    if (more->check == where_check && rule == where_infer) return FLOATS_CHOSEN;
-    return is_one_of(more->check, checks) && is_one_of(rule, rules) ? FLOATS_KEPT : FLOATS_ASKED;
-}
-
 xir_status ops_register(xir_context *ctx) {
     for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
         xir_status status = xir_class_register(ctx, classes[i](), NULL);
         if (status) return status;
         const xir_class *cls = xir_class_find_decl(ctx, classes[i]());
         give_work(cls);
-        cls->more->floats = rule_of_floats(cls->more);
+        floats_of_class(cls);
     }
     ctx->op_items = list_items;
     ctx->input_class = xir_class_find_decl(ctx, xir_input_class());

@@ -29,8 +29,10 @@ void asking_end(asking *a);
 
 /* Asks something more of a part whose types are in q. */
 typedef xir_status asking_more_fn(asking *a, const compose_part *p, xir_infer *q, void *user);
-/* Infers all parts; sets *failed to the one that fails. `more` may be NULL. */
+/* Infers all parts; sets *failed to the one that fails. `more` may be NULL; then types of values may be loose. */
 xir_status asking_infer(asking *a, asking_more_fn *more, void *user, const compose_part **failed);
+/* Puts all loose types into the pool; XIR_E_MEMORY. */
+xir_status asking_settle(asking *a);
 /* Starts a question to a part whose attributes and inputs have been gathered (compose_enter). */
 void asking_start(asking *a, const compose_part *p, xir_infer *q, xir_diags *why);
 /* Returns true if the part was left out: its result is its first operand. */

@@ -16,6 +16,8 @@ static xir_value *make_constant(void *user, const xir_type *type, double number)
     asking *a = user;
     xir_value *v = compose_room(&a->w, sizeof *v);
     (void)number;
+    a->no_bytes = (params){ 0 };
+    a->constant = (value_more){ .net = a->plain.net, .name = &name_empty, .params = &a->no_bytes };
     if (v) *v = (xir_value){ .type = type, .from = value_from(&a->constant) };
     return v;
 }
@@ -59,10 +61,7 @@ bool asking_begin(asking *a, xir_infer *at) {
     if (!ok || !a->inputs || !a->own) return false;
     a->w.constant = make_constant;
     a->w.user = a;
-    xir_network *net = network_of(a);
-    a->plain = (value_more){ .net = net, .name = &name_empty };
-    a->no_bytes = (params){ 0 };
-    a->constant = (value_more){ .net = net, .name = &name_empty, .params = &a->no_bytes };
+    a->plain = (value_more){ .net = network_of(a), .name = &name_empty };
     return mark_constants(a);
 }
 
@@ -80,9 +79,31 @@ void asking_start(asking *a, const compose_part *p, xir_infer *q, xir_diags *why
                    (xir_str){ NULL, 0 }, why);
 }
 
+/* Puts the types of values that a part sees into the pool. */
+static xir_status settle(asking *a, const compose_part *p) {
+    bool settled = true;
+    for (uint32_t k = 0; k < p->n_operands; k++) {
+        const compose_operand *o = &p->operands[k];
+        if (o->kind == OPERAND_VALUE && a->w.now[o->value]) settled &= compose_settle(&a->w, a->w.now[o->value]);
+    }
+    for (uint32_t i = 0; i < p->n_settings; i++) {
+        const compose_setting *s = &p->settings[i];
+        if (s->kind == SETS_TYPE && a->w.now[s->value]) settled &= compose_settle(&a->w, a->w.now[s->value]);
+    }
+    return settled ? XIR_OK : XIR_E_MEMORY;
+}
+
+xir_status asking_settle(asking *a) {
+    bool settled = true;
+    for (uint32_t i = 0; i < a->w.c->n_values && a->w.next_loose > a->w.loose; i++)
+        if (a->w.now[i]) settled &= compose_settle(&a->w, a->w.now[i]);
+    return settled ? XIR_OK : XIR_E_MEMORY;
+}
+
 /* Infers the part into q->out, which infer_end frees. */
 static xir_status infer_part(asking *a, const compose_part *p, xir_infer *q, xir_diags *why) {
-    xir_status status = compose_enter(&a->w, p);
+    xir_status status = a->w.next_loose > a->w.loose ? settle(a, p) : XIR_OK;
+    if (!status) status = compose_enter(&a->w, p);
     asking_start(a, p, q, why);
     if (status) return status;
     status = infer_run(q);
@@ -125,27 +146,42 @@ static void keep(asking *a, uint32_t value, const xir_type *type) {
     a->w.now[value] = v;
 }
 
+/* The result of a part that keeps the type of its first operand is stood for by the same value, unless that is an
+ * input: inputs may be Params. */
+static void keep_first(asking *a, const compose_part *p) {
+    xir_value *v = a->w.now[p->operands[0].value];
+    if (v->from == value_from(&a->plain)) a->w.now[p->first] = v;
+    else keep(a, p->first, v->type);
+}
+
 /* The type of the only result of a part, if it follows without a question; otherwise NULL. */
 static const xir_type *known_type(asking *a, const compose_part *p, unsigned target) {
     const compose_part *like = p->like ? &a->w.c->parts[p->like - 1] : NULL;
     if (like) {
         const uintptr_t key = infer_key_of(a->w.now[p->operands[0].value]);
-        if (!(key & 1) && key == infer_key_of(a->w.now[like->operands[0].value])) return a->w.now[like->first]->type;
+        if (!(key & 1) && key == infer_key_of(a->w.now[like->operands[0].value])) {
+            a->w.floats[p->first] = a->w.floats[like->first];
+            return a->w.now[like->first]->type;
+        }
     }
     return compose_floats(&a->w, p, target);
 }
 
 bool asking_left_out(const asking *a, const compose_part *p) {
-    return a->w.now[p->first] && a->w.now[p->first] != &a->own[p->first];
+    return p->optional && a->w.now[p->first] && a->w.now[p->first] != &a->own[p->first];
 }
 
 xir_status asking_infer(asking *a, asking_more_fn *more, void *user, const compose_part **failed) {
     const composition *c = a->w.c;
     const unsigned target = xir_target_kind_of(a->at->target);
+    const bool quick = !more && target == XIR_TARGET_HOST;
     xir_status status = XIR_OK;
-    for (uint32_t i = 0; i < c->n_parts && !status; i++) {
-        const compose_part *p = &c->parts[i];
+    for (const compose_part *p = c->parts, *end = p + c->n_parts; p < end; p++) {
         if (compose_is_left_out(&a->w, p)) continue;
+        if (p->kept && quick && compose_keeps(&a->w, p)) {
+            keep_first(a, p);
+            continue;
+        }
         const xir_type *known = more ? NULL : known_type(a, p, target);
         if (known) {
             keep(a, p->first, known);
@@ -157,6 +193,7 @@ xir_status asking_infer(asking *a, asking_more_fn *more, void *user, const compo
         for (uint32_t k = 0; k < p->n_results && !status; k++) keep(a, p->first + k, q.out[k]);
         if (!status && more) status = more(a, p, &q, user);
         infer_end(&q);
+        if (status) break;
     }
     a->at->read_values |= a->read_values;
     return status;
@@ -170,7 +207,9 @@ static xir_status give(asking *a) {
     for (uint32_t i = 0; i < c->n_outputs && !status; i++) {
         const xir_value *v = a->w.now[c->outputs[i]];
         if (!v) return xir_infer_fail(a->at, XIR_E_MISSING, NULL, "%%%.*s is absent", CLIP(c->labels[c->outputs[i]]));
-        status = xir_infer_result(a->at, v->type);
+        const loose_type *l = compose_loose(&a->w, v->type);
+        status = l ? xir_infer_result_tensor(a->at, l->type.element_dtype, l->dims.layout, l->dims.dims, l->dims.rank)
+                   : xir_infer_result(a->at, v->type);
     }
     return status;
 }
@@ -284,6 +323,7 @@ xir_status composed_takes(xir_infer *at) {
     const compose_part *failed = NULL;
     xir_numbers *known = NULL;
     xir_status status = asking_begin(&a, at) ? asking_infer(&a, NULL, NULL, &failed) : XIR_E_MEMORY;
+    if (!status) status = asking_settle(&a);
     if (!status) known = arena_take(&a.w.own, a.w.c->n_values * sizeof *known);
     if (!status) status = known ? narrow_all(&a, known) : XIR_E_MEMORY;
     asking_end(&a);

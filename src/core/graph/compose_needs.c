@@ -208,6 +208,7 @@ xir_status composed_needs(xir_infer *at) {
     needing n = { .a = &a, .tile = xir_tile_asked(at), .possible = true, .n_attrs = 0 };
     xir_status status = asking_begin(&a, at) ? XIR_OK : XIR_E_MEMORY;
     if (!status) status = asking_infer(&a, NULL, NULL, &failed);
+    if (!status) status = asking_settle(&a);
     if (!status && (!part || output >= a.w.c->n_outputs)) status = XIR_E_INVALID;
     if (!status) n.known = arena_take(&a.w.own, a.w.c->n_values * sizeof *n.known);
     if (!status && !n.known) status = XIR_E_MEMORY;

@@ -12,16 +12,8 @@
 
 /* ---- memory ----------------------------------------------------------------------------------------------------- */
 
-/* Most bodies and lists fit into the space of the walk, so that nothing is allocated. */
-void *compose_room(compose_walk *w, size_t size) {
-    const size_t rounded = (size + 15) & ~(size_t)15;
-    if (rounded <= sizeof w->space - w->used) {
-        void *piece = w->space + w->used;
-        w->used += rounded;
-        return piece;
-    }
-    return arena_take(&w->own, size);
-}
+/* Bytes for each value, or input of a part. */
+enum { COMPOSE_EACH = 2 * sizeof(xir_value *) + sizeof(bool) };
 
 bool compose_begin(compose_walk *w, object_pool *pool, xir_context *ctx, const xir_class *cls, const void *attrs,
                    xir_value *const *given, size_t n) {
@@ -38,27 +30,29 @@ bool compose_begin(compose_walk *w, object_pool *pool, xir_context *ctx, const x
     w->n_inputs = 0;
     w->fault.status = XIR_OK;
     w->fault.field = NULL;
-    w->number_element = w->number_type = w->floats = NULL;
-    for (size_t i = 0; i < COMPOSE_PLAIN; i++) w->plain[i] = NULL;
-    w->n_plain = 0;
+    w->number_element = w->number_type = w->element = w->plain = w->broad = NULL;
+    w->next_loose = w->loose;
     w->used = 0;
     w->now = w->few;
     w->inputs = w->few_inputs;
+    w->floats = w->few_floats;
     arena_init(&w->own, &ctx->alloc);
     /* A part reads its operands, or all inputs of the op. */
     w->room = c->n_values > n + c->most_operands ? c->n_values : n + c->most_operands;
     if (w->room > COMPOSE_FEW) {
-        w->now = mem_new(&ctx->alloc, 2 * w->room * sizeof *w->now);
+        w->now = mem_new(&ctx->alloc, w->room * COMPOSE_EACH);
         if (!w->now) return false;
         w->inputs = w->now + w->room;
+        w->floats = (bool *)(w->inputs + w->room);
     }
     memset((void *)w->now, 0, w->room * sizeof *w->now);
+    memset(w->floats, 0, w->room * sizeof *w->floats);
     for (uint32_t i = 0; i < c->n_inputs && i < n; i++) w->now[i] = given[i];
     return true;
 }
 
 void compose_end(compose_walk *w) {
-    if (w->now && w->now != w->few) mem_free(&w->ctx->alloc, (void *)w->now, 2 * w->room * sizeof *w->now);
+    if (w->now && w->now != w->few) mem_free(&w->ctx->alloc, (void *)w->now, w->room * COMPOSE_EACH);
     arena_free(&w->own);
 }
 
@@ -84,19 +78,16 @@ static const xir_field *attr_of(const compose_term *term) {
 
 /* ---- operands --------------------------------------------------------------------------------------------------- */
 
-static xir_value *params_of(const compose_walk *w, const compose_operand *o) {
-    return *(xir_value *const *)body_at(w->attrs, o->field);
-}
-
-bool compose_is_left_out(compose_walk *w, const compose_part *p) {
+bool compose_leave_out(compose_walk *w, const compose_part *p) {
     bool out = false;
-    for (uint32_t k = 1; k < p->n_operands && p->optional && !out; k++) {
-        const compose_operand *o = &p->operands[k];
-        if (!o->needed) continue;
-        out = (o->kind == OPERAND_VALUE && !w->now[o->value]) || (o->kind == OPERAND_PARAMS && !params_of(w, o));
+    for (const compose_operand *o = p->operands + 1, *end = p->operands + p->n_operands; o < end && !out; o++) {
+        if (o->kind == OPERAND_PARAMS) out = o->needed && !compose_params(w, o);
+        else if (o->kind == OPERAND_VALUE) out = o->needed && !w->now[o->value];
     }
-    if (out) w->now[p->first] = w->now[p->operands[0].value];
-    return out;
+    if (!out) return false;
+    w->now[p->first] = w->now[p->operands[0].value];
+    w->floats[p->first] = w->floats[p->operands[0].value];
+    return true;
 }
 
 /* The type of a number: one element of the type of the first value that the part reads; fp32 if those are not plain
@@ -121,16 +112,24 @@ static xir_status type_of_number(compose_walk *w, const compose_part *p, const x
     return *out ? XIR_OK : (w->fault.status = XIR_E_MEMORY);
 }
 
-static int64_t dim_of(void *user, const compose_term *term) {
-    compose_walk *w = user;
-    const xir_value *v = w->now[term->value];
-    if (!v || !xir_type_as_tensor(v->type)) return XIR_UNKNOWN_DIM;
-    if (term->kind == COMPOSE_LETTER) return xir_type_axis_dim(v->type, term->letter, false);
-    const int64_t rank = (int64_t)xir_type_rank(v->type), i = term->integer < 0 ? term->integer + rank : term->integer;
-    return i < 0 || i >= rank ? XIR_UNKNOWN_DIM : xir_type_dim(v->type, i, false);
+static int64_t any_dim(const compose_term *term, const xir_type *type) {
+    if (term->kind == COMPOSE_LETTER) return xir_type_axis_dim(type, term->letter, false);
+    const int64_t rank = (int64_t)xir_type_rank(type), i = term->integer < 0 ? term->integer + rank : term->integer;
+    return i < 0 || i >= rank ? XIR_UNKNOWN_DIM : xir_type_dim(type, i, false);
 }
 
-static bool compute(compose_walk *w, const compose_term *term, compose_number *out) {
+static int64_t dim_of(void *user, const compose_term *term) {
+    const xir_value *v = ((const compose_walk *)user)->now[term->value];
+    if (!v || object_what(v->type) != 1 + XIR_TYPE_TENSOR) return XIR_UNKNOWN_DIM;
+    const xir_tensor_type *t = (const xir_tensor_type *)v->type;
+    /* Most layouts have a letter for each dim. */
+    const bool plain = term->kind == COMPOSE_LETTER && t->layout && t->layout->axes.size == t->shape.size;
+    for (size_t i = 0; plain && i < t->shape.size && t->layout->axes.data[i] >= 'A'; i++)
+        if (t->layout->axes.data[i] == term->letter) return t->shape.data[i] < 0 ? XIR_UNKNOWN_DIM : t->shape.data[i];
+    return any_dim(term, v->type);
+}
+
+bool compose_number_of(compose_walk *w, const compose_term *term, compose_number *out) {
     return compose_compute(term, w->attrs, dim_of, w, out);
 }
 
@@ -139,7 +138,7 @@ static xir_status operand_number(compose_walk *w, const compose_part *p, const c
     const xir_type *type = NULL;
     const xir_status status = type_of_number(w, p, &type);
     if (status) return status;
-    if (!compute(w, o->number, &v) || v.unknown)
+    if (!compose_number_of(w, o->number, &v) || v.unknown)
         return fail(w, XIR_E_BOUNDS, NULL, "a number that it reads exceeds 64 bits, or depends on a dim that is not known");
     const double x = v.is_real ? v.real : (double)v.integer;
     const xir_type *element = xir_type_element(type);
@@ -162,7 +161,7 @@ static xir_status gather(compose_walk *w, const compose_part *p) {
         }
         xir_value *v = NULL;
         if (o->kind == OPERAND_VALUE) v = w->now[o->value];
-        if (o->kind == OPERAND_PARAMS) v = params_of(w, o);
+        if (o->kind == OPERAND_PARAMS) v = compose_params(w, o);
         if (o->kind == OPERAND_NUMBER) status = operand_number(w, p, o, &v);
         w->inputs[w->n_inputs++] = v;
     }
@@ -182,7 +181,7 @@ static const xir_object *scalar(compose_walk *w, const xir_field *to, compose_nu
 
 static xir_status set_number(compose_walk *w, const compose_setting *s, void *out) {
     compose_number v;
-    if (!compute(w, s->terms[0], &v) || v.unknown)
+    if (!compose_number_of(w, s->terms[0], &v) || v.unknown)
         return fail(w, XIR_E_BOUNDS, s->to, "%.*s exceeds 64 bits, is not whole, or depends on a dim that is not known",
                     CLIP(s->to->name));
     const double real = v.is_real ? v.real : (double)v.integer;
@@ -203,20 +202,67 @@ static xir_status set_number(compose_walk *w, const compose_setting *s, void *ou
     }
 }
 
+/* Writes the dims at the beginning of a list that a value has in this order, and returns how many. */
+static uint32_t set_letters(const compose_walk *w, const compose_setting *s, int64_t *items) {
+    const xir_value *v = s->letters ? w->now[s->terms[0]->value] : NULL;
+    if (!v || object_what(v->type) != 1 + XIR_TYPE_TENSOR) return 0;
+    const xir_tensor_type *t = (const xir_tensor_type *)v->type;
+    const size_t rank = t->layout && t->layout->axes.size == t->shape.size ? t->shape.size : 0;
+    uint32_t i = 0;
+    for (; i < s->letters && i < rank && t->layout->axes.data[i] == s->terms[i]->letter; i++)
+        items[i] = t->shape.data[i] < 0 ? XIR_UNKNOWN_DIM : t->shape.data[i];
+    return i;
+}
+
+/* Returns true for a term that is an attribute or a dim: an integer that is known. */
+static inline bool is_leaf(compose_walk *w, const compose_term *term, int64_t *out) {
+    if (term->kind == COMPOSE_LETTER) return (*out = dim_of(w, term)) >= 0;
+    if (term->kind != COMPOSE_ATTR || term->field->kind != XIR_KIND_I64) return false;
+    *out = *(const int64_t *)body_at(w->attrs, term->field);
+    return true;
+}
+
+/* Computes an integer without reals and unknown dims. False if there are any, or if it has no result. */
+static bool computed(compose_walk *w, const compose_term *term, int64_t *out) {
+    int64_t a, b;
+    if (!term->a) {
+        if (term->kind == COMPOSE_INTEGER) return *out = term->integer, true;
+        return term->kind == COMPOSE_DIM ? (*out = dim_of(w, term)) >= 0 : is_leaf(w, term, out);
+    }
+    if ((!is_leaf(w, term->a, &a) && !computed(w, term->a, &a)) ||
+        (!is_leaf(w, term->b, &b) && !computed(w, term->b, &b))) return false;
+    switch (term->kind) {
+    case COMPOSE_SUM:        return add_i64(a, b, out);
+    case COMPOSE_DIFFERENCE: return sub_i64(a, b, out);
+    case COMPOSE_PRODUCT:    return mul_i64(a, b, out);
+    default:
+        if (b <= 0 || a % b) return false;
+        *out = a / b;
+        return true;
+    }
+}
+
+bool compose_dims(compose_walk *w, const compose_setting *s, int64_t *out) {
+    uint32_t i = set_letters(w, s, out);
+    while (i < s->n && (is_leaf(w, s->terms[i], &out[i]) || computed(w, s->terms[i], &out[i]))) i++;
+    return i == s->n;
+}
+
 static xir_status set_list(compose_walk *w, const compose_setting *s, void *out) {
     void *items = compose_room(w, (s->n + 1) * 8);
     if (!items) return w->fault.status = XIR_E_MEMORY;
-    for (uint32_t i = 0; i < s->n; i++) {
+    const bool integers = s->to->kind == XIR_KIND_I64S, done = integers && compose_dims(w, s, items);
+    for (uint32_t i = 0; i < s->n && !done; i++) {
         compose_number v;
-        if (!compute(w, s->terms[i], &v))
+        if (!compose_number_of(w, s->terms[i], &v))
             return fail(w, XIR_E_BOUNDS, s->to, "item %u of %.*s exceeds 64 bits, or a quotient is not whole", i,
                         CLIP(s->to->name));
-        if (s->to->kind == XIR_KIND_I64S) ((int64_t *)items)[i] = v.unknown ? -1 : v.integer;
+        if (integers) ((int64_t *)items)[i] = v.unknown ? -1 : v.integer;
         else if (s->to->kind == XIR_KIND_REALS)
             ((double *)items)[i] = number_to_f32(v.is_real ? v.real : (double)v.integer);
         else if (!(((const xir_object **)items)[i] = scalar(w, s->to, v))) return w->fault.status = XIR_E_MEMORY;
     }
-    if (s->to->kind == XIR_KIND_I64S) *(xir_i64s *)out = (xir_i64s){ items, s->n };
+    if (integers) *(xir_i64s *)out = (xir_i64s){ items, s->n };
     else if (s->to->kind == XIR_KIND_REALS) *(xir_reals *)out = (xir_reals){ items, s->n };
     else *(xir_refs *)out = (xir_refs){ items, s->n };
     return XIR_OK;
@@ -260,8 +306,7 @@ static xir_status check_field(compose_walk *w, const compose_part *p, const comp
     return status;
 }
 
-/* Gathers the attributes of a part, into w->body. */
-static xir_status compose_body(compose_walk *w, const compose_part *p) {
+xir_status compose_body(compose_walk *w, const compose_part *p) {
     w->body = p->body;
     w->used = 0;
     if (!p->n_settings) return XIR_OK;
@@ -285,87 +330,9 @@ static xir_status compose_body(compose_walk *w, const compose_part *p) {
 }
 
 xir_status compose_enter(compose_walk *w, const compose_part *p) {
+    w->fault.status = XIR_OK;
     const xir_status status = compose_body(w, p);
     return status ? status : gather(w, p);
-}
-
-/* ---- types that follow without a question ----------------------------------------------------------------------- */
-
-/* A layout has one letter for each axis if it has no tiles. */
-static bool is_plain(compose_walk *w, const xir_type *type) {
-    const xir_tensor_type *t = xir_type_as_tensor(type);
-    if (!t || t->head.absent || t->head.extra || t->merged_distrs.size ||
-        xir_layout_text(t->layout).size != t->shape.size || xir_layout_is_layouted(t->layout)) return false;
-    const xir_type *element = xir_type_element(type);
-    if (element == w->floats) return true;
-    if (xir_type_kind_of(element) != XIR_TYPE_FLOAT || !element_readable(element)) return false;
-    w->floats = element;
-    return true;
-}
-
-/* Returns true for a plain tensor of floats. The types of a composition are few. */
-static bool is_of_floats(compose_walk *w, const xir_type *type) {
-    for (size_t i = 0; i < COMPOSE_PLAIN; i++)
-        if (w->plain[i] == type) return type;
-    if (!is_plain(w, type)) return false;
-    w->plain[w->n_plain++ % COMPOSE_PLAIN] = type;
-    return true;
-}
-
-/* Returns true if the one tensor broadcasts to the dims of the other, which are all known. */
-static bool broadcasts(const xir_tensor_type *from, const xir_tensor_type *to) {
-    const size_t rank = to->shape.size, given = from->shape.size;
-    if (from->element_dtype != to->element_dtype || given > rank) return false;
-    for (size_t i = 0; i < rank; i++) {
-        const int64_t dim = to->shape.data[i], by = i < rank - given ? 1 : from->shape.data[i - (rank - given)];
-        if (dim < 0 || (by != dim && by != 1)) return false;
-    }
-    return true;
-}
-
-/* Returns true if an operand after the first one fits the first one's type. */
-static bool fits_first(compose_walk *w, const compose_operand *o, const xir_type *first) {
-    compose_number v;
-    if (o->kind == OPERAND_NUMBER) return o->number->is_constant || (compute(w, o->number, &v) && !v.unknown);
-    const xir_value *of = o->kind == OPERAND_VALUE ? w->now[o->value]
-                        : o->kind == OPERAND_PARAMS ? params_of(w, o) : NULL;
-    if (!of || of->type == first) return of;
-    return is_of_floats(w, of->type) &&
-           broadcasts((const xir_tensor_type *)of->type, (const xir_tensor_type *)first);
-}
-
-/* Returns true for truths with the dims and the layout of a plain tensor. */
-static bool is_condition(const xir_value *v, const xir_tensor_type *of) {
-    const xir_tensor_type *t = v ? xir_type_as_tensor(v->type) : NULL;
-    const size_t rank = of->shape.size;
-    return t && t->layout == of->layout && t->shape.size == rank && !t->merged_distrs.size &&
-           xir_type_kind_of(xir_type_element(v->type)) == XIR_TYPE_BOOL &&
-           (!rank || memcmp(t->shape.data, of->shape.data, rank * sizeof *of->shape.data) == 0);
-}
-
-/* The type of a comparison of tensors of this type; NULL without memory. */
-static const xir_type *truths(compose_walk *w, const xir_tensor_type *of) {
-    const xir_type *element = type_bool(w->pool);
-    return element ? type_tensor(w->pool, element, of->layout, of->shape, (xir_refs){ 0 }) : NULL;
-}
-
-const xir_type *compose_floats(compose_walk *w, const compose_part *p, unsigned target) {
-    const float_rule rule = p->any_floats ? p->cls->more->floats : FLOATS_ASKED;
-    if (rule == FLOATS_ASKED || (target != XIR_TARGET_HOST && class_infer_on(p->cls, target))) return NULL;
-    const xir_value *value = w->now[p->operands[0].value];
-    if (!value || !is_of_floats(w, value->type)) return NULL;
-    const xir_type *first = value->type;
-    const xir_tensor_type *tensor = (const xir_tensor_type *)first;
-    if (rule == FLOATS_CHOSEN) {
-        const compose_operand *o = p->operands;
-        const bool same = p->n_operands == 3 && o[1].kind == OPERAND_VALUE && o[2].kind == OPERAND_VALUE &&
-                          w->now[o[1].value] && w->now[o[1].value]->type == first;
-        return same && !p->n_settings && is_condition(w->now[o[2].value], tensor) ? first : NULL;
-    }
-    for (uint32_t k = 1; k < p->n_operands; k++)
-        if (!fits_first(w, &p->operands[k], first)) return NULL;
-    if (p->n_settings && compose_body(w, p)) return NULL;
-    return rule == FLOATS_KEPT ? first : broadcasts(tensor, tensor) ? truths(w, tensor) : NULL;
 }
 
 /* ---- blame ------------------------------------------------------------------------------------------------------ */

@@ -20,7 +20,17 @@ typedef struct compose_fault {
 /* Makes a constant of one element of a type. NULL without memory. */
 typedef xir_value *compose_constant_fn(void *user, const xir_type *type, double number);
 
-enum { COMPOSE_FEW = 40, COMPOSE_ROOM = 2048, COMPOSE_PLAIN = 4 };
+/* A type that follows without a question. It is put into the pool when something else than such a rule looks at it.
+ * (compose_floats.c) */
+typedef struct loose_type {
+    xir_tensor_type type;
+    moved_dims      dims;
+    const xir_type *narrows;       /* that of an operand whose dims these are, but for some that are 1; NULL: none */
+    int64_t         count;         /* of its elements; 0: not computed                                             */
+    const xir_type *own;           /* the same type in the pool; NULL: not yet                                     */
+} loose_type;
+
+enum { COMPOSE_FEW = 40, COMPOSE_ROOM = 2048, COMPOSE_LOOSE = 8 };
 
 typedef struct compose_walk {
     const composition   *c;
@@ -37,11 +47,14 @@ typedef struct compose_walk {
     size_t               n_inputs;
     const void          *body;         /* its attributes                                        */
     const xir_type      *number_element, *number_type;   /* of the last number                 */
-    const xir_type      *floats;       /* the last element type found to be of floats         */
-    const xir_type      *plain[COMPOSE_PLAIN];   /* types found to be plain tensors of floats */
-    size_t               n_plain;
+    bool                *floats;       /* by value: its type is known to be a plain tensor of floats; room for all */
+    const xir_type      *element;      /* the last element type found to be of floats,          */
+    const xir_type      *plain;        /* the last type of Params that was found plain,         */
+    const xir_type      *broad;        /* and the type to which it was found to broadcast       */
+    loose_type           loose[COMPOSE_LOOSE], *next_loose;
     compose_fault        fault;
     xir_value           *few[COMPOSE_FEW], *few_inputs[COMPOSE_FEW];
+    bool                 few_floats[COMPOSE_FEW];
     size_t               room;         /* of `now` and of `inputs`                              */
     arena                own;          /* of lists and bodies that do not fit into the space     */
     size_t               used;
@@ -53,18 +66,55 @@ bool compose_begin(compose_walk *w, object_pool *pool, xir_context *ctx, const x
                    xir_value *const *given, size_t n);
 void compose_end(compose_walk *w);
 
-/* Memory until the next part is entered; NULL if there is none. */
-void *compose_room(compose_walk *w, size_t size);
+/* Memory until the next part is entered; NULL if there is none. Most bodies and lists fit into the space of the walk,
+ * so that nothing is allocated. */
+static inline void *compose_room(compose_walk *w, size_t size) {
+    const size_t rounded = (size + 15) & ~(size_t)15;
+    if (rounded > sizeof w->space - w->used) return arena_take(&w->own, size);
+    void *piece = w->space + w->used;
+    w->used += rounded;
+    return piece;
+}
 
-/* Returns true if a part is left out: then its result is its first operand, which w->now gets. */
-bool compose_is_left_out(compose_walk *w, const compose_part *p);
+/* Returns true if an optional part is left out: then its result is its first operand, which w->now gets. */
+bool compose_leave_out(compose_walk *w, const compose_part *p);
+static inline bool compose_is_left_out(compose_walk *w, const compose_part *p) {
+    return p->optional && compose_leave_out(w, p);
+}
 /* Gathers inputs and attributes of a part, whose operands are known. They are valid until the next part. On failure
  * w->fault says why; XIR_E_MEMORY leaves no text. */
 xir_status compose_enter(compose_walk *w, const compose_part *p);
 
+/* Gathers the attributes alone, into w->body. */
+xir_status compose_body(compose_walk *w, const compose_part *p);
+/* Writes the numbers of a list of integers. False if one has no result, or depends on a dim that is not known. */
+bool compose_dims(compose_walk *w, const compose_setting *s, int64_t *out);
+/* Computes a term for the op; as compose_compute. */
+bool compose_number_of(compose_walk *w, const compose_term *term, compose_number *out);
+/* The Params of an operand; NULL: they are absent. */
+static inline xir_value *compose_params(const compose_walk *w, const compose_operand *o) {
+    return *(xir_value *const *)body_at(w->attrs, o->field);
+}
+
+/* ---- types that follow without a question (compose_floats.c) ----------------------------------------------------- */
+
 /* Returns the type of the result of a part, on this kind of target, if it follows from the rule of the part's class for
- * floats; NULL if the part has to be asked. */
+ * floats; NULL if the part has to be asked. The type may be loose. */
 const xir_type *compose_floats(compose_walk *w, const compose_part *p, unsigned target);
+/* Returns true if the result of a part that is `kept` has the type of its first operand, on the host: the most frequent
+ * case. */
+static inline bool compose_keeps(compose_walk *w, const compose_part *p) {
+    if (!w->floats[p->operands[0].value] || p->cls->more->floats != FLOATS_KEPT) return false;
+    return w->floats[p->first] = true;
+}
+/* Returns the loose type with this address; NULL for a type in a pool. */
+static inline loose_type *compose_loose(compose_walk *w, const xir_type *type) {
+    return (uintptr_t)type - (uintptr_t)w->loose < sizeof w->loose ? (loose_type *)(uintptr_t)type : NULL;
+}
+/* Puts the type of a value into the pool, if it is loose. False without memory. */
+bool compose_settle(compose_walk *w, xir_value *v);
+
+/* ---- others ----------------------------------------------------------------------------------------------------- */
 
 /* Finds the place in the composed op for a finding about a part at `path`: "inputs/0", "stride_width". Empty if no
  * single place of the op is to blame. */

@@ -2,11 +2,10 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* The memo of composed classes, whose answers take as long as those of all parts. That of infer.c knows attributes by
- * their address, which ops with lists or Params do not share, and up to three inputs. Here a question is a few bytes:
+ * their address, which ops with lists or Params do not share, and up to three inputs. Here a question is a few words:
  * the class, the target, the inputs, and the contents of the attributes; of Params their type alone, because an answer
  * that depends on bytes is not remembered. Each slot has the latest question. */
 #include "graph.h"
-#include "hash.h"
 
 enum { SLOTS = 64, MOST_RESULTS = 4 };
 
@@ -14,7 +13,7 @@ typedef struct composed_answer {
     uint32_t        size;          /* of the question; 0: none */
     uint32_t        n_out;
     const xir_type *out[MOST_RESULTS];
-    unsigned char   bytes[COMPOSED_QUESTION];
+    uint64_t        words[COMPOSED_QUESTION];
 } composed_answer;
 
 struct composed_memo {
@@ -24,42 +23,58 @@ struct composed_memo {
 
 /* ---- questions --------------------------------------------------------------------------------------------------- */
 
-static void add(composed_question *q, const void *data, size_t size) {
-    if (!q->size || size > sizeof q->bytes - q->size) {
-        q->size = 0;               /* too long, now or before */
+/* There is room: see has_room. */
+static inline void add(composed_question *q, uint64_t word) {
+    q->words[q->size++] = word;
+    q->hash = (q->hash ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+}
+
+/* Returns true if these words fit; else the question stays empty. */
+static bool has_room(composed_question *q, size_t words) {
+    if (words <= COMPOSED_QUESTION && q->size + words <= COMPOSED_QUESTION) return true;
+    q->size = 0;
+    return false;
+}
+
+/* A list, before the words that are still to come. */
+static void add_list(composed_question *q, size_t after, const void *data, size_t n, size_t each) {
+    const char *at = data;
+    size_t left = data && n <= sizeof q->words ? n * each : 0;
+    if (!has_room(q, 1 + after + (left + 7) / 8) || (data && n > sizeof q->words)) {
+        q->size = 0;
         return;
     }
-    if (size) memcpy(q->bytes + q->size, data, size);
-    q->size += (uint32_t)size;
+    add(q, data ? n : UINT64_MAX);                /* a list that is null differs from an empty one */
+    while (left) {
+        uint64_t word = 0;
+        const size_t size = left < sizeof word ? left : sizeof word;
+        memcpy(&word, at, size);
+        add(q, word);
+        at += size;
+        left -= size;
+    }
 }
 
-static void add_pointer(composed_question *q, const void *p) { add(q, &p, sizeof p); }
-
-static void add_list(composed_question *q, const void *data, size_t n, size_t each) {
-    const size_t size = data ? n : SIZE_MAX;      /* a list that is null differs from an empty one */
-    add(q, &size, sizeof size);
-    if (n > sizeof q->bytes) q->size = 0;
-    else add(q, data, data ? n * each : 0);
-}
-
-static void add_field(composed_question *q, const xir_field *f, const void *at) {
-    const xir_value *v;
+static void add_field(composed_question *q, size_t after, const xir_field *f, const void *at) {
     switch (f->kind) {
-    case XIR_KIND_BOOL: add(q, at, sizeof(bool)); break;
-    case XIR_KIND_ENUM: add(q, at, sizeof(int)); break;
+    case XIR_KIND_BOOL: add(q, *(const bool *)at); break;
+    case XIR_KIND_ENUM: add(q, (uint64_t)*(const int *)at); break;
     case XIR_KIND_I64:
     case XIR_KIND_U64:
-    case XIR_KIND_REAL: add(q, at, 8); break;
-    case XIR_KIND_REF:  add(q, at, sizeof(void *)); break;    /* an object of the pool */
-    case XIR_KIND_TEXT: add_list(q, ((const xir_str *)at)->data, ((const xir_str *)at)->size, 1); break;
-    case XIR_KIND_I64S: add_list(q, ((const xir_i64s *)at)->data, ((const xir_i64s *)at)->size, 8); break;
-    case XIR_KIND_REALS: add_list(q, ((const xir_reals *)at)->data, ((const xir_reals *)at)->size, 8); break;
-    case XIR_KIND_BOOLS: add_list(q, ((const xir_bools *)at)->data, ((const xir_bools *)at)->size, sizeof(bool)); break;
-    case XIR_KIND_PARAMS:
-        v = *(xir_value *const *)at;
-        add_pointer(q, v ? v->type : NULL);
-        add(q, &(bool){ v != NULL }, sizeof(bool));
+    case XIR_KIND_REAL:
+    case XIR_KIND_REF: {                                       /* an object of the pool */
+        uint64_t word;
+        memcpy(&word, at, sizeof word);
+        add(q, word);
         break;
+    }
+    case XIR_KIND_TEXT: add_list(q, after, ((const xir_str *)at)->data, ((const xir_str *)at)->size, 1); break;
+    case XIR_KIND_I64S: add_list(q, after, ((const xir_i64s *)at)->data, ((const xir_i64s *)at)->size, 8); break;
+    case XIR_KIND_REALS: add_list(q, after, ((const xir_reals *)at)->data, ((const xir_reals *)at)->size, 8); break;
+    case XIR_KIND_BOOLS:
+        add_list(q, after, ((const xir_bools *)at)->data, ((const xir_bools *)at)->size, sizeof(bool));
+        break;
+    case XIR_KIND_PARAMS: add(q, infer_key_of(*(xir_value *const *)at)); break;
     default: q->size = 0; break;
     }
 }
@@ -68,16 +83,14 @@ static void add_field(composed_question *q, const xir_field *f, const void *at) 
 static void ask(composed_question *q, const xir_infer *at) {
     const xir_class *cls = at->cls;
     q->size = 0;
-    memcpy(q->bytes, &cls, sizeof cls);
-    q->size = sizeof cls;
-    add_pointer(q, at->target);
-    for (size_t i = 0; i < at->n_inputs; i++) {
-        const uintptr_t key = infer_key_of(infer_input(at, i));
-        add(q, &key, sizeof key);
-    }
+    q->hash = 0;
+    if (!has_room(q, 2 + at->n_inputs + cls->n_fields)) return;
+    add(q, (uintptr_t)cls);
+    add(q, (uintptr_t)at->target);
+    for (size_t i = 0; i < at->n_inputs; i++) add(q, infer_key_of(infer_input(at, i)));
     for (uint32_t i = 0; i < cls->n_fields && q->size; i++)
-        add_field(q, &cls->fields[i], (const char *)at->attrs + cls->fields[i].offset);
-    q->hash = q->size ? hash_bytes(q->size, q->bytes, q->size) : 0;
+        add_field(q, cls->n_fields - i - 1, &cls->fields[i], (const char *)at->attrs + cls->fields[i].offset);
+    q->hash ^= q->hash >> 32;
 }
 
 /* ---- answers ----------------------------------------------------------------------------------------------------- */
@@ -104,7 +117,8 @@ bool composed_recall(xir_infer *at, xir_network *net, composed_question *q) {
         return false;
     }
     const composed_answer *found = &memo->slots[q->hash % SLOTS];
-    if (found->size != q->size || memcmp(found->bytes, q->bytes, q->size) != 0 || found->n_out > at->room) return false;
+    if (found->size != q->size || found->n_out > at->room ||
+        memcmp(found->words, q->words, q->size * sizeof *q->words) != 0) return false;
     memcpy((void *)at->out, (const void *)found->out, found->n_out * sizeof *found->out);
     at->n_out = found->n_out;
     return true;
@@ -122,5 +136,5 @@ void composed_remember(const xir_infer *at, xir_network *net, const composed_que
     to->size = q->size;
     to->n_out = (uint32_t)at->n_out;
     memcpy((void *)to->out, (const void *)at->out, at->n_out * sizeof *to->out);
-    memcpy(to->bytes, q->bytes, q->size);
+    memcpy(to->words, q->words, q->size * sizeof *q->words);
 }

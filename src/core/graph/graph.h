@@ -528,12 +528,12 @@ void       net_forget_inferred(xir_network *net);
 void       infer_remember(const xir_infer *at, xir_network *net, infer_memo *key);
 /* The same for ops of composed classes: a question by contents, where infer_recall has none. True: at->out has the
  * types. Does nothing for other classes. (composed_memo.c) */
-enum { COMPOSED_QUESTION = 320 };
+enum { COMPOSED_QUESTION = 40 };   /* words */
 typedef struct composed_memo composed_memo;
 typedef struct composed_question {
-    uint64_t      hash;
-    uint32_t      size;                        /* 0: it is not remembered */
-    unsigned char bytes[COMPOSED_QUESTION];
+    uint64_t hash;
+    uint32_t size;                             /* 0: it is not remembered */
+    uint64_t words[COMPOSED_QUESTION];
 } composed_question;
 bool       composed_recall(xir_infer *at, xir_network *net, composed_question *q);
 void       composed_remember(const xir_infer *at, xir_network *net, const composed_question *q);

@@ -68,6 +68,7 @@ typedef struct compose_setting {
     const xir_field           *to, *from;
     const compose_term *const *terms;
     uint32_t                   n, value;
+    uint32_t                   letters;   /* the number of terms at its beginning that are dims of one value */
 } compose_setting;
 
 typedef struct compose_part {
@@ -80,6 +81,9 @@ typedef struct compose_part {
     const compose_setting *settings;
     const void            *body;         /* defaults and constants                                           */
     bool                   any_floats;   /* its class has a rule for floats, and it has no list of factors   */
+    bool                   numbers;      /* its operands after the first are numbers that depend on no dims, */
+    bool                   kept;         /* or the first one again, and no attribute is of the op: with
+                                            FLOATS_KEPT, its result has the type of its first operand        */
     uint32_t               like;         /* 1 + an earlier part of the same class and attributes, where both
                                             have one value as operand; 0: none                               */
 } compose_part;

@@ -308,15 +308,36 @@ static bool sets(const compose_part *p, const xir_field *f) {
     return i < p->n_settings;
 }
 
-/* Returns true if the rule of the class for floats holds for the part: a list of factors must fit dims. */
+/* Returns true if the rule of the class for floats holds for the part: a list of factors must fit dims, and where dims
+ * change, other operands are asked about. */
 static bool any_floats(const compose_part *p) {
     const class_layout *l = p->cls->more->layout;
     bool any = p->cls->more->floats && p->n_results == 1 && p->n_operands && p->operands[0].kind == OPERAND_VALUE;
+    const bool alone = p->cls->more->moved || p->cls->more->dims;
+    for (uint32_t k = 1; alone && k < p->n_operands; k++) any &= p->operands[k].kind == OPERAND_NONE;
     for (size_t i = 0; any && l && l->form == BY_FACTORS && i < LAYOUT_ATTRS && l->attr[i]; i++) {
         const xir_field *f = l->attr[i];
         any = f->kind == XIR_KIND_REFS && ((const xir_refs *)body_at(p->body, f))->size <= 1 && !sets(p, f);
     }
     return any;
+}
+
+/* Returns true if a number is known before the op is: an attribute that is not negative by overflow, or a constant. */
+static bool is_known(const compose_term *t) {
+    compose_number v;
+    if (t->is_constant) return compose_compute(t, NULL, NULL, NULL, &v);
+    return t->kind == COMPOSE_ATTR && t->field->kind != XIR_KIND_U64;
+}
+
+/* Returns true if the operands after the first are such numbers or, with `same`, the first one again. */
+static bool are_numbers(const compose_part *p, bool same) {
+    uint32_t k = 1;
+    for (; k < p->n_operands; k++) {
+        const compose_operand *o = &p->operands[k];
+        const bool again = same && o->kind == OPERAND_VALUE && o->value == p->operands[0].value;
+        if (!again && !(o->kind == OPERAND_NUMBER && is_known(o->number))) break;
+    }
+    return k >= p->n_operands;
 }
 
 static bool same_settings(const compose_part *a, const compose_part *b) {
@@ -357,6 +378,9 @@ static bool read_part(compose_reader *r) {
     p->body = body;
     if (!compose_read_settings(r, p, body)) return false;
     p->any_floats = any_floats(p);
+    p->numbers = are_numbers(p, false);
+    p->kept = p->any_floats && !p->n_settings && !p->optional && are_numbers(p, true) &&
+              (!p->cls->more->fits || p->cls->more->fits(body));
     p->like = find_like(r, p);
     const uint32_t blame = blame_of(r, p);
     for (uint32_t i = 0; i < p->n_results; i++) {

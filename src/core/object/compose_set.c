@@ -198,7 +198,9 @@ static bool read_list(compose_reader *r, const xir_field *to, void *body, settin
     if (!takes_numbers(r, to, true, real))
         return no_such_kind(r, at, to, real ? "a list of reals" : "a list of integers");
     if (constant) return store_list(r, to, body, terms, at, n);
-    const compose_setting s = { .kind = SETS_LIST, .to = to, .n = n,
+    uint32_t letters = 0;
+    while (letters < n && terms[letters]->kind == COMPOSE_LETTER && terms[letters]->value == terms[0]->value) letters++;
+    const compose_setting s = { .kind = SETS_LIST, .to = to, .n = n, .letters = letters,
                                 .terms = compose_keep(r, (const void *)terms, n * sizeof *terms) };
     return s.terms && add_setting(r, l, &s);
 }

@@ -100,7 +100,7 @@ struct xir_context {
     const xir_target *host;
     const xir_mtype  *host_mem;
     const xir_scales *no_scales;    /* the default of attributes like cut_scale                   */
-    const xir_type   *fp32;
+    const xir_type   *fp32, *truth; /* the latter is bool                                          */
     const xir_class  *tensor_class;
     const xir_class  *input_class, *output_class;   /* of the ops that a view adds at its ends        */
     bool            (*is_params)(const xir_value *value);   /* set by the graph; objects only hold pointers to values */

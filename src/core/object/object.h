@@ -35,13 +35,29 @@ typedef struct class_span { uint32_t start, size; } class_span;
 typedef _Atomic(xir_infer_fn *) infer_slot;
 
 /* The result of a rule of the library whose first input is a plain tensor of floats, while the others are of the same
- * floats and broadcast to it. No attribute matters, but factors for channels do. */
+ * floats and broadcast to it. No attribute matters but factors for channels, and those of `fits` and of `moved`. */
 typedef enum float_rule {
     FLOATS_ASKED,      /* unknown: the rule has to be asked                                               */
     FLOATS_KEPT,       /* the type of the first input                                                     */
     FLOATS_COMPARED,   /* bool, in the dims and the layout of the first input                             */
-    FLOATS_CHOSEN      /* the type of the first two inputs; the third is bool, with their dims and layout */
+    FLOATS_CHOSEN,     /* the type of the first two inputs; the third is bool, with their dims and layout */
+    FLOATS_MOVED,      /* these floats, in dims that follow from the attributes; there is no other input  */
+    FLOATS_RESHAPED    /* as many floats in the dims of an attribute, where -1 is what remains, and in the
+                          layout of another one; there is no other input                                  */
 } float_rule;
+
+/* The dims of a result of FLOATS_MOVED, and its layout, which has one letter for each of them. */
+enum { MOVED_DIMS = 8 };
+typedef struct moved_dims {
+    const struct xir_layout *layout;
+    size_t                   rank;
+    int64_t                  dims[MOVED_DIMS];
+    bool                     narrows;   /* each dim is that of the operand, in its place, or 1 */
+} moved_dims;
+/* Finds them for a plain tensor type, which has a layout. False if the rule has to be asked, as where it may fail. */
+typedef bool moved_fn(const void *attrs, const xir_type *of, moved_dims *out);
+/* Returns false for attributes that the rule refuses. */
+typedef bool fits_fn(const void *attrs);
 
 /* The part that only registered classes have. A file may have an unknown key for each op: the classes of such keys
  * share one, which has base keys and nothing else and is never written. */
@@ -74,6 +90,8 @@ typedef struct class_more {
     xir_infer_fn         *needs;     /* NULL: every part of an output needs the whole inputs */
     bool                  needs_wide; /* what it says may be more than what is needed        */
     _Atomic float_rule    floats;    /* what its rule for the host does with floats          */
+    moved_fn             *moved;     /* of FLOATS_MOVED                                      */
+    fits_fn              *fits;      /* of FLOATS_KEPT; NULL: the rule refuses no attributes */
     _Atomic(xir_kernel_fn *) kernel;    /* NULL: the executor cannot run it                    */
     const struct kernel_row *own_kernel;   /* the library's (src/exec/kernels.h); NULL: none   */
     _Atomic uint32_t      given_traits;   /* the high half of its traits: those with names     */
@@ -82,6 +100,7 @@ typedef struct class_more {
     class_shares          shares;    /* whose bytes its first output may have                */
     const struct composition *composed; /* the parts that an op means (compose.h); NULL: it is not composed */
     const xir_class      *next;      /* in the order of registration                         */
+    const xir_field      *dims, *dims_layout;   /* of FLOATS_RESHAPED                        */
 } class_more;
 
 struct xir_class {

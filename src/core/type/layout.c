@@ -22,6 +22,12 @@ static const uint8_t letter_kind[256] = {
 };
 bool layout_is_upper(int c) { return c >= 0 && letter_kind[(uint8_t)c] == UPPER; }
 bool layout_is_lower(int c) { return c >= 0 && letter_kind[(uint8_t)c] == LOWER; }
+bool layout_is_plain(const xir_layout *layout, size_t rank) {
+    if (!layout || layout->axes.size != rank) return false;
+    size_t i = 0;
+    while (i < rank && letter_kind[(uint8_t)layout->axes.data[i]] == UPPER) i++;
+    return i == rank;
+}
 static char other_case(char c) { return c == '*' ? c : (char)(c ^ 0x20); }
 
 /* Reads the next axis of a text. False at the end, and, with the error set, at anything else. */

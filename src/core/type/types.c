@@ -60,6 +60,7 @@ xir_status types_register(xir_context *ctx) {
     ctx->host_mem = mtype_make(pool, XIR_MTYPE_HOST, 0, 0);
     ctx->no_scales = scales_make(pool, false, (xir_runs){ 0 }, -1);
     ctx->fp32 = type_float(pool, XIR_FLOAT_FP32);
+    ctx->truth = type_bool(pool);
     ctx->tensor_class = ctx->types[CLASS_tensor_type];
-    return ctx->host && ctx->host_mem && ctx->no_scales && ctx->fp32 ? XIR_OK : XIR_E_MEMORY;
+    return ctx->host && ctx->host_mem && ctx->no_scales && ctx->fp32 && ctx->truth ? XIR_OK : XIR_E_MEMORY;
 }

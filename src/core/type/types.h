@@ -62,6 +62,8 @@ form_text layout_walk(const xir_layout *layout);
 bool      layout_next(form_text *t, layout_axis *out);
 /* Finds axis `i`; false if the layout has fewer. */
 bool      layout_find(const xir_layout *layout, size_t i, layout_axis *out);
+/* Returns true for a layout without tiles that has this rank. NULL has none. */
+bool      layout_is_plain(const xir_layout *layout, size_t rank);
 /* '*' counts as upper. A lower-case letter has a unit. */
 bool      layout_is_upper(int c);
 bool      layout_is_lower(int c);
