@@ -10,10 +10,6 @@
 
 /* 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) */
 xir_value *make_tanh_gelu(xir_node *at, xir_value *x);
-/* gamma * (x > 0 ? x : alpha * (e^x - 1)) */
-xir_value *make_selu(xir_node *at, xir_value *x, double alpha, double gamma);
-/* alpha * ELU(x / alpha) */
-xir_value *make_celu(xir_node *at, xir_value *x, double alpha);
 /* x where it is positive, else x times its slope. With `channels` there is a slope for each channel, dim 1 of x, or one
  * for all, whatever the dims of the slope; without, its dims broadcast with those of x. */
 xir_value *make_prelu(xir_node *at, xir_value *x, xir_value *slope, bool channels);

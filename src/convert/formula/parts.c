@@ -4,6 +4,7 @@
 /* Parts of axes, products with constant matrices, angles, curves. */
 #include <math.h>
 #include "formula/parts.h"
+#include "formula/text.h"
 #include "spec/slicing.h"
 
 xir_value *make_part(xir_node *at, xir_value *x, size_t axis, int64_t begin, int64_t end, int64_t step) {
@@ -95,17 +96,8 @@ xir_value *make_affine(xir_node *at, xir_value *x, double factor, double addend)
  * alone. */
 xir_value *make_atan2(xir_node *at, xir_value *y, xir_value *x) {
     static const double pi = 3.14159265358979323846;
-    if (xir_node_failed(at) || !x || !y) return NULL;
-    const xir_type *e = v_element(x);
-    xir_value *zero = xir_node_scalar(at, e, 0), *angle = xir_node_unary(at, "ATan", xir_node_quotient(at, y, x));
-    xir_value *below = xir_node_make(at, "Less", INS(y, zero), NO_SETS);
-    xir_value *turn = xir_node_make(at, "Where", INS(xir_node_scalar(at, e, -pi), xir_node_scalar(at, e, pi), below),
-                                    NO_SETS);
-    xir_value *left = xir_node_make(at, "Less", INS(x, zero), NO_SETS);
-    xir_value *on_axis = xir_node_make(at, "Equal", INS(x, zero), NO_SETS);
-    xir_value *upright = xir_node_scaled(at, xir_node_unary(at, "Sign", y), pi / 2);
-    xir_value *turned = xir_node_make(at, "Where", INS(xir_node_sum(at, angle, turn, 1, 1), angle, left), NO_SETS);
-    return xir_node_make(at, "Where", INS(upright, turned, on_axis), NO_SETS);
+    return make_formula(at, "o = like(0); p = ATan(y / x); t = y < o ? -a : a; l = x < o; e = x == o; "
+                            "u = Sign(y) * (a / 2); p = l ? p + t : p; e ? u : p", INS(x, y), NUMBERS(pi));
 }
 
 double curve_weight(double distance, bool cubic, double a) {

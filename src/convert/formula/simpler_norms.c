@@ -1,84 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Formulas of XIR's activations and normalisations, for formats without operations for them (simpler.c). */
+/* Formulas of XIR's normalisations, and of moves of channels, for formats without operations for them (simpler.c). */
 #include <math.h>
 #include "formula/parts.h"
 #include "formula/simpler.h"
 #include "spec/reduction.h"
 
 static xir_value *unary(xir_node *at, const char *cls, xir_value *x) { return xir_node_unary(at, cls, x); }
-
-/* log(1 + exp(-size)), for sizes from 0 on */
-static xir_value *small_log(xir_node *at, xir_value *size) {
-    return unary(at, "Log", make_affine(at, unary(at, "Exp", unary(at, "Neg", size)), 1, 1));
-}
-
-/* ---- activations ------------------------------------------------------------------------------------------------ */
-
-bool simpler_hardtanh(xir_node *at) {
-    return xir_node_result(at, 0, make_clamped(at, xir_node_input(at, 0), xir_node_real(at, "min_val", -1),
-                                          xir_node_real(at, "max_val", 1)));
-}
-
-/* x min(max(x + 3, 0), 6) / 6 */
-bool simpler_hardswish(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    xir_value *gate = make_clamped(at, make_affine(at, x, 1, 3), 0, 6);
-    return xir_node_result(at, 0, xir_node_scaled(at, xir_node_product(at, x, gate), 1.0 / 6));
-}
-
-/* x / (1 + |x|) */
-bool simpler_softsign(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    return xir_node_result(at, 0, xir_node_quotient(at, x, make_affine(at, unary(at, "Abs", x), 1, 1)));
-}
-
-bool simpler_tanhshrink(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    return xir_node_result(at, 0, xir_node_sum(at, x, unary(at, "Tanh", x), 1, -1));
-}
-
-bool simpler_softshrink(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    const double lambda = xir_node_real(at, "lambda", 0.5);
-    return xir_node_result(at, 0, xir_node_sum(at, x, make_clamped(at, x, -lambda, lambda), 1, -1));
-}
-
-/* x where its size is above lambda */
-bool simpler_hardshrink(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    const xir_type *element = v_element(x);
-    xir_value *above = xir_node_make(at, "Greater", INS(unary(at, "Abs", x), xir_node_scalar(
-        at, element, xir_node_real(at, "lambda", 0.5))), NO_SETS);
-    return above && xir_node_becomes(at, "Where", INS(x, xir_node_scalar(at, element, 0), above), NO_SETS);
-}
-
-/* max(x, 0) + log(1 + exp(-beta |x|)) / beta */
-static xir_value *softplus(xir_node *at, xir_value *x, double beta) {
-    xir_value *rest = small_log(at, xir_node_scaled(at, unary(at, "Abs", x), beta));
-    return xir_node_sum(at, unary(at, "ReLU", x), xir_node_scaled(at, rest, 1 / beta), 1, 1);
-}
-
-bool simpler_softplus(xir_node *at) {
-    const double beta = xir_node_real(at, "beta", 1);
-    if (!(beta > 0) || isinf(beta) || !(xir_node_real(at, "threshold", 20) >= 16))
-        return xir_node_unsupported(at, "its threshold");
-    return xir_node_result(at, 0, softplus(at, xir_node_input(at, 0), beta));
-}
-
-/* x tanh(softplus(x)) */
-bool simpler_mish(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    return xir_node_result(at, 0, xir_node_product(at, x, unary(at, "Tanh", softplus(at, x, 1))));
-}
-
-/* min(x, 0) - log(1 + exp(-|x|)) */
-bool simpler_log_sigmoid(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    return xir_node_result(at, 0, xir_node_sum(at, make_clamped(at, x, -INFINITY, 0),
-                                               small_log(at, unary(at, "Abs", x)), 1, -1));
-}
 
 /* ---- normalisations --------------------------------------------------------------------------------------------- */
 

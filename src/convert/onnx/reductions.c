@@ -4,6 +4,7 @@
 /* Reductions and normalisations. */
 #include <math.h>
 #include "formula/formulas.h"
+#include "formula/text.h"
 #include "onnx/rows.h"
 
 /* ---- reductions ------------------------------------------------------------------------------------------------- */
@@ -261,8 +262,7 @@ xir_value *onnx_rms_norm(xir_node *at, xir_value *x, xir_value *gamma, const xir
 xir_value *onnx_reciprocal_deviation(xir_node *at, xir_value *x, xir_value *mean, const xir_ints *axes, double eps) {
     xir_value *off = mean ? xir_node_sum(at, x, mean, 1, -1) : x;
     xir_value *variance = xir_node_reduced(at, "Mean", xir_node_product(at, off, off), axes, true);
-    xir_value *more = xir_node_sum(at, variance, xir_node_scalar(at, v_element(x), eps), 1, 1);
-    return xir_node_unary(at, "Reciprocal", xir_node_unary(at, "Sqrt", more));
+    return make_formula(at, "Reciprocal(Sqrt(x + a))", INS(variance), NUMBERS(eps));
 }
 
 /* The axes from the attribute `axis` to the last one. */
@@ -309,10 +309,8 @@ bool onnx_mean_variance_normalization(xir_node *at) {
     for (size_t i = 0; i < axes.n; i++) if (!xir_node_axis(at, "attribute/axes", axes.v[i], v_rank(x),
                                                            &axes.v[i])) return false;
     xir_value *off = xir_node_sum(at, x, xir_node_reduced(at, "Mean", x, &axes, true), 1, -1);
-    xir_value *deviation = xir_node_unary(at, "Sqrt",
-                                          xir_node_reduced(at, "Mean", xir_node_product(at, off, off), &axes, true));
-    return xir_node_result(
-        at, 0, xir_node_quotient(at, off, xir_node_sum(at, deviation, xir_node_scalar(at, v_element(x), 1e-9), 1, 1)));
+    xir_value *variance = xir_node_reduced(at, "Mean", xir_node_product(at, off, off), &axes, true);
+    return xir_node_result(at, 0, make_formula(at, "x / (Sqrt(y) + 1e-9)", INS(off, variance), NULL));
 }
 
 /* A vector of zeros stays one. */

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <xir/array.h>
 #include "formula/simpler.h"
+#include "formula/text.h"
 #include "tsm/tsm.h"
 
 /* ---- elements --------------------------------------------------------------------------------------------------- */
@@ -76,12 +77,8 @@ bool tsm_back_softplus(xir_node *at) {
     const double threshold = xir_node_real(at, "threshold", 20);
     if (xir_node_real(at, "beta", 1) != 1 || threshold < 17) return xir_node_unsupported(at, "another curve");
     xir_value *x = xir_node_input(at, 0);
-    if (tsm_is_class(at, "Mish"))
-        return xir_node_result(at, 0, xir_node_product(at, x, xir_node_unary(at, "Tanh",
-                                                                             xir_node_unary(at, "Softplus", x))));
-    if (tsm_is_class(at, "LogSigmoid"))
-        return xir_node_result(at, 0, xir_node_unary(at, "Neg", xir_node_unary(at, "Softplus",
-                                                                               xir_node_unary(at, "Neg", x))));
+    if (tsm_is_class(at, "Mish")) return formula_gives(at, "x * Tanh(Softplus(x))", NULL);
+    if (tsm_is_class(at, "LogSigmoid")) return formula_gives(at, "-Softplus(-x)", NULL);
     if (x && !xir_type_equal(v_element(x), xir_type_float(xir_node_context(at), XIR_FLOAT_FP32)))
         return xir_node_unsupported(at, "other elements than reals of 32 bits, of which TenniS computes the first alone");
     return x && tsm_gives(at, "tsm::softplus", INS(x), NO_SETS);
