@@ -51,13 +51,18 @@ bool deepx_back_add(xir_node *at) {
     return a == 1 ? pair(at, "deepx::sub", "TT", x, y) : pair(at, "deepx::sub", "TT", y, x);
 }
 
-bool deepx_back_multiply(xir_node *at) {
+/* A function with a number in the place of either operand, or of two tensors. */
+static bool either(xir_node *at, const char *second, const char *first, const char *both, const char *form) {
     double c;
-    xir_value *x = xir_node_input(at, 0), *y = node_is_class(at, "Neg") ? NULL : xir_node_input(at, 1);
-    if (x && node_is_class(at, "Neg")) return by_number(at, "deepx::mulscalar", x, -1);
-    if (deepx_is_number(at, 1, &c)) return by_number(at, "deepx::mulscalar", x, c);
-    if (deepx_is_number(at, 0, &c)) return by_number(at, "deepx::mulscalar", y, c);
-    return pair(at, "deepx::mul", "TT", x, y);
+    xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
+    if (deepx_is_number(at, 1, &c)) return by_number(at, second, x, c);
+    if (deepx_is_number(at, 0, &c)) return by_number(at, first, y, c);
+    return pair(at, both, form, x, y);
+}
+
+bool deepx_back_multiply(xir_node *at) {
+    if (node_is_class(at, "Neg")) return by_number(at, "deepx::mulscalar", xir_node_input(at, 0), -1);
+    return either(at, "deepx::mulscalar", "deepx::mulscalar", "deepx::mul", "TT");
 }
 
 /* x - trunc(x / y) y, of integers; with the sign of y one y more where both signs differ. */
@@ -121,12 +126,8 @@ bool deepx_back_pow(xir_node *at) {
 
 /* Maximum, Minimum. */
 bool deepx_back_extreme2(xir_node *at) {
-    double c;
-    xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
-    const bool most = node_is_class(at, "Maximum");
-    if (most && deepx_is_number(at, 1, &c)) return by_number(at, "deepx::maxscalar", x, c);
-    if (most && deepx_is_number(at, 0, &c)) return by_number(at, "deepx::maxscalar", y, c);
-    return pair(at, most ? "deepx::max" : "deepx::min", "TT", x, y);
+    if (node_is_class(at, "Maximum")) return either(at, "deepx::maxscalar", "deepx::maxscalar", "deepx::max", "TT");
+    return pair(at, "deepx::min", "TT", xir_node_input(at, 0), xir_node_input(at, 1));
 }
 
 static xir_value *chosen(xir_node *at, xir_value *where, xir_value *x, xir_value *otherwise) {
@@ -183,19 +184,12 @@ bool deepx_back_clamp(xir_node *at) {
 
 /* Less, Greater, Equal, NotEqual. */
 bool deepx_back_compare(xir_node *at) {
-    double c;
-    xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
-    const bool less = node_is_class(at, "Less"), orders = less || node_is_class(at, "Greater"),
-               unlike = node_is_class(at, "NotEqual");
-    if (orders && deepx_is_number(at, 1, &c))
-        return by_number(at, less ? "deepx::lessscalar" : "deepx::greaterscalar", x, c);
-    if (orders && deepx_is_number(at, 0, &c))
-        return by_number(at, less ? "deepx::greaterscalar" : "deepx::lessscalar", y, c);
-    if (orders) return pair(at, less ? "deepx::less" : "deepx::greater", "TT", x, y);
-    const char *key = unlike ? "deepx::notequalscalar" : "deepx::equalscalar";
-    if (deepx_is_number(at, 1, &c)) return by_number(at, key, x, c);
-    if (deepx_is_number(at, 0, &c)) return by_number(at, key, y, c);
-    return pair(at, unlike ? "deepx::notequal" : "deepx::equal", "TTf", x, y);
+    static const char less[] = "deepx::lessscalar", greater[] = "deepx::greaterscalar",
+                      equal[] = "deepx::equalscalar", unlike[] = "deepx::notequalscalar";
+    if (node_is_class(at, "Less")) return either(at, less, greater, "deepx::less", "TT");
+    if (node_is_class(at, "Greater")) return either(at, greater, less, "deepx::greater", "TT");
+    if (node_is_class(at, "Equal")) return either(at, equal, equal, "deepx::equal", "TTf");
+    return either(at, unlike, unlike, "deepx::notequal", "TTf");
 }
 
 /* LessEqual, GreaterEqual: of NaN neither holds. */

@@ -6,6 +6,7 @@
 #include <math.h>
 #include "deepx/deepx.h"
 #include "formula/text.h"
+#include "spec/maps.h"
 
 static xir_value *real_input(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
@@ -122,12 +123,8 @@ bool deepx_back_prelu(xir_node *at) {
     const xir_any *alpha = xir_node_attr(at, "alpha");
     if (!x || !alpha || alpha->kind != XIR_ANY_PARAMS) return x && xir_node_unsupported(at, "it has no slopes");
     int64_t n = 0;
-    const size_t rank = v_rank(x);
     if (xir_type_elements(xir_value_type(alpha->as.params), &n)) return false;
-    const xir_layout *layout = xir_type_layout(xir_value_type(x));
-    size_t axis = rank ? rank - 1 : 0;
-    for (size_t i = 0; layout && i < xir_layout_rank(layout); i++) if (xir_layout_axis(layout, i) == 'C') axis = i;
-    const xir_ints dims = node_line(at, rank, axis, n);
+    const xir_ints dims = node_line(at, v_rank(x), map_channels(x), n);
     xir_value *slope = make_reshaped(at, alpha->as.params, &dims);
     return xir_node_result(at, 0, make_formula(at, "p = x * y; x < 0 ? p : x", INS(x, slope), NULL));
 }

@@ -54,6 +54,22 @@ xir_value *make_rounded(xir_node *at, xir_value *x) {
     return make_formula(at, "s = Abs(x); n = Floor(s); n = n + like(s - n >= 0.5); Sign(x) * n", INS(x), NULL);
 }
 
+double *grid_places(xir_node *at, const int64_t *sides, size_t n, int64_t cells, bool corners) {
+    double *v = node_reals(at, cells * ((int64_t)n + 1));
+    for (int64_t i = 0; v && i < cells; i++) {
+        double *place = v + i * ((int64_t)n + 1);
+        int64_t rest = i;
+        for (size_t d = 0; d < n; d++) {   /* the last axis first */
+            const int64_t side = sides[n - 1 - d], p = rest % side;
+            rest /= side;
+            place[d] = !corners ? (2 * (double)p + 1) / (double)side - 1
+                                : side > 1 ? 2 * (double)p / (double)(side - 1) - 1 : 0;
+        }
+        place[n] = 1;
+    }
+    return v;
+}
+
 xir_value *make_grid_sample(xir_node *at, xir_value *x, xir_value *grid, const char *word, xir_str padding,
                             bool corners) {
     if (xir_node_failed(at) || !x || !grid) return NULL;

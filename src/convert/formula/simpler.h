@@ -20,7 +20,8 @@ xir_convert_fn simpler_softplus, simpler_mish, simpler_elu, simpler_sign, simple
 /* simpler_parts.c */
 xir_convert_fn simpler_prod, simpler_log_softmax, simpler_cumsum_steps, simpler_unstack, simpler_gather_elements,
                simpler_matmul;
-/* simpler_windows.c */
+/* simpler_windows.c. Returns true if XIR's op requantises its result, which no other format does. */
+bool op_requantises(const xir_node *at);
 xir_convert_fn simpler_line, simpler_volume_pool, simpler_volume_conv;
 
 xir_convert_fn simpler_recurrent, simpler_einsum;   /* files of their own */

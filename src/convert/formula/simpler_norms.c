@@ -5,6 +5,7 @@
 #include <math.h>
 #include "formula/parts.h"
 #include "formula/simpler.h"
+#include "spec/maps.h"
 #include "spec/reduction.h"
 
 static xir_value *unary(xir_node *at, const char *cls, xir_value *x) { return xir_node_unary(at, cls, x); }
@@ -36,23 +37,17 @@ bool simpler_layer_norm(xir_node *at) {
     return xir_node_result(at, 0, weighted(at, x, &n.spread));
 }
 
-/* The axis of the channels, and whether there is a dim of the batch that is not normalised. */
-static size_t channels_of(const xir_value *x) {
+static int64_t batch_of(const xir_value *x) {
     const xir_layout *layout = xir_type_layout(xir_value_type(x));
-    for (size_t i = 0; layout && i < xir_layout_rank(layout); i++) if (xir_layout_axis(layout, i) == 'C') return i;
-    return v_rank(x) - 1;
-}
-static size_t batch_of(const xir_value *x) {
-    const xir_layout *layout = xir_type_layout(xir_value_type(x));
-    for (size_t i = 0; layout && i < xir_layout_rank(layout); i++) if (xir_layout_axis(layout, i) == 'N') return i;
-    return 0;
+    const int64_t axis = layout ? xir_layout_index(layout, 'N') : 0;
+    return axis < 0 ? 0 : axis;
 }
 
 /* InstanceNorm, over all dims but batch and channels; GroupNorm, with the channels as [groups, channels of one]. */
 bool simpler_channel_norm(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (!x || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
-    const size_t rank = v_rank(x), c = channels_of(x), n = batch_of(x);
+    const size_t rank = v_rank(x), c = map_channels(x), n = (size_t)batch_of(x);
     const bool groups = xir_op_is(at->op, xir_group_norm_class());
     const xir_ints own = xir_node_dims(at, x);
     const xir_ints dims = node_line(at, rank, c, v_dim(x, c));
@@ -79,7 +74,7 @@ bool simpler_batch_norm(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *factor = xir_node_attr_params(at, "variance"),
               *addend = xir_node_attr_params(at, "mean");
     if (!x || !factor || !addend) return false;
-    const size_t c = channels_of(x);
+    const size_t c = map_channels(x);
     const xir_ints dims = node_line(at, v_rank(x), c, v_dim(x, c));
     return xir_node_result(at, 0, xir_node_sum(at, xir_node_product(at, x, make_reshaped(at, factor, &dims)),
                                                make_reshaped(at, addend, &dims), 1, 1));
@@ -97,13 +92,8 @@ bool simpler_normalize(xir_node *at) {
     if (!x || !xir_node_items(at, "axis", &axes)) return false;
     if (!axes.n) axes = xir_node_series(at, 0, v_rank(x));
     if (!(p >= LEAST_NORM && p <= MOST_NORM)) return xir_node_unsupported(at, "a norm with p = %g", p);
-    const xir_type *element = v_element(x);
-    xir_value *power = p == 2 ? xir_node_product(at, x, x) : unary(at, "Abs", x);
-    if (p != 2 && p != 1) power = xir_node_make(at, "Pow", INS(power, xir_node_scalar(at, element, p)), NO_SETS);
-    xir_value *norm = xir_node_reduced(at, "Sum", power, &axes, true);
-    if (p == 2) norm = unary(at, "Sqrt", norm);
-    else if (p != 1) norm = xir_node_make(at, "Pow", INS(norm, xir_node_scalar(at, element, 1 / p)), NO_SETS);
-    const double eps = xir_node_real(at, "eps", 1e-12), least = node_least_real(element);
+    xir_value *norm = make_root(at, xir_node_reduced(at, "Sum", make_powers(at, x, p), &axes, true), p);
+    const double eps = xir_node_real(at, "eps", 1e-12), least = node_least_real(v_element(x));
     norm = make_clamped(at, norm, eps > 0 && eps < least ? least : eps, INFINITY);   /* elements may not have eps */
     return xir_node_result(at, 0, xir_node_quotient(at, x, norm));
 }
@@ -122,7 +112,7 @@ static bool shuffled(xir_node *at, xir_value *x, const xir_ints *apart, const in
 bool simpler_channel_shuffle(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (!x || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
-    const size_t c = channels_of(x), rank = v_rank(x);
+    const size_t c = map_channels(x), rank = v_rank(x);
     const int64_t groups = xir_node_int(at, "groups", 1);
     xir_ints apart = xir_node_make_ints(at, rank + 1, 1), order = xir_node_series(at, 0, rank + 1);
     if (xir_node_failed(at) || groups < 1) return false;
@@ -137,7 +127,7 @@ bool simpler_pixel_shuffle(xir_node *at) {
     static const int64_t order[] = { 0, 1, 4, 2, 5, 3 };
     xir_value *x = xir_node_input(at, 0);
     if (!x || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
-    const size_t c = channels_of(x);
+    const size_t c = map_channels(x);
     const int64_t r = xir_node_int(at, "upscale_factor", 1);
     xir_ints apart = xir_node_make_ints(at, 6, r);
     if (xir_node_failed(at) || r < 1) return false;

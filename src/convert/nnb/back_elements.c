@@ -68,13 +68,17 @@ bool nnb_back_add(xir_node *at) {
     return xir_node_unsupported(at, "factors of the operands");
 }
 
-bool nnb_back_multiply(xir_node *at) {
+/* A function with a number in the place of either operand, or of two operands. `first`: that of a number and x; NULL:
+ * the same. `later` is of those with the number second, and of two. */
+static bool either(xir_node *at, const char *second, const char *first, const char *both, int64_t later) {
     double c;
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
-    if (node_is_number(at, 1, &c)) return scalar(at, "nnb::MulScalar", x, c);
-    if (node_is_number(at, 0, &c)) return scalar(at, "nnb::MulScalar", y, c);
-    return pairwise(at, "nnb::Mul2", x, y, 21);
+    if (node_is_number(at, 1, &c)) return calls_with(at, second, x, "val", c, later);
+    if (node_is_number(at, 0, &c)) return calls_with(at, first ? first : second, y, "val", c, first ? 0 : later);
+    return pairwise(at, both, x, y, later);
 }
+
+bool nnb_back_multiply(xir_node *at) { return either(at, "nnb::MulScalar", NULL, "nnb::Mul2", 21); }
 
 /* A quotient by a power of two is a product. */
 static bool has_inverse(double c) {
@@ -103,22 +107,11 @@ static bool divide_scalar(xir_node *at) {
     return pairwise(at, "nnb::Div2", x, xir_node_scalar(at, v_element(x), c), 21);
 }
 
-bool nnb_back_pow(xir_node *at) {
-    double c;
-    xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
-    if (node_is_number(at, 1, &c)) return scalar(at, "nnb::PowScalar", x, c);
-    if (node_is_number(at, 0, &c)) return calls_with(at, "nnb::RPowScalar", y, "val", c, 0);
-    return pairwise(at, "nnb::Pow2", x, y, 21);
-}
+bool nnb_back_pow(xir_node *at) { return either(at, "nnb::PowScalar", "nnb::RPowScalar", "nnb::Pow2", 21); }
 
 bool nnb_back_extreme2(xir_node *at) {
-    double c;
-    xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
     const bool most = xir_op_is(at->op, xir_maximum_class());
-    const char *key = most ? "nnb::MaximumScalar" : "nnb::MinimumScalar";
-    if (node_is_number(at, 1, &c)) return calls_with(at, key, x, "val", c, 0);
-    if (node_is_number(at, 0, &c)) return calls_with(at, key, y, "val", c, 0);
-    return pairwise(at, at->to->row->name, x, y, 0);
+    return either(at, most ? "nnb::MaximumScalar" : "nnb::MinimumScalar", NULL, at->to->row->name, 0);
 }
 
 bool nnb_back_mod(xir_node *at) {

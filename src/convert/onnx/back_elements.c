@@ -97,7 +97,7 @@ bool onnx_back_prelu(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *slope = onnx_weight(at, "alpha");
     if (!x || !slope) return false;
     const xir_ints own = xir_node_dims(at, slope);
-    const xir_ints dims = node_line(at, v_rank(x), onnx_channels_of(x), product_of(&own, 0, own.n));
+    const xir_ints dims = node_line(at, v_rank(x), map_channels(x), product_of(&own, 0, own.n));
     /* dims of 1 before the channels say nothing */
     size_t skip = 0;
     while (skip + 1 < dims.n && dims.v[skip] == 1) skip++;
@@ -116,7 +116,7 @@ static xir_value *with_factor(xir_node *at, xir_value *x, const double *factor, 
             return xir_node_unsupported(at, "a factor that is not one of the integers"), NULL;
     if (n == 1) return xir_node_scaled(at, x, *factor);
     if (!v_rank(y)) return xir_node_unsupported(at, "factors of channels"), NULL;
-    const xir_ints dims = node_line(at, v_rank(y), onnx_channels_of(y), (int64_t)n);
+    const xir_ints dims = node_line(at, v_rank(y), map_channels(y), (int64_t)n);
     return xir_node_product(at, x, xir_node_constant(at, v_element(x), &dims, factor, n));
 }
 
@@ -130,7 +130,7 @@ bool onnx_back_add(xir_node *at) {
     if (plus && m == 1 && *b == 1) return onnx_becomes(at, INS(x, y), NO_SETS);
     if (plus && m == 1 && *b == -1) return onnx_calls(at, "onnx::Sub", INS(x, y), NO_SETS);
     if (minus && m == 1 && *b == 1) return onnx_calls(at, "onnx::Sub", INS(y, x), NO_SETS);
-    if (onnx_is_cut(at)) return xir_node_unsupported(at, "requantisation");
+    if (op_requantises(at)) return xir_node_unsupported(at, "requantisation");
     x = with_factor(at, x, a, n), y = with_factor(at, y, b, m);
     return x && y && xir_node_result(at, 0, xir_node_sum(at, x, y, 1, 1));
 }

@@ -6,6 +6,7 @@
 #include <xir/array.h>
 #include "formula/simpler.h"
 #include "formula/text.h"
+#include "spec/maps.h"
 #include "tsm/tsm.h"
 
 /* ---- elements --------------------------------------------------------------------------------------------------- */
@@ -143,9 +144,7 @@ bool tsm_back_prelu(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *slope = xir_node_attr_params(at, "alpha");
     if (!x || !slope || v_rank(x) < 1) return false;
     slope = xir_node_cast(at, make_shaped(at, slope, (int64_t[]){ -1 }, 1), v_element(x));
-    const xir_layout *layout = xir_type_layout(xir_value_type(x));
-    size_t axis = v_rank(x) - 1;
-    for (size_t i = 0; layout && i < xir_layout_rank(layout); i++) if (xir_layout_axis(layout, i) == 'C') axis = i;
+    const size_t axis = map_channels(x);
     if (v_dim(slope, 0) == 1 && v_dim(x, axis) > 1) {
         const xir_ints dims = { (int64_t[]){ v_dim(x, axis) }, 1 };
         slope = xir_node_make(at, "Expand", INS(slope), SETS(LIST("sizes", &dims)));
