@@ -4,7 +4,6 @@
 /* Convolutions and pools. XIR's ops have the channels last, so each is made between two transposes; constant kernels
  * are permuted at once. */
 #include <stdio.h>
-#include "formula/text.h"
 #include "pnnx/pnnx.h"
 #include "formula/sampled.h"
 #include "spec/borders.h"
@@ -246,8 +245,11 @@ bool pnnx_lp_pool(xir_node *at) {
     if (!read_windows(at, x, &w)) return false;
     double cells = 1;
     for (size_t k = 0; k < w.n; k++) cells *= (double)w.size[k];
-    xir_value *mean = averages(at, make_formula(at, "Pow(x, a)", INS(x), NUMBERS(p)), w);
-    xir_value *y = make_formula(at, "s = ReLU(Abs(x)); Pow(Sign(x) * s * b, 1 / a)", INS(mean), NUMBERS(p, cells));
+    xir_value *power = xir_node_make(at, "Pow", INS(x, xir_node_scalar(at, v_element(x), p)), NO_SETS);
+    xir_value *a = averages(at, power, w);
+    a = xir_node_product(at, xir_node_unary(at, "Sign", a), xir_node_unary(at, "ReLU", xir_node_unary(at, "Abs", a)));
+    xir_value *root = xir_node_scalar(at, v_element(x), 1 / p);
+    xir_value *y = xir_node_make(at, "Pow", INS(xir_node_scaled(at, a, cells), root), NO_SETS);
     return xir_node_result(at, 0, pnnx_without_batch(at, y, 0, added));
 }
 
