@@ -153,7 +153,7 @@ static size_t brings(const void *item, registry_item *out) {
     size_t n = d->n_rows;
     if (d->pass && out) out[n] = (registry_item){ REGISTRY_PASS, d->pass, &pass_to_xir };
     n += d->pass != NULL;
-    const xir_pass_decl *back = convert_back(d);
+    const xir_pass_decl *back = DECLARED(d, back);
     if (back && out) out[n] = (registry_item){ REGISTRY_PASS, back->name, back };
     return n + (back != NULL);
 }

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 #include "deepx/deepx.h"
+#include "formula/text.h"
 
 /* ---- calls ------------------------------------------------------------------------------------------------------ */
 
@@ -50,33 +51,26 @@ bool deepx_back_add(xir_node *at) {
     return a == 1 ? pair(at, "deepx::sub", "TT", x, y) : pair(at, "deepx::sub", "TT", y, x);
 }
 
-bool deepx_back_multiply(xir_node *at) {
+/* A function with a number in the place of either operand, or of two tensors. */
+static bool either(xir_node *at, const char *second, const char *first, const char *both, const char *form) {
     double c;
-    xir_value *x = xir_node_input(at, 0), *y = node_is_class(at, "Neg") ? NULL : xir_node_input(at, 1);
-    if (x && node_is_class(at, "Neg")) return by_number(at, "deepx::mulscalar", x, -1);
-    if (deepx_is_number(at, 1, &c)) return by_number(at, "deepx::mulscalar", x, c);
-    if (deepx_is_number(at, 0, &c)) return by_number(at, "deepx::mulscalar", y, c);
-    return pair(at, "deepx::mul", "TT", x, y);
+    xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
+    if (deepx_is_number(at, 1, &c)) return by_number(at, second, x, c);
+    if (deepx_is_number(at, 0, &c)) return by_number(at, first, y, c);
+    return pair(at, both, form, x, y);
 }
 
-static xir_value *quotient(xir_node *at, xir_value *x, xir_value *y, const char *rounding) {
-    return xir_node_make(at, "Div", INS(x, y), SETS(WORD("rounding_mode", xir_str_of(rounding))));
-}
-
-/* x < 0, y < 0: whether exactly one of them holds. */
-static xir_value *signs_differ(xir_node *at, xir_value *x, xir_value *y) {
-    xir_value *zero = xir_node_scalar(at, v_element(x), 0);
-    return xir_node_make(at, "Xor", INS(xir_node_make(at, "Less", INS(x, zero), NO_SETS),
-                                        xir_node_make(at, "Less", INS(y, zero), NO_SETS)), NO_SETS);
+bool deepx_back_multiply(xir_node *at) {
+    if (node_is_class(at, "Neg")) return by_number(at, "deepx::mulscalar", xir_node_input(at, 0), -1);
+    return either(at, "deepx::mulscalar", "deepx::mulscalar", "deepx::mul", "TT");
 }
 
 /* x - trunc(x / y) y, of integers; with the sign of y one y more where both signs differ. */
 static xir_value *remainder_of(xir_node *at, xir_value *x, xir_value *y, bool down) {
-    xir_value *rest = xir_node_sum(at, x, xir_node_product(at, quotient(at, x, y, "TRUNC"), y), 1, -1);
+    xir_value *rest = make_formula(at, "x - Div(x, y, rounding_mode='TRUNC') * y", INS(x, y), NULL);
     if (!down || !rest) return rest;
-    xir_value *some = xir_node_make(at, "NotEqual", INS(rest, xir_node_scalar(at, v_element(x), 0)), NO_SETS);
-    xir_value *more = xir_node_make(at, "And", INS(some, signs_differ(at, rest, y)), NO_SETS);
-    return more ? xir_node_sum(at, rest, xir_node_product(at, xir_node_cast(at, more, v_element(x)), y), 1, 1) : NULL;
+    return make_formula(at, "o = x != 0; n = like(0); m = And(o, Xor(x < n, y < n)); x + like(m) * y", INS(rest, y),
+                        NULL);
 }
 
 static bool divide(xir_node *at, xir_value *x, xir_value *y, bool number, double c, bool first) {
@@ -84,7 +78,7 @@ static bool divide(xir_node *at, xir_value *x, xir_value *y, bool number, double
                cut = xir_node_is(at, "rounding_mode", "TRUNC");
     if (whole && down) {
         xir_value *rest = remainder_of(at, x, y, true);
-        return xir_node_result(at, 0, quotient(at, xir_node_sum(at, x, rest, 1, -1), y, "TRUNC"));
+        return xir_node_result(at, 0, make_formula(at, "Div(x - z, y, rounding_mode='TRUNC')", INS(x, y, rest), NULL));
     }
     if (!whole && (down || cut)) {
         xir_value *q = xir_node_quotient(at, x, y);
@@ -132,12 +126,8 @@ bool deepx_back_pow(xir_node *at) {
 
 /* Maximum, Minimum. */
 bool deepx_back_extreme2(xir_node *at) {
-    double c;
-    xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
-    const bool most = node_is_class(at, "Maximum");
-    if (most && deepx_is_number(at, 1, &c)) return by_number(at, "deepx::maxscalar", x, c);
-    if (most && deepx_is_number(at, 0, &c)) return by_number(at, "deepx::maxscalar", y, c);
-    return pair(at, most ? "deepx::max" : "deepx::min", "TT", x, y);
+    if (node_is_class(at, "Maximum")) return either(at, "deepx::maxscalar", "deepx::maxscalar", "deepx::max", "TT");
+    return pair(at, "deepx::min", "TT", xir_node_input(at, 0), xir_node_input(at, 1));
 }
 
 static xir_value *chosen(xir_node *at, xir_value *where, xir_value *x, xir_value *otherwise) {
@@ -194,30 +184,19 @@ bool deepx_back_clamp(xir_node *at) {
 
 /* Less, Greater, Equal, NotEqual. */
 bool deepx_back_compare(xir_node *at) {
-    double c;
-    xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
-    const bool less = node_is_class(at, "Less"), orders = less || node_is_class(at, "Greater"),
-               unlike = node_is_class(at, "NotEqual");
-    if (orders && deepx_is_number(at, 1, &c))
-        return by_number(at, less ? "deepx::lessscalar" : "deepx::greaterscalar", x, c);
-    if (orders && deepx_is_number(at, 0, &c))
-        return by_number(at, less ? "deepx::greaterscalar" : "deepx::lessscalar", y, c);
-    if (orders) return pair(at, less ? "deepx::less" : "deepx::greater", "TT", x, y);
-    const char *key = unlike ? "deepx::notequalscalar" : "deepx::equalscalar";
-    if (deepx_is_number(at, 1, &c)) return by_number(at, key, x, c);
-    if (deepx_is_number(at, 0, &c)) return by_number(at, key, y, c);
-    return pair(at, unlike ? "deepx::notequal" : "deepx::equal", "TTf", x, y);
+    static const char less[] = "deepx::lessscalar", greater[] = "deepx::greaterscalar",
+                      equal[] = "deepx::equalscalar", unlike[] = "deepx::notequalscalar";
+    if (node_is_class(at, "Less")) return either(at, less, greater, "deepx::less", "TT");
+    if (node_is_class(at, "Greater")) return either(at, greater, less, "deepx::greater", "TT");
+    if (node_is_class(at, "Equal")) return either(at, equal, equal, "deepx::equal", "TTf");
+    return either(at, unlike, unlike, "deepx::notequal", "TTf");
 }
 
 /* LessEqual, GreaterEqual: of NaN neither holds. */
 bool deepx_back_at_most(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
-    const char *strictly = node_is_class(at, "LessEqual") ? "Less" : "Greater",
-               *against = node_is_class(at, "LessEqual") ? "Greater" : "Less";
-    if (!v_is_real(x)) return xir_node_result(at, 0, xir_node_unary(at, "Not", xir_node_make(at, against, INS(x, y),
-                                                                                          NO_SETS)));
-    return xir_node_becomes(at, "Or", INS(xir_node_make(at, strictly, INS(x, y), NO_SETS),
-                                          xir_node_make(at, "Equal", INS(x, y), NO_SETS)), NO_SETS);
+    const bool less = node_is_class(at, "LessEqual");
+    if (!v_is_real(xir_node_input(at, 0))) return formula_gives(at, less ? "Not(x > y)" : "Not(x < y)", NULL);
+    return formula_gives(at, less ? "Or(x < y, x == y)" : "Or(x > y, x == y)", NULL);
 }
 
 /* And, Or: one chooses between both; Xor: they are unlike. */

@@ -78,18 +78,9 @@ bool deepx_back_cumsum(xir_node *at) {
     if (!x || !node_axis(at, "axis", -1, v_rank(x), &axis) ||
         !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
     const size_t n = (size_t)v_dim(x, (size_t)axis);
-    const bool own = !xir_node_bool(at, "exclusive", false), reverse = xir_node_bool(at, "reverse", false);
     if (n < 1 || n > MOST_MIXED) return xir_node_unsupported(at, "no elements, or very many");
-    double *matrix = node_take(at, n * n * sizeof *matrix);
-    if (!matrix) return node_no_memory(at);
-    for (size_t from = 0; from < n; from++)
-        for (size_t to = 0; to < n; to++)
-            matrix[from * n + to] = from == to ? own : reverse ? from > to : from < to;
-    if (v_rank(x) == 1) {
-        x = make_mixed(at, make_shaped(at, x, (int64_t[]){ 1, (int64_t)n }, 2), 1, matrix, n);
-        return xir_node_result(at, 0, make_shaped(at, x, (int64_t[]){ (int64_t)n }, 1));
-    }
-    return xir_node_result(at, 0, make_mixed(at, x, (size_t)axis, matrix, n));
+    return xir_node_result(at, 0, make_running_sum(at, x, (size_t)axis, xir_node_bool(at, "exclusive", false),
+                                                   xir_node_bool(at, "reverse", false)));
 }
 
 /* ---- products --------------------------------------------------------------------------------------------------- */

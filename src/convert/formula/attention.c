@@ -8,6 +8,7 @@
 #include "node/lists.h"
 #include "formula/parts.h"
 #include "formula/simpler.h"
+#include "formula/text.h"
 #include "elements.h"
 #include "support/numbers.h"
 
@@ -16,7 +17,7 @@ enum { MOST_MASK = 1 << 22, MOST_HEADS = 1 << 16 };
 xir_value *attention_addends(xir_node *at, xir_value *mask, const xir_type *element, bool forbids) {
     if (!mask || xir_type_kind_of(v_element(mask)) != XIR_TYPE_BOOL) return mask;
     xir_value *zero = xir_node_scalar(at, element, 0), *never = xir_node_scalar(at, element, -INFINITY);
-    return xir_node_make(at, "Where", INS(forbids ? never : zero, forbids ? zero : never, mask), NO_SETS);
+    return make_formula(at, forbids ? "x ? z : y" : "x ? y : z", INS(mask, zero, never), NULL);
 }
 
 xir_value *attention_causal(xir_node *at, const xir_value *q, const xir_value *k) {
@@ -63,16 +64,13 @@ static xir_value *sees_a_key(xir_node *at, xir_value *mask) {
     if (xir_node_failed(at) || !mask || !v_rank(mask)) return NULL;
     const xir_ints last = { (int64_t[]){ (int64_t)v_rank(mask) - 1 }, 1 };
     xir_value *most = xir_node_reduced(at, "Max", mask, &last, true);
-    xir_value *never = xir_node_scalar(at, v_element(mask), -INFINITY);
-    xir_value *sees = xir_node_make(at, "NotEqual", INS(most, never), NO_SETS);
-    return sees ? xir_node_cast(at, sees, v_element(mask)) : NULL;
+    return make_formula(at, "like(x != -inf)", INS(most), NULL);
 }
 
 /* Addends without infinity, next to which no score counts: Softmax has numbers then, where all keys are hidden. */
 static xir_value *without_infinity(xir_node *at, xir_value *mask) {
-    const double low = xir_type_storage_bits(v_element(mask)) == 16 && element_format_of(v_element(mask)).exponent == 5
-        ? -30000 : -1e30;
-    return xir_node_make(at, "Maximum", INS(mask, xir_node_scalar(at, v_element(mask), low)), NO_SETS);
+    const bool half = xir_type_storage_bits(v_element(mask)) == 16 && element_format_of(v_element(mask)).exponent == 5;
+    return make_formula(at, "Maximum(x, a)", INS(mask), NUMBERS(half ? -30000 : -1e30));
 }
 
 xir_value *attention_of(xir_node *at, xir_value *q, xir_value *k, xir_value *v, double scale, double cap,

@@ -3,22 +3,11 @@
 
 /* Functions that several formats have and XIR writes as a few ops: see formulas.h. */
 #include "formula/formulas.h"
+#include "formula/text.h"
 
 xir_value *make_tanh_gelu(xir_node *at, xir_value *x) {
-    xir_value *cube = xir_node_product(at, xir_node_product(at, x, x), x);
-    xir_value *inner = xir_node_scaled(at, xir_node_sum(at, x, cube, 1, 0.044715), 0.79788456080286535588);
-    xir_value *t = xir_node_unary(at, "Tanh", inner);
-    return xir_node_product(at, xir_node_scaled(at, x, 0.5),
-                            xir_node_sum(at, t, xir_node_scalar(at, v_element(x), 1), 1, 1));
-}
-
-xir_value *make_selu(xir_node *at, xir_value *x, double alpha, double gamma) {
-    return xir_node_scaled(at, xir_node_make(at, "ELU", INS(x), SETS(REAL("alpha", alpha))), gamma);
-}
-
-xir_value *make_celu(xir_node *at, xir_value *x, double alpha) {
-    xir_value *scaled = xir_node_make(at, "DivideScalar", INS(x), SETS(REAL("divisor", alpha)));
-    return xir_node_scaled(at, xir_node_unary(at, "ELU", scaled), alpha);
+    return make_formula(at, "t = Tanh(Add(x, x * x * x, beta=0.044715) * 0.79788456080286535588) + 1; x * 0.5 * t",
+                        INS(x), NULL);
 }
 
 /* The slope of each channel with the dims [n, 1, …], one less than x has. */
@@ -44,8 +33,7 @@ xir_value *make_prelu(xir_node *at, xir_value *x, xir_value *slope, bool channel
         return turned ? xir_node_channels_second(at, y) : y;
     }
     if (channels) slope = slope_of_channels(at, rank, slope, n);
-    xir_value *below = xir_node_make(at, "Minimum", INS(x, xir_node_scalar(at, v_element(x), 0)), NO_SETS);
-    return xir_node_sum(at, xir_node_unary(at, "ReLU", x), xir_node_product(at, slope, below), 1, 1);
+    return make_formula(at, "r = y * Minimum(x, 0); ReLU(x) + r", INS(x, slope), NULL);
 }
 
 xir_value *make_lrn(xir_node *at, xir_value *x, int64_t size, int64_t before, double alpha, double beta, double k) {
@@ -57,19 +45,29 @@ xir_value *make_lrn(xir_node *at, xir_value *x, int64_t size, int64_t before, do
     xir_value *mean = xir_node_make(at, "AvgPool2d", INS(square),
                                     SETS(INT("pool_height", size), INT("pool_width", 1), INT("pad_top", before),
                                          INT("pad_bottom", size - 1 - before), INT("count_include_pad", 1)));
-    xir_value *base = xir_node_sum(at, make_reshaped(at, mean, &dims), xir_node_scalar(at, v_element(x), k), alpha, 1);
-    xir_value *power = xir_node_make(at, "Pow", INS(base, xir_node_scalar(at, v_element(x), beta)), NO_SETS);
-    return xir_node_quotient(at, x, power);
+    return make_formula(at, "x / Pow(Add(y, a, alpha=b), c)", INS(x, make_reshaped(at, mean, &dims)),
+                        NUMBERS(k, alpha, beta));
 }
 
-/* Sign(x) * (whole + (part >= 0.5)), since |x| + 0.5 may round up. */
+/* |x| + 0.5 may round up. */
 xir_value *make_rounded(xir_node *at, xir_value *x) {
-    const xir_type *element = v_element(x);
-    xir_value *size = xir_node_unary(at, "Abs", x), *whole = xir_node_unary(at, "Floor", size);
-    xir_value *part = xir_node_sum(at, size, whole, 1, -1);
-    xir_value *up = xir_node_make(at, "GreaterEqual", INS(part, xir_node_scalar(at, element, 0.5)), NO_SETS);
-    whole = xir_node_sum(at, whole, xir_node_cast(at, up, element), 1, 1);
-    return xir_node_product(at, xir_node_unary(at, "Sign", x), whole);
+    return make_formula(at, "s = Abs(x); n = Floor(s); n = n + like(s - n >= 0.5); Sign(x) * n", INS(x), NULL);
+}
+
+double *grid_places(xir_node *at, const int64_t *sides, size_t n, int64_t cells, bool corners) {
+    double *v = node_reals(at, cells * ((int64_t)n + 1));
+    for (int64_t i = 0; v && i < cells; i++) {
+        double *place = v + i * ((int64_t)n + 1);
+        int64_t rest = i;
+        for (size_t d = 0; d < n; d++) {   /* the last axis first */
+            const int64_t side = sides[n - 1 - d], p = rest % side;
+            rest /= side;
+            place[d] = !corners ? (2 * (double)p + 1) / (double)side - 1
+                                : side > 1 ? 2 * (double)p / (double)(side - 1) - 1 : 0;
+        }
+        place[n] = 1;
+    }
+    return v;
 }
 
 xir_value *make_grid_sample(xir_node *at, xir_value *x, xir_value *grid, const char *word, xir_str padding,

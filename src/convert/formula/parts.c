@@ -4,6 +4,7 @@
 /* Parts of axes, products with constant matrices, angles, curves. */
 #include <math.h>
 #include "formula/parts.h"
+#include "formula/text.h"
 #include "spec/slicing.h"
 
 xir_value *make_part(xir_node *at, xir_value *x, size_t axis, int64_t begin, int64_t end, int64_t step) {
@@ -95,17 +96,40 @@ xir_value *make_affine(xir_node *at, xir_value *x, double factor, double addend)
  * alone. */
 xir_value *make_atan2(xir_node *at, xir_value *y, xir_value *x) {
     static const double pi = 3.14159265358979323846;
-    if (xir_node_failed(at) || !x || !y) return NULL;
-    const xir_type *e = v_element(x);
-    xir_value *zero = xir_node_scalar(at, e, 0), *angle = xir_node_unary(at, "ATan", xir_node_quotient(at, y, x));
-    xir_value *below = xir_node_make(at, "Less", INS(y, zero), NO_SETS);
-    xir_value *turn = xir_node_make(at, "Where", INS(xir_node_scalar(at, e, -pi), xir_node_scalar(at, e, pi), below),
-                                    NO_SETS);
-    xir_value *left = xir_node_make(at, "Less", INS(x, zero), NO_SETS);
-    xir_value *on_axis = xir_node_make(at, "Equal", INS(x, zero), NO_SETS);
-    xir_value *upright = xir_node_scaled(at, xir_node_unary(at, "Sign", y), pi / 2);
-    xir_value *turned = xir_node_make(at, "Where", INS(xir_node_sum(at, angle, turn, 1, 1), angle, left), NO_SETS);
-    return xir_node_make(at, "Where", INS(upright, turned, on_axis), NO_SETS);
+    return make_formula(at, "o = like(0); p = ATan(y / x); t = y < o ? -a : a; l = x < o; e = x == o; "
+                            "u = Sign(y) * (a / 2); p = l ? p + t : p; e ? u : p", INS(x, y), NUMBERS(pi));
+}
+
+xir_value *make_powers(xir_node *at, xir_value *x, double p) {
+    return make_formula(at, p == 2 ? "x * x" : p == 1 ? "Abs(x)" : "Pow(Abs(x), a)", INS(x), NUMBERS(p));
+}
+
+xir_value *make_root(xir_node *at, xir_value *x, double p) {
+    return p == 1 ? x : make_formula(at, p == 2 ? "Sqrt(x)" : "Pow(x, 1 / a)", INS(x), NUMBERS(p));
+}
+
+xir_value *make_running_sum(xir_node *at, xir_value *x, size_t axis, bool exclusive, bool reverse) {
+    const int64_t n = v_dim(x, axis);
+    double *matrix = node_reals(at, n * n);
+    if (!matrix) return NULL;
+    for (int64_t i = 0; i < n * n; i++) {
+        const int64_t from = i / n, to = i % n;
+        matrix[i] = from == to ? !exclusive : reverse ? from > to : from < to;
+    }
+    if (v_rank(x) > 1) return make_mixed(at, x, axis, matrix, (size_t)n);
+    x = make_mixed(at, make_shaped(at, x, (int64_t[]){ 1, n }, 2), 1, matrix, (size_t)n);
+    return make_shaped(at, x, &n, 1);
+}
+
+xir_value *make_band(xir_node *at, const xir_type *element, const xir_ints *dims, int64_t first, int64_t last) {
+    const int64_t n = product_of(dims, 0, 2);
+    double *v = node_reals(at, n);
+    if (!v) return NULL;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t off = i % dims->v[1] - i / dims->v[1];
+        v[i] = off >= first && off <= last;
+    }
+    return xir_node_constant(at, element, dims, v, (size_t)n);
 }
 
 double curve_weight(double distance, bool cubic, double a) {

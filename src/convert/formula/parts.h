@@ -31,6 +31,14 @@ xir_value *make_shaped(xir_node *at, xir_value *x, const int64_t *dims, size_t n
 xir_value *make_affine(xir_node *at, xir_value *x, double factor, double addend);
 /* The angle of (x, y), from -pi to pi. */
 xir_value *make_atan2(xir_node *at, xir_value *y, xir_value *x);
+/* |x|^p, and x^(1/p). */
+xir_value *make_powers(xir_node *at, xir_value *x, double p);
+xir_value *make_root(xir_node *at, xir_value *x, double p);
+/* The sum of each element and all before it along an axis of known length, or all after it; exclusive: without its own.
+ * It is a product with a matrix. */
+xir_value *make_running_sum(xir_node *at, xir_value *x, size_t axis, bool exclusive, bool reverse);
+/* A constant matrix of 1 where the column minus the row is from `first` to `last`, else 0. */
+xir_value *make_band(xir_node *at, const xir_type *element, const xir_ints *dims, int64_t first, int64_t last);
 /* The weight of a cell at a distance: linear between cells, or the cubic convolution with the coefficient a. */
 double curve_weight(double distance, bool cubic, double a);
 

@@ -6,29 +6,25 @@
 #include <math.h>
 #include "formula/parts.h"
 #include "formula/sampled.h"
+#include "formula/text.h"
 
 enum { MOST_CELLS = 1 << 22 };   /* of constants and of a dim */
+
+/* n: the weights of cells y at places x, of which z are inside the image; o: how far each is before its place. */
+#define NEAR "o = ClampScalar(x, min=0, max=a) - y; n = 1 - Abs(o); l = like(z); n = ReLU(n) * l"
 
 /* Returns the weight of each of `size` cells at places p, [regions, …, 1]: a sample between two cells counts both, one
  * outside of the image none, nor one for which `also`, unless it is NULL, does not hold. With `side` -1 only the cell
  * before the place counts, with 1 only the one after it. */
 static xir_value *cell_weights(xir_node *at, xir_value *p, xir_value *also, int64_t size, int side) {
+    static const char *const of_side[] = { NEAR "; n * like(o >= 0)", NEAR "; n", NEAR "; n * like(o < 0)" };
     double *cells = node_reals(at, size);
     if (!cells || xir_node_failed(at) || !p) return NULL;
-    const xir_type *e = v_element(p);
     for (int64_t i = 0; i < size; i++) cells[i] = (double)i;
-    xir_value *after = xir_node_make(at, "GreaterEqual", INS(p, xir_node_scalar(at, e, -1)), NO_SETS);
-    xir_value *before = xir_node_make(at, "LessEqual", INS(p, xir_node_scalar(at, e, (double)size)), NO_SETS);
-    xir_value *inside = xir_node_make(at, "And", INS(after, before), NO_SETS);
-    if (also) inside = xir_node_make(at, "And", INS(inside, also), NO_SETS);
-    p = xir_node_make(at, "ClampScalar", INS(p), SETS(REAL("min", 0), REAL("max", (double)(size - 1))));
-    xir_value *cell = xir_node_constant(at, e, NULL, cells, (size_t)size), *off = xir_node_sum(at, p, cell, 1, -1);
-    xir_value *near = xir_node_sum(at, xir_node_scalar(at, e, 1), xir_node_unary(at, "Abs", off), 1, -1);
-    near = xir_node_product(at, xir_node_unary(at, "ReLU", near), xir_node_cast(at, inside, e));
-    if (!side || !near) return near;
-    xir_value *zero = xir_node_scalar(at, e, 0);
-    xir_value *there = xir_node_make(at, side < 0 ? "GreaterEqual" : "Less", INS(off, zero), NO_SETS);
-    return there ? xir_node_product(at, near, xir_node_cast(at, there, e)) : NULL;
+    xir_value *inside = make_formula(at, also ? "f = x >= -1; f = And(f, x <= a); And(f, y)" : "And(x >= -1, x <= a)",
+                                     INS(p, also), NUMBERS((double)size));
+    xir_value *cell = xir_node_constant(at, v_element(p), NULL, cells, (size_t)size);
+    return make_formula(at, of_side[side + 1], INS(p, cell, inside), NUMBERS((double)(size - 1)));
 }
 
 /* Along one axis, the places of `samples` in each of n bins of each region, [regions, n * samples, 1]. `from` and
@@ -74,8 +70,7 @@ static bool find_samples(xir_node *at, xir_value *from, xir_value *length, int64
     xir_value *bin = xir_node_quotient(at, xir_node_unsqueezed(at, length, &both, NULL),
                                        xir_node_scalar(at, e, (double)n));
     out->count = xir_node_unary(at, "Ceil", bin);
-    out->divisor = out->count ? xir_node_make(at, "Maximum", INS(out->count, xir_node_scalar(at, e, 1)), NO_SETS)
-                              : NULL;
+    out->divisor = make_formula(at, "Maximum(x, 1)", INS(out->count), NULL);
     if (xir_node_failed(at) || !out->divisor) return false;
     xir_value *all = xir_node_make(at, "Concat", INS(make_reshaped(at, out->divisor, &flat),
                                                      xir_node_constant(at, e, &one, &least, 1)),
@@ -84,8 +79,7 @@ static bool find_samples(xir_node *at, xir_value *from, xir_value *length, int64
     xir_value *k = xir_node_make(at, "Range", INS(xir_node_integers(at, &first), most, xir_node_integers(at, &one)),
                                  NO_SETS);
     k = k ? xir_node_cast(at, make_reshaped(at, k, &column), e) : NULL;
-    xir_value *in_bin = xir_node_quotient(at, xir_node_product(at, xir_node_sum(at, k, xir_node_scalar(at, e, 0.5), 1,
-                                                                               1), bin), out->divisor);
+    xir_value *in_bin = make_formula(at, "(x + 0.5) * y / z", INS(k, bin, out->divisor), NULL);
     xir_value *start = xir_node_product(at, bin, xir_node_constant(at, e, &bins, numbers, (size_t)n));
     out->places = xir_node_sum(at, xir_node_sum(at, from, start, 1, 1), in_bin, 1, 1);
     out->there = xir_node_make(at, "Less", INS(k, out->count), NO_SETS);
@@ -143,7 +137,6 @@ static xir_value *own_bin_maxima(xir_node *at, xir_value *image, const own_sampl
     const xir_ints both = { (int64_t[]){ 4, 5 }, 2 }, middle = { (int64_t[]){ 2, 3 }, 2 };
     xir_value *y = NULL;
     if (xir_node_failed(at) || !image) return NULL;
-    const xir_type *e = v_element(image);
     const int64_t size[2] = { v_dim(image, 2), v_dim(image, 3) };
     image = xir_node_unsqueezed(at, image, &middle, NULL);
     for (int i = 0; i < 4; i++) {
@@ -154,12 +147,9 @@ static xir_value *own_bin_maxima(xir_node *at, xir_value *image, const own_sampl
         if (!y || xir_node_failed(at)) return NULL;
     }
     xir_value *row_there = of_pairs(at, s[0].there, false), *column_there = of_pairs(at, s[1].there, true);
-    xir_value *there = xir_node_make(at, "And", INS(row_there, column_there), NO_SETS);
-    y = xir_node_make(at, "Where", INS(y, xir_node_scalar(at, e, -INFINITY), there), NO_SETS);
+    y = make_formula(at, "And(y, z) ? x : -inf", INS(y, row_there, column_there), NULL);
     y = y ? xir_node_reduced(at, "Max", y, &both, false) : NULL;
-    xir_value *counts = xir_node_product(at, s[0].count, s[1].count);
-    xir_value *some = xir_node_make(at, "Greater", INS(counts, xir_node_scalar(at, e, 0)), NO_SETS);
-    return xir_node_make(at, "Where", INS(y, xir_node_scalar(at, e, 0), some), NO_SETS);
+    return make_formula(at, "y * z > 0 ? x : 0", INS(y, s[0].count, s[1].count), NULL);
 }
 
 /* The mean over a grid of samples between cells is a product with a matrix on each side of the image. */
@@ -171,14 +161,11 @@ xir_value *make_roi_align(xir_node *at, xir_value *x, xir_value *regions, xir_va
     if (samples < 0 || samples > 1 << 10) return xir_node_unsupported(at, "%lld samples", (long long)samples), NULL;
     if (!xir_node_need_dims(at, x, 2, 4)) return NULL;
     regions = xir_node_scaled(at, regions, p->scale);
-    if (p->halves) regions = xir_node_sum(at, regions, xir_node_scalar(at, v_element(regions), 0.5), 1, -1);
+    if (p->halves) regions = make_formula(at, "x - like(0.5)", INS(regions), NULL);
     for (int k = 0; k < 2; k++) {   /* x1, y1, x2, y2 */
         from[k] = make_part(at, regions, 1, 1 - k, 2 - k, 1);
         length[k] = xir_node_sum(at, make_part(at, regions, 1, 3 - k, 4 - k, 1), from[k], 1, -1);
-        if (!p->halves && length[k]) {
-            xir_value *least = xir_node_scalar(at, v_element(length[k]), 1);
-            length[k] = xir_node_make(at, "Maximum", INS(length[k], least), NO_SETS);
-        }
+        if (!p->halves) length[k] = make_formula(at, "Maximum(x, 1)", INS(length[k]), NULL);
         const int64_t size = v_dim(x, 2 + (size_t)k);
         if (n[k] > MOST_CELLS / (own ? 1 : samples) || size < 1 || size > MOST_CELLS)
             return xir_node_unsupported(at, "a dim of 0, or a constant of more than 2^22 elements"), NULL;

@@ -6,12 +6,7 @@
 #include <math.h>
 #include <string.h>
 #include "formula/simpler.h"
-
-/* x * Sigmoid(x) */
-static bool silu(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    return xir_node_result(at, 0, xir_node_product(at, x, xir_node_unary(at, "Sigmoid", x)));
-}
+#include "formula/text.h"
 
 /* alpha * lhs + beta * rhs, with products for factors of channels or factors other than 1. */
 static bool sum(xir_node *at) {
@@ -35,15 +30,6 @@ static bool swapped(xir_node *at) {
     if (!xir_node_items(at, "order", &order)) return false;
     return xir_node_becomes(at, "Gather", INS(xir_node_input(at, 0), xir_node_integers(at, &order)),
                             SETS(INT("axis", xir_node_int(at, "axis", -1))));
-}
-
-/* min(max(alpha x + beta, 0), 1) */
-static bool hardsigmoid(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    xir_value *line = xir_node_product(at, x, xir_node_scalar(at, v_element(x), xir_node_real(at, "alpha", 1.0 / 6)));
-    line = line ? xir_node_sum(at, line, xir_node_scalar(at, v_element(x), xir_node_real(at, "beta", 0.5)), 1, 1)
-        : NULL;
-    return line && xir_node_becomes(at, "ClampScalar", INS(line), SETS(REAL("min", 0), REAL("max", 1)));
 }
 
 /* ReLU with a greatest value, which does not bound what is below 0, and a slope or none. */
@@ -77,27 +63,31 @@ static bool moving_cast(xir_node *at) {
     return xir_node_result(at, 0, xir_node_cast(at, x, v_element(y)));
 }
 
+static xir_convert_fn by_text;
+
 /* `few`: for formats with few operations only. Others have their own for most of these classes. */
-typedef struct formula { const char *cls; xir_convert_fn *make; bool few; } formula;
+typedef struct formula { const char *cls; xir_convert_fn *make; bool few; const char *text; } formula;
+#define TEXT(cls, text) { cls, by_text, false, text }
+#define FEW(cls, text)  { cls, by_text, true, text }
 static const formula formulas[] = {
-    { "SiLU", silu },
+    TEXT("SiLU", "x * Sigmoid(x)"),
     { "Cast", moving_cast },
     { "Add",  sum },
     { "SwapOrder", swapped },
-    { "Hardsigmoid", hardsigmoid },
+    TEXT("Hardsigmoid", "ClampScalar(x * alpha + beta, min=0, max=1)"),
     { "ReLU", relu },
     { "GatherND", simpler_gather_nd },
     { "CumSum", simpler_cumsum },
     { "Pad", simpler_pad },
-    { "Hardtanh", simpler_hardtanh },
-    { "Hardswish", simpler_hardswish },
-    { "Softsign", simpler_softsign },
-    { "Tanhshrink", simpler_tanhshrink },
-    { "Softshrink", simpler_softshrink },
-    { "Hardshrink", simpler_hardshrink },
+    TEXT("Hardtanh", "ClampScalar(x, min=min_val, max=max_val)"),
+    TEXT("Hardswish", "x * ClampScalar(x + 3, min=0, max=6) * (1 / 6)"),
+    TEXT("Softsign", "x / (Abs(x) + 1)"),
+    TEXT("Tanhshrink", "x - Tanh(x)"),
+    TEXT("Softshrink", "x - ClampScalar(x, min=-lambda, max=lambda)"),
+    TEXT("Hardshrink", "Abs(x) > lambda ? x : 0"),
     { "Softplus", simpler_softplus },
     { "Mish", simpler_mish },
-    { "LogSigmoid", simpler_log_sigmoid },
+    TEXT("LogSigmoid", "r = Log(Exp(-Abs(x)) + 1); ClampScalar(x, min=-inf, max=0) - r"),
     { "LayerNorm", simpler_layer_norm },
     { "RMSNorm", simpler_layer_norm },
     { "GroupNorm", simpler_channel_norm },
@@ -126,9 +116,9 @@ static const formula formulas[] = {
     /* for formats with few operations */
     { "CumSum", simpler_cumsum_steps, true },
     { "ELU", simpler_elu, true },
-    { "GELU", simpler_gelu, true },
-    { "Cosh", simpler_cosh, true },
-    { "Sinh", simpler_sinh, true },
+    FEW("GELU", "x * ((Erf(x * 0.70710678118654752440) + 1) * 0.5)"),
+    FEW("Cosh", "(Exp(x) + Exp(x * -1)) * 0.5"),
+    FEW("Sinh", "h = (Exp(x) + Exp(x * -1)) * 0.5; Tanh(x) * h"),   /* exact near 0 */
     { "Sign", simpler_sign, true },
     { "Round", simpler_round, true },
     { "LogSoftmax", simpler_log_softmax, true },
@@ -142,6 +132,13 @@ static const formula formulas[] = {
     { "MaxPool3d", simpler_volume_pool, true },
     { "AvgPool3d", simpler_volume_pool, true },
 };
+
+/* The class has one formula that is a text. */
+static bool by_text(xir_node *at) {
+    const formula *f = formulas;
+    while (!f->text || !node_is_class(at, f->cls)) f++;
+    return formula_gives(at, f->text, NULL);
+}
 
 static bool has_few(const xir_dialect_decl *dialect) { return strcmp(dialect->prefix, "tsm::") == 0; }
 

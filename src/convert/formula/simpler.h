@@ -13,16 +13,15 @@ xir_convert_fn *simpler_of(const xir_op *op, const xir_dialect_decl *to, size_t 
 /* simpler_index.c */
 xir_convert_fn simpler_gather_nd, simpler_cumsum, simpler_pad, simpler_place, simpler_shape;
 /* simpler_norms.c */
-xir_convert_fn simpler_hardtanh, simpler_hardswish, simpler_softsign, simpler_tanhshrink, simpler_softshrink,
-               simpler_hardshrink, simpler_softplus, simpler_mish, simpler_log_sigmoid, simpler_layer_norm,
-               simpler_channel_norm, simpler_batch_norm, simpler_normalize, simpler_roll,
+xir_convert_fn simpler_layer_norm, simpler_channel_norm, simpler_batch_norm, simpler_normalize, simpler_roll,
                simpler_channel_shuffle, simpler_pixel_shuffle;
 /* simpler_curves.c */
-xir_convert_fn simpler_elu, simpler_gelu, simpler_cosh, simpler_sinh, simpler_sign, simpler_round;
+xir_convert_fn simpler_softplus, simpler_mish, simpler_elu, simpler_sign, simpler_round;
 /* simpler_parts.c */
 xir_convert_fn simpler_prod, simpler_log_softmax, simpler_cumsum_steps, simpler_unstack, simpler_gather_elements,
                simpler_matmul;
-/* simpler_windows.c */
+/* simpler_windows.c. Returns true if XIR's op requantises its result, which no other format does. */
+bool op_requantises(const xir_node *at);
 xir_convert_fn simpler_line, simpler_volume_pool, simpler_volume_conv;
 
 xir_convert_fn simpler_recurrent, simpler_einsum;   /* files of their own */

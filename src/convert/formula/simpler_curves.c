@@ -1,39 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Formulas of functions that rise in parts: exponents on one side of 0, signs, roundings. */
+/* Formulas of functions that rise in parts: exponents on one side of 0, signs, roundings. Those that are texts alone
+ * are in simpler.c. */
 #include <math.h>
 #include "formula/parts.h"
 #include "formula/simpler.h"
+#include "formula/text.h"
 
-/* max(x, 0) + alpha (e^min(x, 0) - 1) */
+/* max(x, 0) + log(1 + exp(-a |x|)) / a */
+#define SOFTPLUS "r = Log(Exp(-(Abs(x) * a)) + 1) * (1 / a); "
+
+bool simpler_softplus(xir_node *at) {
+    const double beta = xir_node_real(at, "beta", 1);
+    if (!(beta > 0) || isinf(beta) || !(xir_node_real(at, "threshold", 20) >= 16))
+        return xir_node_unsupported(at, "its threshold");
+    return formula_gives(at, SOFTPLUS "ReLU(x) + r", NUMBERS(beta));
+}
+
+bool simpler_mish(xir_node *at) { return formula_gives(at, SOFTPLUS "x * Tanh(ReLU(x) + r)", NUMBERS(1)); }
+
+#define BELOW_0 "r = Exp(ClampScalar(x, min=-inf, max=0)) - 1; "
+#define ABOVE_0 "ClampScalar(x, min=0, max=inf)"
+
 bool simpler_elu(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
     const double alpha = xir_node_real(at, "alpha", 1);
     if (!isfinite(alpha)) return xir_node_unsupported(at, "a slope that is not finite");
-    xir_value *below = make_affine(at, xir_node_unary(at, "Exp", make_clamped(at, x, -INFINITY, 0)), 1, -1);
-    return xir_node_result(at, 0, xir_node_sum(at, make_clamped(at, x, 0, INFINITY), make_affine(at, below, alpha, 0),
-                                               1, 1));
-}
-
-/* x (1 + erf(x / sqrt(2))) / 2 */
-bool simpler_gelu(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    xir_value *gate = make_affine(at, xir_node_unary(at, "Erf", xir_node_scaled(at, x, sqrt(0.5))), 1, 1);
-    return xir_node_result(at, 0, xir_node_product(at, x, xir_node_scaled(at, gate, 0.5)));
-}
-
-static xir_value *cosh_of(xir_node *at, xir_value *x) {
-    xir_value *up = xir_node_unary(at, "Exp", x), *down = xir_node_unary(at, "Exp", xir_node_scaled(at, x, -1));
-    return xir_node_scaled(at, xir_node_sum(at, up, down, 1, 1), 0.5);
-}
-
-bool simpler_cosh(xir_node *at) { return xir_node_result(at, 0, cosh_of(at, xir_node_input(at, 0))); }
-
-/* tanh(x) cosh(x), which is exact near 0 */
-bool simpler_sinh(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    return xir_node_result(at, 0, xir_node_product(at, xir_node_unary(at, "Tanh", x), cosh_of(at, x)));
+    return formula_gives(at, alpha == 1 ? BELOW_0 ABOVE_0 " + r" : BELOW_0 "r = r * alpha; " ABOVE_0 " + r", NULL);
 }
 
 /* The number from which on a real has no fraction, 0 for formats of less than 32 bits, and a power of two that its
@@ -52,9 +45,7 @@ bool simpler_sign(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (v_is_integer(x)) return xir_node_result(at, 0, make_clamped(at, x, -1, 1));
     if (!real_of(at, x, &exact, &large)) return xir_node_unsupported(at, "elements that are not numbers");
-    xir_value *y = make_clamped(at, xir_node_scaled(at, xir_node_scaled(at, x, large), large), -1, 1);
-    xir_value *number = xir_node_make(at, "Equal", INS(x, x), NO_SETS);
-    return y && number && xir_node_becomes(at, "Where", INS(y, xir_node_scalar(at, v_element(x), 0), number), NO_SETS);
+    return formula_gives(at, "s = ClampScalar(x * a * a, min=-1, max=1); x == x ? s : 0", NUMBERS(large));
 }
 
 /* Numbers of at least 2^23 have no fraction, and the sum with that rounds to the even integer. */
@@ -63,9 +54,6 @@ bool simpler_round(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (v_is_integer(x)) return xir_node_becomes(at, "Copy", INS(x), NO_SETS);
     if (!real_of(at, x, &exact, &large) || exact == 0) return xir_node_unsupported(at, "reals of less than 32 bits");
-    xir_value *size = xir_node_unary(at, "Abs", x), *small = make_clamped(at, size, 0, exact);
-    xir_value *whole = make_affine(at, make_affine(at, small, 1, exact), 1, -exact);
-    xir_value *rest = xir_node_sum(at, size, small, 1, -1);
-    whole = xir_node_sum(at, whole, rest, 1, 1);
-    return xir_node_result(at, 0, xir_node_product(at, whole, xir_node_unary(at, "Sign", x)));
+    return formula_gives(at, "s = Abs(x); t = ClampScalar(s, min=0, max=a); (t + a - a + (s - t)) * Sign(x)",
+                         NUMBERS(exact));
 }

@@ -1,84 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Formulas of XIR's activations and normalisations, for formats without operations for them (simpler.c). */
+/* Formulas of XIR's normalisations, and of moves of channels, for formats without operations for them (simpler.c). */
 #include <math.h>
 #include "formula/parts.h"
 #include "formula/simpler.h"
+#include "spec/maps.h"
 #include "spec/reduction.h"
 
 static xir_value *unary(xir_node *at, const char *cls, xir_value *x) { return xir_node_unary(at, cls, x); }
-
-/* log(1 + exp(-size)), for sizes from 0 on */
-static xir_value *small_log(xir_node *at, xir_value *size) {
-    return unary(at, "Log", make_affine(at, unary(at, "Exp", unary(at, "Neg", size)), 1, 1));
-}
-
-/* ---- activations ------------------------------------------------------------------------------------------------ */
-
-bool simpler_hardtanh(xir_node *at) {
-    return xir_node_result(at, 0, make_clamped(at, xir_node_input(at, 0), xir_node_real(at, "min_val", -1),
-                                          xir_node_real(at, "max_val", 1)));
-}
-
-/* x min(max(x + 3, 0), 6) / 6 */
-bool simpler_hardswish(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    xir_value *gate = make_clamped(at, make_affine(at, x, 1, 3), 0, 6);
-    return xir_node_result(at, 0, xir_node_scaled(at, xir_node_product(at, x, gate), 1.0 / 6));
-}
-
-/* x / (1 + |x|) */
-bool simpler_softsign(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    return xir_node_result(at, 0, xir_node_quotient(at, x, make_affine(at, unary(at, "Abs", x), 1, 1)));
-}
-
-bool simpler_tanhshrink(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    return xir_node_result(at, 0, xir_node_sum(at, x, unary(at, "Tanh", x), 1, -1));
-}
-
-bool simpler_softshrink(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    const double lambda = xir_node_real(at, "lambda", 0.5);
-    return xir_node_result(at, 0, xir_node_sum(at, x, make_clamped(at, x, -lambda, lambda), 1, -1));
-}
-
-/* x where its size is above lambda */
-bool simpler_hardshrink(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    const xir_type *element = v_element(x);
-    xir_value *above = xir_node_make(at, "Greater", INS(unary(at, "Abs", x), xir_node_scalar(
-        at, element, xir_node_real(at, "lambda", 0.5))), NO_SETS);
-    return above && xir_node_becomes(at, "Where", INS(x, xir_node_scalar(at, element, 0), above), NO_SETS);
-}
-
-/* max(x, 0) + log(1 + exp(-beta |x|)) / beta */
-static xir_value *softplus(xir_node *at, xir_value *x, double beta) {
-    xir_value *rest = small_log(at, xir_node_scaled(at, unary(at, "Abs", x), beta));
-    return xir_node_sum(at, unary(at, "ReLU", x), xir_node_scaled(at, rest, 1 / beta), 1, 1);
-}
-
-bool simpler_softplus(xir_node *at) {
-    const double beta = xir_node_real(at, "beta", 1);
-    if (!(beta > 0) || isinf(beta) || !(xir_node_real(at, "threshold", 20) >= 16))
-        return xir_node_unsupported(at, "its threshold");
-    return xir_node_result(at, 0, softplus(at, xir_node_input(at, 0), beta));
-}
-
-/* x tanh(softplus(x)) */
-bool simpler_mish(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    return xir_node_result(at, 0, xir_node_product(at, x, unary(at, "Tanh", softplus(at, x, 1))));
-}
-
-/* min(x, 0) - log(1 + exp(-|x|)) */
-bool simpler_log_sigmoid(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    return xir_node_result(at, 0, xir_node_sum(at, make_clamped(at, x, -INFINITY, 0),
-                                               small_log(at, unary(at, "Abs", x)), 1, -1));
-}
 
 /* ---- normalisations --------------------------------------------------------------------------------------------- */
 
@@ -107,23 +37,17 @@ bool simpler_layer_norm(xir_node *at) {
     return xir_node_result(at, 0, weighted(at, x, &n.spread));
 }
 
-/* The axis of the channels, and whether there is a dim of the batch that is not normalised. */
-static size_t channels_of(const xir_value *x) {
+static int64_t batch_of(const xir_value *x) {
     const xir_layout *layout = xir_type_layout(xir_value_type(x));
-    for (size_t i = 0; layout && i < xir_layout_rank(layout); i++) if (xir_layout_axis(layout, i) == 'C') return i;
-    return v_rank(x) - 1;
-}
-static size_t batch_of(const xir_value *x) {
-    const xir_layout *layout = xir_type_layout(xir_value_type(x));
-    for (size_t i = 0; layout && i < xir_layout_rank(layout); i++) if (xir_layout_axis(layout, i) == 'N') return i;
-    return 0;
+    const int64_t axis = layout ? xir_layout_index(layout, 'N') : 0;
+    return axis < 0 ? 0 : axis;
 }
 
 /* InstanceNorm, over all dims but batch and channels; GroupNorm, with the channels as [groups, channels of one]. */
 bool simpler_channel_norm(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (!x || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
-    const size_t rank = v_rank(x), c = channels_of(x), n = batch_of(x);
+    const size_t rank = v_rank(x), c = map_channels(x), n = (size_t)batch_of(x);
     const bool groups = xir_op_is(at->op, xir_group_norm_class());
     const xir_ints own = xir_node_dims(at, x);
     const xir_ints dims = node_line(at, rank, c, v_dim(x, c));
@@ -150,7 +74,7 @@ bool simpler_batch_norm(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *factor = xir_node_attr_params(at, "variance"),
               *addend = xir_node_attr_params(at, "mean");
     if (!x || !factor || !addend) return false;
-    const size_t c = channels_of(x);
+    const size_t c = map_channels(x);
     const xir_ints dims = node_line(at, v_rank(x), c, v_dim(x, c));
     return xir_node_result(at, 0, xir_node_sum(at, xir_node_product(at, x, make_reshaped(at, factor, &dims)),
                                                make_reshaped(at, addend, &dims), 1, 1));
@@ -168,13 +92,8 @@ bool simpler_normalize(xir_node *at) {
     if (!x || !xir_node_items(at, "axis", &axes)) return false;
     if (!axes.n) axes = xir_node_series(at, 0, v_rank(x));
     if (!(p >= LEAST_NORM && p <= MOST_NORM)) return xir_node_unsupported(at, "a norm with p = %g", p);
-    const xir_type *element = v_element(x);
-    xir_value *power = p == 2 ? xir_node_product(at, x, x) : unary(at, "Abs", x);
-    if (p != 2 && p != 1) power = xir_node_make(at, "Pow", INS(power, xir_node_scalar(at, element, p)), NO_SETS);
-    xir_value *norm = xir_node_reduced(at, "Sum", power, &axes, true);
-    if (p == 2) norm = unary(at, "Sqrt", norm);
-    else if (p != 1) norm = xir_node_make(at, "Pow", INS(norm, xir_node_scalar(at, element, 1 / p)), NO_SETS);
-    const double eps = xir_node_real(at, "eps", 1e-12), least = node_least_real(element);
+    xir_value *norm = make_root(at, xir_node_reduced(at, "Sum", make_powers(at, x, p), &axes, true), p);
+    const double eps = xir_node_real(at, "eps", 1e-12), least = node_least_real(v_element(x));
     norm = make_clamped(at, norm, eps > 0 && eps < least ? least : eps, INFINITY);   /* elements may not have eps */
     return xir_node_result(at, 0, xir_node_quotient(at, x, norm));
 }
@@ -193,7 +112,7 @@ static bool shuffled(xir_node *at, xir_value *x, const xir_ints *apart, const in
 bool simpler_channel_shuffle(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (!x || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
-    const size_t c = channels_of(x), rank = v_rank(x);
+    const size_t c = map_channels(x), rank = v_rank(x);
     const int64_t groups = xir_node_int(at, "groups", 1);
     xir_ints apart = xir_node_make_ints(at, rank + 1, 1), order = xir_node_series(at, 0, rank + 1);
     if (xir_node_failed(at) || groups < 1) return false;
@@ -208,7 +127,7 @@ bool simpler_pixel_shuffle(xir_node *at) {
     static const int64_t order[] = { 0, 1, 4, 2, 5, 3 };
     xir_value *x = xir_node_input(at, 0);
     if (!x || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
-    const size_t c = channels_of(x);
+    const size_t c = map_channels(x);
     const int64_t r = xir_node_int(at, "upscale_factor", 1);
     xir_ints apart = xir_node_make_ints(at, 6, r);
     if (xir_node_failed(at) || r < 1) return false;

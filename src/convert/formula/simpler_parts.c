@@ -6,6 +6,7 @@
 #include <math.h>
 #include "formula/parts.h"
 #include "formula/simpler.h"
+#include "formula/text.h"
 #include "spec/borders.h"
 
 enum { MOST_ITEMS_OF_AXIS = 1024, MOST_MATRICES = 64, MOST_ELEMENTS = 1 << 24 };
@@ -48,9 +49,7 @@ bool simpler_prod(xir_node *at) {
 
 /* log(e^a + e^b) */
 static xir_value *log_of_both(xir_node *at, xir_value *a, xir_value *b) {
-    xir_value *apart = xir_node_unary(at, "Abs", xir_node_sum(at, a, b, 1, -1));
-    xir_value *rest = xir_node_unary(at, "Softplus", xir_node_scaled(at, apart, -1));
-    return rest ? xir_node_sum(at, xir_node_make(at, "Maximum", INS(a, b), NO_SETS), rest, 1, 1) : NULL;
+    return make_formula(at, "r = Softplus(Abs(x - y) * -1); Maximum(x, y) + r", INS(a, b), NULL);
 }
 
 /* x - log(sum e^x), without a logarithm of its own. */

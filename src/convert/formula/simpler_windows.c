@@ -53,8 +53,7 @@ static xir_value *as_rows(xir_node *at, xir_value *v, const char *order, const c
     return xir_node_reshaped(at, v, &dims, letters);
 }
 
-/* Returns true if a convolution rounds its sums as its quantised type asks. */
-static bool is_cut(const xir_node *at) {
+bool op_requantises(const xir_node *at) {
     xir_str other;
     const xir_field *f = xir_class_field(at->op->cls, XIR_STR("cut_scale"));
     const uint64_t all = UINT64_MAX;
@@ -71,7 +70,7 @@ bool simpler_line(xir_node *at) {
     const xir_type *own = xir_value_type(xir_op_output(at->op, 0));
     const char *letters = xir_layout_has(xir_type_layout(own), 'L') ? "NCL" : "NCW";
     xir_value *x = as_rows(at, xir_node_input(at, 0), "NCW", "NCHW"), *kernel = NULL;
-    if (!x || !result_dims(at, XIR_STR("NCW"), &dims) || is_cut(at))
+    if (!x || !result_dims(at, XIR_STR("NCW"), &dims) || op_requantises(at))
         return xir_node_unsupported(at, "another map than a line");
     if (!pool) kernel = as_rows(at, xir_node_input(at, 1), back ? "IOW" : "OIW", back ? "IOHW" : "OIHW");
     copy_window(at, &sets, 1);
@@ -128,7 +127,7 @@ bool simpler_volume_conv(xir_node *at) {
     const axis_words *w = axis_words_of(3, 0);
     const int64_t step = xir_node_int(at, w->stride, 1), gap = xir_node_int(at, w->dilation, 1);
     const int64_t before = xir_node_int(at, w->before, 0), after = xir_node_int(at, w->after, 0);
-    if (!xir_node_is(at, "padding_mode", "ZEROS") || is_cut(at) || before < 0 || after < 0)
+    if (!xir_node_is(at, "padding_mode", "ZEROS") || op_requantises(at) || before < 0 || after < 0)
         return xir_node_unsupported(at, "padding of another kind than zeros");
     if (k.v[2] > MOST_SLICES || r.v[2] < 1)
         return xir_node_unsupported(at, "a kernel of %lld slices", (long long)k.v[2]);

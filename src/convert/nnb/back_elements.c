@@ -6,6 +6,7 @@
  * Cast from them changes nothing. The runtime has no comparisons: for finite numbers the sign of a difference says the
  * same. */
 #include <math.h>
+#include "formula/text.h"
 #include "nnb/nnb.h"
 #include "spec/maps.h"
 
@@ -67,13 +68,17 @@ bool nnb_back_add(xir_node *at) {
     return xir_node_unsupported(at, "factors of the operands");
 }
 
-bool nnb_back_multiply(xir_node *at) {
+/* A function with a number in the place of either operand, or of two operands. `first`: that of a number and x; NULL:
+ * the same. `later` is of those with the number second, and of two. */
+static bool either(xir_node *at, const char *second, const char *first, const char *both, int64_t later) {
     double c;
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
-    if (node_is_number(at, 1, &c)) return scalar(at, "nnb::MulScalar", x, c);
-    if (node_is_number(at, 0, &c)) return scalar(at, "nnb::MulScalar", y, c);
-    return pairwise(at, "nnb::Mul2", x, y, 21);
+    if (node_is_number(at, 1, &c)) return calls_with(at, second, x, "val", c, later);
+    if (node_is_number(at, 0, &c)) return calls_with(at, first ? first : second, y, "val", c, first ? 0 : later);
+    return pairwise(at, both, x, y, later);
 }
+
+bool nnb_back_multiply(xir_node *at) { return either(at, "nnb::MulScalar", NULL, "nnb::Mul2", 21); }
 
 /* A quotient by a power of two is a product. */
 static bool has_inverse(double c) {
@@ -102,22 +107,11 @@ static bool divide_scalar(xir_node *at) {
     return pairwise(at, "nnb::Div2", x, xir_node_scalar(at, v_element(x), c), 21);
 }
 
-bool nnb_back_pow(xir_node *at) {
-    double c;
-    xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
-    if (node_is_number(at, 1, &c)) return scalar(at, "nnb::PowScalar", x, c);
-    if (node_is_number(at, 0, &c)) return calls_with(at, "nnb::RPowScalar", y, "val", c, 0);
-    return pairwise(at, "nnb::Pow2", x, y, 21);
-}
+bool nnb_back_pow(xir_node *at) { return either(at, "nnb::PowScalar", "nnb::RPowScalar", "nnb::Pow2", 21); }
 
 bool nnb_back_extreme2(xir_node *at) {
-    double c;
-    xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
     const bool most = xir_op_is(at->op, xir_maximum_class());
-    const char *key = most ? "nnb::MaximumScalar" : "nnb::MinimumScalar";
-    if (node_is_number(at, 1, &c)) return calls_with(at, key, x, "val", c, 0);
-    if (node_is_number(at, 0, &c)) return calls_with(at, key, y, "val", c, 0);
-    return pairwise(at, at->to->row->name, x, y, 0);
+    return either(at, most ? "nnb::MaximumScalar" : "nnb::MinimumScalar", NULL, at->to->row->name, 0);
 }
 
 bool nnb_back_mod(xir_node *at) {
@@ -191,33 +185,26 @@ static xir_value *call(xir_node *at, const char *key, xir_value *x) {
 static xir_value *minus(xir_node *at, xir_value *x, xir_value *y) { return xir_node_sum(at, x, y, 1, -1); }
 
 /* From 2^24 on all numbers are even integers: what is beyond, and infinite, is that number for what follows. */
-static xir_value *bounded(xir_node *at, xir_value *x) {
-    return x ? xir_node_make(at, "ClampScalar", INS(x), SETS(REAL("min", -0x1p24), REAL("max", 0x1p24))) : NULL;
-}
+#define BOUNDED(v) "ClampScalar(" v ", min=-16777216, max=16777216)"
 
 /* The runtime has only Round, halves away from 0: the result is 1 too much if it is above x, or too little below. */
 bool nnb_back_whole(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     const bool up = xir_op_is(at->op, xir_ceil_class());
     if (!nnb_for_runtime(at)) return calls_on(at, up ? "nnb::Ceil" : "nnb::Floor", x);
-    xir_value *near = call(at, "nnb::Round", x);
-    xir_value *to = bounded(at, near), *from = bounded(at, x);
-    xir_value *off = xir_node_unary(at, "ReLU", xir_node_unary(at, "Sign", up ? minus(at, from, to)
-                                                                              : minus(at, to, from)));
-    return xir_node_result(at, 0, xir_node_sum(at, near, off, 1, up ? 1 : -1));
+    const char *text = up ? "n = " BOUNDED("y") "; y + ReLU(Sign(" BOUNDED("x") " - n))"
+                          : "n = " BOUNDED("y") "; y - ReLU(Sign(n - " BOUNDED("x") "))";
+    return xir_node_result(at, 0, make_formula(at, text, INS(x, call(at, "nnb::Round", x)), NULL));
 }
 
-/* Halves to even: where x is in the middle and Round gives an odd number, that number is one too far from 0. */
+/* Halves to even: where x is in the middle and Round gives an odd number, that number is one too far from 0. t is 1 if
+ * what Round adds or takes away is a half, which is the most, else 0. */
 bool nnb_back_round(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *near = call(at, "nnb::Round", x);
-    xir_value *whole = bounded(at, near), *half = call(at, "nnb::Round", xir_node_scaled(at, whole, 0.5));
-    xir_value *odd = xir_node_unary(at, "Abs", minus(at, whole, xir_node_scaled(at, half, 2)));
-    xir_value *off = xir_node_unary(at, "Abs", minus(at, whole, bounded(at, x)));
-    /* 1 if off is a half, which is its greatest value, else 0 */
-    xir_value *tie = xir_node_unary(at, "Sign", xir_node_unary(at, "ReLU", xir_node_sum(
-        at, off, xir_node_scalar(at, v_element(x), nextafterf(0.5F, 0)), 1, -1)));
-    xir_value *back = xir_node_product(at, xir_node_unary(at, "Sign", x), xir_node_product(at, tie, odd));
-    return xir_node_result(at, 0, minus(at, near, back));
+    xir_value *whole = make_formula(at, BOUNDED("x"), INS(near), NULL);
+    xir_value *half = call(at, "nnb::Round", xir_node_scaled(at, whole, 0.5));
+    return xir_node_result(at, 0, make_formula(at, "o = Abs(z - w * 2); f = Abs(z - " BOUNDED("x") "); "
+        "t = Sign(ReLU(f - like(a))) * o; y - Sign(x) * t", INS(x, near, whole, half), NUMBERS(nextafterf(0.5F, 0))));
 }
 
 /* ---- truth and whole numbers ------------------------------------------------------------------------------------ */

@@ -111,15 +111,7 @@ bool nnb_back_cumsum(xir_node *at) {
     const int64_t n = v_dim(x, (size_t)axis);
     if (n < 1 || n > MOST) return xir_node_unsupported(at, "running sums of %lld elements", (long long)n);
     if (xir_type_kind_of(v_element(x)) != XIR_TYPE_FLOAT) return xir_node_unsupported(at, "sums of integers");
-    double *matrix = node_take(at, (size_t)(n * n) * sizeof *matrix);
-    if (!matrix) return node_no_memory(at);
-    for (int64_t i = 0; i < n * n; i++) {
-        const int64_t from = i / n, to = i % n;
-        matrix[i] = from == to ? !exclusive : reverse ? from > to : from < to;
-    }
-    if (v_rank(x) > 1) return xir_node_result(at, 0, make_mixed(at, x, (size_t)axis, matrix, (size_t)n));
-    x = make_mixed(at, make_shaped(at, x, (int64_t[]){ 1, n }, 2), 1, matrix, (size_t)n);
-    return x && xir_node_result(at, 0, make_shaped(at, x, &n, 1));
+    return xir_node_result(at, 0, make_running_sum(at, x, (size_t)axis, exclusive, reverse));
 }
 
 /* A tensor without dims is its own sum. */

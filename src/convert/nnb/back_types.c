@@ -144,10 +144,10 @@ static xir_value *made_params(typing *t, xir_value *v) {
         made = v;
     } else if (element) {
         type = xir_type_with_element(t->ctx, xir_value_type(v), element, NULL);
-        const bool sized = type && !xir_type_bytes(type, &size);
-        if (sized && e && size > t->left) fail(t, XIR_E_LIMIT, "takes more bytes than max_converted leaves", v);
+        const bool has_size = type && !xir_type_bytes(type, &size);
+        if (has_size && e && size > t->left) fail(t, XIR_E_LIMIT, "takes more bytes than max_converted leaves", v);
         else if (e) t->left -= size;
-        made = sized && !t->status ? xir_params_new(t->net, xir_value_name(v), type) : NULL;
+        made = has_size && !t->status ? xir_params_new(t->net, xir_value_name(v), type) : NULL;
         blob *b = made && e ? blob_new(&t->net->alloc, size) : NULL;
         if (!made || (e && !b)) fail(t, XIR_E_MEMORY, "", v);
         else if (b) {

@@ -4,14 +4,12 @@
 /* Functions that compute each element by itself. */
 #include <math.h>
 #include "formula/formulas.h"
+#include "formula/text.h"
 #include "nnb/nnb.h"
 
 /* ---- activations ------------------------------------------------------------------------------------------------ */
 
-bool nnb_selu(xir_node *at) {
-    return xir_node_result(at, 0, make_selu(at, xir_node_input(at, 0), xir_node_real(at, "alpha", 1.67326),
-                                            xir_node_real(at, "scale", 1.0507)));
-}
+FORMULA(nnb_selu, "ELU(x, alpha=alpha:1.67326) * scale:1.0507")
 
 /* f(x) and f(-x), one after the other. */
 static bool both_signs(xir_node *at, const char *cls, xir_sets sets) {
@@ -40,23 +38,11 @@ bool nnb_prelu(xir_node *at) {
     return xir_node_result(at, 0, make_prelu(at, x, make_line(at, slope, rank - base, 0), false));
 }
 
-/* sin(x) / x, 1 at 0. */
-bool nnb_sinc(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    const xir_type *element = v_element(x);
-    xir_value *zero = xir_node_make(at, "Equal", INS(x, xir_node_scalar(at, element, 0)), NO_SETS);
-    xir_value *y = xir_node_quotient(at, xir_node_unary(at, "Sin", x), x);
-    return xir_node_becomes(at, "Where", INS(xir_node_scalar(at, element, 1), y, zero), NO_SETS);
-}
+FORMULA(nnb_sinc, "x == 0 ? 1 : Sin(x) / x")
 
 /* BinarySigmoid, 1 above 0 and else 0; BinaryTanh, 1 and -1. */
 bool nnb_binary_sign(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    const xir_type *element = v_element(x);
-    const double below = (double)xir_node_variant(at);
-    xir_value *above = xir_node_make(at, "Greater", INS(x, xir_node_scalar(at, element, 0)), NO_SETS);
-    return xir_node_becomes(at, "Where",
-                            INS(xir_node_scalar(at, element, 1), xir_node_scalar(at, element, below), above), NO_SETS);
+    return formula_gives(at, "x > 0 ? 1 : a", NUMBERS((double)xir_node_variant(at)));
 }
 
 /* ---- arithmetic ------------------------------------------------------------------------------------------------- */
@@ -95,30 +81,15 @@ bool nnb_binary(xir_node *at) {
     return xir_node_becomes(at, at->cls->row->cls, INS(a, b), NO_SETS);
 }
 
-/* x and a number. */
-bool nnb_scalar(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    return xir_node_becomes(at, at->cls->row->cls,
-                            INS(x, xir_node_scalar(at, v_element(x), xir_node_real(at, "val", 1))), NO_SETS);
-}
+FORMULA(nnb_scalar, "Row(x, val:1)")
 
-/* A number and x: val - x, val / x, val to the power of x. */
-bool nnb_scalar_first(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    const char *cls = at->cls->row->cls;
-    xir_value *v = xir_node_scalar(at, v_element(x), xir_node_real(at, "val", 1));
-    if (cls[0] == 'A') return xir_node_result(at, 0, xir_node_sum(at, v, x, 1, -1));
-    return xir_node_becomes(at, cls, INS(v, x), NO_SETS);
-}
+FORMULA(nnb_scalar_first, "Row(val:1, x)")
+FORMULA(nnb_from_scalar, "val:1 - x")
 
 /* -1, 1, or alpha at 0. */
 bool nnb_sign(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0), *sign = xir_node_unary(at, "Sign", x);
-    const double alpha = xir_node_real(at, "alpha", 1);
-    if (!sign || alpha == 0) return xir_node_result(at, 0, sign);
-    const xir_type *element = v_element(x);
-    xir_value *zero = xir_node_make(at, "Equal", INS(x, xir_node_scalar(at, element, 0)), NO_SETS);
-    return xir_node_becomes(at, "Where", INS(xir_node_scalar(at, element, alpha), sign, zero), NO_SETS);
+    const bool plain = xir_node_real(at, "alpha", 1) == 0;
+    return formula_gives(at, plain ? "Sign(x)" : "s = Sign(x); x == 0 ? alpha:1 : s", NULL);
 }
 
 bool nnb_round(xir_node *at) { return xir_node_result(at, 0, make_rounded(at, xir_node_input(at, 0))); }
@@ -127,93 +98,38 @@ bool nnb_atan2(xir_node *at) {
     return xir_node_result(at, 0, make_atan2(at, xir_node_input(at, 0), xir_node_input(at, 1)));
 }
 
-/* The sign of the result is that of x0 with fmod, else that of x1: x0 - x1 floor(x0 / x1). */
+/* The sign of the result is that of x with fmod, else that of y. */
 bool nnb_mod(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
-    if (xir_node_bool(at, "fmod", false)) return xir_node_becomes(at, "Mod", INS(x, y), SETS(INT("fmod", 1)));
-    xir_value *whole = xir_node_unary(at, "Floor", xir_node_quotient(at, x, y));
-    return xir_node_result(at, 0, xir_node_sum(at, x, xir_node_product(at, whole, y), 1, -1));
+    return formula_gives(at, xir_node_bool(at, "fmod", false) ? "Mod(x, y, fmod=1)" : "x - Floor(x / y) * y", NULL);
 }
 
-/* x * 2^shift, or the whole part of x / 2^shift. */
 bool nnb_bit_shift(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0), *shift = xir_node_input(at, 1);
-    if (!xir_node_one_of(at, "direction", "LEFT", "LEFT|RIGHT") || !x || !shift) return false;
-    xir_value *power = xir_node_make(at, "Pow", INS(xir_node_scalar(at, v_element(x), 2), shift), NO_SETS);
-    if (!xir_node_is(at, "direction", "RIGHT")) return xir_node_result(at, 0, xir_node_product(at, x, power));
-    return xir_node_result(at, 0, xir_node_unary(at, "Floor", xir_node_quotient(at, x, power)));
+    if (!xir_node_one_of(at, "direction", "LEFT", "LEFT|RIGHT")) return false;
+    const bool right = xir_node_is(at, "direction", "RIGHT");
+    return formula_gives(at, right ? "Floor(x / Pow(like(2), y))" : "x * Pow(like(2), y)", NULL);
 }
 
 /* ---- logic: numbers are true where they are not 0, and truth is 1 ------------------------------------------------ */
 
-static bool give_truth(xir_node *at, xir_value *truth, const xir_value *x) {
-    return x && xir_node_result(at, 0, nnb_number(at, truth, v_element(x)));
-}
+FORMULA(nnb_logic, "like(Row(x != 0, y != 0))")
 
-bool nnb_logic(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
-    return give_truth(at, xir_node_make(at, at->cls->row->cls, INS(nnb_truth(at, x), nnb_truth(at, y)), NO_SETS), x);
-}
+FORMULA(nnb_logic_scalar, "like(Row(x != 0, val:0))")
 
-bool nnb_logic_scalar(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    xir_value *v = xir_node_scalar(at, xir_type_bool(xir_node_context(at)), xir_node_bool(at, "val", false));
-    return give_truth(at, xir_node_make(at, at->cls->row->cls, INS(nnb_truth(at, x), v), NO_SETS), x);
-}
+FORMULA(nnb_compare, "like(Row(x, y))")
 
-bool nnb_compare(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
-    return give_truth(at, xir_node_make(at, at->cls->row->cls, INS(x, y), NO_SETS), x);
-}
+FORMULA(nnb_compare_scalar, "like(Row(x, val:1))")
 
-bool nnb_compare_scalar(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    xir_value *v = xir_node_scalar(at, v_element(x), xir_node_real(at, "val", 1));
-    return give_truth(at, xir_node_make(at, at->cls->row->cls, INS(x, v), NO_SETS), x);
-}
+FORMULA(nnb_logical_not, "like(Not(x != 0))")
 
-bool nnb_logical_not(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    return give_truth(at, xir_node_unary(at, "Not", nnb_truth(at, x)), x);
-}
+FORMULA(nnb_is_nan, "like(x != x)")
 
-static xir_value *is_nan(xir_node *at, xir_value *x) { return xir_node_make(at, "NotEqual", INS(x, x), NO_SETS); }
+FORMULA(nnb_is_inf, "like(Abs(x) == inf)")
 
-static xir_value *is_inf(xir_node *at, xir_value *x) {
-    return xir_node_make(at, "Equal", INS(xir_node_unary(at, "Abs", x), xir_node_scalar(at, v_element(x), INFINITY)),
-                         NO_SETS);
-}
+FORMULA(nnb_reset_nan, "x != x ? val:0 : x")
 
-bool nnb_is_nan(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    return give_truth(at, is_nan(at, x), x);
-}
+FORMULA(nnb_reset_inf, "Abs(x) == inf ? val:0 : x")
 
-bool nnb_is_inf(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    return give_truth(at, is_inf(at, x), x);
-}
-
-/* val where the condition holds, else x. */
-static bool replaced(xir_node *at, const char *name, xir_value *x, xir_value *where) {
-    return xir_node_becomes(at, "Where",
-                            INS(xir_node_scalar(at, v_element(x), xir_node_real(at, name, 0)), x, where), NO_SETS);
-}
-
-bool nnb_reset_nan(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    return replaced(at, "val", x, is_nan(at, x));
-}
-
-bool nnb_reset_inf(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    return replaced(at, "val", x, is_inf(at, x));
-}
-
-bool nnb_bool_fill(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    return replaced(at, "value", x, nnb_truth(at, xir_node_input(at, 1)));
-}
+FORMULA(nnb_bool_fill, "y != 0 ? value:0 : x")
 
 /* The condition has the first dims of x_true. */
 bool nnb_where(xir_node *at) {
@@ -256,28 +172,15 @@ bool nnb_quantize_linear(xir_node *at) {
                             SETS(REAL("min", least + narrow), REAL("max", least + 255)));
 }
 
-bool nnb_dequantize_linear(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0), *scale = xir_node_input(at, 1), *zero = xir_node_input(at, 2);
-    return xir_node_result(at, 0, xir_node_product(at, xir_node_sum(at, x, zero, 1, -1), scale));
-}
+FORMULA(nnb_dequantize_linear, "(x - z) * y")
 
 /* ---- losses ----------------------------------------------------------------------------------------------------- */
 
-/* log(1 + e^x) - x t */
-bool nnb_sigmoid_cross_entropy(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0), *t = xir_node_input(at, 1);
-    xir_value *soft = xir_node_unary(at, "LogSigmoid", xir_node_unary(at, "Neg", x));
-    return xir_node_result(at, 0, xir_node_sum(at, soft, xir_node_product(at, x, t), -1, -1));
-}
+/* log(1 + e^x) - x y */
+FORMULA(nnb_sigmoid_cross_entropy, "s = LogSigmoid(-x); Add(s, x * y, alpha=-1, beta=-1)")
 
-/* -(t log(x) + (1 - t) log(1 - x)) */
-bool nnb_binary_cross_entropy(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0), *t = xir_node_input(at, 1);
-    xir_value *yes = xir_node_product(at, t, xir_node_unary(at, "Log", x));
-    xir_value *no = xir_node_product(at, make_affine(at, t, -1, 1),
-                                     xir_node_unary(at, "Log", make_affine(at, x, -1, 1)));
-    return xir_node_result(at, 0, xir_node_sum(at, yes, no, -1, -1));
-}
+FORMULA(nnb_binary_cross_entropy,
+        "p = y * Log(x); q = Log(x * -1 + 1); q = (y * -1 + 1) * q; Add(p, q, alpha=-1, beta=-1)")
 
 /* -log(p) of the class that the target names, p = softmax(x) or x. */
 bool nnb_softmax_cross_entropy(xir_node *at) {
@@ -294,46 +197,27 @@ bool nnb_softmax_cross_entropy(xir_node *at) {
     return xir_node_result(at, 0, xir_node_unary(at, "Neg", own));
 }
 
-static xir_value *difference(xir_node *at) {
-    return xir_node_sum(at, xir_node_input(at, 0), xir_node_input(at, 1), 1, -1);
-}
+FORMULA(nnb_squared_error, "e = x - y; e * e")
 
-bool nnb_squared_error(xir_node *at) {
-    xir_value *d = difference(at);
-    return xir_node_result(at, 0, xir_node_product(at, d, d));
-}
+FORMULA(nnb_absolute_error, "Abs(x - y)")
 
-bool nnb_absolute_error(xir_node *at) { return xir_node_result(at, 0, xir_node_unary(at, "Abs", difference(at))); }
-
-/* d^2 where |d| < delta, else delta (2 |d| - delta): with m = min(|d|, delta), m (2 |d| - m). */
-bool nnb_huber_loss(xir_node *at) {
-    xir_value *d = xir_node_unary(at, "Abs", difference(at));
-    xir_value *m = d ? xir_node_make(at, "ClampScalar", INS(d), SETS(REAL("max", xir_node_real(at, "delta", 1))))
-                     : NULL;
-    return xir_node_result(at, 0, xir_node_product(at, m, xir_node_sum(at, d, m, 2, -1)));
-}
+/* e^2 where |e| < delta, else delta (2 |e| - delta): with m = min(|e|, delta), m (2 |e| - m). */
+FORMULA(nnb_huber_loss, "e = Abs(x - y); m = ClampScalar(e, max=delta:1); m * Add(e, m, alpha=2, beta=-1)")
 
 bool nnb_epsilon_loss(xir_node *at) {
-    xir_value *d = xir_node_unary(at, "Abs", difference(at));
-    return xir_node_result(at, 0, xir_node_unary(at, "ReLU",
-                                                 make_affine(at, d, 1, -xir_node_real(at, "epsilon", 0))));
+    const bool exact = xir_node_real(at, "epsilon", 0) == 0;
+    return formula_gives(at, exact ? "ReLU(Abs(x - y))" : "ReLU(Abs(x - y) - epsilon:0)", NULL);
 }
 
-/* The sum of p log(p / q) over all dims from base_axis on. */
+/* The sum over all dims from base_axis on. */
 bool nnb_kl_multinomial(xir_node *at) {
     xir_value *p = xir_node_input(at, 0), *q = xir_node_input(at, 1);
     size_t base;
     if (xir_node_failed(at) || !nnb_base(at, p, &base)) return false;
     const xir_ints axes = xir_node_series(at, (int64_t)base, v_rank(p) - base);
-    xir_value *y = xir_node_product(at, p, xir_node_unary(at, "Log", xir_node_quotient(at, p, q)));
+    xir_value *y = make_formula(at, "x * Log(x / y)", INS(p, q), NULL);
     return xir_node_result(at, 0, xir_node_reduced(at, "Sum", y, &axes, false));
 }
 
 /* 1 where one of both is at least 0.5 and the other is not. */
-bool nnb_binary_error(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0), *t = xir_node_input(at, 1);
-    xir_value *half = xir_node_scalar(at, v_element(x), 0.5);
-    xir_value *a = xir_node_make(at, "GreaterEqual", INS(x, half), NO_SETS),
-              *b = xir_node_make(at, "GreaterEqual", INS(t, half), NO_SETS);
-    return give_truth(at, xir_node_make(at, "Xor", INS(a, b), NO_SETS), x);
-}
+FORMULA(nnb_binary_error, "h = like(0.5); like(Xor(x >= h, y >= h))")

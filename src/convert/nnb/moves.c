@@ -195,14 +195,8 @@ static xir_value *diagonal_mask(xir_node *at, int64_t n, int64_t m, int64_t k, b
     int64_t count;
     if (n < 0 || m < 0 || __builtin_mul_overflow(n, m, &count) || count > NNB_MOST_LISTED)
         return xir_node_unsupported(at, "a constant of more than 2^22 elements"), NULL;
-    double *v = node_take(at, ((size_t)count + 1) * sizeof *v);
-    if (!v) return node_no_memory(at), NULL;
-    for (int64_t i = 0; i < count; i++) {
-        const int64_t d = i % m - i / m;
-        v[i] = above ? d >= k : d == k;
-    }
-    return xir_node_constant(at, xir_type_bool(xir_node_context(at)), &(xir_ints){ (int64_t[]){ n, m }, 2 }, v,
-                             (size_t)count);
+    return make_band(at, xir_type_bool(xir_node_context(at)), &(xir_ints){ (int64_t[]){ n, m }, 2 }, k,
+                     above ? INT64_MAX : k);
 }
 
 /* [..., n] becomes [..., n, n] with the elements on the diagonal. */

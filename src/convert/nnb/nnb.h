@@ -79,7 +79,7 @@ NNB_BACKS(BACK)
 
 #define NNB_HOOKS(HOOK) \
     HOOK(selu) HOOK(crelu) HOOK(celu) HOOK(prelu) HOOK(sinc) HOOK(binary_sign) HOOK(chain) HOOK(binary) HOOK(scalar) \
-    HOOK(scalar_first) HOOK(sign) \
+    HOOK(scalar_first) HOOK(from_scalar) HOOK(sign) \
     HOOK(logic) HOOK(compare) HOOK(compare_scalar) HOOK(logic_scalar) HOOK(logical_not) HOOK(is_nan)            \
     HOOK(is_inf) HOOK(reset_nan) HOOK(reset_inf) HOOK(where) HOOK(bool_fill) HOOK(round) HOOK(atan2) HOOK(mod)             \
     HOOK(bit_shift) HOOK(fixed_quantize) HOOK(quantize_linear) HOOK(dequantize_linear) HOOK(binary_error)                  \

@@ -235,20 +235,6 @@ bool nnb_extreme(xir_node *at) {
     return at->n_out < 2 ? !xir_node_failed(at) : xir_node_result(at, 1, place_of(at, x, &axes));
 }
 
-/* The sum of |x|^p. */
-static xir_value *powers(xir_node *at, xir_value *x, double p, const xir_ints *axes, bool keep) {
-    xir_value *power = p == 2 ? xir_node_product(at, x, x) : xir_node_unary(at, "Abs", x);
-    if (p != 2 && p != 1)
-        power = xir_node_make(at, "Pow", INS(power, xir_node_scalar(at, v_element(x), p)), NO_SETS);
-    return xir_node_reduced(at, "Sum", power, axes, keep);
-}
-
-static xir_value *root_of(xir_node *at, xir_value *x, double p) {
-    if (!x || p == 1) return x;
-    if (p == 2) return xir_node_unary(at, "Sqrt", x);
-    return xir_node_make(at, "Pow", INS(x, xir_node_scalar(at, v_element(x), 1 / p)), NO_SETS);
-}
-
 /* The axes of a norm: all of them if the list is empty. */
 static bool norm_axes(xir_node *at, const xir_value *x, double p, xir_ints *axes) {
     if (!nnb_axes(at, "axes", x, axes)) return false;
@@ -261,7 +247,9 @@ bool nnb_norm(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     const double p = xir_node_real(at, "p", 2);
     xir_ints axes;
-    return norm_axes(at, x, p, &axes) && xir_node_result(at, 0, root_of(at, powers(at, x, p, &axes, keeps(at)), p));
+    if (!norm_axes(at, x, p, &axes)) return false;
+    xir_value *sum = xir_node_reduced(at, "Sum", make_powers(at, x, p), &axes, keeps(at));
+    return xir_node_result(at, 0, make_root(at, sum, p));
 }
 
 /* x / (sum(|x|^p) + eps)^(1/p) */
@@ -270,8 +258,9 @@ bool nnb_norm_normalize(xir_node *at) {
     const double p = xir_node_real(at, "p", 2);
     xir_ints axes;
     if (!norm_axes(at, x, p, &axes)) return false;
-    xir_value *sum = make_affine(at, powers(at, x, p, &axes, true), 1, xir_node_real(at, "eps", 1e-12));
-    return xir_node_result(at, 0, xir_node_quotient(at, x, root_of(at, sum, p)));
+    xir_value *sum = xir_node_reduced(at, "Sum", make_powers(at, x, p), &axes, true);
+    sum = make_affine(at, sum, 1, xir_node_real(at, "eps", 1e-12));
+    return xir_node_result(at, 0, xir_node_quotient(at, x, make_root(at, sum, p)));
 }
 
 bool nnb_cum_prod(xir_node *at) {

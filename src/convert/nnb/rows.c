@@ -134,7 +134,7 @@ static const xir_convert_row rows[] = {
     BY_HOOK("AddScalar", "1 x", "1", "val:f! inplace:bi>=21", "Add", scalar),
     BACK("MulScalar", "1 x", "1", "val:f! inplace:bi>=21", "Multiply", scalar, "Neg DivideScalar", neg),
     BACK("PowScalar", "1 x", "1", "val:f! inplace:bi>=21", "Pow", scalar, "Sqrt", sqrt),
-    BY_HOOK("RSubScalar", "1 x", "1", "val:f!", "Add", scalar_first),
+    BY_HOOK("RSubScalar", "1 x", "1", "val:f!", "Add", from_scalar),
     BACK("RDivScalar", "1 x", "1", "val:f!", "Div", scalar_first, "Reciprocal", reciprocal),
     BY_HOOK("RPowScalar", "1 x", "1", "val:f!", "Pow", scalar_first),
 

@@ -79,7 +79,8 @@ static bool declares_one_more(const xir_node *at, const xir_type *declared, cons
 
 static void check_elements(xir_node *at, size_t output, const xir_type *inferred) {
     char expected[160], found[160];
-    const xir_type *declared = convert_element(at->cls->dialect, xir_op_output(at->op, (int64_t)output));
+    const xir_dialect_decl *d = at->cls->dialect;
+    const xir_type *declared = DECLARED(d, element) ? d->element(xir_op_output(at->op, (int64_t)output)) : NULL;
     if (!declared || xir_type_equal(declared, xir_type_element(inferred))) return;
     element_text(xir_type_element(inferred), expected, sizeof expected);
     element_text(declared, found, sizeof found);
@@ -100,7 +101,8 @@ static void dims_text(const xir_list *dims, char *out, size_t room) {
 
 static void check_dims(xir_node *at, size_t output, const xir_type *inferred) {
     char expected[160], found[160];
-    const xir_any *declared = convert_dims(at->cls->dialect, xir_op_output(at->op, (int64_t)output));
+    const xir_dialect_decl *d = at->cls->dialect;
+    const xir_any *declared = DECLARED(d, dims) ? d->dims(xir_op_output(at->op, (int64_t)output)) : NULL;
     if (!declared || declared->kind != XIR_ANY_LIST) return;
     const xir_list *dims = &declared->as.list;
     bool same = dims->size == xir_type_rank(inferred);

@@ -344,8 +344,8 @@ static xir_value *fresh(xir_node *at, const xir_type *element, const xir_ints *d
     if (xir_node_failed(at) || !is_element(at, element)) return NULL;
     const xir_type *type = xir_type_tensor(c->ctx, element, NULL, dims->v, dims->n);
     if (!type) return node_no_memory(at), NULL;
-    bool sized = xir_type_elements(type, &count) == XIR_OK && xir_type_bytes(type, &size) == XIR_OK;
-    if (!sized || !element_readable(element))
+    bool has_size = xir_type_elements(type, &count) == XIR_OK && xir_type_bytes(type, &size) == XIR_OK;
+    if (!has_size || !element_readable(element))
         return xir_node_unsupported(at, "a constant would have an unknown size"), NULL;
     if (!node_affords(at, size)) return NULL;
     c->bytes.constants += size;

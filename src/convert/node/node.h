@@ -15,6 +15,7 @@
 #include "graph.h"
 #include "hash.h"
 #include "items.h"
+#include "sized.h"
 #include "support/dialect.h"
 
 /* ---- dialects --------------------------------------------------------------------------------------------------- */
@@ -30,32 +31,9 @@ const char *convert_nodes(const xir_dialect_decl *dialect);
 const char *convert_results(const xir_dialect_decl *dialect);
 const char *convert_sources(const xir_dialect_decl *dialect);
 const char *convert_operators(const xir_dialect_decl *dialect);
-/* The optional functions at the end of a declaration, which may be shorter than this library's. */
-bool            convert_check(const xir_dialect_decl *dialect, xir_node *at);
-const xir_pass_decl *convert_back(const xir_dialect_decl *dialect);
-const char     *convert_before_back(const xir_dialect_decl *dialect);
-xir_convert_fn *convert_function(const xir_dialect_decl *dialect, xir_node *at);
-xir_convert_fn *convert_rest(const xir_dialect_decl *dialect, xir_node *at, size_t i);
-xir_convert_fn *convert_instead(const xir_dialect_decl *dialect, xir_node *at);
-bool            convert_needs_constants(const xir_dialect_decl *dialect);
-xir_status      convert_finish(const xir_dialect_decl *dialect, xir_network *net, bool *changed);
-xir_status convert_begin_back(const xir_dialect_decl *dialect, xir_pass *pass);
-bool       convert_has_calls(const xir_dialect_decl *dialect);   /* the format has functions: then convert_calls */
-xir_status convert_calls(const xir_dialect_decl *dialect, xir_pass *pass);
-xir_status convert_end_back(const xir_dialect_decl *dialect, xir_pass *pass);
-void            convert_types(const xir_dialect_decl *dialect, xir_node *at);
-const xir_type *convert_element(const xir_dialect_decl *dialect, const xir_value *v);
-int64_t         convert_newest(const xir_dialect_decl *dialect);
-bool            convert_grows(const xir_dialect_decl *dialect);
-const char     *convert_numbered(const xir_dialect_decl *dialect);
-const char     *convert_value(const xir_dialect_decl *dialect);
-uint32_t        convert_lacks(const xir_dialect_decl *dialect);
-const xir_any  *convert_dims(const xir_dialect_decl *dialect, const xir_value *v);
-/* Writes the spelling that a row has for an op type, and returns its bytes; 0: there is none, or no room. */
-size_t          convert_spelled(const xir_dialect_decl *dialect, xir_str type, char *out, size_t room);
-xir_status      convert_prepare(const xir_dialect_decl *dialect, xir_network *net, bool *changed);
-bool            convert_checks_file(const xir_dialect_decl *dialect);
-xir_status      convert_check_file(const xir_dialect_decl *dialect, const xir_network *net, xir_diags *why);
+const char *convert_value(const xir_dialect_decl *dialect);
+/* A member of a declaration, which may be shorter than this library's; 0 if it has none, or is NULL itself. */
+#define DECLARED(d, member) ((d) && (d)->size >= SIZE_TO(xir_dialect_decl, member) ? (d)->member : 0)
 
 /* ---- a conversion ----------------------------------------------------------------------------------------------- */
 

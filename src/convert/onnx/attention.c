@@ -8,6 +8,7 @@
 #include "onnx/rows.h"
 #include "formula/parts.h"
 #include "formula/simpler.h"
+#include "formula/text.h"
 
 enum { MOST_HEADS = 1 << 16 };
 
@@ -40,9 +41,7 @@ static bool read_heads(xir_node *at, attention *a) {
 
 /* 0, or the filter where a condition does not hold. */
 static xir_value *addends(xir_node *at, const attention *a, xir_value *holds) {
-    const xir_type *e = v_element(a->q);
-    xir_value *zero = xir_node_scalar(at, e, 0), *never = xir_node_scalar(at, e, a->filter);
-    return holds ? xir_node_make(at, "Where", INS(zero, never, holds), NO_SETS) : NULL;
+    return holds ? make_formula(at, "y ? 0 : a", INS(a->q, holds), NUMBERS(a->filter)) : NULL;
 }
 
 /* The mask of padded keys, as addends that broadcast with [batch, heads, length, keys]: a number for each key of each
@@ -59,16 +58,11 @@ static xir_value *padding_addends(xir_node *at, const attention *a) {
         if (!starts && n != batch) return xir_node_unsupported(at, "a mask of %lld numbers", (long long)n), NULL;
         xir_value *places = xir_node_cast(at, onnx_places_along(at, a->k, 2, false), v_element(m));
         xir_value *end = xir_node_unsqueezed(at, starts ? make_part(at, m, 0, 0, batch, 1) : m, &all, NULL);
-        xir_value *holds = xir_node_make(at, "Less", INS(places, end), NO_SETS);
-        if (starts) {   /* ends, then starts */
-            xir_value *start = xir_node_unsqueezed(at, make_part(at, m, 0, batch, n, 1), &all, NULL);
-            holds = xir_node_make(at, "And", INS(holds, xir_node_make(at, "GreaterEqual", INS(places, start), NO_SETS)),
-                                  NO_SETS);
-        }
-        return addends(at, a, holds);
+        xir_value *start = starts ? xir_node_unsqueezed(at, make_part(at, m, 0, batch, n, 1), &all, NULL) : NULL;
+        return addends(at, a, make_formula(at, starts ? "And(x < y, x >= z)" : "x < y", INS(places, end, start), NULL));
     }
     if (v_rank(m) > 3) return xir_node_unsupported(at, "a mask of %zu dims", v_rank(m)), NULL;
-    xir_value *holds = xir_node_make(at, "Greater", INS(m, xir_node_scalar(at, v_element(m), 0)), NO_SETS);
+    xir_value *holds = make_formula(at, "x > 0", INS(m), NULL);
     return addends(at, a, holds ? xir_node_unsqueezed(at, holds, v_rank(m) == 2 ? &two : &one, NULL) : NULL);
 }
 
@@ -77,8 +71,7 @@ static xir_value *causal_addends(xir_node *at, const attention *a) {
     xir_value *row = onnx_places_along(at, a->q, 2, true), *column = onnx_places_along(at, a->k, 2, false);
     if (xir_node_failed(at) || !row || !column) return NULL;
     xir_value *past = xir_node_make(at, "Shape", INS(a->past_k), SETS(INT("start", 2), INT("end", 3)));
-    xir_value *last = xir_node_sum(at, row, past, 1, 1);
-    return addends(at, a, last ? xir_node_make(at, "LessEqual", INS(column, last), NO_SETS) : NULL);
+    return addends(at, a, make_formula(at, "l = y + z; x <= l", INS(column, row, past), NULL));
 }
 
 /* Of a buffer whose first keys count, as many in each batch as `padding` says, the last ones are those of the tokens: a
@@ -89,9 +82,8 @@ static xir_value *causal_in_buffer(xir_node *at, const attention *a) {
     xir_value *tokens = xir_node_make(at, "Shape", INS(a->q), SETS(INT("start", 2), INT("end", 3)));
     if (xir_node_failed(at) || !row || !column || !tokens) return NULL;
     xir_value *count = xir_node_unsqueezed(at, xir_node_cast(at, a->padding, v_element(row)), &later, NULL);
-    xir_value *before = xir_node_sum(at, count, xir_node_cast(at, tokens, v_element(row)), 1, -1);
-    xir_value *last = xir_node_sum(at, row, before, 1, 1);
-    return addends(at, a, last ? xir_node_make(at, "LessEqual", INS(column, last), NO_SETS) : NULL);
+    xir_value *now = xir_node_cast(at, tokens, v_element(row));
+    return addends(at, a, make_formula(at, "l = z - w; l = y + l; x <= l", INS(column, row, count, now), NULL));
 }
 
 static xir_value *after_past(xir_node *at, xir_value *past, xir_value *now) {

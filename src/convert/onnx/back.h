@@ -10,6 +10,7 @@
 #include "onnx/onnx.h"
 #include "onnx/rows.h"
 #include "formula/parts.h"
+#include "formula/simpler.h"
 #include "rows/row.h"
 #include "spec/maps.h"
 
@@ -74,8 +75,6 @@ bool onnx_calls_on(xir_node *at, const char *key, size_t of, xir_values inputs, 
 /* Names the outputs of an operator that the node does not give: those that the standard requires are not absent, even
  * if nothing uses them. False: out of memory. */
 bool onnx_name_rest(xir_node *at, xir_op *op);
-/* Returns true if XIR's op requantises its result, which ONNX's operators do not do. */
-bool onnx_is_cut(xir_node *at);
 /* The operator of the node's row. */
 bool onnx_becomes(xir_node *at, xir_values inputs, xir_sets sets);
 /* The same for operators on feature maps: at->order says the order of axes of their outputs. */
@@ -111,8 +110,6 @@ bool onnx_back_whole_conv(xir_node *at);
 xir_value *onnx_unsqueezed(xir_node *at, xir_value *v, int64_t axis);
 /* Integers as ONNX's operators take them, of 64 bits. */
 xir_value *onnx_long(xir_node *at, xir_value *v);
-/* The axis that has the channels: the letter C, else the last. */
-size_t onnx_channels_of(const xir_value *v);
 /* A tensor among the attributes of XIR's op, in the elements of input 0; NULL if it is absent, or after a failure. */
 xir_value *onnx_weight(xir_node *at, const char *name);
 

@@ -28,16 +28,6 @@ static xir_values without_end(xir_values in) {
     return in;
 }
 
-bool onnx_is_cut(xir_node *at) {
-    if (at->op->attrs == at->op->cls->defaults) return false;
-    const xir_field *f = xir_class_field(at->op->cls, XIR_STR("cut_scale"));
-    xir_str other;
-    uint64_t named = 0;
-    for (size_t i = 0; f && i < at->op->cls->n_fields && i < 64; i++)
-        if (&at->op->cls->fields[i] != f) named |= (uint64_t)1 << i;
-    return f && !own_is_default(at->op, named, &other);
-}
-
 /* The operator on wider elements. */
 static bool calls_wider(xir_node *at, const char *key, size_t of, const xir_type *own, const xir_type *wide,
                         xir_values inputs, xir_sets sets) {
@@ -65,7 +55,7 @@ static bool calls_wider(xir_node *at, const char *key, size_t of, const xir_type
 
 bool onnx_calls_on(xir_node *at, const char *key, size_t of, xir_values inputs, xir_sets sets) {
     if (xir_node_failed(at)) return false;
-    if (onnx_is_cut(at)) return xir_node_unsupported(at, "requantisation");
+    if (op_requantises(at)) return xir_node_unsupported(at, "requantisation");
     inputs = without_end(inputs);
     const xir_type *own = of < inputs.size && inputs.data[of] ? v_element(inputs.data[of]) : NULL;
     const xir_type *wide = own ? onnx_element_for(at, key, own) : NULL;
@@ -164,12 +154,6 @@ xir_value *onnx_unsqueezed(xir_node *at, xir_value *v, int64_t axis) {
 xir_value *onnx_long(xir_node *at, xir_value *v) {
     const xir_type *whole = xir_type_sint(at->c->ctx, 64);
     return whole ? xir_node_cast(at, v, whole) : (node_no_memory(at), NULL);
-}
-
-size_t onnx_channels_of(const xir_value *v) {
-    const xir_layout *layout = xir_type_layout(xir_value_type(v));
-    const int64_t axis = layout ? xir_layout_index(layout, 'C') : -1;
-    return axis >= 0 ? (size_t)axis : v_rank(v) - (v_rank(v) > 0);
 }
 
 xir_value *onnx_weight(xir_node *at, const char *name) {

@@ -3,6 +3,7 @@
 
 /* The way back of operations that compute each element by itself. */
 #include <math.h>
+#include "formula/text.h"
 #include "onnx/back.h"
 
 /* ---- one operand ------------------------------------------------------------------------------------------------ */
@@ -66,8 +67,7 @@ bool onnx_back_clip(xir_node *at) {
 bool onnx_back_gelu(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (onnx_target(at) >= 20) return onnx_becomes(at, INS(x), NO_SETS);
-    xir_value *erf = xir_node_unary(at, "Erf", xir_node_scaled(at, x, sqrt(0.5)));
-    return xir_node_result(at, 0, xir_node_product(at, xir_node_scaled(at, x, 0.5), make_affine(at, erf, 1, 1)));
+    return formula_gives(at, "e = Erf(x * 0.70710678118654752440) + 1; x * 0.5 * e", NULL);
 }
 
 bool onnx_back_shrink(xir_node *at) {
@@ -80,23 +80,16 @@ bool onnx_back_shrink(xir_node *at) {
 bool onnx_back_softplus(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     const double beta = xir_node_real(at, "beta", 1), threshold = xir_node_real(at, "threshold", 20);
-    if (node_is_class(at, "LogSigmoid")) {   /* -softplus(-x) */
-        xir_value *y = xir_node_make(at, "Softplus", INS(xir_node_unary(at, "Neg", x)), SETS(REAL("threshold", 1e30)));
-        return xir_node_result(at, 0, xir_node_unary(at, "Neg", y));
-    }
+    if (node_is_class(at, "LogSigmoid")) return formula_gives(at, "-Softplus(-x, threshold=1e30)", NULL);
     const bool wide = xir_type_storage_bits(v_element(x)) > 32;
     const bool all = threshold >= (wide ? 37 : 17);
     if (beta == 1 && all) return onnx_becomes(at, INS(x), NO_SETS);
     if (beta == 0 || !isfinite(beta)) return xir_node_unsupported(at, "a bend of %g", beta);
     xir_value *scaled = beta == 1 ? x : xir_node_scaled(at, x, beta);
-    xir_value *y = scaled ? xir_node_make(at, "Softplus", INS(scaled), SETS(REAL("threshold", 1e30))) : NULL;
-    if (beta != 1 && y) y = xir_node_make(at, "DivideScalar", INS(y), SETS(REAL("divisor", beta)));
-    if (!all && y) {
-        xir_value *above = xir_node_make(at, "Greater", INS(scaled, xir_node_scalar(at, v_element(x), threshold)),
-                                         NO_SETS);
-        y = above ? xir_node_make(at, "Where", INS(x, y, above), NO_SETS) : NULL;
-    }
-    return y && xir_node_result(at, 0, y);
+    xir_value *y = make_formula(at, beta == 1 ? "Softplus(x, threshold=1e30)" : "Softplus(x, threshold=1e30) / a",
+                                INS(scaled), NUMBERS(beta));
+    if (!all) y = make_formula(at, "z > a ? x : y", INS(x, y, scaled), NUMBERS(threshold));
+    return xir_node_result(at, 0, y);
 }
 
 /* A slope for all, or one for each channel, in dims that broadcast with x. */
@@ -104,7 +97,7 @@ bool onnx_back_prelu(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *slope = onnx_weight(at, "alpha");
     if (!x || !slope) return false;
     const xir_ints own = xir_node_dims(at, slope);
-    const xir_ints dims = node_line(at, v_rank(x), onnx_channels_of(x), product_of(&own, 0, own.n));
+    const xir_ints dims = node_line(at, v_rank(x), map_channels(x), product_of(&own, 0, own.n));
     /* dims of 1 before the channels say nothing */
     size_t skip = 0;
     while (skip + 1 < dims.n && dims.v[skip] == 1) skip++;
@@ -123,7 +116,7 @@ static xir_value *with_factor(xir_node *at, xir_value *x, const double *factor, 
             return xir_node_unsupported(at, "a factor that is not one of the integers"), NULL;
     if (n == 1) return xir_node_scaled(at, x, *factor);
     if (!v_rank(y)) return xir_node_unsupported(at, "factors of channels"), NULL;
-    const xir_ints dims = node_line(at, v_rank(y), onnx_channels_of(y), (int64_t)n);
+    const xir_ints dims = node_line(at, v_rank(y), map_channels(y), (int64_t)n);
     return xir_node_product(at, x, xir_node_constant(at, v_element(x), &dims, factor, n));
 }
 
@@ -137,7 +130,7 @@ bool onnx_back_add(xir_node *at) {
     if (plus && m == 1 && *b == 1) return onnx_becomes(at, INS(x, y), NO_SETS);
     if (plus && m == 1 && *b == -1) return onnx_calls(at, "onnx::Sub", INS(x, y), NO_SETS);
     if (minus && m == 1 && *b == 1) return onnx_calls(at, "onnx::Sub", INS(y, x), NO_SETS);
-    if (onnx_is_cut(at)) return xir_node_unsupported(at, "requantisation");
+    if (op_requantises(at)) return xir_node_unsupported(at, "requantisation");
     x = with_factor(at, x, a, n), y = with_factor(at, y, b, m);
     return x && y && xir_node_result(at, 0, xir_node_sum(at, x, y, 1, 1));
 }
@@ -148,14 +141,8 @@ bool onnx_back_mul(xir_node *at) {
 
 /* Quotients of integers are rounded towards 0 in ONNX, those of reals are not rounded. */
 static bool floor_of_integers(xir_node *at, xir_value *x, xir_value *y) {
-    xir_value *zero = xir_node_scalar(at, v_element(x), 0);
-    xir_value *q = xir_node_make(at, "Div", INS(x, y), SETS(WORD("rounding_mode", XIR_STR("TRUNC"))));
-    xir_value *rest = xir_node_make(at, "Mod", INS(x, y), NO_SETS);
-    xir_value *none = xir_node_make(at, "NotEqual", INS(rest, zero), NO_SETS);
-    xir_value *below = xir_node_make(at, "Xor", INS(xir_node_make(at, "Less", INS(x, zero), NO_SETS),
-                                                    xir_node_make(at, "Less", INS(y, zero), NO_SETS)), NO_SETS);
-    xir_value *less = xir_node_make(at, "And", INS(none, below), NO_SETS);
-    return less && xir_node_result(at, 0, xir_node_sum(at, q, xir_node_cast(at, less, v_element(x)), 1, -1));
+    return xir_node_result(at, 0, make_formula(at, "o = like(0); q = Div(x, y, rounding_mode='TRUNC'); "
+        "n = Mod(x, y) != o; l = And(n, Xor(x < o, y < o)); q - like(l)", INS(x, y), NULL));
 }
 
 /* Integers by a number between integers: as reals that have them all. */
@@ -200,9 +187,8 @@ bool onnx_back_div(xir_node *at) {
     const xir_type *own = v_element(x), *real = xir_type_float(at->c->ctx, XIR_FLOAT_FP64);
     if (!real) return node_no_memory(at);
     xir_value *q = xir_node_quotient(at, xir_node_cast(at, x, real), xir_node_cast(at, y, real));
-    if (down) return xir_node_result(at, 0, xir_node_cast(at, xir_node_unary(at, "Floor", q), own));
-    xir_value *size = xir_node_unary(at, "Floor", xir_node_unary(at, "Abs", q));
-    return xir_node_result(at, 0, xir_node_cast(at, xir_node_product(at, xir_node_unary(at, "Sign", q), size), own));
+    q = make_formula(at, down ? "Floor(x)" : "s = Floor(Abs(x)); Sign(x) * s", INS(q), NULL);
+    return xir_node_result(at, 0, xir_node_cast(at, q, own));
 }
 
 bool onnx_back_pow(xir_node *at) {
@@ -235,9 +221,8 @@ bool onnx_back_equal(xir_node *at) {
     if (node_is_class(at, "Not"))
         return v_is_bool(x) ? xir_node_unsupported(at, "truth")
                             : onnx_becomes(at, INS(x, xir_node_scalar(at, v_element(x), 0)), NO_SETS);
-    xir_value *y = xir_node_input(at, 1);
-    if (node_is_class(at, "Equal")) return onnx_becomes(at, INS(x, y), NO_SETS);
-    return y && xir_node_result(at, 0, xir_node_unary(at, "Not", xir_node_make(at, "Equal", INS(x, y), NO_SETS)));
+    if (node_is_class(at, "Equal")) return onnx_becomes(at, INS(x, xir_node_input(at, 1)), NO_SETS);
+    return formula_gives(at, "Not(x == y)", NULL);
 }
 
 static const char *own_class(const xir_node *at) {
@@ -258,10 +243,7 @@ bool onnx_back_compare(xir_node *at) {
     }
     const bool or_equal = node_is_class(at, "GreaterEqual") || node_is_class(at, "LessEqual");
     if (!or_equal || onnx_target(at) >= 12) return onnx_becomes(at, INS(x, y), NO_SETS);
-    const char *cls = node_is_class(at, "GreaterEqual") ? "Greater" : "Less";
-    xir_value *beyond = xir_node_make(at, cls, INS(x, y), NO_SETS), *same = xir_node_make(at, "Equal", INS(x, y),
-                                                                                          NO_SETS);
-    return beyond && same && xir_node_becomes(at, "Or", INS(beyond, same), NO_SETS);
+    return formula_gives(at, node_is_class(at, "GreaterEqual") ? "Or(x > y, x == y)" : "Or(x < y, x == y)", NULL);
 }
 
 bool onnx_back_logic(xir_node *at) {

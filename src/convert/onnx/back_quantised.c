@@ -7,6 +7,7 @@
 #include <math.h>
 #include <xir/quant.h>
 #include "formula/formulas.h"
+#include "formula/text.h"
 #include "onnx/back_quantised.h"
 
 enum { MOST_SCALES = 1 << 20 };
@@ -244,8 +245,7 @@ static bool exceeds_floats(const linear *t) {
 xir_value *linear_clamped(xir_node *at, xir_value *v, double low, double high) {
     const bool single = (double)(float)low == low && (double)(float)high == high;
     if (single) return xir_node_make(at, "ClampScalar", INS(v), SETS(REAL("min", low), REAL("max", high)));
-    v = xir_node_make(at, "Maximum", INS(v, xir_node_scalar(at, v_element(v), low)), NO_SETS);
-    return v ? xir_node_make(at, "Minimum", INS(v, xir_node_scalar(at, v_element(v), high)), NO_SETS) : NULL;
+    return make_formula(at, "Minimum(Maximum(x, a), b)", INS(v), NUMBERS(low, high));
 }
 
 /* Integers as reals of 64 bits, without the zero point, as the type's numbers: clamped, and stored. QuantizeLinear

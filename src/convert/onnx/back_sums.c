@@ -77,7 +77,7 @@ bool onnx_back_matmul(xir_node *at) {
     if (xir_node_failed(at) || !x || !k) return false;
     if (!b) return onnx_becomes(at, INS(x, k), NO_SETS);
     if (is_gemm(x, k, b)) return onnx_calls(at, "onnx::Gemm", INS(x, k, b), NO_SETS);
-    if (onnx_is_cut(at)) return xir_node_unsupported(at, "requantisation");
+    if (op_requantises(at)) return xir_node_unsupported(at, "requantisation");
     if (v_rank(b) > v_rank(xir_op_output(at->op, 0)))
         return xir_node_unsupported(at, "a bias of more dims than the product");
     return xir_node_result(at, 0, xir_node_sum(at, xir_node_make(at, "Matmul", INS(x, k), NO_SETS), b, 1, 1));
@@ -122,7 +122,7 @@ static xir_value *of_channels(xir_node *at, const char *name, const xir_type *el
 bool onnx_back_batch_norm(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (v_rank(x) != 2) x = map_input(at);
-    else if (onnx_channels_of(x) != 1) return xir_node_unsupported(at, "channels that are not the second dim");
+    else if (map_channels(x) != 1) return xir_node_unsupported(at, "channels that are not the second dim");
     if (!x || !xir_node_need_dims(at, x, 1, 2)) return false;
     const int64_t n = v_dim(x, 1);
     const xir_type *element = v_element(x);
@@ -162,7 +162,7 @@ static bool groups_as_channels(xir_node *at, xir_value *x) {
     xir_ints dims = xir_node_make_ints(at, 3, -1);
     if (!whole) return node_no_memory(at);
     if (xir_node_failed(at)) return false;
-    if (onnx_is_cut(at)) return xir_node_unsupported(at, "requantisation");
+    if (op_requantises(at)) return xir_node_unsupported(at, "requantisation");
     for (size_t i = 0; i < own.n; i++) if (!own.v[i]) return xir_node_unsupported(at, "no elements");
     if (!onnx_takes(at, "onnx::InstanceNormalization", v_element(x)))
         return xir_node_unsupported(at, "elements that InstanceNormalization does not take");

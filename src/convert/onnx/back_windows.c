@@ -44,13 +44,13 @@ static xir_value *bias_of(xir_node *at) {
 static bool becomes_conv(xir_node *at, xir_values inputs, windows *w) {
     const xir_ints pads = window_pads(at, w), size = window_list(w, w->size), more = window_list(w, w->more),
                    stride = window_list(w, w->stride), dilation = window_list(w, w->dilation);
-    bool sized = true;
+    bool has_size = true;
     xir_set sets[6] = { INT("group", w->groups), LIST("pads", &pads), LIST("strides", &stride),
                         LIST("dilations", &dilation) };
     size_t n = 4;
-    for (size_t k = 0; k < w->n; k++) sized &= w->size[k] >= 1;
+    for (size_t k = 0; k < w->n; k++) has_size &= w->size[k] >= 1;
     if (w->transposed) sets[n++] = (xir_set)LIST("output_padding", &more);
-    if (sized) sets[n++] = (xir_set)LIST("kernel_shape", &size);
+    if (has_size) sets[n++] = (xir_set)LIST("kernel_shape", &size);
     return inputs.data[0] && onnx_becomes_map(at, inputs, (xir_sets){ sets, n });
 }
 

@@ -90,11 +90,6 @@ bool onnx_eye_like(xir_node *at) {
     if (!element) return xir_node_unsupported(at, "elements of TensorProto.DataType %lld", (long long)type);
     if (!xir_node_need_dims(at, x, 0, 2)) return false;
     xir_ints dims = xir_node_dims(at, x);
-    int64_t count = dims.v ? product_of(&dims, 0, 2) : -1;
     if (!node_elements_at_most(at, &dims, MOST_LISTED, "the matrix")) return false;
-    size_t n = (size_t)count;
-    double *v = node_take(at, (n + 1) * sizeof *v);
-    if (!v) return node_no_memory(at);
-    for (size_t i = 0; i < n; i++) v[i] = (int64_t)i % dims.v[1] - (int64_t)i / dims.v[1] == k;
-    return xir_node_result(at, 0, xir_node_constant(at, element, &dims, v, n));
+    return xir_node_result(at, 0, make_band(at, element, &dims, k, k));
 }

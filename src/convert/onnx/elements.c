@@ -4,6 +4,7 @@
 /* Op types that work element by element. */
 #include <math.h>
 #include "formula/formulas.h"
+#include "formula/text.h"
 #include "onnx/rows.h"
 
 /* The right operand of a binary op. Before version 7 the attribute `axis` aligns its dims with those of the left
@@ -145,16 +146,11 @@ bool onnx_prelu(xir_node *at) {
 
 /* x + bias below -lambda, else x - bias above lambda, else 0. */
 static bool shrunk_by(xir_node *at, double bias, double lambda) {
-    xir_value *x = xir_node_input(at, 0);
-    const xir_type *element = v_element(x);
+    const xir_type *element = v_element(xir_node_input(at, 0));
     if (!element_has(element, bias) || !element_has(element, lambda))
         return xir_node_unsupported(at, "a bias or lambd that is not one of the integers");
-    xir_value *by = xir_node_scalar(at, element, bias);
-    xir_value *less = xir_node_make(at, "Less", INS(x, xir_node_scalar(at, element, -lambda)), NO_SETS);
-    xir_value *more = xir_node_make(at, "Greater", INS(x, xir_node_scalar(at, element, lambda)), NO_SETS);
-    xir_value *high = xir_node_sum(at, x, by, 1, -1);
-    high = xir_node_make(at, "Where", INS(high, xir_node_scalar(at, element, 0), more), NO_SETS);
-    return xir_node_becomes(at, "Where", INS(xir_node_sum(at, x, by, 1, 1), high, less), NO_SETS);
+    return formula_gives(at, "s = like(a); l = x < -b; m = x > b; h = x - s; h = m ? h : 0; l ? x + s : h",
+                         NUMBERS(bias, lambda));
 }
 
 bool onnx_shrink(xir_node *at) {
@@ -164,35 +160,19 @@ bool onnx_shrink(xir_node *at) {
                             SETS(REAL("lambda", lambda)));
 }
 
-bool onnx_selu(xir_node *at) {
-    const double alpha = xir_node_real(at, "alpha", 1.67326319217681884765625);
-    const double gamma = xir_node_real(at, "gamma", 1.05070102214813232421875);
-    return xir_node_result(at, 0, make_selu(at, xir_node_input(at, 0), alpha, gamma));
-}
+FORMULA(onnx_selu, "ELU(x, alpha=alpha:1.67326319217681884765625) * gamma:1.05070102214813232421875")
 
-bool onnx_celu(xir_node *at) {
-    return xir_node_result(at, 0, make_celu(at, xir_node_input(at, 0), xir_node_real(at, "alpha", 1)));
-}
+FORMULA(onnx_celu, "ELU(x / alpha:1) * alpha:1")
 
-/* x above alpha, else 0. A plain ReLU would keep the threshold itself. */
-bool onnx_thresholded_relu(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    xir_value *above = xir_node_make(at, "Greater",
-                                     INS(x, xir_node_scalar(at, v_element(x), xir_node_real(at, "alpha", 1))), NO_SETS);
-    return xir_node_becomes(at, "Where", INS(x, xir_node_scalar(at, v_element(x), 0), above), NO_SETS);
-}
+/* A plain ReLU would keep the threshold itself. */
+FORMULA(onnx_thresholded_relu, "x > alpha:1 ? x : 0")
 
-bool onnx_is_nan(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    return xir_node_becomes(at, "NotEqual", INS(x, x), NO_SETS);
-}
+FORMULA(onnx_is_nan, "x != x")
 
 bool onnx_is_inf(xir_node *at) {
-    bool above = xir_node_int(at, "detect_positive", 1), below = xir_node_int(at, "detect_negative", 1);
-    xir_value *x = xir_node_input(at, 0);
+    const bool above = xir_node_int(at, "detect_positive", 1), below = xir_node_int(at, "detect_negative", 1);
     if (!above && !below) return xir_node_unsupported(at, "a test for neither infinity");
-    xir_value *infinite = xir_node_scalar(at, v_element(x), above ? INFINITY : -INFINITY);
-    return xir_node_becomes(at, "Equal", INS(above && below ? xir_node_unary(at, "Abs", x) : x, infinite), NO_SETS);
+    return formula_gives(at, above && below ? "Abs(x) == inf" : above ? "x == inf" : "x == -inf", NULL);
 }
 
 /* Outside of training: the input itself, and a mask that is true everywhere. */
@@ -220,14 +200,8 @@ bool onnx_dropout(xir_node *at) {
 
 /* x * 2^y or x / 2^y; 0 if all bits are shifted out. */
 bool onnx_bit_shift(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
-    if (!xir_node_one_of(at, "direction", "", "LEFT|RIGHT") || xir_node_failed(at)) return false;
-    const xir_type *of = v_element(x);
-    xir_value *power = xir_node_make(at, "Pow", INS(xir_node_scalar(at, of, 2), y), NO_SETS);
-    if (xir_node_is(at, "direction", "LEFT")) return xir_node_result(at, 0, xir_node_product(at, x, power));
-    xir_value *one = xir_node_scalar(at, of, 1), *zero = xir_node_scalar(at, of, 0);
-    xir_value *left = xir_node_make(at, "Div", INS(x, xir_node_make(at, "Maximum", INS(power, one), NO_SETS)),
-                                    SETS(WORD("rounding_mode", XIR_STR("TRUNC"))));
-    return xir_node_becomes(at, "Where", INS(zero, left, xir_node_make(at, "Equal", INS(power, zero), NO_SETS)),
-                            NO_SETS);
+    if (!xir_node_one_of(at, "direction", "", "LEFT|RIGHT")) return false;
+    if (xir_node_is(at, "direction", "LEFT")) return formula_gives(at, "x * Pow(like(2), y)", NULL);
+    return formula_gives(at, "p = Pow(like(2), y); i = like(1); o = like(0); "
+                             "l = Div(x, Maximum(p, i), rounding_mode='TRUNC'); p == o ? o : l", NULL);
 }

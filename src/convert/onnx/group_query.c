@@ -8,6 +8,7 @@
 #include <math.h>
 #include "onnx/rows.h"
 #include "formula/parts.h"
+#include "formula/text.h"
 #include "spec/borders.h"
 
 enum { MOST_HEADS = 1 << 16, MOST_TOKENS = 1 << 30 };
@@ -198,13 +199,9 @@ static xir_value *visible(xir_node *at, const group_query *g, xir_value *q, xir_
         own = xir_node_sum(at, own, g->before ? xir_node_unsqueezed(at, g->before, &later, NULL)
                            : size_of(at, g->past_k, 2), 1, 1);
     }
-    xir_value *seen = xir_node_make(at, "LessEqual", INS(key, own), NO_SETS);
-    if (g->window > 0 && seen) {
-        xir_value *first = xir_node_sum(at, own, xir_node_scalar(at, v_element(own), (double)g->window), 1, -1);
-        seen = xir_node_make(at, "And", INS(seen, xir_node_make(at, "Greater", INS(key, first), NO_SETS)), NO_SETS);
-    }
-    const xir_type *e = v_element(q);
-    return xir_node_make(at, "Where", INS(xir_node_scalar(at, e, 0), xir_node_scalar(at, e, -INFINITY), seen), NO_SETS);
+    xir_value *seen = make_formula(at, g->window > 0 ? "s = y <= x; f = x - like(a); And(s, y > f)" : "y <= x",
+                                   INS(own, key), NUMBERS((double)g->window));
+    return make_formula(at, "y ? 0 : -inf", INS(q, seen), NULL);
 }
 
 /* A row of zeros in front of dim `axis`. */
@@ -224,8 +221,7 @@ static xir_value *with_sink(xir_node *at, xir_value *mask, xir_value *k) {
     if (v_rank(sink) != 1)
         return xir_node_invalid(at, XIR_E_BOUNDS, "input/11", "expected 1 dim, found %zu", v_rank(sink)), NULL;
     xir_value *places = onnx_places_along(at, k, 2, false);
-    xir_value *first = places ? xir_node_make(at, "Equal", INS(places, xir_node_scalar(at, v_element(places), 0)),
-                                              NO_SETS) : NULL;
+    xir_value *first = make_formula(at, "x == 0", INS(places), NULL);
     sink = xir_node_product(at, xir_node_unsqueezed(at, sink, &dims, NULL),
                             first ? xir_node_cast(at, first, v_element(sink)) : NULL);
     return xir_node_sum(at, mask, sink, 1, 1);

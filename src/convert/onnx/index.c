@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* Elements by index, and ops whose results depend on data. */
+#include "formula/parts.h"
 #include "onnx/rows.h"
 
 bool onnx_gather(xir_node *at) {
@@ -143,14 +144,8 @@ bool onnx_trilu(xir_node *at) {
     xir_ints dims = xir_node_make_ints(at, 2, 0);
     if (!dims.v) return false;
     dims.v[0] = v_dim(x, rank - 2), dims.v[1] = v_dim(x, rank - 1);
-    int64_t n = product_of(&dims, 0, 2);
     if (!node_elements_at_most(at, &dims, 4 * MOST_LISTED, "the mask")) return false;
-    double *mask = node_take(at, ((size_t)n + 1) * sizeof *mask);
-    if (!mask) return node_no_memory(at);
-    for (int64_t i = 0; i < n; i++) {
-        int64_t off = i % dims.v[1] - i / dims.v[1];
-        mask[i] = above ? off >= k.v[0] : off <= k.v[0];
-    }
-    xir_value *where = xir_node_constant(at, xir_type_bool(at->c->ctx), &dims, mask, (size_t)n);
+    xir_value *where = make_band(at, xir_type_bool(at->c->ctx), &dims, above ? k.v[0] : INT64_MIN,
+                                 above ? INT64_MAX : k.v[0]);
     return xir_node_becomes(at, "Where", INS(x, xir_node_scalar(at, v_element(x), 0), where), NO_SETS);
 }

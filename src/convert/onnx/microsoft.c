@@ -5,6 +5,7 @@
  * bias, products with transposes or an activation. Those of packed weights, quantised tensors, normalisations and
  * attention are in microsoft_*.c. */
 #include "formula/formulas.h"
+#include "formula/text.h"
 #include "onnx/rows.h"
 #include "formula/parts.h"
 #include "spec/borders.h"
@@ -17,12 +18,8 @@ bool onnx_ms_nchwc(xir_node *at) {
 
 /* ---- activations ------------------------------------------------------------------------------------------------ */
 
-/* x * sigmoid(alpha x) */
 static bool give_swish(xir_node *at, double alpha) {
-    xir_value *x = xir_node_input(at, 0);
-    if (alpha == 1) return xir_node_result(at, 0, xir_node_unary(at, "SiLU", x));
-    return xir_node_result(at, 0,
-                           xir_node_product(at, x, xir_node_unary(at, "Sigmoid", xir_node_scaled(at, x, alpha))));
+    return formula_gives(at, alpha == 1 ? "SiLU(x)" : "x * Sigmoid(x * a)", NUMBERS(alpha));
 }
 bool onnx_swish(xir_node *at)         { return give_swish(at, xir_node_real(at, "alpha", 1)); }
 bool onnx_ms_quick_gelu(xir_node *at) { return give_swish(at, xir_node_real(at, "alpha", 1.702)); }
@@ -88,44 +85,36 @@ bool onnx_ms_bias_softmax(xir_node *at) {
     return xir_node_becomes(at, "Softmax", INS(xir_node_sum(at, x, bias, 1, 1)), SETS(INT("axis", axis)));
 }
 
-/* x where it is above a threshold, else 0. */
-static xir_value *make_above(xir_node *at, xir_value *x, double threshold) {
-    const xir_type *e = v_element(x);
-    xir_value *above = xir_node_make(at, "Greater", INS(x, xir_node_scalar(at, e, threshold)), NO_SETS);
-    return above ? xir_node_make(at, "Where", INS(x, xir_node_scalar(at, e, 0), above), NO_SETS) : NULL;
+/* The activations that a fused node names, of numbers a, b and c, and how many of them have no default. */
+typedef struct activation { const char *name, *text; size_t needed; } activation;
+static const activation activations[] = {
+    { "Relu", "ReLU(x)" }, { "Sigmoid", "Sigmoid(x)" }, { "Tanh", "Tanh(x)" }, { "Softsign", "Softsign(x)" },
+    { "Abs", "Abs(x)" }, { "Neg", "-x" }, { "Gelu", "GELU(x)" }, { "HardSwish", "Hardswish(x)" },
+    { "LeakyRelu", "ReLU(x, alpha=a)", 1 }, { "Elu", "ELU(x, alpha=a)" }, { "Softplus", "Softplus(x, threshold=1e30)" },
+    { "Clip", "ClampScalar(x, min=a, max=b)", 2 }, { "HardSigmoid", "Hardsigmoid(x, alpha=a, beta=b)", 2 },
+    { "Selu", "ELU(x, alpha=a) * c" }, { "ThresholdedRelu", "x > a ? x : 0" },
+};
+
+static const activation *activation_of(xir_node *at) {
+    for (size_t i = 0; i < COUNT(activations); i++)
+        if (xir_node_is(at, "activation", activations[i].name)) return &activations[i];
+    return NULL;
 }
 
-/* The activation that a fused node names, with its numbers; an absent one leaves x. */
+/* x after the activation; an absent one leaves x. */
 static xir_value *activated(xir_node *at, xir_value *x, double alpha, double beta, double gamma) {
-    static const struct { const char *theirs, *own; } plain[] = {
-        { "Relu", "ReLU" }, { "Sigmoid", "Sigmoid" }, { "Tanh", "Tanh" }, { "Softsign", "Softsign" },
-        { "Abs", "Abs" }, { "Neg", "Neg" }, { "Gelu", "GELU" }, { "HardSwish", "Hardswish" },
-    };
     const xir_str name = xir_node_text(at, "activation", "");
+    const activation *a = activation_of(at);
     if (xir_node_failed(at) || !x || !name.size) return x;
-    for (size_t i = 0; i < COUNT(plain); i++)
-        if (xir_node_is(at, "activation", plain[i].theirs)) return xir_node_unary(at, plain[i].own, x);
-    if (xir_node_is(at, "activation", "LeakyRelu"))
-        return xir_node_make(at, "ReLU", INS(x), SETS(REAL("alpha", alpha)));
-    if (xir_node_is(at, "activation", "Elu")) return xir_node_make(at, "ELU", INS(x), SETS(REAL("alpha", alpha)));
-    if (xir_node_is(at, "activation", "Clip"))
-        return xir_node_make(at, "ClampScalar", INS(x), SETS(REAL("min", alpha), REAL("max", beta)));
-    if (xir_node_is(at, "activation", "HardSigmoid"))
-        return xir_node_make(at, "Hardsigmoid", INS(x), SETS(REAL("alpha", alpha), REAL("beta", beta)));
-    if (xir_node_is(at, "activation", "Softplus"))
-        return xir_node_make(at, "Softplus", INS(x), SETS(REAL("threshold", 1e30)));
-    if (xir_node_is(at, "activation", "Selu")) return make_selu(at, x, alpha, gamma);
-    if (xir_node_is(at, "activation", "ThresholdedRelu")) return make_above(at, x, alpha);
+    if (a) return make_formula(at, a->text, INS(x), NUMBERS(alpha, beta, gamma));
     return xir_node_unsupported(at, "the activation %.*s", CLIP_TO(name, 60)), NULL;
 }
 
-/* The number of an activation that has no default. */
 static bool has_numbers(xir_node *at, const char *where, size_t found) {
-    const bool two = xir_node_is(at, "activation", "Clip") || xir_node_is(at, "activation", "HardSigmoid");
-    const size_t needed = two ? 2 : xir_node_is(at, "activation", "LeakyRelu") ? 1 : 0;
-    if (found >= needed) return true;
-    return xir_node_invalid(at, XIR_E_MISSING, where, "expected %zu number%s for the activation, found %zu", needed,
-                            needed == 1 ? "" : "s", found);
+    const activation *a = activation_of(at);
+    if (!a || found >= a->needed) return true;
+    return xir_node_invalid(at, XIR_E_MISSING, where, "expected %zu number%s for the activation, found %zu", a->needed,
+                            a->needed == 1 ? "" : "s", found);
 }
 
 /* ---- products --------------------------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* Matrix products, explicit quantisation, losses, recurrent networks. */
+#include "formula/text.h"
 #include "onnx/quantised.h"
 #include "formula/parts.h"
 
@@ -207,17 +208,11 @@ bool onnx_qlinear_matmul(xir_node *at) {
 /* Maps the range of x, extended to include 0, onto 0 to 255. If x is 0 everywhere the scale is 1. */
 xir_value *onnx_dynamically_quantized(xir_node *at, xir_value *x, xir_value **scale, xir_value **zero) {
     if (xir_node_failed(at) || !x) return NULL;
-    const xir_type *real = v_element(x), *byte = xir_type_uint(at->c->ctx, 8);
-    xir_value *none = xir_node_scalar(at, real, 0);
-    xir_value *least = xir_node_make(at, "Minimum", INS(xir_node_unary(at, "Min", x), none), NO_SETS);
-    xir_value *greatest = xir_node_make(at, "Maximum", INS(xir_node_unary(at, "Max", x), none), NO_SETS);
-    xir_value *range = xir_node_sum(at, greatest, least, 1, -1),
-              *empty = xir_node_make(at, "Equal", INS(range, none), NO_SETS);
-    *scale = xir_node_make(at, "DivideScalar", INS(range), SETS(REAL("divisor", 255)));
-    *scale = xir_node_make(at, "Where", INS(xir_node_scalar(at, real, 1), *scale, empty), NO_SETS);
-    xir_value *point = xir_node_unary(at, "Round", xir_node_quotient(at, xir_node_unary(at, "Neg", least), *scale));
-    point = xir_node_make(at, "ClampScalar", INS(point), SETS(REAL("min", 0), REAL("max", 255)));
-    *zero = xir_node_cast(at, point, byte);
+    xir_value *none = xir_node_scalar(at, v_element(x), 0);
+    xir_value *least = make_formula(at, "Minimum(Min(x), y)", INS(x, none), NULL);
+    *scale = make_formula(at, "g = Maximum(Max(x), y) - z; e = g == y; g = g / 255; e ? 1 : g", INS(x, none, least), NULL);
+    xir_value *point = make_formula(at, "ClampScalar(Round(-x / y), min=0, max=255)", INS(least, *scale), NULL);
+    *zero = xir_node_cast(at, point, xir_type_uint(at->c->ctx, 8));
     return onnx_quantized(at, x, *scale, *zero);
 }
 
@@ -240,9 +235,8 @@ static bool nll(xir_node *at, xir_value *input) {
     bool ignore = xir_node_attr(at, "ignore_index");
     xir_value *ignored = NULL, *kept = NULL;
     if (ignore) {
-        xir_value *index = xir_node_scalar(at, v_element(target), (double)xir_node_int(at, "ignore_index", -1));
-        ignored = xir_node_make(at, "Equal", INS(target, index), NO_SETS);
-        target = xir_node_make(at, "Where", INS(xir_node_scalar(at, v_element(target), 0), target, ignored), NO_SETS);
+        ignored = make_formula(at, "x == a", INS(target), NUMBERS((double)xir_node_int(at, "ignore_index", -1)));
+        target = make_formula(at, "y ? 0 : x", INS(target, ignored), NULL);
     }
     xir_value *places = xir_node_unsqueezed(at, target, &second, "input/1");
     xir_value *picked = xir_node_make(at, "GatherElements", INS(input, places), SETS(INT("axis", 1)));
@@ -250,7 +244,7 @@ static bool nll(xir_node *at, xir_value *input) {
     if (weight) kept = xir_node_make(at, "Gather", INS(weight, target), SETS(INT("axis", 0)));
     if (ignore) {
         kept = kept ? kept : xir_node_scalar(at, real, 1);
-        kept = xir_node_make(at, "Where", INS(xir_node_scalar(at, real, 0), kept, ignored), NO_SETS);
+        kept = make_formula(at, "y ? 0 : x", INS(kept, ignored), NULL);
     }
     if (kept) loss = xir_node_product(at, loss, kept);
     if (xir_node_is(at, "reduction", "none")) return xir_node_result(at, 0, loss);

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 #include <xir/quant.h>
+#include "formula/text.h"
 #include "onnx/quantised.h"
 #include "onnx/rows.h"
 #include "elements.h"
@@ -121,9 +122,7 @@ bool onnx_qonnx_quant(xir_node *at) {
 bool onnx_qonnx_bipolar(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *scale = xir_node_input(at, 1);
     if (!xir_node_same_elements(at, 0, x, 1, scale)) return false;
-    xir_value *above = xir_node_make(at, "GreaterEqual", INS(x, xir_node_scalar(at, v_element(x), 0)), NO_SETS);
-    xir_value *below = xir_node_unary(at, "Neg", scale);
-    return xir_node_result(at, 0, xir_node_make(at, "Where", INS(scale, below, above), NO_SETS));
+    return formula_gives(at, "x >= 0 ? y : -y", NULL);
 }
 
 /* ---- floats ------------------------------------------------------------------------------------------------------ */

@@ -4,7 +4,9 @@
 /* Reductions and normalisations. */
 #include <math.h>
 #include "formula/formulas.h"
+#include "formula/text.h"
 #include "onnx/rows.h"
+#include "spec/reduction.h"
 
 /* ---- reductions ------------------------------------------------------------------------------------------------- */
 
@@ -22,7 +24,7 @@ static bool axes_of(xir_node *at, const xir_value *x, xir_ints *axes) {
 }
 
 /* A reduction: the op on the elements before it, its class, and the op after it. */
-static bool reduction(xir_node *at, const char *before, const char *cls, const char *after) {
+static bool reduce(xir_node *at, const char *before, const char *cls, const char *after) {
     xir_ints axes;
     xir_value *x = xir_node_input(at, 0);
     if (!axes_of(at, x, &axes)) return false;
@@ -30,15 +32,15 @@ static bool reduction(xir_node *at, const char *before, const char *cls, const c
     x = xir_node_reduced(at, cls, x, &axes, xir_node_int(at, "keepdims", 1));
     return xir_node_result(at, 0, after ? xir_node_unary(at, after, x) : x);
 }
-bool onnx_reduce_sum(xir_node *at)         { return reduction(at, NULL, "Sum", NULL); }
-bool onnx_reduce_mean(xir_node *at)        { return reduction(at, NULL, "Mean", NULL); }
-bool onnx_reduce_max(xir_node *at)         { return reduction(at, NULL, "Max", NULL); }
-bool onnx_reduce_min(xir_node *at)         { return reduction(at, NULL, "Min", NULL); }
-bool onnx_reduce_prod(xir_node *at)        { return reduction(at, NULL, "Prod", NULL); }
-bool onnx_reduce_l1(xir_node *at)          { return reduction(at, "Abs", "Sum", NULL); }
-bool onnx_reduce_l2(xir_node *at)          { return reduction(at, "*", "Sum", "Sqrt"); }
-bool onnx_reduce_log_sum(xir_node *at)     { return reduction(at, NULL, "Sum", "Log"); }
-bool onnx_reduce_sum_square(xir_node *at)  { return reduction(at, "*", "Sum", NULL); }
+bool onnx_reduce_sum(xir_node *at)         { return reduce(at, NULL, "Sum", NULL); }
+bool onnx_reduce_mean(xir_node *at)        { return reduce(at, NULL, "Mean", NULL); }
+bool onnx_reduce_max(xir_node *at)         { return reduce(at, NULL, "Max", NULL); }
+bool onnx_reduce_min(xir_node *at)         { return reduce(at, NULL, "Min", NULL); }
+bool onnx_reduce_prod(xir_node *at)        { return reduce(at, NULL, "Prod", NULL); }
+bool onnx_reduce_l1(xir_node *at)          { return reduce(at, "Abs", "Sum", NULL); }
+bool onnx_reduce_l2(xir_node *at)          { return reduce(at, "*", "Sum", "Sqrt"); }
+bool onnx_reduce_log_sum(xir_node *at)     { return reduce(at, NULL, "Sum", "Log"); }
+bool onnx_reduce_sum_square(xir_node *at)  { return reduce(at, "*", "Sum", NULL); }
 
 /* log(sum(exp(x - m))) + m, where m is the maximum, so that nothing overflows. An infinite m counts as 0. */
 bool onnx_reduce_log_sum_exp(xir_node *at) {
@@ -157,12 +159,11 @@ static bool stays_typed(xir_node *at, const xir_value *x, const char *reason) {
     return xir_node_unsupported(at, "%s", reason);
 }
 
-/* multiplier = scale / sqrt(var + epsilon), addend = bias - mean * multiplier. */
 bool onnx_batch_normalization(xir_node *at) {
     const double *k[4];
     size_t n[4];
     xir_value *x = xir_node_input(at, 0);
-    size_t rank = v_rank(x), spatial = rank > 3 ? rank - 2 : 1;
+    const size_t rank = v_rank(x);
     if (!onnx_ranked(at, 0, x, 2, SIZE_MAX)) return false;
     if (xir_node_int(at, "training_mode", 0) || at->n_out > 1 ||
         (at->cls->version < 7 && !xir_node_int(at, "is_test", 0))) {
@@ -179,20 +180,8 @@ bool onnx_batch_normalization(xir_node *at) {
         }
     }
     if (rank > 5) return xir_node_unsupported(at, "%zu dims", rank);
-    double *factors = node_take(at, (n[0] + 1) * sizeof *factors), *addends =
-        node_take(at, (n[0] + 1) * sizeof *addends);
-    if (!factors || !addends) return node_no_memory(at);
-    for (size_t i = 0; i < n[0]; i++) {
-        factors[i] = k[0][i] / sqrt(k[3][i] + xir_node_real(at, "epsilon", 1e-5));
-        addends[i] = k[1][i] - k[2][i] * factors[i];
-    }
-    xir_value *variance = xir_node_constant(at, v_element(x), NULL, factors,
-                                            n[0]), *mean = xir_node_constant(at, v_element(x), NULL, addends, n[0]);
-    const xir_set sets[] = { OBJ("variance", variance), OBJ("mean", mean) };
-    if (rank == 2) return xir_node_becomes(at, "BatchNorm1d", INS(x), (xir_sets){ sets, 2 });
-    xir_value *y = xir_node_make(at, BY_RANK(spatial, "BatchNorm1d", "BatchNorm2d", "BatchNorm3d"),
-                                 INS(xir_node_channels_last(at, x)), (xir_sets){ sets, 2 });
-    return xir_node_result(at, 0, xir_node_channels_second(at, y));
+    const channel_statistics s = { n[0], xir_node_real(at, "epsilon", 1e-5), k[0], k[1], k[2], k[3] };
+    return xir_node_result(at, 0, op_of_statistics(at, x, &s));
 }
 
 bool onnx_instance_normalization(xir_node *at) {
@@ -261,8 +250,7 @@ xir_value *onnx_rms_norm(xir_node *at, xir_value *x, xir_value *gamma, const xir
 xir_value *onnx_reciprocal_deviation(xir_node *at, xir_value *x, xir_value *mean, const xir_ints *axes, double eps) {
     xir_value *off = mean ? xir_node_sum(at, x, mean, 1, -1) : x;
     xir_value *variance = xir_node_reduced(at, "Mean", xir_node_product(at, off, off), axes, true);
-    xir_value *more = xir_node_sum(at, variance, xir_node_scalar(at, v_element(x), eps), 1, 1);
-    return xir_node_unary(at, "Reciprocal", xir_node_unary(at, "Sqrt", more));
+    return make_formula(at, "Reciprocal(Sqrt(x + a))", INS(variance), NUMBERS(eps));
 }
 
 /* The axes from the attribute `axis` to the last one. */
@@ -309,10 +297,8 @@ bool onnx_mean_variance_normalization(xir_node *at) {
     for (size_t i = 0; i < axes.n; i++) if (!xir_node_axis(at, "attribute/axes", axes.v[i], v_rank(x),
                                                            &axes.v[i])) return false;
     xir_value *off = xir_node_sum(at, x, xir_node_reduced(at, "Mean", x, &axes, true), 1, -1);
-    xir_value *deviation = xir_node_unary(at, "Sqrt",
-                                          xir_node_reduced(at, "Mean", xir_node_product(at, off, off), &axes, true));
-    return xir_node_result(
-        at, 0, xir_node_quotient(at, off, xir_node_sum(at, deviation, xir_node_scalar(at, v_element(x), 1e-9), 1, 1)));
+    xir_value *variance = xir_node_reduced(at, "Mean", xir_node_product(at, off, off), &axes, true);
+    return xir_node_result(at, 0, make_formula(at, "x / (Sqrt(y) + 1e-9)", INS(off, variance), NULL));
 }
 
 /* A vector of zeros stays one. */

@@ -74,18 +74,8 @@ bool onnx_affine_grid(xir_node *at) {
     const xir_ints sides = { size.v + 2, size.n - 2 };
     const int64_t cells = product_of(&sides, 0, sides.n);
     if (!node_elements_at_most(at, &sides, MOST_CELLS / 4, "the grid")) return false;
-    double *v = node_reals(at, cells * ((int64_t)n + 1));
+    const double *v = grid_places(at, sides.v, n, cells, corners);
     if (!v) return false;
-    for (int64_t i = 0; i < cells; i++) {
-        int64_t rest = i;
-        for (size_t d = 0; d < n; d++) {   /* the last axis first: x, y, z */
-            const int64_t side = size.v[size.n - 1 - d], p = rest % side;
-            rest /= side;
-            v[i * ((int64_t)n + 1) + (int64_t)d] = corners ? 2 * (double)p / (double)(side - 1) - 1
-                                                 : (2 * (double)p + 1) / (double)side - 1;
-        }
-        v[i * ((int64_t)n + 1) + (int64_t)n] = 1;
-    }
     const xir_ints dims = { (int64_t[]){ cells, (int64_t)n + 1 }, 2 };
     xir_value *base = xir_node_constant(at, v_element(theta), &dims, v, (size_t)(cells * ((int64_t)n + 1)));
     xir_value *y = make_matrix_product(at, base, make_swapped(at, theta));

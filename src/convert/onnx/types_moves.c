@@ -363,18 +363,18 @@ bool onnx_shape_resize(xir_node *at, xir_ints *dims) {
     if (!dims_of(at, 0, dims)) return false;
     const bool upsample = xir_str_equal(at->cls->type, XIR_STR("Upsample"));
     const size_t factors = upsample || at->cls->version < 11 ? 1 : 2;
-    const bool some = xir_node_items(at, "axes", &axes), sized = xir_node_has(at, 3);
+    const bool some = xir_node_items(at, "axes", &axes), has_sizes = xir_node_has(at, 3);
     if (!xir_node_real_items(at, "scales", &scales, &n) && xir_node_is_constant(at, factors)) {
         (void)xir_node_reals(at, factors, &scales, &n);
     }
     const bool stretched = !xir_node_is(at, "keep_aspect_ratio_policy", "stretch") &&
                            xir_node_attr(at, "keep_aspect_ratio_policy");
-    const bool known = sized && !stretched && listed_by(at, NULL, 3, &sizes);
+    const bool known = has_sizes && !stretched && listed_by(at, NULL, 3, &sizes);
     for (size_t i = 0, axis; i < (some ? axes.n : dims->n); i++) {
         if (!axis_in(some ? axes.v[i] : (int64_t)i, dims->n, &axis)) return false;
         const double size = i < n ? floor((double)dims->v[axis] * scales[i]) : -1;
-        if (!sized && i < n && scales[i] == 1) continue;
-        if (sized) dims->v[axis] = known && i < sizes.n ? sizes.v[i] : -1;
+        if (!has_sizes && i < n && scales[i] == 1) continue;
+        if (has_sizes) dims->v[axis] = known && i < sizes.n ? sizes.v[i] : -1;
         else dims->v[axis] = dims->v[axis] >= 0 && size >= 0 && size < 0x1p53 ? (int64_t)size : -1;
     }
     return true;

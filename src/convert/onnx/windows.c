@@ -4,6 +4,7 @@
 /* Op types with spatial windows: convolutions and pools. XIR's ops have the channels last, so each is made between two
  * transposes; constant kernels are permuted at once. */
 #include <stdio.h>
+#include "formula/parts.h"
 #include "onnx/rows.h"
 #include "spec/windows.h"
 
@@ -297,17 +298,6 @@ bool onnx_ms_nhwc_max_pool(xir_node *at) {
 
 bool onnx_average_pool(xir_node *at) { return xir_node_result(at, 0, onnx_average(at, xir_node_input(at, 0))); }
 
-/* |x|^p, and the p-th root of a sum of them. */
-static xir_value *powered(xir_node *at, xir_value *x, double p) {
-    if (p == 1) return xir_node_unary(at, "Abs", x);
-    if (p == 2) return xir_node_product(at, x, x);
-    return xir_node_make(at, "Pow", INS(xir_node_unary(at, "Abs", x), xir_node_scalar(at, v_element(x), p)), NO_SETS);
-}
-static xir_value *rooted(xir_node *at, xir_value *x, double p) {
-    if (xir_node_failed(at) || !x || p == 1) return x;
-    if (p == 2) return xir_node_unary(at, "Sqrt", x);
-    return xir_node_make(at, "Pow", INS(x, xir_node_scalar(at, v_element(x), 1 / p)), NO_SETS);
-}
 static bool read_p(xir_node *at, double *p) {
     *p = xir_node_real(at, "p", 2);
     if (*p > 64) return xir_node_unsupported(at, "a p of %g, whose powers are very large or small", *p);
@@ -320,7 +310,7 @@ bool onnx_lp_pool(xir_node *at) {
     windows w, plain;
     double p;
     if (!read_p(at, &p) || !pool_windows(at, x, &w, &plain)) return false;
-    return xir_node_result(at, 0, rooted(at, window_sums(at, powered(at, x, p), &w), p));
+    return xir_node_result(at, 0, make_root(at, window_sums(at, make_powers(at, x, p), &w), p));
 }
 
 static bool global_pool(xir_node *at, const char *cls) {
@@ -338,5 +328,5 @@ bool onnx_global_lp_pool(xir_node *at) {
     if (xir_node_failed(at) || !read_p(at, &p)) return false;
     if (!onnx_ranked(at, 0, x, 3, SIZE_MAX)) return false;
     const xir_ints axes = xir_node_series(at, 2, v_rank(x) - 2);
-    return xir_node_result(at, 0, rooted(at, xir_node_reduced(at, "Sum", powered(at, x, p), &axes, true), p));
+    return xir_node_result(at, 0, make_root(at, xir_node_reduced(at, "Sum", make_powers(at, x, p), &axes, true), p));
 }

@@ -5,6 +5,7 @@
  * that only feed another one become part of it at the end (pnnx_finish). */
 #include <math.h>
 #include <stdio.h>
+#include "formula/simpler.h"
 #include "pnnx/pnnx.h"
 #include "spec/moving.h"
 #include "support/numbers.h"
@@ -87,16 +88,6 @@ static const char *function_of(xir_node *at) {
     return xir_node_unsupported(at, "this form of it"), NULL;
 }
 
-/* Returns true if the op is a requantised sum or product. */
-static bool is_cut(xir_node *at) {
-    const xir_field *f = xir_class_field(at->op->cls, XIR_STR("cut_scale"));
-    xir_str other;
-    uint64_t named = 0;
-    for (size_t i = 0; i < at->op->cls->n_fields; i++)
-        if (&at->op->cls->fields[i] != f) named |= (uint64_t)1 << i;
-    return f && !own_is_default(at->op, named, &other);
-}
-
 /* size(@0), or a list of some of the dims. */
 static bool dims_of(xir_node *at) {
     enum { ROOM = 24 };
@@ -123,7 +114,7 @@ bool pnnx_back_expression(xir_node *at) {
     const char *name = function_of(at);
     if (!text) return node_no_memory(at);
     if (!name) return false;
-    if (is_cut(at)) return xir_node_unsupported(at, "requantisation");
+    if (op_requantises(at)) return xir_node_unsupported(at, "requantisation");
     const bool two = at->n_in == 2;
     const size_t rank = v_rank(xir_op_output(at->op, 0)), other = two ? v_rank(xir_node_input(at, 1)) : 0;
     /* one operand must be a tensor, of the rank of the result */

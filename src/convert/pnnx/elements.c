@@ -5,19 +5,12 @@
 #include <math.h>
 #include <string.h>
 #include "formula/formulas.h"
+#include "formula/text.h"
 #include "pnnx/pnnx.h"
 
 /* ---- activations ------------------------------------------------------------------------------------------------ */
 
-/* x where it is above the threshold, else the value. */
-bool pnnx_threshold(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    const xir_type *element = v_element(x);
-    xir_value *above = xir_node_make(at, "Greater",
-                                     INS(x, xir_node_scalar(at, element, xir_node_real(at, "threshold", 0))), NO_SETS);
-    return xir_node_becomes(at, "Where", INS(x, xir_node_scalar(at, element, xir_node_real(at, "value", 0)), above),
-                            NO_SETS);
-}
+FORMULA(pnnx_threshold, "x > threshold:0 ? x : value:0")
 
 bool pnnx_rrelu(xir_node *at) {
     if (xir_node_bool(at, "training", false)) return xir_node_unsupported(at, "training");
@@ -29,12 +22,10 @@ bool pnnx_rrelu(xir_node *at) {
 bool pnnx_celu(xir_node *at) {
     const double alpha = xir_node_real(at, "alpha", 1);
     if (!(alpha > 0)) return xir_node_unsupported(at, "alpha is %g", alpha);
-    return xir_node_result(at, 0, make_celu(at, xir_node_input(at, 0), alpha));
+    return formula_gives(at, "ELU(x / a) * a", NUMBERS(alpha));
 }
 
-bool pnnx_selu(xir_node *at) {
-    return xir_node_result(at, 0, make_selu(at, xir_node_input(at, 0), 1.6732632423543772, 1.0507009873554805));
-}
+FORMULA(pnnx_selu, "ELU(x, alpha=1.6732632423543772) * 1.0507009873554805")
 
 bool pnnx_gelu(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
@@ -110,16 +101,13 @@ bool pnnx_bits(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (f == PNNX_NOT) {
         if (xir_type_kind_of(v_element(x)) == XIR_TYPE_BOOL) return xir_node_becomes(at, "Not", INS(x), NO_SETS);
-        return xir_node_result(at, 0, make_affine(at, xir_node_unary(at, "Neg", x), 1, -1));   /* two's complement */
+        return formula_gives(at, "-x - 1", NULL);   /* two's complement */
     }
     xir_value *y = other_side(at, 1, "other", x);
     if (!pnnx_promote(at, &x, &y)) return false;
-    if (f == PNNX_LEFT || f == PNNX_RIGHT) {
-        xir_value *power = xir_node_make(at, "Pow", INS(xir_node_scalar(at, v_element(x), 2), y), NO_SETS);
-        if (f == PNNX_LEFT) return xir_node_result(at, 0, xir_node_product(at, x, power));
-        return xir_node_becomes(at, "Div", INS(x, power), SETS(WORD("rounding_mode", XIR_STR("FLOOR"))));
-    }
-    return xir_node_result(at, 0, pnnx_make_bits(at, f, x, y));
+    const char *shift = f == PNNX_LEFT ? "x * Pow(like(2), y)" : f == PNNX_RIGHT
+        ? "Div(x, Pow(like(2), y), rounding_mode='FLOOR')" : NULL;
+    return xir_node_result(at, 0, shift ? make_formula(at, shift, INS(x, y), NULL) : pnnx_make_bits(at, f, x, y));
 }
 
 bool pnnx_clamp(xir_node *at) {
@@ -140,7 +128,7 @@ bool pnnx_logit(xir_node *at) {
     const double eps = xir_node_real(at, "eps", 0);
     if (!pnnx_is_none(at, "eps"))
         x = xir_node_make(at, "ClampScalar", INS(x), SETS(REAL("min", eps), REAL("max", 1 - eps)));
-    return xir_node_result(at, 0, xir_node_unary(at, "Log", xir_node_quotient(at, x, make_affine(at, x, -1, 1))));
+    return xir_node_result(at, 0, make_formula(at, "Log(x / (x * -1 + 1))", INS(x), NULL));
 }
 
 bool pnnx_to(xir_node *at) {

@@ -8,6 +8,7 @@
 #include "number.h"
 #include "node/lists.h"
 #include "formula/parts.h"
+#include "formula/text.h"
 #include "pnnx/pnnx.h"
 
 /* An operand: a tensor, or a number of Python. A tensor of rank 0 may be such a number, too: then its integers and
@@ -218,32 +219,21 @@ static xir_value *make_binary(xir_node *at, binary_kind kind, xir_value *a, xir_
     case MUL: return xir_node_product(at, a, b);
     case DIV: return xir_node_quotient(at, as_real(at, a, is_python), as_real(at, b, is_python));
     case FLOOR_DIVIDE: return xir_node_make(at, "Div", INS(a, b), SETS(WORD("rounding_mode", XIR_STR("FLOOR"))));
-    case REMAINDER: {   /* of reals: a - floor(a / b) b */
-        if (whole) return xir_node_make(at, "Mod", INS(a, b), NO_SETS);
-        xir_value *times = xir_node_unary(at, "Floor", xir_node_quotient(at, a, b));
-        return xir_node_sum(at, a, xir_node_product(at, times, b), 1, -1);
-    }
+    case REMAINDER: return make_formula(at, whole ? "Mod(x, y)" : "x - Floor(x / y) * y", INS(a, b), NULL);
     case FMOD: return xir_node_make(at, "Mod", INS(a, b), SETS(INT("fmod", 1)));
     case POW: return xir_node_make(at, "Pow", INS(a, b), NO_SETS);
     case ATAN2: return make_atan2(at, as_real(at, a, is_python), as_real(at, b, is_python));
     case MAX: return xir_node_make(at, "Maximum", INS(a, b), NO_SETS);
     case MIN: return xir_node_make(at, "Minimum", INS(a, b), NO_SETS);
-    case LOGADDEXP: {
-        xir_value *most = xir_node_make(at, "Maximum", INS(a, b), NO_SETS);
-        xir_value *x = xir_node_unary(at, "Exp", xir_node_sum(at, a, most, 1, -1));
-        xir_value *y = xir_node_unary(at, "Exp", xir_node_sum(at, b, most, 1, -1));
-        return xir_node_sum(at, xir_node_unary(at, "Log", xir_node_sum(at, x, y, 1, 1)), most, 1, 1);
-    }
+    case LOGADDEXP: return make_formula(at, "m = Maximum(x, y); Log(Exp(x - m) + Exp(y - m)) + m", INS(a, b), NULL);
     case AND: return xir_node_make(at, "And", INS(a, b), NO_SETS);
     case OR:  return xir_node_make(at, "Or", INS(a, b), NO_SETS);
     case XOR: return xir_node_make(at, "Xor", INS(a, b), NO_SETS);
     case LSHIFT:
-    case RSHIFT: {
+    case RSHIFT:
         if (!whole) return xir_node_unsupported(at, "a shift of reals"), NULL;
-        xir_value *power = xir_node_make(at, "Pow", INS(xir_node_scalar(at, v_element(b), 2), b), NO_SETS);
-        if (kind == LSHIFT) return xir_node_product(at, a, power);
-        return xir_node_make(at, "Div", INS(a, power), SETS(WORD("rounding_mode", XIR_STR("FLOOR"))));
-    }
+        return make_formula(at, kind == LSHIFT ? "x * Pow(2, y)" : "Div(x, Pow(2, y), rounding_mode='FLOOR')",
+                            INS(a, b), NULL);
     default: return NULL;
     }
 }

@@ -13,16 +13,10 @@ bool pnnx_triangle(xir_node *at) {
     if (rank < 2) return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected a matrix, found %zu dims", rank);
     if (!xir_node_need_dims(at, x, rank - 2, rank)) return false;
     const xir_ints dims = { (int64_t[]){ v_dim(x, rank - 2), v_dim(x, rank - 1) }, 2 };
-    const int64_t n = product_of(&dims, 0, 2);
     if (!node_elements_at_most(at, &dims, MOST, "the matrix")) return false;
-    const double diagonal = (double)xir_node_int(at, "diagonal", 0);
-    double *stays = node_take(at, ((size_t)n + 1) * sizeof *stays);
-    if (!stays) return node_no_memory(at);
-    for (int64_t i = 0; i < n; i++) {
-        const double off = (double)(i % dims.v[1]) - (double)(i / dims.v[1]);
-        stays[i] = upper ? off >= diagonal : off <= diagonal;
-    }
-    xir_value *mask = xir_node_constant(at, xir_type_bool(xir_node_context(at)), &dims, stays, (size_t)n);
+    const int64_t diagonal = xir_node_int(at, "diagonal", 0);
+    xir_value *mask = make_band(at, xir_type_bool(xir_node_context(at)), &dims, upper ? diagonal : INT64_MIN,
+                                upper ? INT64_MAX : diagonal);
     return mask && xir_node_becomes(at, "Where", INS(x, xir_node_scalar(at, v_element(x), 0), mask), NO_SETS);
 }
 

@@ -27,19 +27,13 @@ static bool split_axis(xir_node *at, xir_value **x, int64_t *axis, int64_t *n) {
     return node_at_most(at, *n, MOST_PARTS, "dim %lld", (long long)*axis);
 }
 
-static xir_ints parts_of(xir_node *at, int64_t n, int64_t size) {
-    xir_ints parts = xir_node_make_ints(at, (size_t)(n ? n / size + (n % size != 0) : 1), size);
-    if (parts.v) parts.v[parts.n - 1] = n - (int64_t)(parts.n - 1) * size;
-    return parts;
-}
-
 bool pnnx_chunk(xir_node *at) {
     xir_value *x;
     int64_t axis, n, chunks = xir_node_int(at, "chunks", 1);
     if (!split_axis(at, &x, &axis, &n)) return false;
     if (chunks < 1) return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/chunks", "chunks: expected at least 1");
     const int64_t size = n / chunks + (n % chunks != 0);
-    const xir_ints parts = parts_of(at, n, size ? size : 1);
+    const xir_ints parts = sizes_of_parts(at, n, size ? size : 1);
     return split_into(at, x, axis, &parts);
 }
 
@@ -51,7 +45,7 @@ bool pnnx_split(xir_node *at) {
     if (!split_axis(at, &x, &axis, &n) || !pnnx_list(at, "split_size_or_sections", 0, &parts)) return false;
     if (a->kind == XIR_ANY_INT) {
         if (parts.v[0] < 1) return xir_node_invalid(at, XIR_E_BOUNDS, NULL, "a size: expected at least 1");
-        parts = parts_of(at, n, parts.v[0]);
+        parts = sizes_of_parts(at, n, parts.v[0]);
     }
     return split_into(at, x, axis, &parts);
 }

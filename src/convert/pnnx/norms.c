@@ -4,7 +4,9 @@
 /* Normalisations. */
 #include <math.h>
 #include "formula/formulas.h"
+#include "formula/text.h"
 #include "pnnx/pnnx.h"
+#include "spec/reduction.h"
 
 enum { INPUT, MEAN, VAR, WEIGHT, BIAS };
 
@@ -50,23 +52,11 @@ bool pnnx_batch_norm(xir_node *at) {
     if (rank < 2 || rank > 5) return xir_node_unsupported(at, "%zu dims", rank);
     for (size_t i = MEAN; i <= BIAS; i++)
         if (xir_node_has(at, i) && !xir_node_is_constant(at, i)) return computed_norm(at, x);
-    const double *mean = numbers(at, MEAN, n, 0), *var = numbers(at, VAR, n, 1), *weight = numbers(at, WEIGHT, n, 1),
-                 *bias = numbers(at, BIAS, n, 0);
-    if (xir_node_failed(at)) return false;
-    const double eps = xir_node_real(at, "eps", 1e-5);
-    double *factors = node_take(at, (n + 1) * sizeof *factors);
-    double *addends = node_take(at, (n + 1) * sizeof *addends);
-    if (!factors || !addends) return node_no_memory(at);
-    for (size_t i = 0; i < n; i++) {
-        factors[i] = weight[i] / sqrt(var[i] + eps);
-        addends[i] = bias[i] - mean[i] * factors[i];
-    }
-    const xir_set sets[] = { OBJ("variance", xir_node_constant(at, v_element(x), NULL, factors, n)),
-                             OBJ("mean", xir_node_constant(at, v_element(x), NULL, addends, n)) };
-    if (rank == 2) return xir_node_becomes(at, "BatchNorm1d", INS(x), (xir_sets){ sets, 2 });
-    xir_value *y = xir_node_make(at, BY_RANK(rank - 2, "BatchNorm1d", "BatchNorm2d", "BatchNorm3d"),
-                                 INS(xir_node_channels_last(at, x)), (xir_sets){ sets, 2 });
-    return xir_node_result(at, 0, y ? xir_node_channels_second(at, y) : NULL);
+    const channel_statistics s = {
+        .n = n, .eps = xir_node_real(at, "eps", 1e-5), .mean = numbers(at, MEAN, n, 0),
+        .variance = numbers(at, VAR, n, 1), .gamma = numbers(at, WEIGHT, n, 1), .beta = numbers(at, BIAS, n, 0),
+    };
+    return xir_node_result(at, 0, op_of_statistics(at, x, &s));
 }
 
 /* An op with gamma and beta, which are constants of the op, or ops after it. */
@@ -152,19 +142,9 @@ bool pnnx_lrn(xir_node *at) {
 
 /* The norm of order p; of order 0 how many elements are not 0. */
 static xir_value *norm_over(xir_node *at, xir_value *x, double p, const xir_ints *axes, bool keep) {
-    if (p == 1) return xir_node_reduced(at, "Sum", xir_node_unary(at, "Abs", x), axes, keep);
-    if (p == 2)
-        return xir_node_unary(at, "Sqrt", xir_node_reduced(at, "Sum", xir_node_product(at, x, x), axes, keep));
     if (isinf(p)) return xir_node_reduced(at, p > 0 ? "Max" : "Min", xir_node_unary(at, "Abs", x), axes, keep);
-    const xir_type *element = v_element(x);
-    if (p == 0) {
-        xir_value *counts = xir_node_make(at, "NotEqual", INS(x, xir_node_scalar(at, element, 0)), NO_SETS);
-        return counts ? xir_node_reduced(at, "Sum", xir_node_cast(at, counts, element), axes, keep) : NULL;
-    }
-    xir_value *power = xir_node_make(at, "Pow", INS(xir_node_unary(at, "Abs", x), xir_node_scalar(at, element, p)),
-                                     NO_SETS);
-    return xir_node_make(at, "Pow", INS(xir_node_reduced(at, "Sum", power, axes, keep),
-                                        xir_node_scalar(at, element, 1 / p)), NO_SETS);
+    if (p == 0) return xir_node_reduced(at, "Sum", make_formula(at, "like(x != 0)", INS(x), NULL), axes, keep);
+    return make_root(at, xir_node_reduced(at, "Sum", make_powers(at, x, p), axes, keep), p);
 }
 
 /* x / max(norm, eps). */
@@ -174,9 +154,7 @@ bool pnnx_normalize(xir_node *at) {
     if (!pnnx_list(at, "dim", 0, &axes)) axes = xir_node_make_ints(at, 1, 1);
     const double p = xir_node_real(at, "p", 2), eps = xir_node_real(at, "eps", 1e-12);
     xir_value *norm = norm_over(at, x, p, &axes, true);
-    xir_value *bound = norm ? xir_node_make(at, "Maximum", INS(norm, xir_node_scalar(at, v_element(x), eps)), NO_SETS)
-                            : NULL;
-    return xir_node_result(at, 0, xir_node_quotient(at, x, bound));
+    return xir_node_result(at, 0, make_formula(at, "x / Maximum(y, a)", INS(x, norm), NUMBERS(eps)));
 }
 
 bool pnnx_pairwise_distance(xir_node *at) {

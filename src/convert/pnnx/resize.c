@@ -226,18 +226,8 @@ bool pnnx_affine_grid(xir_node *at) {
             return false;
     }
     const bool corners = xir_node_bool(at, "align_corners", false);
-    double *places = node_take(at, (size_t)cells * (n + 1) * sizeof *places);
-    if (!places) return node_no_memory(at);
-    for (int64_t i = 0; i < cells; i++) {
-        int64_t rest = i;
-        places[(size_t)i * (n + 1) + n] = 1;
-        for (size_t k = n; k-- > 0;) {
-            const int64_t d = size.v[2 + k], c = rest % d;
-            rest /= d;
-            places[(size_t)i * (n + 1) + (n - 1 - k)] = corners ? d > 1 ? 2.0 * (double)c / (double)(d - 1) - 1 : 0
-                                                                : (2.0 * (double)c + 1) / (double)d - 1;
-        }
-    }
+    const double *places = grid_places(at, size.v + 2, n, cells, corners);
+    if (!places) return false;
     const xir_ints dims = { (int64_t[]){ 1, cells, (int64_t)n + 1 }, 3 };
     xir_value *grid = xir_node_constant(at, v_element(theta), &dims, places, (size_t)cells * (n + 1));
     xir_value *y = make_matrix_product(at, grid, xir_node_transposed(at, theta, swap, 3, NULL));

@@ -123,7 +123,7 @@ static bool XIR_PRINTF(3, 4) keep_newer(xir_node *at, const char *where, const c
     text_vprint(what, sizeof what, format, list);
     va_end(list);
     const char *operators = convert_operators(at->cls->dialect);
-    const long long known = (long long)convert_newest(at->cls->dialect), found = (long long)at->cls->version;
+    const long long known = (long long)DECLARED(at->cls->dialect, newest), found = (long long)at->cls->version;
     if (at->c->checking)
         node_say(at, XIR_NOTE, XIR_OK, where, "%s: versions of the %s are known up to %lld, this graph has %lld", what,
                  operators, known, found);
@@ -145,7 +145,7 @@ static bool attribute_is_sound(xir_node *at, const xir_entry *e) {
         if (at->cls->newer) return keep_newer(at, place_of(e->key).text, "unknown attribute '%.*s'", n, e->key.data);
         const char *list = at->cls->row->attributes;
         /* operators of other domains have no versions, nor do those of some formats: it may be newer than the row */
-        const bool foreign = strict && at->cls->foreign, grows = foreign || convert_grows(at->cls->dialect);
+        const bool foreign = strict && at->cls->foreign, grows = foreign || DECLARED(at->cls->dialect, grows);
         node_say(at, foreign ? XIR_NOTE : strict && !grows ? XIR_ERROR : XIR_WARNING,
                  foreign ? XIR_OK : XIR_E_UNKNOWN, place_of(e->key).text,
                  "unknown attribute '%.*s'%s%.*s%s%s", n, e->key.data,

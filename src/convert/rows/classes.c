@@ -4,7 +4,6 @@
 /* Foreign classes, as their rows describe them. The texts of a row are read once for each class. */
 #include "registry.h"
 #include "rows/row.h"
-#include "sized.h"
 #include "source_tags.h"
 
 /* ---- the texts of a row ----------------------------------------------------------------------------------------- */
@@ -88,6 +87,11 @@ static bool is_built_in(xir_context *ctx, const xir_dialect_decl *d) {
     return false;
 }
 
+static bool is_newer(const convert_class *cls) {
+    const int64_t newest = DECLARED(cls->dialect, newest);
+    return !cls->foreign && newest && cls->version > newest;
+}
+
 const convert_class *conversion_class(conversion *c, const xir_class *cls) {
     const xir_allocator *alloc = context_alloc(c->ctx);
     static const convert_class in_no_dialect;   /* a file may have many such classes */
@@ -124,7 +128,7 @@ const convert_class *conversion_class(conversion *c, const xir_class *cls) {
         row_versions(made->row->attributes, &made->from, &made->until);
     }
     made->version = made->dialect->version ? made->dialect->version(c->net, domain) : 0;
-    made->newer = !made->foreign && convert_newest(dialect) && made->version > convert_newest(dialect);
+    made->newer = is_newer(made);
     return made;
 }
 
@@ -152,6 +156,6 @@ const convert_class *conversion_class_of(conversion *c, const xir_op *op) {
     if (!own) return NULL;
     *own = *cls;
     own->version = version->as.integer;
-    own->newer = !own->foreign && convert_newest(own->dialect) && own->version > convert_newest(own->dialect);
+    own->newer = is_newer(own);
     return own;
 }

@@ -11,7 +11,7 @@
 
 xir_value *foreign_input(xir_node *at, xir_value *v) {
     back_state *b = &at->c->back;
-    const bool plain = !b->to || !convert_needs_constants(b->to);   // ops take Params
+    const bool plain = !b->to || !DECLARED(b->to, constant);   // ops take Params
     if (xir_node_failed(at) || !v || !xir_value_is_params(v) || plain) return v;
     const uint32_t *known = pointer_table_find(&b->constant_of, v);
     if (known) return b->constants[*known];
@@ -150,7 +150,7 @@ static bool fits(xir_node *at, xir_op *op, const convert_class *cls) {
     c->why = why;
     c->checking = true;
     bool sound = made.given && (!cls->n_slots || node_find_inputs(&made)) && node_is_sound(&made) &&
-                 convert_check(cls->dialect, &made);
+                 (!DECLARED(cls->dialect, check) || cls->dialect->check(&made));
     c->why = before;
     c->checking = checking;
     c->prefix = prefix;

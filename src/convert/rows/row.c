@@ -5,7 +5,6 @@
  * list of the context. */
 #include "number.h"
 #include "rows/row.h"
-#include "sized.h"
 
 /* ---- the list --------------------------------------------------------------------------------------------------- */
 
@@ -20,8 +19,8 @@ const xir_convert_row *convert_row_of(xir_context *ctx, const xir_dialect_decl *
     const xir_convert_row *row = xir_convert_find(ctx, key);
     const size_t prefix = strlen(dialect->prefix);
     if (row) return row;
-    const size_t n = convert_spelled(dialect, (xir_str){ key.data + prefix, key.size - prefix }, text + prefix,
-                                     sizeof text - prefix);
+    const xir_str type = { key.data + prefix, key.size - prefix };
+    const size_t n = DECLARED(dialect, spelled) ? dialect->spelled(type, text + prefix, sizeof text - prefix) : 0;
     if (!n || n > sizeof text - prefix) return NULL;
     memcpy(text, dialect->prefix, prefix);
     return xir_convert_find(ctx, (xir_str){ text, prefix + n });

@@ -10,6 +10,12 @@ xir_str map_order(size_t rank) {
     return rank >= 3 && rank <= 5 ? xir_str_of(orders[rank - 3]) : (xir_str){ NULL, 0 };
 }
 
+size_t map_channels(const xir_value *x) {
+    const xir_layout *layout = xir_type_layout(xir_value_type(x));
+    const int64_t axis = layout ? xir_layout_index(layout, 'C') : -1;
+    return axis >= 0 ? (size_t)axis : v_rank(x) - (v_rank(x) > 0);
+}
+
 xir_value *map_input(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     at->order = map_order(v_rank(x));

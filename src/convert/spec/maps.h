@@ -9,6 +9,8 @@
 
 /* The order with channels second: "NCW", "NCHW", "NCDHW"; empty for other ranks. */
 xir_str    map_order(size_t rank);
+/* The axis of the channels, the letter C of its layout; without the letter the last axis. */
+size_t     map_channels(const xir_value *x);
 /* Input 0 in this order, which becomes at->order. NULL after a failure. */
 xir_value *map_input(xir_node *at);
 /* v, whose axes are in at->order (empty: any), with its axes as output i of the op has them. NULL after a failure. */

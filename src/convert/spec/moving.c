@@ -30,6 +30,12 @@ bool op_of_joining(xir_node *at, const char *cls, const char *name, int64_t othe
 
 /* ---- from XIR's op ---------------------------------------------------------------------------------------------- */
 
+xir_ints sizes_of_parts(xir_node *at, int64_t n, int64_t size) {
+    xir_ints parts = xir_node_make_ints(at, (size_t)(n ? n / size + (n % size != 0) : 1), size);
+    if (parts.v) parts.v[parts.n - 1] = n - (int64_t)(parts.n - 1) * size;
+    return parts;
+}
+
 bool joining_of_op(xir_node *at, joining *j) {
     *j = (joining){ .in = node_inputs(at), .stacks = xir_op_is(at->op, xir_stack_class()) };
     return node_axis(at, j->stacks ? "dim" : "axis", 0, v_rank(xir_op_output(at->op, 0)), &j->axis);

@@ -18,6 +18,9 @@ bool order_is_sound(xir_node *at, const char *where, xir_ints *order, size_t ran
  * of the result. */
 bool op_of_joining(xir_node *at, const char *cls, const char *name, int64_t otherwise);
 
+/* Sizes that add up to n: as often as it goes `size`, and the rest. At least one. */
+xir_ints sizes_of_parts(xir_node *at, int64_t n, int64_t size);
+
 /* ---- from XIR's op ---------------------------------------------------------------------------------------------- */
 
 /* All of them are false after a failure. */

@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* Reductions and norms: see reduction.h. */
+#include <math.h>
 #include "spec/reduction.h"
 
 /* The numbers of the attribute `dim`: a list, or one. */
@@ -11,6 +12,23 @@ static bool named_dims(xir_node *at, xir_ints *out) {
     if (own && own->kind == XIR_ANY_INT) *out = xir_node_make_ints(at, 1, own->as.integer);
     else if (own) (void)xir_node_items(at, "dim", out);
     return !xir_node_failed(at);
+}
+
+xir_value *op_of_statistics(xir_node *at, xir_value *x, const channel_statistics *s) {
+    static const char *const classes[] = { "BatchNorm1d", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d" };
+    if (xir_node_failed(at)) return NULL;
+    double *factors = node_reals(at, (int64_t)s->n), *addends = node_reals(at, (int64_t)s->n);
+    if (!factors || !addends) return NULL;
+    for (size_t i = 0; i < s->n; i++) {
+        factors[i] = s->gamma[i] / sqrt(s->variance[i] + s->eps);
+        addends[i] = s->beta[i] - s->mean[i] * factors[i];
+    }
+    const size_t rank = v_rank(x);
+    xir_value *factor = xir_node_constant(at, v_element(x), NULL, factors, s->n),
+              *addend = xir_node_constant(at, v_element(x), NULL, addends, s->n);
+    xir_value *y = xir_node_make(at, classes[rank - 2], INS(rank > 2 ? xir_node_channels_last(at, x) : x),
+                                 SETS(OBJ("variance", factor), OBJ("mean", addend)));
+    return rank > 2 && y ? xir_node_channels_second(at, y) : y;
 }
 
 bool reduction_of_op(xir_node *at, const xir_value *x, reduction *out) {

@@ -7,6 +7,20 @@
 
 #include "node/helpers.h"
 
+/* ---- to XIR's op ------------------------------------------------------------------------------------------------ */
+
+/* Constant statistics of n channels. */
+typedef struct channel_statistics {
+    size_t        n;
+    double        eps;
+    const double *gamma, *beta, *mean, *variance;
+} channel_statistics;
+/* The BatchNorm of x, of 2 to 5 dims, whose channels come second: (x - mean) / sqrt(variance + eps) * gamma + beta.
+ * NULL after a failure. */
+xir_value *op_of_statistics(xir_node *at, xir_value *x, const channel_statistics *s);
+
+/* ---- from XIR's op ---------------------------------------------------------------------------------------------- */
+
 /* Sum, Prod, Mean, Max, Min, Argmax, Argmin. */
 typedef struct reduction {
     const char *cls;       /* its class, for xir_node_reduced                              */

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <xir/array.h>
 #include "formula/simpler.h"
+#include "formula/text.h"
+#include "spec/maps.h"
 #include "tsm/tsm.h"
 
 /* ---- elements --------------------------------------------------------------------------------------------------- */
@@ -76,12 +78,8 @@ bool tsm_back_softplus(xir_node *at) {
     const double threshold = xir_node_real(at, "threshold", 20);
     if (xir_node_real(at, "beta", 1) != 1 || threshold < 17) return xir_node_unsupported(at, "another curve");
     xir_value *x = xir_node_input(at, 0);
-    if (tsm_is_class(at, "Mish"))
-        return xir_node_result(at, 0, xir_node_product(at, x, xir_node_unary(at, "Tanh",
-                                                                             xir_node_unary(at, "Softplus", x))));
-    if (tsm_is_class(at, "LogSigmoid"))
-        return xir_node_result(at, 0, xir_node_unary(at, "Neg", xir_node_unary(at, "Softplus",
-                                                                               xir_node_unary(at, "Neg", x))));
+    if (tsm_is_class(at, "Mish")) return formula_gives(at, "x * Tanh(Softplus(x))", NULL);
+    if (tsm_is_class(at, "LogSigmoid")) return formula_gives(at, "-Softplus(-x)", NULL);
     if (x && !xir_type_equal(v_element(x), xir_type_float(xir_node_context(at), XIR_FLOAT_FP32)))
         return xir_node_unsupported(at, "other elements than reals of 32 bits, of which TenniS computes the first alone");
     return x && tsm_gives(at, "tsm::softplus", INS(x), NO_SETS);
@@ -146,9 +144,7 @@ bool tsm_back_prelu(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *slope = xir_node_attr_params(at, "alpha");
     if (!x || !slope || v_rank(x) < 1) return false;
     slope = xir_node_cast(at, make_shaped(at, slope, (int64_t[]){ -1 }, 1), v_element(x));
-    const xir_layout *layout = xir_type_layout(xir_value_type(x));
-    size_t axis = v_rank(x) - 1;
-    for (size_t i = 0; layout && i < xir_layout_rank(layout); i++) if (xir_layout_axis(layout, i) == 'C') axis = i;
+    const size_t axis = map_channels(x);
     if (v_dim(slope, 0) == 1 && v_dim(x, axis) > 1) {
         const xir_ints dims = { (int64_t[]){ v_dim(x, axis) }, 1 };
         slope = xir_node_make(at, "Expand", INS(slope), SETS(LIST("sizes", &dims)));

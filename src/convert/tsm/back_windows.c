@@ -139,10 +139,7 @@ bool tsm_back_batch_norm(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *factor = xir_node_attr_params(at, "variance"),
               *addend = xir_node_attr_params(at, "mean");
     if (!x || !factor || !addend) return false;
-    const xir_layout *layout = xir_type_layout(xir_value_type(x));
-    size_t axis = v_rank(x) - 1;
-    for (size_t i = 0; layout && i < xir_layout_rank(layout); i++) if (xir_layout_axis(layout, i) == 'C') axis = i;
-    return row_becomes(at, INS(x, factor, addend), SETS(INT("dim", (int64_t)axis)));
+    return row_becomes(at, INS(x, factor, addend), SETS(INT("dim", (int64_t)map_channels(x))));
 }
 
 /* TSM has half cells, and interpolates linearly or takes the nearest. */

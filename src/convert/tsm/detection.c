@@ -4,6 +4,7 @@
 /* Operators of detectors, as TenniS computes them. */
 #include <math.h>
 #include <stdio.h>
+#include "formula/text.h"
 #include "tsm/tsm.h"
 
 /* ---- boxes ------------------------------------------------------------------------------------------------------ */
@@ -197,24 +198,17 @@ bool tsm_yolo(xir_node *at) {
  * samples] */
 static xir_value *side_places(xir_node *at, xir_value *start, xir_value *end, int64_t bins, int64_t per) {
     if (xir_node_failed(at) || !start || !end) return NULL;
-    const xir_type *e = v_element(start);
     double *t = node_take(at, (size_t)(bins * per) * sizeof *t);
     if (!t) return node_no_memory(at), NULL;
     for (int64_t i = 0; i < bins * per; i++)
         t[i] = ((double)(i / per) + ((double)(i % per) + 0.5) / (double)per) / (double)bins;
-    xir_value *size = xir_node_make(at, "Maximum", INS(xir_node_sum(at, end, start, 1, -1), xir_node_scalar(at, e, 1)),
-                                    NO_SETS);
-    xir_value *more = xir_node_product(at, size, xir_node_constant(at, e, NULL, t, (size_t)(bins * per)));
-    return xir_node_sum(at, start, more, 1, 1);
+    xir_value *parts = xir_node_constant(at, v_element(start), NULL, t, (size_t)(bins * per));
+    return make_formula(at, "m = Maximum(y - x, 1) * z; x + m", INS(start, end, parts), NULL);
 }
 
 /* 1 where -1 <= x <= n, else 0. */
 static xir_value *inside(xir_node *at, xir_value *x, int64_t n) {
-    const xir_type *e = v_element(x);
-    xir_value *from = xir_node_make(at, "GreaterEqual", INS(x, xir_node_scalar(at, e, -1)), NO_SETS);
-    xir_value *to = xir_node_make(at, "LessEqual", INS(x, xir_node_scalar(at, e, (double)n)), NO_SETS);
-    xir_value *both = xir_node_make(at, "And", INS(from, to), NO_SETS);
-    return both ? xir_node_cast(at, both, e) : NULL;
+    return make_formula(at, "like(And(x >= -1, x <= a))", INS(x), NUMBERS((double)n));
 }
 
 /* Means of linear samples in pool_h * pool_w bins of regions [batch, x1, y1, x2, y2]; 0 for a negative batch. */
@@ -242,10 +236,9 @@ bool tsm_roi_align(xir_node *at) {
     xir_value *mask = xir_node_product(at, make_shaped(at, inside(at, py, h), (int64_t[]){ n, high, 1, 1 }, 4),
                                        make_shaped(at, inside(at, px, w), (int64_t[]){ n, 1, wide, 1 }, 4));
     xir_value *batch = tsm_index(at, make_shaped(at, side[0], &n, 1));
-    xir_value *valid = batch ? xir_node_make(at, "GreaterEqual",
-                                             INS(batch, xir_node_scalar(at, v_element(batch), 0)), NO_SETS) : NULL;
+    xir_value *valid = make_formula(at, "x >= 0", INS(batch), NULL);
     mask = xir_node_product(at, mask, make_shaped(at, xir_node_cast(at, valid, e), (int64_t[]){ n, 1, 1, 1 }, 4));
-    batch = xir_node_make(at, "Maximum", INS(batch, xir_node_scalar(at, v_element(batch), 0)), NO_SETS);
+    batch = make_formula(at, "Maximum(x, 0)", INS(batch), NULL);
     const xir_ints to = { (int64_t[]){ n, high, wide }, 3 };
     xir_value *grid[2] = { make_shaped(at, make_affine(at, px, 2. / (double)w, 1. / (double)w - 1),
                                        (int64_t[]){ n, 1, wide }, 3),

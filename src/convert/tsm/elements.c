@@ -4,6 +4,7 @@
 /* Operators that compute each element by itself, and element types. */
 #include <math.h>
 #include "formula/formulas.h"
+#include "formula/text.h"
 #include "tsm/tsm.h"
 
 /* ---- element types ---------------------------------------------------------------------------------------------- */
@@ -91,13 +92,10 @@ bool tsm_function(xir_node *at) {
 
 bool tsm_rsqrt(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    return give_as(at, xir_node_unary(at, "Reciprocal", xir_node_unary(at, "Sqrt", as_real(at, x))), x);
+    return give_as(at, make_formula(at, "Reciprocal(Sqrt(x))", INS(as_real(at, x)), NULL), x);
 }
 
-bool tsm_square(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    return xir_node_result(at, 0, xir_node_product(at, x, x));
-}
+FORMULA(tsm_square, "x * x")
 
 bool tsm_pow(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *base = as_real(at, x);

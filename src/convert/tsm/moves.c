@@ -222,12 +222,7 @@ bool tsm_chunk(xir_node *at) {
     if (n < chunks)
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/chunks", "chunks: expected at most %lld, found %lld",
                                 (long long)n, (long long)chunks);
-    xir_ints sizes = xir_node_make_ints(at, (size_t)chunks, size);
-    for (size_t i = 0, used = 0; i < sizes.n; i++, used += (size_t)size)
-        if ((int64_t)used + size > n) {
-            sizes.v[i] = n - (int64_t)used, sizes.n = i + (n > (int64_t)used);
-            break;
-        }
+    const xir_ints sizes = sizes_of_parts(at, n, size);
     return sizes.v && give_parts(at, x, axis, &sizes);
 }
 

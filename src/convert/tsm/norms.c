@@ -4,6 +4,7 @@
 /* Sums along dims, normalisations, and orders. */
 #include <math.h>
 #include <stdio.h>
+#include "formula/text.h"
 #include "tsm/tsm.h"
 
 /* ---- numbers of channels ---------------------------------------------------------------------------------------- */
@@ -100,9 +101,7 @@ bool tsm_norm_image(xir_node *at) {
     } else {
         if (!xir_node_need_dims(at, x, 1, SIZE_MAX)) return false;
         const double n = (double)product_of(&dims, 1, rank);
-        deviation = deviation ? xir_node_make(at, "Maximum", INS(deviation,
-                                                                 xir_node_scalar(at, v_element(x), 1 / sqrt(n))),
-                                              NO_SETS) : NULL;
+        deviation = make_formula(at, "Maximum(x, a)", INS(deviation), NUMBERS(1 / sqrt(n)));
     }
     return xir_node_result(at, 0, xir_node_quotient(at, d, deviation));
 }

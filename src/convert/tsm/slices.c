@@ -3,6 +3,7 @@
 
 /* Parts of tensors, and tensors with a border. */
 #include <stdio.h>
+#include "formula/text.h"
 #include "spec/slicing.h"
 #include "tsm/tsm.h"
 
@@ -78,13 +79,8 @@ static xir_value *picked(xir_node *at, xir_value *x, size_t k, xir_value *begin,
 static xir_value *for_axis(xir_node *at, xir_value *list, xir_value *axes, size_t rank, size_t k,
                            xir_value *otherwise) {
     const xir_ints all = { (int64_t[]){ 0 }, 1 };
-    const xir_type *whole = xir_type_sint(xir_node_context(at), 64);
-    xir_value *own = xir_node_make(at, "Equal", INS(axes, xir_node_scalar(at, whole, (double)k)), NO_SETS);
-    xir_value *back = xir_node_make(at, "Equal", INS(axes, xir_node_scalar(at, whole, (double)k - (double)rank)),
-                                    NO_SETS);
-    own = xir_node_make(at, "Or", INS(own, back), NO_SETS);
-    xir_value *more = xir_node_make(at, "Where", INS(xir_node_sum(at, list, otherwise, 1, -1),
-                                                     xir_node_scalar(at, whole, 0), own), NO_SETS);
+    xir_value *more = make_formula(at, "Or(x == a, x == b) ? y - z : 0", INS(axes, list, otherwise),
+                                   NUMBERS((double)k, (double)k - (double)rank));
     return xir_node_sum(at, xir_node_reduced(at, "Sum", more, &all, true), otherwise, 1, 1);
 }
 

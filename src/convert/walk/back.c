@@ -215,8 +215,9 @@ static bool is_plain(xir_node *at) {
 /* Converts the rest by the hook of the dialect. False: the op stays, with the first reason, or memory is out. Without
  * a reason so far, `otherwise` is one (NULL: that the format has no operation). */
 static bool run_rest(conversion *c, const convert_class *cls, xir_node *at, char reason[300], const char *otherwise) {
+    const xir_dialect_decl *to = c->back.to;
     xir_convert_fn *rest;
-    for (size_t i = 0; (rest = convert_rest(c->back.to, at, i)) && at->fate != NODE_NO_MEMORY; i++)
+    for (size_t i = 0; DECLARED(to, rest) && (rest = to->rest(at, i)) && at->fate != NODE_NO_MEMORY; i++)
         if (attempt(at, cls, rest, NULL, reason)) return true;
     if (at->fate == NODE_NO_MEMORY) return false;
     at->fate = NODE_STAYS;
@@ -234,7 +235,7 @@ static bool run(conversion *c, xir_op *op, unsigned depth, xir_node *at) {
     at->depth = depth;
     if (depth) at->n_out = xir_op_output_count(op);   /* of a product, nothing may use them yet */
     if (!cls || !at->given) return at->fate = NODE_NO_MEMORY, false;
-    xir_convert_fn *instead = convert_instead(c->back.to, at);
+    xir_convert_fn *instead = DECLARED(c->back.to, instead) ? c->back.to->instead(at) : NULL;
     if (instead) return attempt(at, cls, instead, NULL, reason);
     if (!is_plain(at)) {
         char otherwise[300];
@@ -269,7 +270,7 @@ static bool run(conversion *c, xir_op *op, unsigned depth, xir_node *at) {
  * too. A kind that the format has no constants of remains: then the file can't be written. */
 static bool take_constants(conversion *c, xir_op *op) {
     const convert_class *cls = conversion_class(c, op->cls);
-    if (!convert_needs_constants(c->back.to)) return true;
+    if (!DECLARED(c->back.to, constant)) return true;
     xir_node at;
     for (size_t i = 0; cls && i < xir_op_input_count(op); i++) {
         xir_value *v = xir_op_input(op, (int64_t)i);
@@ -365,7 +366,7 @@ xir_status back_finish(conversion *c) {
     for (size_t i = c->back.n_constants; i-- > 0;) drop(c->back.constants[i]);
     if (c->changed) drop_older(c);
     if (!lost_note_names(c->back.lost)) return XIR_E_MEMORY;
-    const xir_status status = convert_finish(c->back.to, c->net, &finished);
+    const xir_status status = DECLARED(c->back.to, finish) ? c->back.to->finish(c->net, &finished) : XIR_OK;
     c->changed += finished;
     if (!status && c->bytes.windows)
         xir_diags_add(c->why, XIR_NOTE, XIR_OK, XIR_STR(""), "%swindows become constants of places, which take %" PRIu64

@@ -32,7 +32,7 @@ static void mark_faulty(void *user, xir_severity severity, xir_str path) {
 
 /* The format's own check: adds its findings, and marks the ops with errors, also those that are only counted. */
 static xir_status check_file(conversion *c, const xir_network *net) {
-    if (!convert_checks_file(c->dialect)) return XIR_OK;
+    if (!DECLARED(c->dialect, check_file)) return XIR_OK;
     xir_diags *own = c->why ? NULL : xir_diags_new(c->ctx), *found = c->why ? c->why : own;
     c->n_faulty = xir_network_op_count(net);
     c->faulty = arena_take(&c->scratch, c->n_faulty + 1);
@@ -42,7 +42,7 @@ static xir_status check_file(conversion *c, const xir_network *net) {
     }
     memset(c->faulty, 0, c->n_faulty + 1);
     diags_watch(found, mark_faulty, c);
-    const xir_status status = convert_check_file(c->dialect, net, found);
+    const xir_status status = c->dialect->check_file(net, found);
     diags_watch(found, NULL, NULL);
     xir_diags_free(own);
     c->status = status;

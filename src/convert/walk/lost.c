@@ -269,8 +269,8 @@ static bool number_values(comparing *c) {
 }
 
 static bool compare(lost *l, name_list *list) {
-    comparing c = { .l = l, .list = list, .numbered = convert_numbered(l->c->back.to),
-                    .lacks = convert_lacks(l->c->back.to), .meets = true };
+    comparing c = { .l = l, .list = list, .numbered = DECLARED(l->c->back.to, numbered),
+                    .lacks = DECLARED(l->c->back.to, lacks), .meets = true };
     bool ok = true;
     c.numbers = list->is_open || c.numbered;
     pointer_table_init(&c.values, alloc_of(l));
@@ -340,7 +340,7 @@ static void say_ends(sentence *s, const lost *l) {
 /* A file that has no types has none of any input. */
 static void say_untyped(sentence *s, const lost *l) {
     size_t n = 0;
-    if (!(convert_lacks(l->c->back.to) & XIR_LACKS_INPUT_TYPES)) return;
+    if (!(DECLARED(l->c->back.to, lacks) & XIR_LACKS_INPUT_TYPES)) return;
     for (size_t i = 0; i < l->n_inputs; i++) n += l->ends[i].element != NULL;
     if (n) say(s, "%s%zu input%s without a type, which --input-shape gives", s->size ? "; " : "", n, n == 1 ? "" : "s");
 }

@@ -39,7 +39,7 @@ static xir_status report_cycle(conversion *c, const step *stack, size_t from, si
     snprintf(path, sizeof path, "%.50s%lld", convert_nodes(c->dialect),
              (long long)convert_number(c->dialect, stack[from].op));
     c->cyclic = true;
-    if (c->checking && convert_checks_file(c->dialect)) return XIR_OK;   /* its own check has found it */
+    if (c->checking && DECLARED(c->dialect, check_file)) return XIR_OK;   /* its own check has found it */
     if (!c->status) c->status = XIR_E_INVALID;
     xir_diags_add(c->why, XIR_ERROR, XIR_E_INVALID, xir_str_of(path),
                   "%sthe graph has a cycle: %s", c->prefix, text);

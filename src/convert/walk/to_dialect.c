@@ -51,14 +51,14 @@ static xir_status open_calls(xir_pass *at, const conversion *c) {
 }
 
 static xir_status run(xir_pass *at, conversion *c) {
-    const bool keeps = convert_has_calls(c->back.to);
-    xir_status status = keeps ? XIR_OK : open_calls(at, c);
-    if (status) return status;
-    status = lost_begin(c->back.lost, c) ? convert_begin_back(c->back.to, at) : diag_memory(at->why);
-    if (!status && keeps) status = convert_calls(c->back.to, at);
+    const xir_dialect_decl *to = c->back.to;
+    xir_status status = DECLARED(to, calls) ? XIR_OK : open_calls(at, c);
+    if (!status && !lost_begin(c->back.lost, c)) status = diag_memory(at->why);
+    if (!status && DECLARED(to, begin_back)) status = to->begin_back(at);
+    if (!status && DECLARED(to, calls)) status = to->calls(at);
     if (!status) status = back_begin(c) ? conversion_run(c) : diag_memory(at->why);
-    if (status || !is_all_of(c->net, c->back.to)) return status;
-    status = convert_end_back(c->back.to, at);
+    if (status || !is_all_of(c->net, to)) return status;
+    if (DECLARED(to, end_back)) status = to->end_back(at);
     return status ? status : lost_report(c->back.lost, at);
 }
 
@@ -87,7 +87,7 @@ xir_status xir_dialect_pass_run(xir_pass *at) {
 /* ---- bodies of calls -------------------------------------------------------------------------------------------- */
 
 static xir_status run_before_back(const xir_dialect_decl *to, xir_network *body, xir_diags *why) {
-    const char *before = convert_before_back(to);
+    const char *before = DECLARED(to, before_back);
     if (!before) return XIR_OK;
     xir_pipeline *p = xir_pipeline_parse(body->ctx, xir_str_of(before), why);
     const xir_status status = p ? xir_pipeline_run(p, body, NULL, NULL, why) : XIR_E_MEMORY;
@@ -138,8 +138,8 @@ size_t xir_pipeline_to(xir_context *ctx, const char *format, char *out, size_t s
     char prefix[64];
     const int n = snprintf(prefix, sizeof prefix, "%s::-", operators_of(ctx, format));   /* any class */
     const xir_dialect_decl *d = n > 0 && n < (int)sizeof prefix ? xir_dialect_find(ctx, xir_str_of(prefix)) : NULL;
-    const xir_pass_decl *back = d ? convert_back(d) : NULL;
-    const char *before = back ? convert_before_back(d) : NULL;
+    const xir_pass_decl *back = DECLARED(d, back);
+    const char *before = back ? DECLARED(d, before_back) : NULL;
     return (size_t)snprintf(out, size, "%s%s%s%s%s", xir_default_pipeline(), before ? "," : "", before ? before : "",
                             back ? "," : "", back ? back->name : "");
 }

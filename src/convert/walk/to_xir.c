@@ -40,7 +40,8 @@ static xir_status prepare(xir_network *net, bool *prepared) {
     const xir_op *op = xir_network_first(net);
     *prepared = false;
     while (op && !xir_class_is_dialect(xir_op_class(op))) op = xir_op_next(op);
-    return op ? convert_prepare(dialect_of_class(xir_op_class(op)), net, prepared) : XIR_OK;
+    const xir_dialect_decl *d = op ? dialect_of_class(xir_op_class(op)) : NULL;
+    return DECLARED(d, prepare) ? d->prepare(net, prepared) : XIR_OK;
 }
 
 xir_status xir_dialect_add_inputs(xir_network *net) {

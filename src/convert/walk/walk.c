@@ -70,7 +70,7 @@ static void unknown_op(xir_node *at) {
         node_say(at, XIR_NOTE, XIR_OK, NULL,
                  "%.*s is unknown: it was not checked; versions of the %s are known up to %lld, "
                  "this graph has %lld", n, key.data + prefix, convert_operators(at->cls->dialect),
-                 (long long)convert_newest(at->cls->dialect), (long long)at->cls->version);
+                 (long long)DECLARED(at->cls->dialect, newest), (long long)at->cls->version);
         return;
     }
     if (node_is_silent(at, XIR_ERROR, XIR_E_UNKNOWN)) return;
@@ -90,9 +90,10 @@ static bool is_faulty(const conversion *c, const xir_node *at) {
  * wrong here, if it has one. */
 static inline void look_at(conversion *c, xir_node *at) {
     const convert_class *cls = at->cls;
-    c->mute = c->checking && convert_checks_file(cls->dialect);
+    c->mute = c->checking && DECLARED(cls->dialect, check_file);
     if (c->mute && is_faulty(c, at)) at->fate = NODE_WRONG;
-    else if ((!cls->row || cls->foreign) && (at->function = convert_function(cls->dialect, at))) {}
+    else if ((!cls->row || cls->foreign) && DECLARED(cls->dialect, function) &&
+             (at->function = cls->dialect->function(at))) {}
     else if (xir_node_failed(at)) {}
     else if (!cls->row) unknown_op(at);
     else if (cls->n_slots && !node_find_inputs(at)) at->fate = at->fate == NODE_NO_MEMORY ? at->fate : NODE_WRONG;
@@ -121,7 +122,7 @@ static xir_status run_node(conversion *c, xir_op *op, const convert_class *cls) 
     if (xir_node_failed(&at)) {}
     else if (at.opened) resume(&at);
     else if (at.function) at.function(&at);
-    else if (c->checking && !convert_check(cls->dialect, &at)) at.fate = NODE_WRONG;
+    else if (c->checking && DECLARED(cls->dialect, check) && !cls->dialect->check(&at)) at.fate = NODE_WRONG;
     else if (cls->row->hook) cls->row->hook(&at);
     else row_run(&at);
 
@@ -135,7 +136,7 @@ static xir_status run_node(conversion *c, xir_op *op, const convert_class *cls) 
     node_undo(&at);
     node_discard(&at);
     if (at.fate == NODE_NO_MEMORY) return XIR_E_MEMORY;
-    if (at.fate == NODE_STAYS) convert_types(cls->dialect, &at);
+    if (at.fate == NODE_STAYS && DECLARED(cls->dialect, types)) cls->dialect->types(&at);
     return at.fate == NODE_NO_MEMORY || c->no_memory || !stayed_add(c, &at) ? XIR_E_MEMORY : XIR_OK;
 }
 
@@ -165,12 +166,12 @@ xir_status conversion_run(conversion *c) {
     converted_begin(c);
     xir_status status = conversion_order(c, &sorted);
     c->changed += !sorted && !c->cyclic;
-    const bool by_rows = c->checking && !convert_checks_file(c->dialect);
+    const bool by_rows = c->checking && !DECLARED(c->dialect, check_file);
     if (!status && by_rows) status = conversion_check_values(c, sorted || c->cyclic);
     bool prepared = false;
     if (!status && !defaults_begin(c)) status = XIR_E_MEMORY;
     const xir_value *newest = c->net->all_params;
-    if (!status && !c->back.to) status = convert_prepare(c->dialect, c->net, &prepared);
+    if (!status && !c->back.to && DECLARED(c->dialect, prepare)) status = c->dialect->prepare(c->net, &prepared);
     converted_params(c, newest);
     c->changed += prepared;
     for (xir_op *op = xir_network_first(c->net), *next; op && !status; op = next) {

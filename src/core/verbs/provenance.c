@@ -169,36 +169,31 @@ xir_provenance *xir_provenance_from_tags(xir_network *net, xir_diags *why) {
 typedef struct pairing {
     const xir_provenance *from;
     xir_provenance       *to;
+    origin_walk           walk;      /* up to sources of the first  */
     bool                  differ;
 } pairing;
 
 static bool gives_origin(pairing *c, uint32_t target, uint32_t of) {
-    uint32_t *list;
-    size_t n;
+    u32_list *found = &c->walk.found;
     if (!of) return true;
-    const xir_status status = origin_sources(c->from, of, &list, &n);
-    if (status) return c->to->status = status, false;
-    for (size_t i = 0; i < n; i++) list[i]++;   /* sources have the origins from 1 on */
-    origin_absorb(c->to, target, list, n);
-    mem_free(c->from->alloc, list, n * sizeof *list);
+    if (!provenance_keep(c->to, origin_walk_sources(&c->walk, of))) return false;
+    for (size_t i = 0; i < found->n; i++) found->items[i]++;   /* sources have the origins from 1 on */
+    origin_absorb(c->to, target, found->items, found->n);
     return !c->to->status;
 }
 
 static bool gives_value(pairing *c, const xir_value *from, const xir_value *to) {
     size_t n;
-    int64_t *ids;
     uint32_t all = 0;
     const uint32_t of = value_origin_of(c->from, from);
     if (!of || pointer_table_find(&c->to->value_at, to)) return true;
-    xir_status status = value_origin_ids(c->from, of, &ids, &n);
-    for (size_t i = 0; i < n && !status; i++) {
+    const int64_t *ids = value_walk_ids(&c->walk, of, &n);
+    if (!provenance_keep(c->to, ids)) return false;
+    for (size_t i = 0; i < n && !c->to->status; i++) {
         const uint32_t one = value_source_add(c->to, ids[i], 0);
         all = !all || !one ? one : value_origin_add(c->to, (value_origin){ all, one });
-        status = c->to->status;
     }
-    if (!status && all) provenance_keep(c->to, pointer_table_add(&c->to->value_at, to, all));
-    mem_free(c->from->alloc, ids, n * sizeof *ids);
-    if (status) c->to->status = status;
+    if (!c->to->status && all) provenance_keep(c->to, pointer_table_add(&c->to->value_at, to, all));
     return !c->to->status;
 }
 
@@ -237,13 +232,14 @@ xir_provenance *xir_provenance_clone(const xir_provenance *from, xir_network *co
     }
     xir_provenance *p = make(copy, why);
     if (!p) return NULL;
-    pairing c = { .from = from, .to = p, .differ = copy->ctx != from->net->ctx };
+    pairing c = { .from = from, .to = p, .walk.p = from, .differ = copy->ctx != from->net->ctx };
     for (size_t i = 0; i < from->n_sources && !p->status && !c.differ; i++) {
         if (add_source_of(p, &from->sources[i])) origin_add(p, ORIGIN_NONE, 0, 0);
     }
     const xir_op *op = from->net->first, *of = copy->first;
     for (; op && of && !p->status && !c.differ; op = op->next, of = of->next) pair_ops(&c, op, of);
     c.differ |= !p->status && (op || of);
+    origin_walk_free(&c.walk);
     if (!c.differ) return attach(p, why);
     diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the network is not a copy of the one that is recorded");
     free_recorder(p);

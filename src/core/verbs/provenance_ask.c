@@ -71,7 +71,7 @@ static bool visit_value(origin_walk *w, uint32_t i, size_t *n) {
     return true;
 }
 
-static size_t sort_ids(int64_t *ids, size_t n) {
+size_t ids_in_order(int64_t *ids, size_t n) {
     size_t kept = 0;
     if (n > 1) qsort(ids, n, sizeof *ids, by_id);
     for (size_t i = 0; i < n; i++)
@@ -86,7 +86,7 @@ const int64_t *origin_walk_ids(origin_walk *w, uint32_t of, size_t *n) {
     if (!origin_walk_sources(w, of) ||
         !mem_reserve(w->p->alloc, (void **)&w->ids, &w->id_room, w->found.n + 1, sizeof *w->ids)) return NULL;
     for (size_t i = 0; i < w->found.n; i++) w->ids[i] = w->p->sources[w->found.items[i]].id;
-    *n = sort_ids(w->ids, w->found.n);
+    *n = ids_in_order(w->ids, w->found.n);
     return w->ids;
 }
 
@@ -95,38 +95,8 @@ const int64_t *value_walk_ids(origin_walk *w, uint32_t of, size_t *n) {
     begin(w);
     bool ok = !of || visit(w, of);
     while (ok && w->stack.n) ok = visit_value(w, w->stack.items[--w->stack.n], n);
-    *n = ok ? sort_ids(w->ids, *n) : 0;
+    *n = ok ? ids_in_order(w->ids, *n) : 0;
     return !ok ? NULL : w->ids ? w->ids : no_ids;
-}
-
-/* A copy of `n` items; NULL with XIR_OK if there is none. */
-static xir_status take(const xir_provenance *p, const void *items, size_t n, size_t size, void **out) {
-    *out = n ? mem_new(p->alloc, n * size) : NULL;
-    if (*out) memcpy(*out, items, n * size);
-    return *out || !n ? XIR_OK : XIR_E_MEMORY;
-}
-
-xir_status origin_sources(const xir_provenance *p, uint32_t of, uint32_t **out, size_t *n) {
-    origin_walk w = { .p = p };
-    void *list = NULL;
-    xir_status status = origin_walk_sources(&w, of) ? XIR_OK : XIR_E_MEMORY;
-    *n = status ? 0 : w.found.n;
-    if (!status) status = take(p, w.found.items, *n, sizeof **out, &list);
-    if (status) *n = 0;
-    *out = list;
-    origin_walk_free(&w);
-    return status;
-}
-
-xir_status value_origin_ids(const xir_provenance *p, uint32_t of, int64_t **out, size_t *n) {
-    origin_walk w = { .p = p };
-    void *list = NULL;
-    const int64_t *ids = value_walk_ids(&w, of, n);
-    xir_status status = ids ? take(p, ids, *n, sizeof **out, &list) : XIR_E_MEMORY;
-    if (status) *n = 0;
-    *out = list;
-    origin_walk_free(&w);
-    return status;
 }
 
 /* ---- what ops and values stand for ------------------------------------------------------------------------------ */
@@ -186,60 +156,48 @@ static uint8_t *reached_from(const xir_provenance *p, int64_t source) {
     return reached;
 }
 
-typedef struct found_ops {
+typedef struct found {
     const xir_provenance *p;
     const uint8_t        *reached;
-    xir_op              **out;
+    xir_op              **ops;        /* or Params */
+    xir_value           **params;
     size_t                room, n;
-} found_ops;
+} found;
 
 static bool find_op(void *user, xir_op *op) {
-    found_ops *f = user;
-    if (f->reached[origin_of_op(f->p, op)]) {
-        if (f->n < f->room) f->out[f->n] = op;
-        f->n++;
-    }
+    found *f = user;
+    if (f->reached[origin_of_op(f->p, op)] && f->n++ < f->room) f->ops[f->n - 1] = op;
     return op->cls->plain || op_each_child(op, find_op, user);
 }
 
-xir_status xir_provenance_became(const xir_provenance *p, int64_t source, xir_op **ops, size_t room, size_t *n) {
+static bool find_params(void *user, xir_value *v) {
+    found *f = user;
+    if (f->reached[origin_of_value(f->p, v)] && f->n++ < f->room) f->params[f->n - 1] = v;
+    return true;
+}
+
+/* Finds the ops, or the Params. */
+static xir_status find_all(found *f, int64_t source, bool of_params, size_t *n) {
+    const xir_provenance *p = f->p;
     const xir_status status = check(p, p, p ? p->net : NULL, n);
     if (status) return status;
     uint8_t *reached = reached_from(p, source);
     if (!reached) return XIR_E_MEMORY;
-    found_ops f = { p, reached, ops, room, 0 };
-    for (xir_op *op = p->net->first; op; op = op->next) find_op(&f, op);
-    *n = f.n;
+    f->reached = reached;
+    for (xir_op *op = of_params ? NULL : p->net->first; op; op = op->next) find_op(f, op);
+    if (of_params) net_walk_params(p->net, find_params, f);
+    *n = f->n;
     mem_free(p->alloc, reached, p->n_origins);
     return XIR_OK;
 }
 
-typedef struct found_params {
-    const xir_provenance *p;
-    const uint8_t        *reached;
-    xir_value           **out;
-    size_t                room, n;
-} found_params;
-
-static bool find_params(void *user, xir_value *v) {
-    found_params *f = user;
-    if (!f->reached[origin_of_value(f->p, v)]) return true;
-    if (f->n < f->room) f->out[f->n] = v;
-    f->n++;
-    return true;
+xir_status xir_provenance_became(const xir_provenance *p, int64_t source, xir_op **ops, size_t room, size_t *n) {
+    return find_all(&(found){ .p = p, .ops = ops, .room = room }, source, false, n);
 }
 
 xir_status xir_provenance_became_params(const xir_provenance *p, int64_t source, xir_value **out, size_t room,
                                         size_t *n) {
-    const xir_status status = check(p, p, p ? p->net : NULL, n);
-    if (status) return status;
-    uint8_t *reached = reached_from(p, source);
-    if (!reached) return XIR_E_MEMORY;
-    found_params f = { p, reached, out, room, 0 };
-    net_walk_params(p->net, find_params, &f);
-    *n = f.n;
-    mem_free(p->alloc, reached, p->n_origins);
-    return XIR_OK;
+    return find_all(&(found){ .p = p, .params = out, .room = room }, source, true, n);
 }
 
 /* ---- history ---------------------------------------------------------------------------------------------------- */

@@ -7,14 +7,9 @@
 
 #include "provenance.h"
 
-/* The numbers of the sources of an origin, ascending, and the ids of the source values of a value origin, ascending and
- * each once. The lists have *n items of the recorder's allocator and are the caller's; *out is NULL if there is none or
- * on failure. XIR_E_MEMORY. */
-xir_status origin_sources(const xir_provenance *p, uint32_t origin, uint32_t **out, size_t *n);
-xir_status value_origin_ids(const xir_provenance *p, uint32_t value, int64_t **out, size_t *n);
-
-/* The same for many origins, one after the other: what it allocates is used again. A walk begins as zero but for `p`.
- * The result is valid until the next call. */
+/* The numbers of the sources of an origin, and the ids of those and of the source values of a value origin: ascending,
+ * and ids each once. What a walk allocates is used again for the next origin. It begins as zero but for `p`. A result
+ * is valid until the next call. */
 typedef struct origin_walk {
     const xir_provenance *p;
     pointer_table         seen;
@@ -24,9 +19,12 @@ typedef struct origin_walk {
 } origin_walk;
 void        origin_walk_free(origin_walk *w);
 bool        origin_walk_sources(origin_walk *w, uint32_t origin);   /* into w->found; false without memory */
-/* Their ids, ascending and each once: into w->ids; NULL without memory. */
+/* Ids, in w->ids; NULL without memory. */
 const int64_t *origin_walk_ids(origin_walk *w, uint32_t origin, size_t *n);
 const int64_t *value_walk_ids(origin_walk *w, uint32_t value, size_t *n);
+
+/* Sorts ids, and returns how many there are without those that are there already. */
+size_t ids_in_order(int64_t *ids, size_t n);
 
 /* Parts of making a recorder: a source, whose origin follows; a source value, 0 without memory. */
 bool     source_add(xir_provenance *p, xir_provenance_source source);

@@ -201,12 +201,8 @@ static bool walk(reading *t) {
 
 void tags_to_origins(xir_provenance *p, xir_diags *why) {
     reading t = { .p = p, .why = why, .gathers = true };
-    size_t kept = 0;
     bool ok = walk(&t);
-    if (t.n > 1) qsort(t.ids, t.n, sizeof *t.ids, by_id);
-    for (size_t i = 0; i < t.n; i++)
-        if (!i || t.ids[i] != t.ids[i - 1]) t.ids[kept++] = t.ids[i];
-    t.n = kept;
+    t.n = ids_in_order(t.ids, t.n);
     for (size_t i = 0; i < t.n && ok; i++) {
         const xir_provenance_source one = { .id = t.ids[i], .name = { "", 0 } };
         ok = source_add(p, one) && origin_add(p, ORIGIN_NONE, 0, 0);
