@@ -141,12 +141,13 @@ xir_status keep_conversion(const xir_op *op, xir_infer *at, const xir_type *decl
 
 xir_status op_infer(xir_op *op, infer_mode mode, size_t place, xir_diags *why) {
     xir_infer at;
+    infer_memo memo = { .cls = op->cls, .attrs = op->attrs, .target = op_target(op) };
+    for (uint32_t i = 0; i < op->n_inputs && i < INFER_INPUTS; i++) memo.in[i] = infer_key_of(op_inputs(op)[i].value);
+    const bool known = op->n_inputs <= INFER_INPUTS && infer_recall(op->net, &memo);
+    if (known && op->n_outputs == 1 && op_outputs(op)->type == memo.out) return XIR_OK;   /* nothing has changed */
     infer_start(&at, op->net, op->cls, op->attrs, op_target(op), NULL, op->n_inputs, name_text(op_label(op)), why);
     at.op = op;
     at.place = place;
-    infer_memo memo = { .cls = op->cls, .attrs = op->attrs, .target = op_target(op) };
-    for (uint32_t i = 0; i < op->n_inputs && i < INFER_INPUTS; i++) memo.in[i] = infer_key_of(op_inputs(op)[i].value);
-    bool known = op->n_inputs <= INFER_INPUTS && infer_recall(op->net, &memo);
     xir_status status = XIR_OK;
     if (known) {
         at.out[0] = memo.out;
