@@ -306,7 +306,7 @@ bool finds_same_axes(plan *l, const node *n, uint32_t i) {
     if (!n->row) {
         const xir_type *then =
             n->letters && p->rank > 2 ? type_in_order(l, p->type, op_needs_order(l, n, i, n->in)) : NULL;
-        return !then || letters_agree(now, ORDER_SAME, then);
+        return !then || letters_agree(l, now, ORDER_SAME, then);
     }
     if (!finds_channels(n)) return true;
     axis_order needs = op_needs_order(l, n, i, n->in);

@@ -106,6 +106,14 @@ typedef struct type_facts {
 } type_facts;
 enum { FACTS = 256 };
 
+/* Two layouts, of which the first is in another order: `agree` if they have the same letters then. */
+typedef struct compared_letters {
+    const xir_layout *x, *y;
+    axis_order        by;
+    uint32_t          rank;
+    bool              agree;
+} compared_letters;
+
 typedef struct plan {
     xir_pass            *at;
     xir_network         *net;
@@ -128,6 +136,7 @@ typedef struct plan {
     bool                 again;         /* the plan may make further orders possible                     */
     bool                 letters;       /* letters keep some Transpose: they may be others afterwards    */
     type_facts           facts[FACTS];
+    compared_letters     compared[16];
 } plan;
 
 /* The attribute of an op at a field of its class. */
@@ -190,7 +199,7 @@ const xir_layout *letters_in_order(plan *l, const xir_layout *letters, axis_orde
 const xir_type   *type_in_order(plan *l, const xir_type *type, axis_order by);
 /* Returns true if an op that finds axes by letter, or by position if letters are missing, finds the same axes in both
  * types, the first with its axes in another order. */
-bool letters_agree(const xir_type *a, axis_order by, const xir_type *b);
+bool letters_agree(plan *l, const xir_type *a, axis_order by, const xir_type *b);
 
 /* ---- names.c ----------------------------------------------------------------------------------------------------- */
 

@@ -62,12 +62,9 @@ static void find_axes(const char *letters, size_t rank, uint8_t *axes) {
     }
 }
 
-bool letters_agree(const xir_type *a, axis_order by, const xir_type *b) {
-    const xir_layout *x = xir_type_layout(a), *y = xir_type_layout(b);
+static bool compare_letters(const xir_layout *x, axis_order by, const xir_layout *y, size_t rank) {
     char of_a[MOST_AXES], of_x[MOST_AXES], of_y[MOST_AXES];
     uint8_t axes_x[MOST_AXES], axes_y[MOST_AXES];
-    if ((x == y && by == ORDER_SAME) || !x || !y) return true;
-    const size_t rank = xir_type_rank(a);
     if (layout_letters(x, of_a, MOST_AXES) != rank || layout_letters(y, of_y, MOST_AXES) != rank) return true;
     for (size_t i = 0; i < rank; i++) of_x[i] = of_a[order_at(by, i)];
     if (rank < 3 || rank > 5) {
@@ -80,4 +77,16 @@ bool letters_agree(const xir_type *a, axis_order by, const xir_type *b) {
     find_axes(of_x, rank, axes_x);
     find_axes(of_y, rank, axes_y);
     return memcmp(axes_x, axes_y, rank) == 0;
+}
+
+/* Networks have few pairs of layouts and orders. */
+bool letters_agree(plan *l, const xir_type *a, axis_order by, const xir_type *b) {
+    const xir_layout *x = xir_type_layout(a), *y = xir_type_layout(b);
+    if ((x == y && by == ORDER_SAME) || !x || !y) return true;
+    const size_t rank = xir_type_rank(a);
+    const uint64_t hash = hash_mix((uintptr_t)x ^ by, (uintptr_t)y ^ 0x9E3779B97F4A7C15u);
+    compared_letters *known = &l->compared[hash % (sizeof l->compared / sizeof *l->compared)];
+    if (known->x != x || known->y != y || known->by != by || known->rank != rank)
+        *known = (compared_letters){ x, y, by, (uint32_t)rank, compare_letters(x, by, y, rank) };
+    return known->agree;
 }

@@ -128,11 +128,11 @@ static void make_view(plan *l, node *n) {
     axis_order view = order_then(from->view, own);
     value_node *root = &l->values[from->root];
     /* it only gives letters */
-    if (own == ORDER_SAME && !letters_agree(from->type, ORDER_SAME, op_outputs(op)->type)) return;
+    if (own == ORDER_SAME && !letters_agree(l, from->type, ORDER_SAME, op_outputs(op)->type)) return;
     if (own == ORDER_SAME && must_stay(op, op_inputs(op)[0].value)) return;
     if (view == ORDER_SAME) {
         const xir_value *first = value_at(l, root);
-        if (must_stay(op, first) || !letters_agree(first->type, ORDER_SAME, op_outputs(op)->type)) return;
+        if (must_stay(op, first) || !letters_agree(l, first->type, ORDER_SAME, op_outputs(op)->type)) return;
     }
     value_node *v = &l->values[n->first];
     v->root = from->root;

@@ -30,11 +30,15 @@ static xir_status relayout(xir_pass *at, bool open, bool first, bool *again) {
     return status;
 }
 
-/* Returns true if some op can work in another order, or asks its neighbours to. A plan has a node for every op. */
-static bool can_change(const xir_network *net) {
-    const xir_op *op = xir_network_first(net);
-    while (op && !op->cls->more->layout) op = xir_op_next(op);
-    return op;
+/* Returns true if some op can work in another order, or asks its neighbours to, and if something asks for one: a
+ * Transpose, or the aim. A plan has a node for every op. */
+static bool can_change(const xir_network *net, bool asked) {
+    bool able = false;
+    for (const xir_op *op = net->first; op && !(able && asked); op = op->next) {
+        able |= op->cls->more->layout != NULL;
+        asked |= op->cls->decl == xir_transpose_class();
+    }
+    return able && asked;
 }
 
 /* Reads an option that has two possible values. */
@@ -47,10 +51,11 @@ static xir_status choose(xir_pass *at, const char *option, const char *no, const
 }
 
 static xir_status run(xir_pass *at) {
-    bool open, first, again = can_change(at->net);
+    bool open, first;
     size_t findings = xir_diags_count_of(at->why, XIR_ERROR);
     xir_status status = choose(at, "io", "keep", "nhwc", &open);
     if (!status) status = choose(at, "to", "nhwc", "nchw", &first);
+    bool again = !status && can_change(at->net, open || first);
     for (int i = 0; i < MOST_PLANS && again && !status; i++) status = relayout(at, open, first, &again);
     if (status == XIR_E_MEMORY) return xir_pass_fail(at, status, NULL, "out of memory");
     if (!status || xir_diags_count_of(at->why, XIR_ERROR) > findings) return status;

@@ -81,7 +81,7 @@ static void note_letters(plan *l, const value_node *root, const root_use *use) {
     const port *p = &l->ports[user->port + use->port];
     if (!user->letters || user->row || p->view == ORDER_SAME || p->rank < 3) return;
     root_need *n = need_of(l, root, use_needs(l, root, use));
-    if (n && !letters_agree(value_at(l, root)->type, p->view, p->type)) n->letters = l->letters = true;
+    if (n && !letters_agree(l, value_at(l, root)->type, p->view, p->type)) n->letters = l->letters = true;
 }
 
 bool plan_count(plan *l) {
