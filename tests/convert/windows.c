@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <xir/pass.h>
+#include <xir/serialize.h>
 #include "support/story.h"
 #include "support/ways.h"
 
@@ -56,6 +57,25 @@ static void very_large_maps_stay(void **state) {
                     "a dim that does not fit into 32 bits");
 }
 
+/* No conversion multiplies the dims of a kernel before it has compared them with 32 bits. The op is not valid. */
+static void very_large_kernels_stay(void **state) {
+    (void)state;
+    static const char text[] =
+        "xir 1\n"
+        "%x, %w = Input() : fp32 NHWC [1,4,4,2], fp32 HWIO [4611686018427387903,4294967296,2,3]\n"
+        "%y = Conv2d(%x, %w) {dilation_width=2147483647, dilation_height=2147483647} : fp32 NHWC [1,4,4,3]\n"
+        "Output(%y)\n";
+    for (size_t k = 0; k < WAYS; k++) {
+        xir_network *net = xir_network_read(ctx, text, sizeof text - 1, XIR_STR("k.xir"),
+                                            &XIR_INIT(xir_load_options, .format = "text"), why);
+        assert_non_null(net);
+        xir_diags_clear(why);
+        (void)xir_pass_run(net, ways_back[k], "", NULL, why);
+        if (has_foreign_op(net) || !xir_diags_count(why)) fail_msg("%s: expected a reason, and the op", ways_back[k]);
+        xir_network_free(net);
+    }
+}
+
 static xir_network *way_back(const char *pass, const char *text) {
     xir_network *net = story_net(text);
     assert_int_equal(xir_pass_run(net, pass, "", NULL, why), XIR_OK);
@@ -94,6 +114,7 @@ GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(very_large_windows_stay),
         cmocka_unit_test(very_large_maps_stay),
+        cmocka_unit_test(very_large_kernels_stay),
         cmocka_unit_test(padding_that_no_window_reads_is_even),
     };
     return RUN_GROUP(tests);

@@ -10,7 +10,8 @@
 
 enum { MOST_CELLS = 1 << 22 };   /* of constants and of a dim */
 
-/* n: the weights of cells y at places x, of which z are inside the image; o: how far each is before its place. */
+/* n is the weight of each cell y at each position x; z is true for positions inside the image. o is the position minus
+ * the cell. */
 #define NEAR "o = ClampScalar(x, min=0, max=a) - y; n = 1 - Abs(o); l = like(z); n = ReLU(n) * l"
 
 /* Returns the weight of each of `size` cells at places p, [regions, …, 1]: a sample between two cells counts both, one

@@ -66,9 +66,11 @@ static void make_even(const xir_op *op, windows *w, size_t k) {
     int64_t size = w->size[k];
     if (!size && kernel) size = xir_type_axis_dim(kernel->type, "DHW"[3 - w->n + k], false);
     if (!size && kernel) size = xir_type_axis_dim(kernel->type, 'L', false);
+    /* An op that is not valid, and an unknown or very large kernel, are left as they are. */
+    if (w->input[k] < 0 || size < 1 || is_large(size) || w->before[k] < 0 || w->stride[k] < 1) return;
     const int64_t room = w->input[k] + w->before[k] + w->after[k] - w->dilation[k] * (size - 1) - 1;
     const int64_t even = room - w->after[k] + w->before[k];
-    if (w->input[k] < 0 || size < 1 || w->before[k] < 0 || room < 0 || even < 0) return;
+    if (room < 0 || even < 0) return;
     if (room / w->stride[k] == even / w->stride[k]) w->after[k] = w->before[k];
 }
 

@@ -106,7 +106,7 @@ typedef struct type_facts {
 } type_facts;
 enum { FACTS = 256 };
 
-/* Two layouts, of which the first is in another order: `agree` if they have the same letters then. */
+/* A comparison of two layouts, the first one with reordered axes: `agree` is true if their letters match. */
 typedef struct compared_letters {
     const xir_layout *x, *y;
     axis_order        by;
