@@ -110,12 +110,63 @@ static void padding_that_no_window_reads_is_even(void **state) {
     }
 }
 
+/* Writes the classes of the foreign ops without the dialect, "Conv GlobalAveragePool". */
+static void foreign_ops(const xir_network *net, char *out, size_t room) {
+    size_t n = 0;
+    *out = '\0';
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
+        if (!xir_class_is_opaque(xir_op_class(op))) continue;
+        const xir_str key = xir_class_key(xir_op_class(op));
+        const char *name = memmem(key.data, key.size, "::", 2);
+        n += (size_t)snprintf(out + n, n < room ? room - n : 0, "%s%.*s", n ? " " : "",
+                              (int)(key.data + key.size - name) - 2, name + 2);
+    }
+}
+
+/* The mean of all cells of each channel is a pool of the whole map, which more runtimes have, where the format has the
+ * map as it is: in the order with channels second. Other means are reductions. */
+static void means_of_whole_maps_are_pools(void **state) {
+    (void)state;
+    static const struct { const char *text, *ops[4]; } cases[] = {   /* onnx, pnnx, nnb, tsm */
+        { "x: NCHW 1 2 3 4; y = Mean x [dim=2,3 keepdim=true]; out y",
+          { "GlobalAveragePool", "nn.AdaptiveAvgPool2d", "AveragePooling", "global_pooling2d" } },
+        { "x: NCHW 1 2 3 4; t = Transpose x [dims=0,2,3,1 layout=@layout(NHWC)]; y = Mean t [dim=-2,1 keepdim=true];"
+          "u = Transpose y [dims=0,3,1,2 layout=@layout(NCHW)]; out u",
+          { "GlobalAveragePool", "nn.AdaptiveAvgPool2d", "AveragePooling", "global_pooling2d" } },
+        { "x: NCDHW 1 2 3 4 5; y = Mean x [dim=2,3,4 keepdim=true]; out y",
+          { "GlobalAveragePool", "nn.AdaptiveAvgPool3d", "AveragePooling", "reduce_mean reduce_mean reduce_mean _copy" } },
+        { "x: NCHW -1 2 3 4; y = Mean x [dim=2,3 keepdim=true]; out y",
+          { "GlobalAveragePool", "nn.AdaptiveAvgPool2d" } },
+        { "x: NHWC 1 3 4 2; y = Mean x [dim=1,2 keepdim=true]; out y",
+          { "ReduceMean", "torch.mean", "Sum MulScalar", "reduce_mean reduce_mean _copy" } },
+        { "x: NCHW 1 2 3 4; y = Mean x [dim=2,3]; out y",
+          { "ReduceMean", "torch.mean", "Sum MulScalar", "reduce_mean reduce_mean squeeze" } },
+        { "x: NCHW 1 2 3 4; y = Mean x [dim=1,3 keepdim=true]; out y",
+          { "ReduceMean", "torch.mean", "Sum MulScalar", "reduce_mean reduce_mean _copy" } },
+        { "x: **** 1 2 3 4; y = Mean x [dim=2,3 keepdim=true]; out y",
+          { "ReduceMean", "torch.mean", "Sum MulScalar", "reduce_mean reduce_mean _copy" } },
+    };
+    static const char *const passes[] = { "xir-to-onnx", "xir-to-pnnx", "xir-to-nnb", "xir-to-tsm" };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        for (size_t k = 0; k < COUNT(passes); k++) {
+            char found[200];
+            if (!cases[i].ops[k]) continue;
+            xir_network *net = way_back(passes[k], cases[i].text);
+            foreign_ops(net, found, sizeof found);
+            if (strcmp(found, cases[i].ops[k]) != 0)
+                fail_msg("%s, %s: expected %s, found %s", passes[k], cases[i].text, cases[i].ops[k], found);
+            xir_network_free(net);
+        }
+    }
+}
+
 GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(very_large_windows_stay),
         cmocka_unit_test(very_large_maps_stay),
         cmocka_unit_test(very_large_kernels_stay),
         cmocka_unit_test(padding_that_no_window_reads_is_even),
+        cmocka_unit_test(means_of_whole_maps_are_pools),
     };
     return RUN_GROUP(tests);
 }

@@ -205,6 +205,22 @@ static void a_gather_of_a_run_is_a_slice(void **state) {
 
 /* ---- loops ------------------------------------------------------------------------------------------------------- */
 
+#define TWO_INDICES(a, b) "i: params sint64 = " #a "; j: params sint64 = " #b "; "
+
+static void gathers_of_each_index_are_an_unstack(void **state) {
+    (void)state;
+    BECOMES("x: 2 3 4; " TWO_INDICES(1, 0) "p = Gather x i; s = Sigmoid p; q = Gather x j; out s q",
+            "q, p = Unstack x; s = Sigmoid p; out s q");
+    BECOMES("x: 5 2; " TWO_INDICES(0, -1) "p = Gather x i [axis=1]; q = Gather x j [axis=-1]; out p q",
+            "p, q = Unstack x [dim=1]; out p q");
+    STAYS("x: 3 4; " TWO_INDICES(0, 1) "p = Gather x i; q = Gather x j; out p q");
+    STAYS("x: 2 4; " TWO_INDICES(0, 0) "p = Gather x i; q = Gather x j; out p q");
+    STAYS("x: 2 2; " TWO_INDICES(0, 1) "p = Gather x i; q = Gather x j [axis=1]; out p q");
+    STAYS("x: 2 4; i: params sint64 = 0; p = Gather x i; q = Slice x [begin=1,0 end=2,4 stride=1,1]; out p q");
+    STAYS("x: 2 4; i: params sint64 = 0; j: sint64; p = Gather x i; q = Gather x j; out p q");
+    STAYS("x: 1 4; i: params sint64 = 0; p = Gather x i; out p");
+}
+
 static void an_op_that_reads_itself_stays(void **state) {
     static const char *const stories[] = { "x: 3 4; y = Floor x; out y", "x: 3 4; y = ReLU x; out y" };
     (void)state;
@@ -261,6 +277,29 @@ static void padding_that_no_window_reads_is_left_out(void **state) {
     STAYS("x: NHWC 1 8 8 2; k: HWOI 3 3 4 2; y = ConvTranspose2d x k [stride_height=2 pad_top=1 pad_bottom=1]; out y");
 }
 
+static void an_average_of_the_whole_map_is_a_mean(void **state) {
+    (void)state;
+    BECOMES("x: NHWC 1 3 4 2; y = AvgPool2d x [pool_height=3 pool_width=4 stride_height=2]; out y",
+            "y = Mean x [dim=1,2 keepdim=true]; out y");
+    BECOMES("x: NCHW 2 2 3 4; y = AvgPool2d x [pool_height=3 pool_width=4 count_include_pad=true]; out y",
+            "y = Mean x [dim=2,3 keepdim=true]; out y");
+    BECOMES("x: NLC 1 5 2; y = AvgPool1d x [pool_width=5]; out y", "y = Mean x [dim=1 keepdim=true]; out y");
+    BECOMES("x: NCW 1 2 5; y = AvgPool1d x [pool_width=5]; out y", "y = Mean x [dim=2 keepdim=true]; out y");
+    BECOMES("x: NDHWC 2 2 3 4 2; y = AvgPool3d x [pool_depth=2 pool_height=3 pool_width=4]; out y",
+            "y = Mean x [dim=1,2,3 keepdim=true]; out y");
+}
+
+static void other_averages_stay(void **state) {
+    (void)state;
+    STAYS("x: NHWC 1 3 4 2; y = AvgPool2d x [pool_height=3 pool_width=3]; out y");
+    STAYS("x: NHWC 1 3 4 2; y = AvgPool2d x [pool_height=3 pool_width=4 divisor_override=3]; out y");
+    STAYS("x: NHWC 1 3 4 2; y = AvgPool2d x [pool_height=3 pool_width=4 pad_left=1 pad_right=1]; out y");
+    STAYS("x: NHWC 1 3 4 2; y = AvgPool2d x [pool_height=3 pool_width=5 pad_right=1]; out y");
+    STAYS("x: NHWC 1 -1 4 2; y = AvgPool2d x [pool_height=3 pool_width=4]; out y");
+    STAYS("x: NHWC 1 1000 2000 2; y = MaxPool2d x [pool_height=1000 pool_width=2000]; out y");
+    STAYS("x: NWHC 1 4 3 2; y = AvgPool2d x [pool_height=3 pool_width=4]; out y");    /* its sum has another order */
+}
+
 GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bounds_from_zero_are_a_relu),
@@ -273,9 +312,12 @@ GROUP {
         cmocka_unit_test(bounds_of_slices_are_positions),
         cmocka_unit_test(slices_that_are_all_parts_are_a_split),
         cmocka_unit_test(a_gather_of_a_run_is_a_slice),
+        cmocka_unit_test(gathers_of_each_index_are_an_unstack),
         cmocka_unit_test(an_op_that_reads_itself_stays),
         cmocka_unit_test(a_resize_of_rows_and_columns_is_an_upsample),
         cmocka_unit_test(padding_that_no_window_reads_is_left_out),
+        cmocka_unit_test(an_average_of_the_whole_map_is_a_mean),
+        cmocka_unit_test(other_averages_stay),
     };
     return RUN_GROUP(tests);
 }

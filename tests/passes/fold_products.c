@@ -126,6 +126,17 @@ static void a_power_of_one_half_is_a_root(void **state) {
     STAYS("x: 3 4; t: 0.5; y = Pow t x; out y");
 }
 
+static void an_image_of_one_cell_is_copied(void **state) {
+    (void)state;
+    BECOMES("x: NHWC 2 1 1 3; y = Upsample x [height=4 width=5 interpolation=BILINEAR]; out y",
+            "y = Upsample x [height=4 width=5]; out y");
+    BECOMES("x: NCHW 2 3 1 1; y = Upsample x [height=4 width=5 interpolation=BICUBIC align_corners=true]; out y",
+            "y = Upsample x [height=4 width=5]; out y");
+    STAYS("x: NHWC 1 1 2 3; y = Upsample x [height=4 width=5 interpolation=BILINEAR]; out y");
+    STAYS("x: NHWC 1 -1 1 3; y = Upsample x [height=4 width=5 interpolation=BILINEAR]; out y");
+    STAYS("x: NHWC 1 1 1 3; y = Upsample x [height=4 width=5 align_corners=true]; out y");
+}
+
 /* ---- addends ----------------------------------------------------------------------------------------------------- */
 
 static void an_addend_goes_into_the_bias(void **state) {
@@ -264,6 +275,7 @@ GROUP {
         cmocka_unit_test(factors_pass_ops_that_are_linear),
         cmocka_unit_test(factors_of_factors_are_one),
         cmocka_unit_test(a_quotient_that_remains_is_a_product),
+        cmocka_unit_test(an_image_of_one_cell_is_copied),
         cmocka_unit_test(a_power_of_one_half_is_a_root),
         cmocka_unit_test(an_addend_goes_into_the_bias),
         cmocka_unit_test(before_padding_the_factor_goes_and_the_addend_is_divided),

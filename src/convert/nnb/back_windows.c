@@ -6,6 +6,7 @@
 #include <math.h>
 #include "nnb/nnb.h"
 #include "spec/maps.h"
+#include "spec/reduction.h"
 #include "spec/windows.h"
 
 static const char *const kernels[2][3] = { { "OIW", "OIHW", "OIDHW" }, { "IOW", "IOHW", "IODHW" } };
@@ -62,8 +63,11 @@ static xir_value *as_two(xir_node *at, xir_value *x, windows *w) {
     return make_shaped(at, x, (int64_t[]){ v_dim(x, 0), v_dim(x, 1), 1, v_dim(x, 2) }, 4);
 }
 
-/* The op of x, whose channels come second, with the dims that its windows give. */
+/* The op of x, whose channels come second, with the dims that its windows give; `counted` is less than 0 for pools that
+ * are not averages. */
 static xir_value *pooled(xir_node *at, const char *key, xir_value *x, windows *w, bool whole, int64_t counted) {
+    const bool line = w->n == 1;
+    if (line && x) x = as_two(at, x, w);
     xir_ints dims = xir_node_dims(at, x);
     if (xir_node_failed(at)) return NULL;
     for (size_t k = 0; k < w->n; k++) {
@@ -77,7 +81,11 @@ static xir_value *pooled(xir_node *at, const char *key, xir_value *x, windows *w
     const bool average = counted >= 0;
     if (nnb_level(at) >= 4 || average) sets[n++] = (xir_set)XIR_SETB("channel_last", false);
     if (nnb_level(at) >= 4 && average) sets[n++] = (xir_set)XIR_SETB("including_pad", counted);
-    return foreign_tensor(at, key, INS(x), (xir_sets){ sets, n }, v_element(x), &dims);
+    const xir_layout *layout = conversion_layout(at->c, map_order(dims.n));
+    const xir_type *type = layout ? node_type(at, v_element(x), layout, &dims) : NULL;
+    if (!type) return node_no_memory(at), NULL;
+    xir_value *y = foreign_value(at, key, INS(x), (xir_sets){ sets, n }, type);
+    return y && line ? make_shaped(at, y, (int64_t[]){ dims.v[0], dims.v[1], dims.v[3] }, 3) : y;
 }
 
 /* The first spatial axis of the result. */
@@ -113,13 +121,18 @@ bool nnb_back_pool(xir_node *at) {
     }
     if (!max && !divisor && nnb_level(at) < 4 && padded && !counted)
         return xir_node_unsupported(at, "averages without padding, which need api level 4");
-    const bool line = w.n == 1;
-    if (line && x) x = as_two(at, x, &w);
     const char *key = max ? "nnb::MaxPooling" : divisor ? "nnb::SumPooling" : "nnb::AveragePooling";
     xir_value *v = pooled(at, key, x, &w, whole, max || divisor ? -1 : counted);
-    if (v && line) v = make_shaped(at, v, (int64_t[]){ v_dim(v, 0), v_dim(v, 1), v_dim(v, 3) }, 3);
     if (v && divisor) v = xir_node_scaled(at, v, 1.0 / (double)divisor);
     return map_give(at, v);
+}
+
+/* The average of a whole map is AveragePooling: NNabla's C runtime has neither GlobalAveragePooling nor Mean. */
+bool nnb_back_global_average(xir_node *at) {
+    windows w;
+    xir_value *x = mean_of_map(at);
+    if (!x || !window_of_map(at, x, &w) || !xir_node_need_dims(at, x, 0, 2)) return false;
+    return map_give(at, pooled(at, "nnb::AveragePooling", x, &w, true, false));
 }
 
 /* ---- factors and addends of channels ---------------------------------------------------------------------------- */

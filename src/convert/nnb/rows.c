@@ -50,7 +50,7 @@ static const xir_convert_row rows[] = {
     BACK("AveragePooling", "1 x", "1",
             "kernel:I! stride:I! ignore_border:bi! pad:I! channel_last:bi including_pad:bi>=4",
             "AvgPool1d to 3d, Pad", average_pool, "AvgPool1d AvgPool2d AvgPool3d", pool),
-    BY_HOOK("GlobalAveragePooling", "1 x", "1", "", "Mean", global_average),
+    BACK("GlobalAveragePooling", "1 x", "1", "", "Mean", global_average, "Mean", global_average),
     BY_HOOK("SumPooling", "1 x", "1", "kernel:I! stride:I! ignore_border:bi! pad:I! channel_last:bi>=4",
             "AvgPool1d to 3d", sum_pool),
     BACK("Unpooling", "1 x", "1", "kernel:I! channel_last:bi>=13", "Upsample or Gather", unpool, "Upsample Resize",

@@ -87,6 +87,11 @@ bool xir_node_invalid(xir_node *at, xir_status code, const char *where, const ch
     return false;
 }
 
+bool node_declines(xir_node *at) {
+    if (!xir_node_failed(at)) at->fate = NODE_STAYS;
+    return false;
+}
+
 bool node_no_memory(xir_node *at) {
     if (!xir_node_failed(at)) at->fate = NODE_NO_MEMORY;
     return false;

@@ -254,6 +254,8 @@ struct xir_node {
 };
 
 bool node_no_memory(xir_node *at);
+/* Another row is meant for the op: this one has not made anything, and says nothing about it. */
+bool node_declines(xir_node *at);
 
 /* ---- bytes ------------------------------------------------------------------------------------------------------ */
 

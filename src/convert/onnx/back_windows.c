@@ -5,6 +5,7 @@
  * kernels with the output channels first. What its padding does not say is a Pad before. */
 #include <math.h>
 #include "onnx/back.h"
+#include "spec/reduction.h"
 #include "spec/resizing.h"
 #include "spec/windows.h"
 
@@ -135,6 +136,12 @@ bool onnx_back_average_pool(xir_node *at) {
     const xir_set sets[] = { LIST("kernel_shape", &size), LIST("strides", &stride), LIST("pads", &pads),
                              INT("count_include_pad", w.counts) };
     return x && onnx_becomes_map(at, INS(x), (xir_sets){ sets, window_has_pads(&w) ? 4 : 3 });
+}
+
+/* Another mean is ReduceMean. */
+bool onnx_back_global_average_pool(xir_node *at) {
+    xir_value *x = mean_of_map(at);
+    return x && onnx_becomes_map(at, INS(x), NO_SETS);
 }
 
 /* ---- sizes and grids -------------------------------------------------------------------------------------------- */

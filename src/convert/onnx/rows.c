@@ -127,7 +127,7 @@ static const xir_convert_row rows[] = {
     BACK   ("Conv",              "2-3", "1",   WINDOW " group:i",                                 "Conv1d to 3d",        conv, "Conv1d Conv2d Conv3d", conv),
     BY_HOOK("ConvInteger",       "2-4", "1",   ">=10 " WINDOW " group:i",                         "Conv1d to 3d, BitCast, or Cast, Add, Conv1d to 3d", conv_integer),
     BACK   ("ConvTranspose",     "2-3", "1",   WINDOW " group:i output_padding:I output_shape:I", "ConvTranspose1d to 3d", conv_transpose, "ConvTranspose1d ConvTranspose2d ConvTranspose3d", conv_transpose),
-    BY_HOOK("GlobalAveragePool", "1",   "1",   "",                                                "Mean",                global_average_pool),
+    BACK   ("GlobalAveragePool", "1",   "1",   "",                                                "Mean",                global_average_pool, "Mean", global_average_pool),
     BY_HOOK("GlobalMaxPool",     "1",   "1",   "",                                                "Max",                 global_max_pool),
     BACK   ("GridSample",        "2",   "1",   ">=16 align_corners:i mode:s padding_mode:s",      "GridSample",          grid_sample, "GridSample", grid_sample),
     BACK   ("MaxPool",           "1",   "1-2", POOL " ceil_mode:i>=10 dilations:I>=10 storage_order:i>=8", "MaxPool1d to 3d, Gather, Argmax", max_pool, "MaxPool1d MaxPool2d MaxPool3d", max_pool),

@@ -5,6 +5,7 @@
  * dims of kernels, padding, and ceil_mode, which XIR has as cells after the end. */
 #include <math.h>
 #include "pnnx/pnnx.h"
+#include "spec/reduction.h"
 #include "spec/windows.h"
 
 static bool is_module(const xir_node *at) {
@@ -70,4 +71,12 @@ bool pnnx_back_pool(xir_node *at) {
     if (!max) sets[2] = w.divisor ? (xir_set)INT("divisor_override", w.divisor)
                                   : (xir_set){ .name = "divisor_override", .kind = XIR_SET_ANY, .p = &none };
     return row_becomes(at, INS(x), (xir_sets){ sets, 3 });
+}
+
+/* The row has as many spatial axes as its variant says; another mean is torch.mean. */
+bool pnnx_back_global_average(xir_node *at) {
+    const size_t n = (size_t)xir_node_variant(at);
+    xir_value *x = v_rank(xir_node_input(at, 0)) == n + 2 ? mean_of_map(at) : (node_declines(at), NULL);
+    const xir_ints ones = xir_node_make_ints(at, n, 1);
+    return x && row_becomes(at, INS(x), SETS(LIST("output_size", &ones)));
 }

@@ -69,8 +69,8 @@
     BY_HOOK("F.avg_pool" #n "d",  "1 input", "1", AVG_KEYS, "AvgPool" #n "d, Pad", NULL, avg_pool, .variant = n),      \
     BY_HOOK("nn.LPPool" #n "d",   "1 input", "1", LP_KEYS, "Pow, AvgPool" #n "d", NULL, lp_pool, .variant = n),        \
     BY_HOOK("F.lp_pool" #n "d",   "1 input", "1", LP_KEYS, "Pow, AvgPool" #n "d", NULL, lp_pool, .variant = n),        \
-    BY_HOOK("nn.AdaptiveAvgPool" #n "d", "1 input", "1", "output_size:Iia", "Mean, AvgPool" #n "d or Matmul", NULL,    \
-            adaptive_avg, .variant = n),                                                                               \
+    WITH_BACK("nn.AdaptiveAvgPool" #n "d", "1 input", "1", "output_size:Iia", "Mean, AvgPool" #n "d or Matmul", NULL,  \
+            adaptive_avg, "Mean", pnnx_back_global_average, .variant = n),                                             \
     BY_HOOK("F.adaptive_avg_pool" #n "d", "1 input", "1", "output_size:Iia", "Mean, AvgPool" #n "d or Matmul", NULL,   \
             adaptive_avg, .variant = n),                                                                               \
     BY_HOOK("nn.AdaptiveMaxPool" #n "d", "1 input", "1-2", "output_size:Iia return_indices:bi", "Max, Gather", NULL,   \

@@ -3,6 +3,7 @@
 
 /* Reductions and norms: see reduction.h. */
 #include <math.h>
+#include "spec/maps.h"
 #include "spec/reduction.h"
 
 /* The numbers of the attribute `dim`: a list, or one. */
@@ -54,6 +55,27 @@ bool reduction_of_op(xir_node *at, const xir_value *x, reduction *out) {
         out->empty |= v_dim(x, i) == 0;
     }
     return true;
+}
+
+/* Returns true if each axis of the value has a letter. */
+static bool is_lettered(const xir_value *x) {
+    const xir_layout *layout = xir_type_layout(xir_value_type(x));
+    for (size_t i = 0; layout && i < v_rank(x); i++) if (xir_layout_axis(layout, i) == '*') return false;
+    return layout;
+}
+
+xir_value *mean_of_map(xir_node *at) {
+    reduction r;
+    int64_t axes[8];
+    bool same, whole;
+    xir_value *x = xir_node_input(at, 0);
+    if (!reduction_of_op(at, x, &r)) return NULL;
+    at->order = map_order(v_rank(x));
+    whole = r.keep && v_is_real(x) && at->order.size && r.axes.n == at->order.size - 2 && is_lettered(x);
+    if (!whole || !node_axes_in(at, x, at->order, axes, &same)) return node_declines(at), NULL;
+    for (size_t i = 2; i < at->order.size; i++) whole &= r.marks.v[axes[i]] != 0;
+    if (whole && !same) x = back_unturned(at->c, x, axes, at->order.size);
+    return whole && x ? x : (node_declines(at), NULL);
 }
 
 bool norm_of_op(xir_node *at, const xir_value *x, normalisation *out) {

@@ -127,6 +127,15 @@ xir_value *window_padded(xir_node *at, xir_value *x, windows *w, xir_pad_mode mo
                                             .value = value });
 }
 
+bool window_of_map(xir_node *at, const xir_value *x, windows *w) {
+    *w = (windows){ .n = v_rank(x) - 2, .stride = { 1, 1, 1 }, .dilation = { 1, 1, 1 } };
+    for (size_t k = 0; k < w->n; k++) {
+        w->size[k] = w->input[k] = v_dim(x, 2 + k);
+        if (w->size[k] < 1) return xir_node_unsupported(at, w->size[k] ? "dim %zu is unknown" : "dim %zu is 0", 2 + k);
+    }
+    return !xir_node_failed(at);
+}
+
 /* ---- to XIR's op ------------------------------------------------------------------------------------------------ */
 
 void window_set(window_sets *s, const char *name, int64_t v) { s->data[s->n++] = (xir_set)INT(name, v); }

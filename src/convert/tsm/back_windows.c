@@ -4,6 +4,7 @@
 /* The way back of operations on maps: windows, factors of channels, other sizes. Maps are NCHW, the only order in which
  * TenniS' pools compute. */
 #include "spec/maps.h"
+#include "spec/reduction.h"
 #include "spec/resizing.h"
 #include "spec/windows.h"
 #include "tsm/tsm.h"
@@ -132,6 +133,14 @@ bool tsm_back_pool(xir_node *at) {
                              SETS(WORD("format", XIR_STR("NCHW")), INT("type", !w.max), LIST("padding", &l.padding),
                                   INT("padding_type", w.counts ? 3 : 0), LIST("ksize", &l.ksize),
                                   LIST("stride", &l.stride)), type));
+}
+
+/* Another mean is reduce_mean. */
+bool tsm_back_global_average(xir_node *at) {
+    xir_value *x = v_rank(xir_node_input(at, 0)) == 4 ? mean_of_map(at) : (node_declines(at), NULL);
+    if (!x || !tsm_short_dims(at, x)) return false;
+    return map_give(at, tsm_part(at, "tsm::global_pooling2d", INS(x),
+                                 SETS(WORD("format", XIR_STR("NCHW")), INT("type", 1)), nchw_type(at, x, v_dim(x, 1))));
 }
 
 /* x * factor + addend of each channel. */

@@ -101,8 +101,8 @@ bool            tsm_is_class(const xir_node *at, const char *name);
 #define TSM_BACK_HOOKS(HOOK)                                                                                           \
     HOOK(sum) HOOK(product) HOOK(div) HOOK(mod) HOOK(equal) HOOK(where) HOOK(pow) HOOK(softplus) HOOK(clamp)           \
     HOOK(cast) HOOK(prelu) HOOK(matmul) HOOK(lstm) HOOK(conv) HOOK(conv_transpose) HOOK(pool) HOOK(batch_norm)         \
-    HOOK(upsample) HOOK(reduce) HOOK(extreme) HOOK(softmax) HOOK(normalize) HOOK(top_k) HOOK(reshape)                  \
-    HOOK(transpose) HOOK(expand) HOOK(tile) HOOK(join) HOOK(split) HOOK(slice) HOOK(pad) HOOK(gather_nd)               \
+    HOOK(global_average) HOOK(upsample) HOOK(reduce) HOOK(extreme) HOOK(softmax) HOOK(normalize) HOOK(top_k)           \
+    HOOK(reshape) HOOK(transpose) HOOK(expand) HOOK(tile) HOOK(join) HOOK(split) HOOK(slice) HOOK(pad) HOOK(gather_nd) \
     HOOK(shape) HOOK(maximum) HOOK(scatter_nd) HOOK(range) HOOK(constant_of_shape)
 #define HOOK(name) xir_convert_fn tsm_##name;
 TSM_HOOKS(HOOK)

@@ -384,13 +384,8 @@ bool tsm_pooling2d(xir_node *at) {
 }
 
 bool tsm_global_pooling2d(xir_node *at) {
-    windows w = { .n = 2, .stride = { 1, 1 } };
+    windows w;
     int64_t type, padding_type;
     xir_value *x = xir_node_input(at, 0);
-    if (!pool_types(at, x, &type, &padding_type) || !xir_node_need_dims(at, x, 2, 4)) return false;
-    for (size_t k = 0; k < 2; k++) {
-        w.size[k] = v_dim(x, k + 2);
-        if (!w.size[k]) return xir_node_unsupported(at, "an image without cells");
-    }
-    return pooled(at, x, &w, type, BLACK);
+    return pool_types(at, x, &type, &padding_type) && window_of_map(at, x, &w) && pooled(at, x, &w, type, BLACK);
 }

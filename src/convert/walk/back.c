@@ -179,8 +179,7 @@ static bool is_its_input(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *y = xir_op_output(at->op, 0), *v = NULL;
     if (x) v = keeps_order(order) ? x : back_unturned(at->c, x, order->v, order->n);
     if (v && has_letters(v, y) && loses_letters(at, v, y)) return xir_node_result(at, 0, v);
-    if (!xir_node_failed(at)) at->fate = NODE_STAYS;
-    return false;
+    return node_declines(at);
 }
 
 static bool node_run_candidate(xir_node *at) {

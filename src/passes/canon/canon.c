@@ -57,7 +57,7 @@ xir_verdict canon_keep(const xir_match *m, xir_value *kept) {
 
 static xir_status run(xir_pass *at) {
     static const pass_rule *const families[] = {
-        canon_clips, canon_images, canon_pairs, canon_products, canon_slices, canon_windows,
+        canon_clips, canon_images, canon_pairs, canon_parts, canon_products, canon_slices, canon_windows,
     };
     return rules_run(at, families, sizeof families / sizeof *families);
 }

@@ -8,8 +8,8 @@
 #include <xir/ops.h>
 #include "fuse/fuse.h"
 
-extern const pass_rule canon_clips[], canon_images[], canon_pairs[], canon_products[], canon_slices[],
-                       canon_windows[];
+extern const pass_rule canon_clips[], canon_images[], canon_pairs[], canon_parts[], canon_products[],
+                       canon_slices[], canon_windows[];
 
 /* Checks of matches. The first: every op runs on the host, has no undeclared attributes, does not work on feature maps
  * in normalised numbers, and does not read its own result, which would replace itself forever. The second: also, the

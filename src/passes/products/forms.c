@@ -2,8 +2,9 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* Forms that cost less and compute nearly the same: a quotient by a constant becomes a product with the reciprocals,
- * which are rounded once, and a power of one half a root, which differs for -0 and below. Each rewrite lessens the
- * number of Divs, DivideScalars and Pows. */
+ * which are rounded once; a power of one half a root, which differs for -0 and below; an image that is interpolated from
+ * one cell copies of it, which differ for -0 and infinity. Each rewrite lessens the number of Divs, DivideScalars, Pows
+ * and ops that interpolate. */
 #include <math.h>
 #include <xir/sugar.h>
 #include "canon/canon.h"
@@ -89,8 +90,38 @@ static xir_verdict to_root(xir_rewriter *at, const xir_match *m, const void *use
     return xir_match_replace(m, XIR_OP(xir_match_at(m), sqrt, .input = xir_match_value(m, X)));
 }
 
+/* ---- images of one cell ------------------------------------------------------------------------------------------ */
+
+enum { IMAGE = 1 };
+
+static bool has_one_cell(const xir_match *m, void *user) {
+    const xir_type *x = xir_match_value(m, X)->type;
+    const xir_value *y = xir_op_output(m->root, 0);
+    (void)user;
+    return y && canon_check_ops(m) && fuse_is_plain(x) && fuse_is_plain(y->type) &&
+           element_is_float(element_format_of(x)) &&
+           xir_upsample_of(m->root)->interpolation != XIR_UPSAMPLE_NEAREST &&
+           xir_type_axis_dim(x, 'H', false) == 1 && xir_type_axis_dim(x, 'W', false) == 1;
+}
+
+static const xir_pattern_row image_rows[] = {
+    [X]     = { XIR_ROW_ANY },
+    [IMAGE] = { XIR_ROW_OP(xir_upsample_class), XIR_ROW_INPUTS(X) },
+};
+static const xir_pattern_decl image = { XIR_PATTERN_HEAD("one-cell", image_rows), .check = has_one_cell };
+
+/* Without corners, the only form that NEAREST has in every format. */
+static xir_verdict to_copies(xir_rewriter *at, const xir_match *m, const void *user) {
+    xir_upsample_attrs a = *xir_upsample_of(m->root);
+    (void)at, (void)user;
+    a.interpolation = XIR_UPSAMPLE_NEAREST;
+    a.align_corners = false;
+    return xir_upsample_set(m->root, &a) ? XIR_REWRITE_FAILED : XIR_REWRITE_DONE;
+}
+
 const pass_rule products_forms[] = {
     { &quotient, to_product },
     { &root,     to_root    },
+    { &image,    to_copies  },
     { NULL, NULL },
 };
