@@ -140,6 +140,23 @@ static void step_split(maker *m) {
     keep(m, xir_add_split(xir_at_end(m->net), (xir_split_in){ x }, &a));
 }
 
+/* Gathers of the indices of a dim, each of them or all but one, in a random direction. */
+static void step_gathers(maker *m) {
+    xir_value *x = some(m);
+    const xir_i64s dims = dims_of(x);
+    xir_gather_attrs a = xir_gather_init();
+    a.axis = dims.size ? (int64_t)chance(dims.size) : 0;
+    const int64_t n = dims.size ? dims.data[a.axis] : 0;
+    if (n < 2 || n > 6) return;
+    const bool backward = once_in(2);
+    for (int64_t i = once_in(4); i < n; i++) {
+        const int64_t index = backward ? -1 - i : i;
+        const xir_type *type = xir_type_tensor(ctx, xir_type_sint(ctx, 64), xir_layout_default(ctx, 0), NULL, 0);
+        xir_value *which = constant(m->net, "index", type, &index, sizeof index);
+        keep(m, xir_add_gather(xir_at_end(m->net), (xir_gather_in){ x, which }, &a));
+    }
+}
+
 static void step_pair(maker *m) {
     xir_value *x = some_fp32(m), *y = some(m);
     if (once_in(3)) {
@@ -219,6 +236,11 @@ static void step_window(maker *m) {
     int64_t c = dims.data[1], rows = dims.data[2], columns = dims.data[3];
     if (once_in(3) && rows > 1 && columns > 1) {
         x = XIR_MAX_POOL2D(at, .input = x, .k = 2);
+    } else if (once_in(3) && rows * columns < 16 && !(rows * columns & (rows * columns - 1))) {   /* exact */
+        xir_avg_pool2d_attrs a = xir_avg_pool2d_init();
+        a.pool_height = rows;
+        a.pool_width = columns;
+        x = XIR_OP(at, avg_pool2d, .input = x, .attrs = &a);
     } else if (once_in(2)) {   /* each output is an input or its negative, so the numbers don't grow */
         float w[8 * 8] = { 0 }, b[8] = { 0 };
         int64_t to = 1 + (int64_t)chance(4);
@@ -253,7 +275,8 @@ xir_network *random_graph(uint64_t seed) {
     static void (*const steps[])(maker *m) = { step_reshape, step_reshape, step_transpose, step_transpose, step_slice,
                                                step_slice, step_concat, step_split, step_pair,
                                                step_pair, step_alone, step_alone, step_pad, step_constant, step_shape,
-                                               step_again, step_again, step_window, step_window, step_window };
+                                               step_again, step_again, step_window, step_window, step_window,
+                                               step_gathers };
     maker m = { .net = new_net() };
     chance_begin(seed);
     const xir_type *types[] = { FP32("**", 2, 6), FP32("****", 1, 4, 3, 2) };

@@ -30,6 +30,8 @@ static const char *const lines[] = {
     "@ = AvgPool2d # [pool_width=3 pool_height=3 pad_top=1 pad_bottom=1 pad_left=1 pad_right=1]",
     "@ = Mean # [dim=1,2 keepdim=true]; @ = Conv2d < k b; @ = Sigmoid <; @ = Multiply # <",
     "@ = Mean # [dim=1,2 keepdim=true]; @ = Multiply # <",
+    "@ = AvgPool2d # [pool_width=4 pool_height=4]; @ = Conv2d < k; @ = Multiply # <",
+    "@ = AvgPool2d # [pool_width=4 pool_height=4]; @ = Upsample < [height=4 width=4 interpolation=BILINEAR]",
     "@ = Reshape # " FLAT "; @ = Matmul < m; @ = Reshape < " FULL,
     "@ = Reshape # " FLAT "; @ = LayerNorm < [axis=2 gamma=v beta=b]; @ = Matmul < m; @ = Reshape < " FULL,
     "@ = RMSNorm # [axis=3 gamma=v]; @ = Conv2d < k", "@ = LayerNorm # [axis=-1 gamma=b]",

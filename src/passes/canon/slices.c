@@ -23,7 +23,8 @@ static bool has_far_bounds(const xir_match *m, void *user) {
     for (size_t i = 0; i < a->begin.size; i++) {
         const int64_t n = parts_dims(xir_match_value(m, X)).data[i];
         if (n < 0 || a->stride.data[i] < 1) continue;
-        if (part_bound(a->begin.data[i], n) != a->begin.data[i] || part_bound(a->end.data[i], n) != a->end.data[i]) return true;
+        if (part_bound(a->begin.data[i], n) != a->begin.data[i]) return true;
+        if (part_bound(a->end.data[i], n) != a->end.data[i]) return true;
     }
     return false;
 }

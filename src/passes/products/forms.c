@@ -2,9 +2,9 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* Forms that cost less and compute nearly the same: a quotient by a constant becomes a product with the reciprocals,
- * which are rounded once; a power of one half a root, which differs for -0 and below; an image that is interpolated from
- * one cell copies of it, which differ for -0 and infinity. Each rewrite lessens the number of Divs, DivideScalars, Pows
- * and ops that interpolate. */
+ * which are rounded once; a power of one half a root, which differs for -0 and below; an image that is interpolated
+ * from one cell copies of it, which differ for -0 and infinity. Each rewrite lessens the number of Divs, DivideScalars,
+ * Pows and ops that interpolate. */
 #include <math.h>
 #include <xir/sugar.h>
 #include "canon/canon.h"
