@@ -116,6 +116,15 @@ static void the_second_undoes_or_repeats_the_first(void **state) {
     BECOMES("x: sint8 1 4; a = Neg x; b = Neg a; c = Neg b; y = Abs c; out y", "y = Abs x; out y");
 }
 
+static void the_opposite_of_a_comparison_is_one(void **state) {
+    (void)state;
+    BECOMES("x: sint32 3 4; y: sint32 4; c = Less x y; n = Not c; out n", "n = GreaterEqual x y; out n");
+    BECOMES("x: sint32 3 4; y: sint32 4; c = LessEqual x y; n = Not c; out n", "n = Greater x y; out n");
+    BECOMES("x: 3 4; y: 4; c = NotEqual x y; n = Not c; out n", "n = Equal x y; out n");   /* also of a NaN */
+    STAYS("x: 3 4; y: 4; c = Less x y; n = Not c; out n");
+    STAYS("x: sint32 3 4; y: sint32 4; c = Less x y; n = Not c; out n c");
+}
+
 static void other_pairs_stay(void **state) {
     (void)state;
     STAYS("x: 1 4; a = Abs x; y = Neg a; out y");
@@ -306,6 +315,7 @@ GROUP {
         cmocka_unit_test(other_bounds_stay),
         cmocka_unit_test(bounds_of_bounds_are_bounds),
         cmocka_unit_test(the_second_undoes_or_repeats_the_first),
+        cmocka_unit_test(the_opposite_of_a_comparison_is_one),
         cmocka_unit_test(other_pairs_stay),
         cmocka_unit_test(quotients_by_powers_of_two_are_products),
         cmocka_unit_test(powers_are_reciprocals_and_roots),
