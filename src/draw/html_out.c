@@ -82,10 +82,16 @@ void html_table_free(html_table *t) {
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
+/* Letters that neither JSON nor HTML nor a page's script escapes. */
+static bool is_plain(char c) {
+    return c >= 0x20 && c < 0x7F && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&' && c != '\'';
+}
+
 static void put_escaped(draw_out *o, const char *text, size_t size) {
     char code[8];
     for (size_t i = 0; i < size; i++) {
-        if (strchr("\"\\<>&'", text[i])) draw_put(o, code, (size_t)snprintf(code, sizeof code, "\\u%04x", text[i]));
+        if ((unsigned char)text[i] < 0x7F && !is_plain(text[i]))
+            draw_put(o, code, (size_t)snprintf(code, sizeof code, "\\u%04x", text[i]));
         else draw_put(o, text + i, 1);
     }
 }
@@ -94,8 +100,7 @@ static void put_string(draw_out *o, xir_str s) {
     draw_put(o, "\"", 1);
     while (s.size) {
         size_t plain = 0;
-        while (plain < s.size && s.data[plain] >= 0x20 && s.data[plain] < 0x7F && !strchr("\"\\<>&'", s.data[plain]))
-            plain++;
+        while (plain < s.size && is_plain(s.data[plain])) plain++;
         draw_put(o, s.data, plain);
         s = (xir_str){ s.data + plain, s.size - plain };
         if (!s.size) break;
@@ -166,6 +171,13 @@ void html_column(html_json *j, const char *name) {
 }
 
 void html_cell(html_json *j, int64_t v) {
-    html_integer(j, NULL, (int64_t)((uint64_t)v - (uint64_t)j->last));   /* ids of a file may be anything */
+    const int64_t step = (int64_t)((uint64_t)v - (uint64_t)j->last);   /* ids of a file may be anything */
+    char *text = draw_begin(&j->out, 1 + DRAW_DIGITS);
+    size_t n = 0;
+    if (j->next) text[n++] = ',';
+    if (step >= 0 && step < 10) text[n++] = (char)('0' + step);
+    else n += draw_digits(text + n, step);
+    j->out.size += n;
+    j->next = true;
     j->last = v;
 }

@@ -59,6 +59,11 @@ typedef struct html_sets {
         xir_attr         value;
         uint32_t         row[HTML_ROW];
     } kept[HTML_ROWS_KEPT];
+    struct html_extra {              /* the same of undeclared ones, by their keys */
+        xir_str        key;
+        const xir_any *value;        /* NULL: none                  */
+        uint32_t       row[HTML_ROW];
+    } extras[HTML_ROWS_KEPT];
 } html_sets;
 
 uint32_t html_attributes(html_sets *s, const xir_op *op);

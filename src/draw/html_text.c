@@ -106,11 +106,27 @@ static void add_attribute(html_sets *s, const xir_op *op, const xir_field *field
     xir_text_free(&text);
 }
 
-static void add_extra(html_sets *s, const xir_op *op, xir_str key) {
+static struct html_extra *extra_of(html_sets *s, xir_str key) {
+    const unsigned char first = key.size ? (unsigned char)key.data[0] : 0,
+                        last = key.size ? (unsigned char)key.data[key.size - 1] : 0;
+    return &s->extras[(key.size * 32 + first * 8u + last) % HTML_ROWS_KEPT];
+}
+
+static void add_extra(html_sets *s, const xir_op *op, xir_str key, const xir_any *value) {
+    struct html_extra *e = extra_of(s, key);
+    if (e->value && xir_str_equal(e->key, key) && xir_any_equal(e->value, value)) {
+        uint32_t *row = new_row(s);
+        if (row) memcpy(row, e->row, sizeof e->row);
+        return;
+    }
     xir_text_buffer text = { 0 };
     const xir_status status = xir_op_attr_print(op, key, 0, &text);
     check_memory(s, status);
-    if (!status) add_row(s, key, (xir_str){ text.data, text.size }, false);
+    const uint32_t *row = status ? NULL : add_row(s, key, (xir_str){ text.data, text.size }, false);
+    if (row) {
+        *e = (struct html_extra){ .key = key, .value = value };
+        memcpy(e->row, row, sizeof e->row);
+    }
     xir_text_free(&text);
 }
 
@@ -124,7 +140,7 @@ uint32_t html_attributes(html_sets *s, const xir_op *op) {
         if ((!field || field->kind == XIR_KIND_PARAMS) &&
             add_params(s, op, key, field ? NULL : &extra->entries[i - n].value)) continue;
         if (field) add_attribute(s, op, field);
-        else add_extra(s, op, key);
+        else add_extra(s, op, key, &extra->entries[i - n].value);
     }
     return end_set(s);
 }

@@ -24,15 +24,26 @@ void draw_put(draw_out *o, const char *text, size_t size) {
     }
 }
 
+char *draw_begin(draw_out *o, size_t n) {
+    if (sizeof o->buffer - o->size < n) flush(o);
+    return o->buffer + o->size;
+}
+
 void draw_text(draw_out *o, const char *terminated) { draw_put(o, terminated, strlen(terminated)); }
 
-void draw_int(draw_out *o, int64_t number) {
-    char digits[24];
+size_t draw_digits(char out[DRAW_DIGITS], int64_t number) {
+    char digits[DRAW_DIGITS];
     size_t at = sizeof digits;
     uint64_t n = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
     do digits[--at] = (char)('0' + n % 10); while (n /= 10);
     if (number < 0) digits[--at] = '-';
-    draw_put(o, digits + at, sizeof digits - at);
+    memcpy(out, digits + at, sizeof digits - at);
+    return sizeof digits - at;
+}
+
+void draw_int(draw_out *o, int64_t number) {
+    char digits[DRAW_DIGITS];
+    draw_put(o, digits, draw_digits(digits, number));
 }
 
 void draw_print(draw_out *o, const char *format, ...) {

@@ -16,8 +16,13 @@ typedef struct draw_out {
 } draw_out;
 
 void draw_put(draw_out *o, const char *text, size_t size);
+/* Room for n bytes, which are fewer than the buffer has; what is written there is added to o->size. */
+char *draw_begin(draw_out *o, size_t n);
 void draw_text(draw_out *o, const char *terminated);
 void draw_int(draw_out *o, int64_t number);
+/* Writes the digits without a zero at the end, and returns how many bytes these are. */
+enum { DRAW_DIGITS = 24 };
+size_t draw_digits(char out[DRAW_DIGITS], int64_t number);
 /* Like printf, for short texts that need no escaping. */
 void draw_print(draw_out *o, const char *format, ...) XIR_PRINTF(2, 3);
 /* Text of a file, at most `most` bytes of it: harmless, and escaped for XML or for a quoted text of DOT. */

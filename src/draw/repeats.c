@@ -101,7 +101,8 @@ static bool same_attrs(const xir_op *a, const xir_op *b) {
         xir_attr x, y;
         if (f->kind == XIR_KIND_PARAMS || f->kind == XIR_KIND_PARAMSS) continue;
         if (xir_op_get(a, f->name, &x) || xir_op_get(b, f->name, &y) || x.is_null != y.is_null) return false;
-        if (!x.is_null && !xir_op_attr_is(b, f->name, &x)) return false;
+        if (x.is_null || memcmp(&x.as, &y.as, sizeof x.as) == 0) continue;   /* equal bytes are equal values */
+        if (!xir_op_attr_is(b, f->name, &x)) return false;
     }
     return same_extra(xir_op_extra(a), xir_op_extra(b));
 }

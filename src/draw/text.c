@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "make.h"
+#include "out.h"
 
 /* ---- characters -------------------------------------------------------------------------------------------------- */
 
@@ -34,6 +35,11 @@ static bool is_harmless(uint32_t c) {
 
 size_t draw_harmless(xir_str *s, char out[8]) {
     uint32_t code;
+    if (*s->data >= ' ' && *s->data < 0x7F) {
+        out[0] = *s->data++;
+        s->size--;
+        return 1;
+    }
     const size_t n = decode(*s, &code);
     size_t size = n ? n : 1;
     if (n && is_harmless(code)) {
@@ -92,19 +98,33 @@ static xir_str name_in_group(const picture *p, uint32_t node) {
     return fits ? (xir_str){ name.data + at, name.size - at } : name;
 }
 
+/* Appends a word at out + n, if it fits with a zero at the end. */
+static size_t put_word(char *out, size_t n, size_t room, const char *word) {
+    const size_t size = strlen(word);
+    if (n + size + 1 > room) return n;
+    memcpy(out + n, word, size + 1);
+    return n + size;
+}
+
+static size_t put_number(char *out, size_t n, uint32_t number) {
+    char digits[DRAW_DIGITS + 1];
+    digits[draw_digits(digits, number)] = '\0';
+    return put_word(out, n, DRAW_TEXT, digits);
+}
+
 static size_t element_words(const xir_type *type, char *out, size_t room) {
     static const char *const floats[] = { "fp16", "fp32", "fp64", "bf16", "tf32", "fpe7m8", "fpe6m9" };
     const xir_type *stored = type ? xir_type_storage(type) : NULL;
     const xir_object *object = xir_type_object(stored), *body;
     if (object && (body = xir_object_body(object, xir_float_type_class())) != NULL) {
         const unsigned format = (unsigned)((const xir_float_type *)(const void *)body)->format;
-        return (size_t)snprintf(out, room, "%s", format < sizeof floats / sizeof *floats ? floats[format] : "float");
+        return put_word(out, 0, room, format < sizeof floats / sizeof *floats ? floats[format] : "float");
     }
     if (object && (body = xir_object_body(object, xir_integer_type_class())) != NULL) {
         const xir_integer_type *integer = (const xir_integer_type *)(const void *)body;
         return (size_t)snprintf(out, room, "%sint%lld", integer->sign ? "" : "u", (long long)integer->ibits);
     }
-    return (size_t)snprintf(out, room, "%s", stored && xir_type_kind_of(stored) == XIR_TYPE_BOOL ? "bool" : "?");
+    return put_word(out, 0, room, stored && xir_type_kind_of(stored) == XIR_TYPE_BOOL ? "bool" : "?");
 }
 
 /* "fp32 1×56×56×64": a scalar type has no dims, a tensor of rank 0 has "[]". */
@@ -112,9 +132,9 @@ size_t draw_type_text(const xir_type *type, char *out, size_t room) {
     size_t n = element_words(type, out, room);
     const size_t rank = type ? xir_type_rank(type) : 0;
     if (!type || !xir_type_as_tensor(type)) return n;
-    if (n + 8 < room) n += (size_t)snprintf(out + n, room - n, rank ? " " : " []");
+    n = put_word(out, n, room, rank ? " " : " []");
     for (size_t i = 0; i < rank && n + 48 < room; i++) {
-        if (i) n += (size_t)snprintf(out + n, room - n, "×");
+        if (i) n = put_word(out, n, room, "×");
         const size_t all = xir_type_dim_text(type, (int64_t)i, out + n, 40);
         n += all < 40 ? all : 39;
     }
@@ -142,7 +162,7 @@ static const char *sign_of(unsigned changes) {
 
 static size_t class_line(const picture *p, uint32_t node, char *out) {
     const char *sign = sign_of(draw_changes(p, node));
-    const size_t n = (size_t)snprintf(out, 8, *sign ? "%s " : "%s", sign);
+    const size_t n = put_word(out, put_word(out, 0, 8, sign), 8, *sign ? " " : "");
     return append(out, n, draw_class_word(p->nodes[node].op), DRAW_LETTERS);
 }
 
@@ -158,25 +178,36 @@ size_t draw_group_title(const picture *p, uint32_t group, char out[DRAW_TEXT]) {
     const draw_group *g = &p->groups[group];
     const xir_str label = group ? g->label : xir_network_name(p->net);
     size_t n = append_end(out, label);
-    if (g->reason == DRAW_OF_REPEATS) n += (size_t)snprintf(out + n, 24, "%s×%u", n ? " " : "block ", g->number);
-    if (g->reason == DRAW_OF_COPY) n += (size_t)snprintf(out + n, 24, "block %u", g->number);
-    return n;
+    if (g->reason != DRAW_OF_REPEATS && g->reason != DRAW_OF_COPY) return n;
+    if (!n || g->reason == DRAW_OF_COPY) n = put_word(out, n, DRAW_TEXT, "block ");
+    else n = put_word(out, n, DRAW_TEXT, " ");
+    if (g->reason == DRAW_OF_REPEATS) n = put_word(out, n, DRAW_TEXT, "×");
+    return put_number(out, n, g->number);
 }
 
 size_t draw_group_count(const picture *p, uint32_t group, char out[DRAW_TEXT]) {
     const draw_group *g = &p->groups[group];
     const uint32_t differing = p->differing ? p->differing[g->end] - p->differing[g->begin] : 0;
-    return (size_t)snprintf(out, DRAW_TEXT, differing ? "%u ops, %u differ%s" : "%u ops", g->end - g->begin, differing,
-                            differing == 1 ? "s" : "");
+    size_t n = put_word(out, put_number(out, 0, g->end - g->begin), DRAW_TEXT, " ops");
+    if (!differing) return n;
+    n = put_number(out, put_word(out, n, DRAW_TEXT, ", "), differing);
+    return put_word(out, n, DRAW_TEXT, differing == 1 ? " differs" : " differ");
 }
 
 /* ---- sizes ------------------------------------------------------------------------------------------------------- */
 
 /* The width of a letter of 12 pixels in a wide font, in tenths of a pixel: browsers differ in their fonts. */
 static uint32_t letter_width(uint32_t c) {
+    enum { THIN = 48, WIDE = 116 };
+    static const uint8_t uncommon[0x80] = {
+        ['i'] = THIN, ['l'] = THIN, ['j'] = THIN, ['t'] = THIN, ['f'] = THIN, ['r'] = THIN, ['I'] = THIN, ['.'] = THIN,
+        [','] = THIN, [':'] = THIN, [';'] = THIN, ['\''] = THIN, ['|'] = THIN, ['!'] = THIN, ['('] = THIN,
+        [')'] = THIN, ['['] = THIN, [']'] = THIN, ['{'] = THIN, ['}'] = THIN, ['/'] = THIN, ['-'] = THIN,
+        ['"'] = THIN, [' '] = THIN,
+        ['m'] = WIDE, ['w'] = WIDE, ['M'] = WIDE, ['W'] = WIDE, ['@'] = WIDE, ['%'] = WIDE,
+    };
+    if (c < 0x80 && uncommon[c]) return uncommon[c];
     if (c >= 0x2E80) return 130;
-    if (c < 0x80 && strchr("iljtfrI.,:;'|!()[]{}/-\" ", (int)c)) return 48;
-    if (c == 'm' || c == 'w' || c == 'M' || c == 'W' || c == '@' || c == '%') return 116;
     if (c == 0xD7) return 101;   /* the sign between dims */
     return (c >= 'A' && c <= 'Z') || c >= 0x80 ? 88 : 76;
 }
@@ -185,7 +216,8 @@ static uint32_t letter_width(uint32_t c) {
 static uint32_t width_of(const char *text, size_t size) {
     uint32_t tenths = 0, code;
     for (size_t at = 0; at < size;) {
-        const size_t n = decode((xir_str){ text + at, size - at }, &code);
+        const unsigned char c = (unsigned char)text[at];
+        const size_t n = c < 0x80 ? (code = c, 1) : decode((xir_str){ text + at, size - at }, &code);
         tenths += n ? letter_width(code) : 80;
         at += n ? n : 1;
     }

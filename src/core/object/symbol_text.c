@@ -5,6 +5,7 @@
  * max_depth and PARSE_DEPTH, and no step makes more of it than its polynomial. */
 #include <stdio.h>
 #include "forms.h"
+#include "number.h"
 #include "symbol_table.h"
 
 /* ---- printing ------------------------------------------------------------------------------------------------ */
@@ -90,8 +91,10 @@ void expr_print(const object_pool *pool, expr e, buffer *out) {
 
 size_t dim_text(const object_pool *pool, int64_t dim, char *out, size_t size) {
     if (!dim_is_symbolic(dim) || !pool) {
-        int n = snprintf(out, size, dim < 0 ? "?" : "%lld", (long long)dim);
-        return n > 0 ? (size_t)n : 0;
+        char digits[24] = "?";
+        const size_t whole = dim < 0 ? 1 : number_put_i64(digits, dim), n = whole < size ? whole : size - 1;
+        if (size) memcpy(out, digits, n), out[n] = '\0';
+        return whole;
     }
     buffer text;
     buffer_init(&text, pool->arena.alloc);
@@ -154,8 +157,8 @@ static bool parse_divisor(parsing *p, int64_t *out) {
 }
 
 static void divide(parsing *p, poly *out, int64_t by) {
-    int64_t number;
-    if (poly_is_number(out, &number)) poly_number(out, floor_div_i64(number, by));
+    int64_t plain;
+    if (poly_is_number(out, &plain)) poly_number(out, floor_div_i64(plain, by));
     else poly_floor(p->pool, out, out, by);
 }
 
@@ -233,12 +236,12 @@ static bool parse_word(parsing *p, poly *out) {
 }
 
 static bool parse_factor(parsing *p, poly *out) {
-    int64_t number;
+    int64_t plain;
     skip_spaces(p);
     int c = form_next(&p->t);
     if (c >= '0' && c <= '9') {
-        if (!parse_number(p, &number)) return false;
-        poly_number(out, number);
+        if (!parse_number(p, &plain)) return false;
+        poly_number(out, plain);
         return true;
     }
     if (c == '(') {

@@ -12,8 +12,12 @@ void encoder_init(encoder *e, xir_context *ctx, const xir_network *net, sink *s)
     arena_init(&e->arena, context_alloc(ctx));
     codec_plans_init(&e->plans, &e->arena, s->ops->bake);
     e->single = net && version_before(net->version, 3, 31);
-    for (int i = 0; i < NETWORK_KEYS; i++) codec_bake(&e->network[i], s->ops->bake, network_keys[i], i);
-    for (int i = 0; i < VALUE_KEYS; i++) codec_bake(&e->value[i], s->ops->bake, value_keys[i], i);
+}
+
+/* Keys of networks or values, which are baked when the first of them is written: a single attribute has none. */
+static const codec_key *baked(const encoder *e, codec_key *keys, const char *const *texts, int n) {
+    for (int i = 0; i < n && !keys[i].name.size; i++) codec_bake(&keys[i], e->sink->ops->bake, texts[i], i);
+    return keys;
 }
 
 void encoder_free(encoder *e) {
@@ -302,16 +306,17 @@ void encode_value(encoder *e, const xir_value *v) {
     int first = value_is_params(v) ? VALUE_ALLOW : VALUE_TYPE;
     const xir_map *extra = xir_value_extra(v);
     size_t x = 0, n = extra ? extra->size : 0;
+    const codec_key *of_value = baked(e, e->value, value_keys, VALUE_KEYS);
     s->ops->map(s, NULL, (size_t)(VALUE_KEYS - first) + n);
     for (int i = first; i < VALUE_KEYS; i++) {
-        if (x < n) x = encode_extra(e, extra, x, &e->value[i].name);
+        if (x < n) x = encode_extra(e, extra, x, &of_value[i].name);
         if (alike && i == VALUE_ID) {
-            s->ops->key(s, &e->value[i]);
+            s->ops->key(s, &of_value[i]);
             before = s->ops->out(s)->size;
             s->ops->integer(s, v->id);
             after = s->ops->out(s)->size - s->ops->after;
         } else {
-            encode_value_key(e, v, &e->value[i]);
+            encode_value_key(e, v, &of_value[i]);
         }
     }
     if (x < n) encode_extra(e, extra, x, NULL);
@@ -472,15 +477,16 @@ void encode_network(encoder *e, uint64_t params_bytes, xir_str params_md5) {
     for (const encoder_more *more = e->more; more; more = more->next) keys++;
     for (int i = 0; i < NETWORK_KEYS; i++) keys += codec_has_key(net, (network_key)i, params_bytes, params_md5);
     e->plain = true;
+    const codec_key *of_network = baked(e, e->network, network_keys, NETWORK_KEYS);
     s->ops->map(s, NULL, keys);
     for (int i = 0; i < NETWORK_KEYS; i++) {
         for (const encoder_more *more = i == NETWORK_PARAMS_BYTES ? e->more : NULL; more; more = more->next) {
             s->ops->name(s, xir_str_of(more->key));
             more->write(e, more->user);
         }
-        if (x < n) x = encode_extra(e, extra, x, &e->network[i].name);
+        if (x < n) x = encode_extra(e, extra, x, &of_network[i].name);
         if (codec_has_key(net, (network_key)i, params_bytes, params_md5)) {
-            encode_network_key(e, &e->network[i], params_bytes, params_md5);
+            encode_network_key(e, &of_network[i], params_bytes, params_md5);
         }
     }
     if (x < n) encode_extra(e, extra, x, NULL);
