@@ -18,7 +18,7 @@ const class_key *class_find_key(const xir_class *cls, xir_str name, uint32_t hin
     return NULL;
 }
 
-/* Who goes through the fields asks with their own names, whose addresses tell. */
+/* A loop over the fields asks for each by its own name, whose address is enough to find it. */
 const xir_field *xir_class_field(const xir_class *cls, xir_str name) {
     for (const xir_field *f = cls->fields, *end = f + cls->n_fields; f < end; f++)
         if (f->name.data == name.data && f->name.size == name.size) return f;
