@@ -62,7 +62,7 @@ xir_value *make_truth(xir_node *at, xir_value *x) {
 }
 
 xir_value *make_running_product(xir_node *at, xir_value *x, size_t axis) {
-    for (int64_t step = 1, n = v_dim(x, axis); step < n && x; step *= 2) {
+    for (int64_t step = 1, n = x ? v_dim(x, axis) : 0; step < n && x; step *= 2) {
         xir_value *head = make_part(at, x, axis, 0, step, 1), *tail = make_part(at, x, axis, step, INT64_MAX, 1);
         xir_value *before = make_part(at, x, axis, 0, n - step, 1);
         x = xir_node_make(at, "Concat", INS(head, xir_node_product(at, tail, before)),

@@ -6,6 +6,7 @@
 #include "nnb/nnb.h"
 #include "spec/borders.h"
 #include "spec/moving.h"
+#include "spec/one_axis.h"
 #include "spec/slicing.h"
 
 /* A note of the conversion, where NNabla's C runtime computes something else. */
@@ -16,10 +17,9 @@ static void unlike_runtime(const xir_node *at, const char *where, const char *wh
 /* ---- joins and shapes ------------------------------------------------------------------------------------------- */
 
 bool nnb_concat(xir_node *at) {
-    int64_t axis;
     const xir_values in = node_inputs(at);
-    if (!in.size || !nnb_axis(at, "axis", v_rank(in.data[0]), &axis)) return false;
-    return xir_node_becomes(at, "Concat", in, SETS(INT("axis", axis)));
+    const one_axis a = one_axis_of(at, "argument/axis", 0);
+    return xir_node_becomes(at, "Concat", in, SETS(AXIS("axis", a)));
 }
 
 bool nnb_reshape(xir_node *at) {

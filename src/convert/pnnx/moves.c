@@ -6,6 +6,7 @@
 #include "pnnx/pnnx.h"
 #include "spec/borders.h"
 #include "spec/moving.h"
+#include "spec/one_axis.h"
 
 /* ---- splits ----------------------------------------------------------------------------------------------------- */
 
@@ -76,10 +77,8 @@ bool pnnx_tensor_split(xir_node *at) {
 }
 
 bool pnnx_unbind(xir_node *at) {
-    int64_t axis;
-    xir_value *x = xir_node_input(at, 0);
-    if (!x || !node_axis(at, "dim", 0, v_rank(x), &axis)) return false;
-    return node_gives(at, xir_node_make_op(at, "Unstack", INS(x), SETS(INT("dim", axis))));
+    const one_axis a = one_axis_of(at, "attribute/dim", 0);
+    return node_gives(at, xir_node_make_op(at, "Unstack", INS(a.x), SETS(AXIS("dim", a))));
 }
 
 /* ---- joins ------------------------------------------------------------------------------------------------------ */
@@ -107,12 +106,8 @@ bool pnnx_flip(xir_node *at) {
     xir_ints dims;
     xir_value *x = xir_node_input(at, 0);
     if (!x || !pnnx_list(at, "dims", 0, &dims)) return false;
-    for (size_t i = 0; i < dims.n; i++) {
-        int64_t axis;
-        if (!xir_node_axis(at, "attribute/dims", dims.v[i], v_rank(x), &axis)) return false;
-        x = make_part(at, x, (size_t)axis, INT64_MAX, INT64_MIN, -1);
-        if (!x) return false;
-    }
+    if (!axes_from_start(at, "attribute/dims", v_rank(x), &dims)) return false;
+    for (size_t i = 0; i < dims.n; i++) x = make_part(at, x, (size_t)dims.v[i], INT64_MAX, INT64_MIN, -1);
     return xir_node_result(at, 0, x);
 }
 

@@ -4,6 +4,7 @@
 /* Operators that take a part of a tensor, or write one: Tensor.slice, Tensor.slice_copy, torch.select, torch.narrow. */
 #include "node/lists.h"
 #include "pnnx/pnnx.h"
+#include "spec/one_axis.h"
 #include "spec/slicing.h"
 
 /* The n items of the parameter `many`, or the only one of the parameter `one`, from an attribute or an input; all
@@ -104,12 +105,10 @@ bool pnnx_slice_copy(xir_node *at) {
 }
 
 bool pnnx_select(xir_node *at) {
-    int64_t axis;
-    xir_value *x = xir_node_input(at, 0);
-    if (!x || !node_axis(at, "dim", 0, v_rank(x), &axis)) return false;
+    const one_axis a = one_axis_of(at, "attribute/dim", 0);
     xir_value *index = xir_node_has(at, 1) ? xir_node_input(at, 1)
         : xir_node_scalar(at, xir_type_sint(xir_node_context(at), 64), (double)xir_node_int(at, "index", 0));
-    return xir_node_becomes(at, "Gather", INS(x, index), SETS(INT("axis", axis)));
+    return xir_node_becomes(at, "Gather", INS(a.x, index), SETS(AXIS("axis", a)));
 }
 
 bool pnnx_narrow(xir_node *at) {
