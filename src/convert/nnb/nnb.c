@@ -12,8 +12,7 @@
 enum { NEWEST = 45, REVISION = 5000 };   /* above it the word is a checksum, of files older than api levels */
 
 int64_t nnb_api_level(const xir_network *net, xir_str domain) {
-    const xir_map *tags = xir_network_tags(net);
-    const xir_any *level = tags ? xir_map_find(tags, XIR_STR("nnb.api_level")) : NULL;
+    const xir_any *level = xir_map_find(xir_network_tags(net), XIR_STR("nnb.api_level"));
     (void)domain;
     if (!level || level->kind != XIR_ANY_INT) return NEWEST;
     return level->as.integer > REVISION ? 1 : level->as.integer;

@@ -60,8 +60,7 @@ static const char *const of_file[] = { "onnx.functions", "onnx.training_info", "
 
 static xir_status set_tag(xir_pass *pass, const char *key, const xir_any *value) {
     xir_network *net = xir_pass_network(pass);
-    const xir_map *tags = xir_network_tags(net);
-    const xir_any *old = tags ? xir_map_find(tags, xir_str_of(key)) : NULL;
+    const xir_any *old = xir_map_find(xir_network_tags(net), xir_str_of(key));
     if (old ? value && xir_any_equal(old, value) : !value) return XIR_OK;
     xir_pass_changed(pass, 1);
     return xir_network_set_tag(net, xir_str_of(key), value);
@@ -69,8 +68,7 @@ static xir_status set_tag(xir_pass *pass, const char *key, const xir_any *value)
 
 static xir_status set_version(xir_pass *pass, int64_t version) {
     xir_network *net = xir_pass_network(pass);
-    const xir_map *tags = xir_network_tags(net);
-    const xir_any *old = tags ? xir_map_find(tags, XIR_STR("onnx.opset")) : NULL;
+    const xir_any *old = xir_map_find(xir_network_tags(net), XIR_STR("onnx.opset"));
     const size_t n = old && old->kind == XIR_ANY_MAP ? old->as.map.size : 0;
     const xir_allocator *alloc = context_alloc(xir_network_context(net));
     const bool keeps = has_operators(net);

@@ -149,8 +149,7 @@ static bool has_custom(const xir_network *net) {
 static xir_status name_domain(xir_pass *pass) {
     xir_network *net = xir_pass_network(pass);
     const xir_allocator *alloc = context_alloc(xir_pass_context(pass));
-    const xir_map *tags = xir_network_tags(net);
-    const xir_any *old = tags ? xir_map_find(tags, XIR_STR("onnx.opset")) : NULL;
+    const xir_any *old = xir_map_find(xir_network_tags(net), XIR_STR("onnx.opset"));
     const size_t n = old && old->kind == XIR_ANY_MAP ? old->as.map.size : 0;
     if (!has_custom(net) || (n && xir_map_find(&old->as.map, XIR_STR(CUSTOM_DOMAIN)))) return XIR_OK;
     xir_entry *entries = mem_new(alloc, (n + 1) * sizeof *entries);

@@ -16,7 +16,7 @@ enum { FUNCTIONS_SINCE = 8, OVERLOADS_SINCE = 10, CALLS_VERSION = 1 };
 /* ---- names ------------------------------------------------------------------------------------------------------ */
 
 static xir_str tag_text(const xir_map *tags, const char *key) {
-    const xir_any *tag = tags ? xir_map_find(tags, xir_str_of(key)) : NULL;
+    const xir_any *tag = xir_map_find(tags, xir_str_of(key));
     return tag && tag->kind == XIR_ANY_TEXT ? tag->as.text : XIR_STR("");
 }
 
@@ -114,8 +114,7 @@ static int by_key(const void *a, const void *b) {
 
 /* Adds domains to the operator sets of a network. */
 static xir_status import(writing *w, xir_network *net, const xir_entry *more, size_t n) {
-    const xir_map *tags = xir_network_tags(net);
-    const xir_any *old = tags ? xir_map_find(tags, XIR_STR("onnx.opset")) : NULL;
+    const xir_any *old = xir_map_find(xir_network_tags(net), XIR_STR("onnx.opset"));
     const size_t had = old && old->kind == XIR_ANY_MAP ? old->as.map.size : 0;
     xir_entry *all = mem_new(w->alloc, (had + n + 1) * sizeof *all);
     size_t count = 0;
@@ -255,8 +254,8 @@ const xir_class *functions_class(writing *w, const made_function *f) {
 
 xir_status functions_note(writing *w) {
     const xir_map *tags = xir_network_tags(w->net);
-    const xir_any *list = tags ? xir_map_find(tags, XIR_STR("onnx.functions")) : NULL;
-    const xir_any *sets = tags ? xir_map_find(tags, XIR_STR("onnx.opset")) : NULL;
+    const xir_any *list = xir_map_find(tags, XIR_STR("onnx.functions"));
+    const xir_any *sets = xir_map_find(tags, XIR_STR("onnx.opset"));
     xir_status status = XIR_OK;
     for (size_t i = 0; sets && sets->kind == XIR_ANY_MAP && i < sets->as.map.size && !status; i++) {
         const xir_entry *e = &sets->as.map.entries[i];
@@ -278,8 +277,7 @@ xir_status functions_note(writing *w) {
 }
 
 static xir_status set_version(const writing *w) {
-    const xir_map *tags = xir_network_tags(w->net);
-    const xir_any *now = tags ? xir_map_find(tags, XIR_STR("onnx.ir_version")) : NULL;
+    const xir_any *now = xir_map_find(xir_network_tags(w->net), XIR_STR("onnx.ir_version"));
     const int64_t least = w->overloads ? OVERLOADS_SINCE : FUNCTIONS_SINCE;
     const xir_any version = xir_any_int(least);
     if (now && now->kind == XIR_ANY_INT && now->as.integer >= least) return XIR_OK;

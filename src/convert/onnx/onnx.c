@@ -10,8 +10,7 @@
 #include "onnx/onnx.h"
 
 int64_t onnx_version(const xir_network *net, xir_str domain) {
-    const xir_map *tags = xir_network_tags(net);
-    const xir_any *opset = tags ? xir_map_find(tags, XIR_STR("onnx.opset")) : NULL;
+    const xir_any *opset = xir_map_find(xir_network_tags(net), XIR_STR("onnx.opset"));
     const xir_any *of = opset && opset->kind == XIR_ANY_MAP ? xir_map_find(&opset->as.map, domain) : NULL;
     if (!of && opset && opset->kind == XIR_ANY_MAP && !domain.size)
         of = xir_map_find(&opset->as.map, XIR_STR("ai.onnx"));

@@ -174,8 +174,7 @@ void onnx_types(xir_node *at) {
 
 /* The elements that a file declares without a shape: "tensor(float)". */
 const xir_type *onnx_declared_element(const xir_value *v) {
-    const xir_map *tags = xir_value_tags(v);
-    const xir_any *tag = tags ? xir_map_find(tags, XIR_STR("onnx.type")) : NULL;
+    const xir_any *tag = xir_map_find(xir_value_tags(v), XIR_STR("onnx.type"));
     if (!tag || tag->kind != XIR_ANY_TEXT) return NULL;
     const xir_str text = tag->as.text;
     const size_t head = strlen("tensor(");

@@ -204,8 +204,7 @@ static bool counts_up(const xir_value *index) {
                                            "pnnx::torch.masked_select", "pnnx::torch.max", "pnnx::torch.min" };
     const xir_op *op = xir_value_op(index);
     const xir_integer_type *integer = xir_integer_type_of(xir_type_object(v_element(index)));
-    const xir_map *extra = op ? xir_op_extra(op) : NULL;
-    const xir_any *formula = extra ? xir_map_find(extra, XIR_STR("expr")) : NULL;
+    const xir_any *formula = xir_map_find(xir_op_extra(op), XIR_STR("expr"));
     if (integer && !integer->sign) return true;
     for (size_t i = 0; op && i < COUNT(classes); i++)
         if (xir_str_equal(xir_class_key(xir_op_class(op)), xir_str_of(classes[i]))) return true;

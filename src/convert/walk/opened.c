@@ -207,7 +207,7 @@ static bool find_value(xir_node *at, const xir_value *v, xir_value **out) {
 /* The attribute that a reference in a function's body stands for; NULL: the caller has not given it. */
 static const xir_any *referred(const body_frame *frame, xir_str name) {
     while (frame && !frame->function) frame = frame->up;
-    const xir_any *given = frame && frame->given ? xir_map_find(frame->given, name) : NULL;
+    const xir_any *given = frame ? xir_map_find(frame->given, name) : NULL;
     return given || !frame || !frame->defaults ? given : xir_map_find(frame->defaults, name);
 }
 
@@ -256,7 +256,7 @@ static bool resolve_references(xir_node *at, xir_op *copy, const xir_op *from) {
     for (size_t i = 0; extra && i < extra->size; i++) {
         const xir_any *value = &extra->entries[i].value, *is;
         const xir_map *map = value->kind == XIR_ANY_MAP && value->as.map.size == 1 ? &value->as.map : NULL;
-        const xir_any *name = map ? xir_map_find(map, XIR_STR("onnx.ref")) : NULL;
+        const xir_any *name = xir_map_find(map, XIR_STR("onnx.ref"));
         xir_any own;
         if (!name || name->kind != XIR_ANY_TEXT) continue;
         is = referred(&at->opened->frame, name->as.text);

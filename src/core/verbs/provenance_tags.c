@@ -11,8 +11,6 @@
 static const xir_str ops_key = { XIR_PROVENANCE_OPS, sizeof XIR_PROVENANCE_OPS - 1 };
 static const xir_str values_key = { XIR_PROVENANCE_VALUES, sizeof XIR_PROVENANCE_VALUES - 1 };
 
-static const xir_any *tag_of(const xir_map *tags, xir_str key) { return tags ? xir_map_find(tags, key) : NULL; }
-
 /* ---- writing ---------------------------------------------------------------------------------------------------- */
 
 typedef struct writing {
@@ -30,12 +28,12 @@ static bool list_of(writing *t, const int64_t *ids, size_t n, xir_any *out) {
 }
 
 static bool tag_op(xir_op *op, const xir_any *list) {
-    if (!list && !tag_of(xir_op_tags(op), ops_key)) return true;
+    if (!list && !xir_map_find(xir_op_tags(op), ops_key)) return true;
     return xir_op_set_tag(op, ops_key, list) == XIR_OK;
 }
 
 static bool tag_value(xir_value *v, xir_str key, const xir_any *list) {
-    if (!list && !tag_of(xir_value_tags(v), key)) return true;
+    if (!list && !xir_map_find(xir_value_tags(v), key)) return true;
     return xir_value_set_tag(v, key, list) == XIR_OK;
 }
 
@@ -95,7 +93,7 @@ xir_status xir_provenance_remove_tags(xir_network *net) {
 
 bool xir_provenance_has_tags(const xir_network *net) {
     const xir_op *op = net ? net->first : NULL;
-    while (op && !tag_of(xir_op_tags(op), ops_key)) op = op->next;
+    while (op && !xir_map_find(xir_op_tags(op), ops_key)) op = op->next;
     return op;
 }
 
@@ -123,7 +121,7 @@ static bool is_list_of_ids(const xir_any *tag) {
 
 /* The list of a tag; NULL if there is none, or if it is malformed: then the first walk says so. */
 static const xir_list *ids_of(const reading *t, const xir_map *tags, xir_str key, const char *what, int64_t id) {
-    const xir_any *tag = tag_of(tags, key);
+    const xir_any *tag = xir_map_find(tags, key);
     char path[64] = "";
     if (!tag || is_list_of_ids(tag)) return tag ? &tag->as.list : NULL;
     if (!t->gathers) return NULL;
