@@ -29,7 +29,7 @@ typedef struct roi_pool {
 } roi_pool;
 xir_value *make_roi_align(xir_node *at, xir_value *x, xir_value *regions, xir_value *batch, const roi_pool *p);
 
-/* resampled.c: an axis in the length `out`. Each cell of the result is at a place among those of x: it is the one there,
+/* resampled.c: an axis in the length `out`. Each cell of the result has a place among those of x: it is the one there,
  * rounded down, or lies on a line or a curve between neighbours. Cells outside are the one at the border. */
 xir_value *make_resampled(xir_node *at, xir_value *x, size_t axis, const double *places, int64_t out, cell_way way);
 /* A matrix of zeros [in, out], for make_mixed. */

@@ -77,7 +77,8 @@ bool onnx_ms_qlinear_softmax(xir_node *at) {
     const one_axis a = one_axis_in(at, real_of(at, 0), "attribute/axis", -1);
     const bool old = xir_node_int(at, "opset", 13) < 13;
     if (a.x && old && a.axis + 1 != v_rank(a.x)) return xir_node_unsupported(at, "a Softmax of several dims");
-    return xir_node_result(at, 0, quantized_as(at, xir_node_make(at, "Softmax", INS(a.x), SETS(AXIS("axis", a))), 3, 0));
+    xir_value *y = xir_node_make(at, "Softmax", INS(a.x), SETS(AXIS("axis", a)));
+    return xir_node_result(at, 0, quantized_as(at, y, 3, 0));
 }
 
 /* Inputs: scale and zero point of the output, then each part with its own. */

@@ -41,7 +41,8 @@ bool reduction_of_op(xir_node *at, const xir_value *x, reduction *out) {
     *out = (reduction){ .cls = convert_short_name(at->op->cls).data, .all = !list.n,   /* keys of XIR end in a zero */
                         .keep = xir_node_bool(at, "keepdim", false), .most = argmax || decl == xir_max_class(),
                         .place = argmax || decl == xir_argmin_class(),
-                        .axes = xir_node_make_ints(at, rank, 0), .marks = axes_marked(at, "attribute/dim", rank, &list) };
+                        .axes = xir_node_make_ints(at, rank, 0),
+                        .marks = axes_marked(at, "attribute/dim", rank, &list) };
     if (xir_node_failed(at)) return false;
     out->axes.n = 0;
     for (size_t i = 0; i < rank; i++) {
