@@ -7,6 +7,7 @@
 #include "formula/parts.h"
 #include "formula/simpler.h"
 #include "spec/borders.h"
+#include "spec/moving.h"
 
 enum { MOST_PLACES = 1 << 22 };
 
@@ -183,9 +184,8 @@ bool simpler_place(xir_node *at) {
 bool simpler_shape(xir_node *at) {
     const xir_value *x = xir_op_input(at->op, 0);
     const xir_ints dims = xir_node_dims(at, x);
-    const int64_t rank = (int64_t)dims.n, start = xir_node_int(at, "start", 0), end = xir_node_int(at, "end", rank);
-    const int64_t from = start < 0 ? start + rank < 0 ? 0 : start + rank : start > rank ? rank : start;
-    int64_t until = end < 0 ? end + rank < 0 ? 0 : end + rank : end > rank ? rank : end;
+    int64_t from, until;
+    if (!part_of_shape(at, x, &from, &until)) return false;
     if (until <= from) return xir_node_unsupported(at, "no dims");
     for (int64_t i = from; i < until; i++) if (dims.v[i] < 0) return xir_node_unsupported(at, "open dims");
     return xir_node_result(at, 0, xir_node_integers(at, &(xir_ints){ dims.v + from, (size_t)(until - from) }));

@@ -12,7 +12,7 @@
 /* ---- the functions of the model --------------------------------------------------------------------------------- */
 
 static xir_str tag_text(const xir_network *net, const char *key) {
-    const xir_any *tag = xir_network_tags(net) ? xir_map_find(xir_network_tags(net), xir_str_of(key)) : NULL;
+    const xir_any *tag = xir_map_find(xir_network_tags(net), xir_str_of(key));
     return tag && tag->kind == XIR_ANY_TEXT ? tag->as.text : (xir_str){ NULL, 0 };
 }
 
@@ -47,7 +47,7 @@ static bool read_function(xir_node *at, xir_str text, body_function *out) {
     converted_body(c, net);
     out->net = net;
     out->name = xir_network_text_of(net, XIR_TEXT_NAME);
-    const xir_any *opset = xir_network_tags(net) ? xir_map_find(xir_network_tags(net), XIR_STR("onnx.opset")) : NULL;
+    const xir_any *opset = xir_map_find(xir_network_tags(net), XIR_STR("onnx.opset"));
     if (opset && opset->kind == XIR_ANY_MAP) out->versions = &opset->as.map;
     const xir_op *first = xir_op_next(xir_network_first(net));
     const bool defaults = first && xir_str_equal(xir_class_key(xir_op_class(first)), XIR_STR("onnx::FunctionProto"));
