@@ -110,13 +110,12 @@ bool pnnx_flatten(xir_node *at) {
 }
 
 bool pnnx_unflatten(xir_node *at) {
-    int64_t axis;
     xir_ints sizes;
-    xir_value *x = xir_node_input(at, 0);
-    if (!x || !node_axis(at, "dim", 0, v_rank(x), &axis) || !pnnx_list(at, "sizes", 0, &sizes)) return false;
+    const one_axis a = one_axis_of(at, "attribute/dim", 0);
+    xir_value *x = a.x;
+    if (!x || !pnnx_list(at, "sizes", 0, &sizes)) return false;
     list_items dims = make_items(at, v_rank(x) - 1 + sizes.n, -1);
-    for (size_t i = 0; i < dims.n; i++) {
-        const size_t k = (size_t)axis;
+    for (size_t i = 0, k = a.axis; i < dims.n; i++) {
         if (i >= k && i < k + sizes.n) dims.v[i] = item_number(sizes.v[i - k]);
         else dims.v[i] = item_known_dim(x, i < k ? i : i - sizes.n + 1);
     }
