@@ -83,8 +83,7 @@ static saying saying_of(const xir_network *net) {
 enum { MOST_IDS = 64 };   /* that one value stands for; more do not make more pairs */
 
 static size_t ids_of_tag(const xir_value *v, int64_t *ids) {
-    const xir_map *tags = xir_value_tags(v);
-    const xir_any *tag = tags ? xir_map_find(tags, XIR_STR(XIR_PROVENANCE_VALUES)) : NULL;
+    const xir_any *tag = xir_map_find(xir_value_tags(v), XIR_STR(XIR_PROVENANCE_VALUES));
     size_t n = 0;
     if (!tag || tag->kind != XIR_ANY_LIST) return 0;
     for (size_t i = 0; i < tag->as.list.size && n < MOST_IDS; i++)

@@ -123,8 +123,7 @@ void draw_find_tags(const picture *p, draw_spans *spans) {
     const xir_any *last = NULL;
     size_t span = 0;
     for (size_t i = 0; i < p->n_nodes && !spans->failed; i++) {
-        const xir_map *tags = xir_op_tags(p->nodes[i].op);
-        const xir_any *value = tags ? xir_map_find(tags, p->how.tag) : NULL;
+        const xir_any *value = xir_map_find(xir_op_tags(p->nodes[i].op), p->how.tag);
         if (value && !(last && xir_any_equal(value, last)))
             span = draw_span_add(spans, (draw_span){ .begin = (uint32_t)i, .reason = DRAW_OF_TAG,
                                                      .label = words_of(value, p->how.tag) });

@@ -52,8 +52,7 @@ static xir_str scope_of(xir_str name, int64_t depth) {
 
 static int kind_of(const xir_op *op, void *user) {
     sorting *s = user;
-    const xir_map *tags = xir_op_tags(op);
-    const xir_any *tag = tags ? xir_map_find(tags, XIR_STR("xir.group")) : NULL;
+    const xir_any *tag = xir_map_find(xir_op_tags(op), XIR_STR("xir.group"));
     const bool numbered = tag && tag->kind == XIR_ANY_INT && tag->as.integer >= 0 && tag->as.integer <= INT_MAX;
     if (!s->by_name) return numbered ? (int)tag->as.integer : -1;
     const xir_str scope = scope_of(xir_op_name(op), s->depth);
@@ -65,8 +64,7 @@ static int kind_of(const xir_op *op, void *user) {
 
 /* The call of a scope has its name; of a tag, the tag. */
 static xir_status outline_group(xir_pass *at, const sorting *s, xir_ops ops) {
-    const xir_map *tags = xir_op_tags(ops.data[0]);
-    const xir_any *tag = tags ? xir_map_find(tags, XIR_STR("xir.group")) : NULL;
+    const xir_any *tag = xir_map_find(xir_op_tags(ops.data[0]), XIR_STR("xir.group"));
     const xir_str name = s->by_name ? scope_of(xir_op_name(ops.data[0]), s->depth) : XIR_STR("");
     xir_op *call = xir_outline(at->net, ops.data, ops.size, &XIR_INIT(xir_outline_options, .name = name));
     if (!call) return xir_network_status(at->net);

@@ -183,7 +183,7 @@ static bool read_value(void *user, xir_value *v) {
 }
 
 xir_status spelled_read(xir_network *net, xir_str file, xir_diags *why) {
-    const xir_any *symbols = net->extra ? xir_map_find(net->extra, SYMBOLS_KEY) : NULL;
+    const xir_any *symbols = xir_map_find(net->extra, SYMBOLS_KEY);
     if (!symbols) return XIR_OK;
     reading r = { .net = net, .file = file, .why = why, .path = "/xir.symbols" };
     if (read_symbols(&r, symbols)) net_walk_values(net, read_value, &r);

@@ -24,8 +24,9 @@ typedef struct search {
     ops                   queue;
     id_list               sources, begin, end;
     bool                  ends_open;     /* the search for the end met a value that has changed and leads nowhere */
-    uint32_t             *equal;         /* by number of a source value: the next equal one, in a ring */
+    uint32_t             *equal;         /* by value origin: the next equal source value, in a ring    */
     uint32_t             *number;        /* of the source values of the network as it was, in the order of their ids */
+    size_t                n_numbers;
 } search;
 
 static void add_id(id_list *list, int64_t id) {
@@ -122,22 +123,22 @@ static void find_end(search *s, const xir_op *op) {
 
 /* ---- equal values ----------------------------------------------------------------------------------------------- */
 
-/* The number of a source value by its id: they are sorted. */
+/* The value origin of a source value by its id: they are sorted. */
 static uint32_t number_of(const search *s, int64_t id) {
-    size_t low = 0, high = s->p->n_source_values;
+    size_t low = 0, high = s->n_numbers;
     while (low < high) {
         const size_t middle = (low + high) / 2;
-        if (s->p->source_values[s->number[middle]].id < id) low = middle + 1;
+        if (s->p->values[s->number[middle]].id < id) low = middle + 1;
         else high = middle;
     }
-    assert_true(low < s->p->n_source_values && s->p->source_values[s->number[low]].id == id);
+    assert_true(low < s->n_numbers && s->p->values[s->number[low]].id == id);
     return s->number[low];
 }
 
 static const xir_provenance *sorted_of;
 static int by_id(const void *a, const void *b) {
-    const int64_t x = sorted_of->source_values[*(const uint32_t *)a].id;
-    const int64_t y = sorted_of->source_values[*(const uint32_t *)b].id;
+    const int64_t x = sorted_of->values[*(const uint32_t *)a].id;
+    const int64_t y = sorted_of->values[*(const uint32_t *)b].id;
     return (x > y) - (x < y);
 }
 
@@ -150,15 +151,17 @@ static bool in_ring(const search *s, uint32_t a, uint32_t b) {
 
 /* Every join of values that was ever noted. The first of a list stands for all of it. */
 static void find_equal(search *s) {
-    const size_t n = s->p->n_source_values;
-    uint32_t *first = calloc(s->p->n_values, sizeof *first);
+    const size_t n = s->p->n_values;
+    uint32_t *first = calloc(n, sizeof *first);
     s->equal = malloc((n + 1) * sizeof *s->equal);
     s->number = malloc((n + 1) * sizeof *s->number);
     assert_true(first && s->equal && s->number);
-    for (size_t i = 0; i < n; i++) s->equal[i] = s->number[i] = (uint32_t)i;
-    for (size_t i = 1; i < s->p->n_values; i++) {
+    s->n_numbers = 0;
+    for (size_t i = 0; i < n; i++) s->equal[i] = (uint32_t)i;
+    for (size_t i = 1; i < n; i++) {
         const value_origin v = s->p->values[i];
-        first[i] = v.b ? first[v.a] : v.a;
+        if (!v.b) s->number[s->n_numbers++] = (uint32_t)i;
+        first[i] = v.b ? first[v.a] : (uint32_t)i;
         const uint32_t a = first[i], b = v.b ? first[v.b] : a, next = s->equal[a];
         if (in_ring(s, a, b)) continue;
         s->equal[a] = s->equal[b];
@@ -166,7 +169,7 @@ static void find_equal(search *s) {
     }
     free(first);
     sorted_of = s->p;
-    if (n) qsort(s->number, n, sizeof *s->number, by_id);
+    if (s->n_numbers) qsort(s->number, s->n_numbers, sizeof *s->number, by_id);
 }
 
 /* Goes on from a value as it was, and from all that equal it: up to the op that makes it, or down to its users. */
@@ -174,7 +177,7 @@ static void pass_value(search *s, const xir_value *v, bool up, bool down) {
     const uint32_t first = number_of(s, xir_value_id(v));
     uint32_t i = first;
     do {
-        const xir_value *same = xir_network_value_by_id(s->was, s->p->source_values[i].id);
+        const xir_value *same = xir_network_value_by_id(s->was, s->p->values[i].id);
         assert_non_null(same);
         if (up) visit(s, xir_value_op(same));
         for (const xir_use *u = down ? xir_value_uses(same) : NULL; u; u = xir_use_next(u)) visit(s, xir_use_op(u));

@@ -6,6 +6,7 @@
 #include "deepx/deepx.h"
 #include "spec/borders.h"
 #include "spec/moving.h"
+#include "spec/one_axis.h"
 #include "spec/slicing.h"
 
 enum { MOST_PLACES = 1 << 22 };
@@ -101,16 +102,14 @@ bool deepx_back_slice(xir_node *at) {
 /* Split; Unstack, whose parts lose the dim. */
 bool deepx_back_split(xir_node *at) {
     xir_ints sizes;
-    int64_t axis, from = 0;
-    xir_value *x = xir_node_input(at, 0);
+    int64_t from = 0;
     const bool splits = node_is_class(at, "Split");
-    if (!x || !xir_node_axis(at, splits ? "attribute/axis" : "attribute/dim",
-                             splits ? xir_node_int(at, "axis", -1) : xir_node_int(at, "dim", 0), v_rank(x), &axis))
-        return false;
+    const one_axis a = splits ? one_axis_of(at, "attribute/axis", -1) : one_axis_of(at, "attribute/dim", 0);
+    xir_value *x = a.x;
     if (splits && !xir_node_items(at, "sections", &sizes)) return false;
     if (!splits) sizes = xir_node_make_ints(at, at->n_out, 1);
     for (size_t i = 0; i < at->n_out && i < sizes.n && !xir_node_failed(at); from += sizes.v[i], i++) {
-        xir_value *part = taken(at, x, (size_t)axis, from, sizes.v[i], 1);
+        xir_value *part = taken(at, x, a.axis, from, sizes.v[i], 1);
         if (!part) return false;
         const xir_ints dims = xir_node_dims(at, xir_op_output(at->op, (int64_t)i));
         if (part == x && splits) part = xir_node_make(at, "Copy", INS(x), NO_SETS);
@@ -162,17 +161,17 @@ static bool has_bits(const xir_value *v, uint64_t least) {
 
 /* The positions have at least one dim there. */
 bool deepx_back_gather(xir_node *at) {
-    int64_t axis;
-    xir_value *x = xir_node_input(at, 0), *places = xir_node_input(at, 1);
+    const one_axis a = one_axis_of(at, "attribute/axis", 0);
+    xir_value *places = xir_node_input(at, 1);
     const xir_ints one = { (int64_t[]){ 1 }, 1 }, dims = xir_node_dims(at, xir_op_output(at->op, 0));
-    if (!x || !places || !node_axis(at, "axis", 0, v_rank(x), &axis)) return false;
+    if (!places) return false;
     const bool single = !v_rank(places);
     if (!has_bits(places, 32)) places = xir_node_cast(at, places, xir_type_sint(xir_node_context(at), 64));
     if (single) places = make_reshaped(at, places, &one);
-    if (single) return xir_node_result(at, 0, make_reshaped(at, xir_node_make(at, "Gather", INS(x, places),
-                                                                               SETS(INT("axis", axis))), &dims));
-    const char *texts[] = { deepx_digits(at, (double)axis) };
-    return deepx_gives(at, "TTi", INS(x, places), texts);
+    if (single) return xir_node_result(at, 0, make_reshaped(at, xir_node_make(at, "Gather", INS(a.x, places),
+                                                                               SETS(AXIS("axis", a))), &dims));
+    const char *texts[] = { deepx_digits(at, (double)a.axis) };
+    return deepx_gives(at, "TTi", INS(a.x, places), texts);
 }
 
 /* All elements as one dim: the position along the axis times its step, plus that of the other coordinates. */

@@ -35,8 +35,7 @@ static bool memory(preparing *p, bool ok) {
 }
 
 static xir_str text_of(const xir_op *op, const char *key) {
-    const xir_map *extra = xir_op_extra(op);
-    const xir_any *any = extra ? xir_map_find(extra, xir_str_of(key)) : NULL;
+    const xir_any *any = xir_map_find(xir_op_extra(op), xir_str_of(key));
     return any && any->kind == XIR_ANY_TEXT ? any->as.text : (xir_str){ "", 0 };
 }
 
@@ -187,8 +186,7 @@ static bool name_result(preparing *p, xir_value *v) {
     char name[160];
     const xir_str own = xir_value_name(v);
     const uint32_t *taken = text_table_find(&p->names, own);
-    const xir_map *tags = xir_value_tags(v);
-    const xir_any *version = tags ? xir_map_find(tags, XIR_STR("deepx.version")) : NULL;
+    const xir_any *version = xir_map_find(xir_value_tags(v), XIR_STR("deepx.version"));
     if (!taken || own.size > 100) return memory(p, text_table_add(&p->names, own, 0));
     snprintf(name, sizeof name, "%.*s@%lld", (int)own.size, own.size ? own.data : "",
              version && version->kind == XIR_ANY_INT ? (long long)version->as.integer : 0LL);

@@ -19,6 +19,23 @@ xir_value *make_taken(xir_node *at, xir_value *x, size_t axis, const xir_ints *p
     return xir_node_make(at, "Gather", INS(x, index), SETS(INT("axis", (int64_t)axis)));
 }
 
+int64_t mirrored_place(int64_t i, int64_t n, bool with_border) {
+    const int64_t period = with_border ? 2 * n : n > 1 ? 2 * (n - 1) : 1;
+    i = ((i % period) + period) % period;
+    return i < n ? i : (with_border ? period - 1 : period) - i;
+}
+
+xir_value *make_bordered(xir_node *at, xir_value *x, size_t axis, int64_t before, int64_t after, xir_pad_mode mode) {
+    const int64_t n = v_dim(x, axis);
+    xir_ints places = xir_node_make_ints(at, (size_t)(before + n + after), 0);
+    for (size_t i = 0; i < places.n; i++) {
+        const int64_t k = (int64_t)i - before;
+        places.v[i] = mode != XIR_PAD_REPLICATION ? mirrored_place(k, n, mode == XIR_PAD_SYMMETRIC)
+                    : k < 0 ? 0 : k < n ? k : n - 1;
+    }
+    return make_taken(at, x, axis, &places);
+}
+
 xir_value *make_wrapped(xir_node *at, xir_value *x, const xir_ints *cells) {
     enum { MOST_WRAPPED = 1 << 22 };
     bool any = false;
@@ -62,7 +79,7 @@ xir_value *make_truth(xir_node *at, xir_value *x) {
 }
 
 xir_value *make_running_product(xir_node *at, xir_value *x, size_t axis) {
-    for (int64_t step = 1, n = v_dim(x, axis); step < n && x; step *= 2) {
+    for (int64_t step = 1, n = x ? v_dim(x, axis) : 0; step < n && x; step *= 2) {
         xir_value *head = make_part(at, x, axis, 0, step, 1), *tail = make_part(at, x, axis, step, INT64_MAX, 1);
         xir_value *before = make_part(at, x, axis, 0, n - step, 1);
         x = xir_node_make(at, "Concat", INS(head, xir_node_product(at, tail, before)),

@@ -12,6 +12,12 @@
 xir_value *make_part(xir_node *at, xir_value *x, size_t axis, int64_t begin, int64_t end, int64_t step);
 /* Elements of an axis by constant positions. */
 xir_value *make_taken(xir_node *at, xir_value *x, size_t axis, const xir_ints *places);
+/* An axis of a known dim, with elements before and after its own: those that these mirror as often as needed, without
+ * the outermost ones or with them (XIR_PAD_REFLECTION, XIR_PAD_SYMMETRIC), or the outermost ones
+ * (XIR_PAD_REPLICATION). */
+xir_value *make_bordered(xir_node *at, xir_value *x, size_t axis, int64_t before, int64_t after, xir_pad_mode mode);
+/* The place inside [0, n) that a place before or after it mirrors; with_border: the outermost ones count twice. */
+int64_t mirrored_place(int64_t i, int64_t n, bool with_border);
 /* x with its own elements around it, as often as needed: `cells` has the numbers before and after each dim. */
 xir_value *make_wrapped(xir_node *at, xir_value *x, const xir_ints *cells);
 /* Limits x to an interval; one bound may be infinite. */

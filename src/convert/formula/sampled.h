@@ -6,6 +6,7 @@
 #ifndef CONVERT_SAMPLED_H
 #define CONVERT_SAMPLED_H
 
+#include "spec/resizing.h"
 #include "spec/windows.h"
 
 /* deformed.c: a convolution each of whose kernel's cells is displaced by an offset of its own for each output. The
@@ -27,5 +28,15 @@ typedef struct roi_pool {
     bool    halves;   /* cells are squares around their positions; or else regions have at least one */
 } roi_pool;
 xir_value *make_roi_align(xir_node *at, xir_value *x, xir_value *regions, xir_value *batch, const roi_pool *p);
+
+/* resampled.c: an axis in the length `out`. Each cell of the result has a place among those of x: it is the one there,
+ * rounded down, or lies on a line or a curve between neighbours. Cells outside are the one at the border. */
+xir_value *make_resampled(xir_node *at, xir_value *x, size_t axis, const double *places, int64_t out, cell_way way);
+/* A matrix of zeros [in, out], for make_mixed. */
+double *mixing_matrix(xir_node *at, int64_t in, int64_t out);
+/* The sum of n tensors, each x with `out` of its cells along an axis, times their weights, if there are some. Cells and
+ * weights of tensor k begin at k * out. */
+xir_value *make_weighed(xir_node *at, xir_value *x, size_t axis, size_t n, int64_t out, int64_t *cells,
+                        const double *weights);
 
 #endif

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 #include "formula/parts.h"
+#include "formula/sampled.h"
 #include "formula/simpler.h"
 #include "spec/borders.h"
 #include "spec/resizing.h"
@@ -29,38 +30,17 @@ static bool axis_of(xir_node *at, const xir_value *x, char letter, size_t *out) 
 
 /* ---- other sizes ------------------------------------------------------------------------------------------------ */
 
-typedef struct sizes { int64_t in, out; bool corners; } sizes;
-
-/* Returns the position in the input of cell p of the result. */
-static double place_of(const sizes *s, int64_t p) {
-    if (!s->corners) return ((double)p + 0.5) * (double)s->in / (double)s->out - 0.5;
-    return s->out > 1 ? (double)p * (double)(s->in - 1) / (double)(s->out - 1) : 0;
-}
-
-/* Cells outside are the one at the border. */
-static xir_value *mixed(xir_node *at, xir_value *x, size_t axis, const sizes *s, bool cubic) {
-    if (s->in > MOST_CELLS / s->out) return xir_node_unsupported(at, "a constant of more than 2^22 elements"), NULL;
-    double *matrix = node_take(at, (size_t)(s->in * s->out) * sizeof *matrix);
-    if (!matrix) return node_no_memory(at), NULL;
-    memset(matrix, 0, (size_t)(s->in * s->out) * sizeof *matrix);
-    for (int64_t p = 0; p < s->out; p++) {
-        const double place = place_of(s, p);
-        for (int64_t i = -cubic; i < 2 + cubic; i++) {
-            const double cell = floor(place) + (double)i;
-            const int64_t inside = cell < 0 ? 0 : cell > (double)(s->in - 1) ? s->in - 1 : (int64_t)cell;
-            matrix[inside * s->out + p] += curve_weight(place - cell, cubic, -0.75);
-        }
+/* The axis in another length; the nearest cell of a place is that of half a cell after it. */
+static xir_value *resized_axis(xir_node *at, xir_value *x, size_t axis, int64_t out, const resizing *r) {
+    const int64_t in = v_dim(x, axis);
+    const bool near = r->way == CELL_NEAREST;
+    double *places = node_reals(at, out);
+    for (int64_t p = 0; p < out && places; p++) {
+        places[p] = !r->corners ? ((double)p + 0.5) * (double)in / (double)out - 0.5
+                  : out > 1 ? (double)p * (double)(in - 1) / (double)(out - 1) : 0;
+        if (near) places[p] += 0.5;
     }
-    return make_mixed(at, x, axis, matrix, (size_t)s->out);
-}
-
-static xir_value *nearest(xir_node *at, xir_value *x, size_t axis, const sizes *s) {
-    xir_ints places = xir_node_make_ints(at, (size_t)s->out, 0);
-    for (size_t p = 0; p < places.n; p++) {
-        const double cell = floor(place_of(s, (int64_t)p) + 0.5);
-        places.v[p] = cell < 0 ? 0 : cell > (double)(s->in - 1) ? s->in - 1 : (int64_t)cell;
-    }
-    return make_taken(at, x, axis, &places);
+    return make_resampled(at, x, axis, places, out, r->way);
 }
 
 /* Resize and Upsample: one axis after the other. */
@@ -78,9 +58,9 @@ bool simpler_resize(xir_node *at) {
     for (const char *letter = letters[rank - 3]; *letter && x; letter++) {
         size_t axis;
         if (!axis_of(at, given, *letter, &axis)) return false;
-        const sizes s = { v_dim(given, axis), v_dim(y, axis), r.corners };
-        if (s.in < 1 || s.out < 1 || s.out > MOST_CELLS) return xir_node_unsupported(at, "no elements, or very many");
-        if (s.in != s.out) x = near ? nearest(at, x, axis, &s) : mixed(at, x, axis, &s, r.way == CELL_CUBIC);
+        const int64_t in = v_dim(given, axis), out = v_dim(y, axis);
+        if (in < 1 || out < 1 || out > MOST_CELLS) return xir_node_unsupported(at, "no elements, or very many");
+        if (in != out) x = resized_axis(at, x, axis, out, &r);
     }
     return x == given ? xir_node_becomes(at, "Copy", INS(x), NO_SETS) : x && xir_node_result(at, 0, x);
 }
@@ -88,8 +68,8 @@ bool simpler_resize(xir_node *at) {
 /* ---- windows ---------------------------------------------------------------------------------------------------- */
 
 /* One slice for each cell of the window, in a dim after the channels. */
-static xir_value *windows(xir_node *at, xir_value *x, const int64_t size[2], const int64_t stride[2],
-                          const int64_t dilation[2]) {
+static xir_value *window_slices(xir_node *at, xir_value *x, const int64_t size[2], const int64_t stride[2],
+                                const int64_t dilation[2]) {
     xir_value *parts[MOST_WINDOW];
     size_t n = 0;
     int64_t begin[4] = { 0 }, end[4] = { INT64_MAX, INT64_MAX }, step[4] = { 1, 1, stride[0], stride[1] };
@@ -123,7 +103,7 @@ bool simpler_unfold(xir_node *at) {
     for (size_t i = 4; i < 8; i++) padded |= pads[i] != 0;
     if (!same) x = xir_node_transposed(at, x, second, 4, NULL);
     if (padded) x = zeros_around(at, x, &cells);
-    x = x ? windows(at, x, size, stride, dilation) : NULL;
+    x = x ? window_slices(at, x, size, stride, dilation) : NULL;
     /* the places of N, C * kernel and L in the result */
     const size_t first = h < w ? h : w, rank_n = (n > c) + (n > first), rank_c = (c > n) + (c > first),
                  rank_l = (first > n) + (first > c);

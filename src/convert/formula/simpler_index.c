@@ -7,6 +7,7 @@
 #include "formula/parts.h"
 #include "formula/simpler.h"
 #include "spec/borders.h"
+#include "spec/moving.h"
 
 enum { MOST_PLACES = 1 << 22 };
 
@@ -92,13 +93,6 @@ bool simpler_cumsum(xir_node *at) {
 
 /* ---- mirrored borders ------------------------------------------------------------------------------------------- */
 
-/* The place inside [0, n) that a place before or after it mirrors. */
-static int64_t mirrored(int64_t i, int64_t n, bool with_border) {
-    const int64_t period = with_border ? 2 * n : n > 1 ? 2 * (n - 1) : 1;
-    i = ((i % period) + period) % period;
-    return i < n ? i : (with_border ? period - 1 : period) - i;
-}
-
 /* x with cells of a constant before and after an axis. */
 static xir_value *joined(xir_node *at, xir_value *x, size_t axis, int64_t before, int64_t after, double value) {
     xir_ints dims = xir_node_dims(at, x);
@@ -123,7 +117,7 @@ bool simpler_pad(xir_node *at) {
     borders b;
     xir_value *x = xir_node_input(at, 0);
     if (!fixed_borders_of_op(at, x, &b)) return false;
-    const bool filled = b.mode == XIR_PAD_CONSTANT, edge = b.mode == XIR_PAD_REPLICATION;
+    const bool filled = b.mode == XIR_PAD_CONSTANT;
     if (filled && isfinite(b.value)) return xir_node_unsupported(at, "cells of %g", b.value);
     for (size_t axis = 0; axis < v_rank(x); axis++) {
         const int64_t before = b.cells.v[2 * axis], after = b.cells.v[2 * axis + 1], n = v_dim(x, axis);
@@ -131,17 +125,7 @@ bool simpler_pad(xir_node *at) {
         if (before < 0 || after < 0) return xir_node_unsupported(at, "removed elements");
         if (n < 1 || before > MOST_PLACES || after > MOST_PLACES || n > MOST_PLACES)
             return xir_node_unsupported(at, "mirrored elements of an open dim");
-        if (filled) {
-            x = joined(at, x, axis, before, after, b.value);
-            if (!x) return false;
-            continue;
-        }
-        xir_ints places = xir_node_make_ints(at, (size_t)(before + n + after), 0);
-        for (size_t i = 0; i < places.n; i++) {
-            const int64_t k = (int64_t)i - before;
-            places.v[i] = edge ? (k < 0 ? 0 : k < n ? k : n - 1) : mirrored(k, n, b.mode == XIR_PAD_SYMMETRIC);
-        }
-        x = make_taken(at, x, axis, &places);
+        x = filled ? joined(at, x, axis, before, after, b.value) : make_bordered(at, x, axis, before, after, b.mode);
         if (!x) return false;
     }
     return xir_node_result(at, 0, x);
@@ -183,9 +167,8 @@ bool simpler_place(xir_node *at) {
 bool simpler_shape(xir_node *at) {
     const xir_value *x = xir_op_input(at->op, 0);
     const xir_ints dims = xir_node_dims(at, x);
-    const int64_t rank = (int64_t)dims.n, start = xir_node_int(at, "start", 0), end = xir_node_int(at, "end", rank);
-    const int64_t from = start < 0 ? start + rank < 0 ? 0 : start + rank : start > rank ? rank : start;
-    int64_t until = end < 0 ? end + rank < 0 ? 0 : end + rank : end > rank ? rank : end;
+    int64_t from, until;
+    if (!part_of_shape(at, x, &from, &until)) return false;
     if (until <= from) return xir_node_unsupported(at, "no dims");
     for (int64_t i = from; i < until; i++) if (dims.v[i] < 0) return xir_node_unsupported(at, "open dims");
     return xir_node_result(at, 0, xir_node_integers(at, &(xir_ints){ dims.v + from, (size_t)(until - from) }));

@@ -8,6 +8,7 @@
 #include "formula/simpler.h"
 #include "formula/text.h"
 #include "spec/borders.h"
+#include "spec/one_axis.h"
 
 enum { MOST_ITEMS_OF_AXIS = 1024, MOST_MATRICES = 64, MOST_ELEMENTS = 1 << 24 };
 
@@ -37,11 +38,8 @@ bool simpler_prod(xir_node *at) {
     if (dim && dim->kind == XIR_ANY_INT) axes = xir_node_make_ints(at, 1, dim->as.integer);
     else if (dim && dim->kind == XIR_ANY_LIST && !xir_node_items(at, "dim", &axes)) return false;
     if (!axes.n) axes = xir_node_series(at, 0, v_rank(x));
-    for (size_t i = 0; i < axes.n && x; i++) {
-        int64_t axis;
-        if (!xir_node_axis(at, "attribute/dim", axes.v[i], v_rank(x), &axis)) return false;
-        x = combined(at, x, (size_t)axis, xir_node_product);
-    }
+    if (!axes_from_start(at, "attribute/dim", v_rank(x), &axes)) return false;
+    for (size_t i = 0; i < axes.n && x; i++) x = combined(at, x, (size_t)axes.v[i], xir_node_product);
     const xir_ints dims = xir_node_dims(at, xir_op_output(at->op, 0));
     if (x == xir_node_input(at, 0)) x = xir_node_make(at, "Copy", INS(x), NO_SETS);
     return x && dims.v && xir_node_result(at, 0, make_reshaped(at, x, &dims));
@@ -54,28 +52,25 @@ static xir_value *log_of_both(xir_node *at, xir_value *a, xir_value *b) {
 
 /* x - log(sum e^x), without a logarithm of its own. */
 bool simpler_log_softmax(xir_node *at) {
-    int64_t axis;
-    xir_value *x = xir_node_input(at, 0);
-    if (!x || !node_axis(at, "axis", -1, v_rank(x), &axis)) return false;
-    return xir_node_result(at, 0, xir_node_sum(at, x, combined(at, x, (size_t)axis, log_of_both), 1, -1));
+    const one_axis a = one_axis_of(at, "attribute/axis", -1);
+    return a.x && xir_node_result(at, 0, xir_node_sum(at, a.x, combined(at, a.x, a.axis, log_of_both), 1, -1));
 }
 
 /* ---- parts of an axis ------------------------------------------------------------------------------------------- */
 
 /* Each element with the sum of the 1, then 2, 4, … before it, of which those outside are 0. */
 bool simpler_cumsum_steps(xir_node *at) {
-    int64_t axis;
-    xir_value *x = xir_node_input(at, 0);
-    if (!x || !node_axis(at, "axis", -1, v_rank(x), &axis)) return false;
-    const int64_t n = v_dim(x, (size_t)axis);
+    const one_axis a = one_axis_of(at, "attribute/axis", -1);
+    const int64_t n = a.n;
+    xir_value *x = a.x;
     if (n < 1 || n > MOST_ITEMS_OF_AXIS) return xir_node_unsupported(at, "a running sum of %lld items", (long long)n);
     if (xir_node_bool(at, "exclusive", false) || xir_node_bool(at, "reverse", false))
         return xir_node_unsupported(at, "a running sum of others, or backward");
     for (int64_t by = 1; by < n && x; by *= 2) {
         xir_ints pads = xir_node_make_ints(at, 2 * v_rank(x), 0);
         if (!pads.v) return false;
-        pads.v[2 * axis] = by;
-        xir_value *before = make_part(at, x, (size_t)axis, 0, n - by, 1);
+        pads.v[2 * a.axis] = by;
+        xir_value *before = make_part(at, x, a.axis, 0, n - by, 1);
         x = before ? xir_node_sum(at, x, zeros_around(at, before, &pads), 1, 1) : NULL;
     }
     return x == xir_node_input(at, 0) ? xir_node_becomes(at, "Copy", INS(x), NO_SETS) : xir_node_result(at, 0, x);
@@ -83,13 +78,10 @@ bool simpler_cumsum_steps(xir_node *at) {
 
 /* Split, and each part without the dim. */
 bool simpler_unstack(xir_node *at) {
-    int64_t axis;
-    xir_value *x = xir_node_input(at, 0);
-    if (!x || !node_axis(at, "dim", 0, v_rank(x), &axis)) return false;
+    const one_axis a = one_axis_of(at, "attribute/dim", 0);
     const size_t n = xir_op_output_count(at->op);
     const xir_ints ones = xir_node_make_ints(at, n, 1);
-    xir_op *parts = ones.v ? xir_node_make_op(at, "Split", INS(x), SETS(LIST("sections", &ones), INT("axis", axis)))
-                           : NULL;
+    xir_op *parts = xir_node_make_op(at, "Split", INS(a.x), SETS(LIST("sections", &ones), AXIS("axis", a)));
     for (size_t i = 0; i < n && parts; i++) {
         const xir_ints dims = xir_node_dims(at, xir_op_output(at->op, (int64_t)i));
         xir_value *part = dims.v ? make_reshaped(at, xir_op_output(parts, (int64_t)i), &dims) : NULL;

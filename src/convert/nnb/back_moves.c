@@ -7,6 +7,7 @@
 #include "nnb/nnb.h"
 #include "spec/borders.h"
 #include "spec/moving.h"
+#include "spec/one_axis.h"
 #include "spec/slicing.h"
 
 /* ---- shapes ----------------------------------------------------------------------------------------------------- */
@@ -34,10 +35,8 @@ bool nnb_back_join(xir_node *at) {
 }
 
 bool nnb_back_unstack(xir_node *at) {
-    int64_t axis;
-    xir_value *x = xir_node_input(at, 0);
-    if (!x || !node_axis(at, "dim", 0, v_rank(x), &axis)) return false;
-    return nnb_calls(at, "nnb::Split", INS(x), SETS(INT("axis", axis)));
+    const one_axis a = one_axis_of(at, "attribute/dim", 0);
+    return nnb_calls(at, "nnb::Split", INS(a.x), SETS(AXIS("axis", a)));
 }
 
 /* ---- parts ------------------------------------------------------------------------------------------------------ */
@@ -61,14 +60,12 @@ static xir_value *turned(xir_node *at, xir_value *x, const slicing *s, slice_par
 
 /* Parts of the given sizes along an axis. */
 static bool split(xir_node *at) {
-    int64_t axis, from = 0;
-    xir_value *x = xir_node_input(at, 0);
-    if (!x || !node_axis(at, "axis", -1, v_rank(x), &axis)) return false;
+    int64_t from = 0;
+    const one_axis a = one_axis_of(at, "attribute/axis", -1);
     for (size_t i = 0; i < at->n_out; i++) {
-        const xir_value *y = xir_op_output(at->op, (int64_t)i);
-        const int64_t n = v_dim(y, (size_t)axis);
+        const int64_t n = v_dim(xir_op_output(at->op, (int64_t)i), a.axis);
         if (n < 0) return xir_node_unsupported(at, "open dims");
-        if (!xir_node_result(at, i, make_part(at, x, (size_t)axis, from, from + n, 1))) return false;
+        if (!xir_node_result(at, i, make_part(at, a.x, a.axis, from, from + n, 1))) return false;
         from += n;
     }
     return true;
@@ -313,17 +310,16 @@ bool nnb_back_scatter_nd(xir_node *at) {
 
 /* The k greatest or least: all of them sorted, then a part. */
 bool nnb_back_topk(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    int64_t axis;
+    const one_axis a = one_axis_of(at, "attribute/axis", -1);
     xir_ints k;
-    if (!x || !node_axis(at, "axis", -1, v_rank(x), &axis)) return false;
+    if (!a.x) return false;
     if (!xir_node_is_constant(at, 1) || !xir_node_ints(at, 1, &k) || k.n != 1)
         return xir_node_unsupported(at, "a number of elements that is computed");
-    const xir_type *types[] = { xir_value_type(x), xir_value_type(x) };
-    xir_op *op = xir_node_make_foreign(at, "nnb::Sort", INS(x),
-                                       SETS(INT("axis", axis), XIR_SETB("reverse", xir_node_bool(at, "largest", true)),
+    const xir_type *types[] = { xir_value_type(a.x), xir_value_type(a.x) };
+    xir_op *op = xir_node_make_foreign(at, "nnb::Sort", INS(a.x),
+                                       SETS(AXIS("axis", a), XIR_SETB("reverse", xir_node_bool(at, "largest", true)),
                                             XIR_SETB("with_index", true), XIR_SETB("only_index", false)), types, 2);
     for (size_t i = 0; i < at->n_out && op; i++)
-        xir_node_result(at, i, make_part(at, xir_op_output(op, (int64_t)i), (size_t)axis, 0, k.v[0], 1));
+        xir_node_result(at, i, make_part(at, xir_op_output(op, (int64_t)i), a.axis, 0, k.v[0], 1));
     return op && !xir_node_failed(at);
 }

@@ -5,6 +5,7 @@
  * shape is not. */
 #include <math.h>
 #include "nnb/nnb.h"
+#include "spec/one_axis.h"
 #include "spec/reduction.h"
 
 /* ---- products --------------------------------------------------------------------------------------------------- */
@@ -104,14 +105,11 @@ bool nnb_back_matmul(xir_node *at) {
 /* Running sums: a product with a triangular matrix. */
 bool nnb_back_cumsum(xir_node *at) {
     enum { MOST = 1024 };
-    int64_t axis;
-    xir_value *x = xir_node_input(at, 0);
+    const one_axis a = one_axis_of(at, "attribute/axis", -1);
     const bool exclusive = xir_node_bool(at, "exclusive", false), reverse = xir_node_bool(at, "reverse", false);
-    if (!x || !node_axis(at, "axis", -1, v_rank(x), &axis)) return false;
-    const int64_t n = v_dim(x, (size_t)axis);
-    if (n < 1 || n > MOST) return xir_node_unsupported(at, "running sums of %lld elements", (long long)n);
-    if (xir_type_kind_of(v_element(x)) != XIR_TYPE_FLOAT) return xir_node_unsupported(at, "sums of integers");
-    return xir_node_result(at, 0, make_running_sum(at, x, (size_t)axis, exclusive, reverse));
+    if (a.n < 1 || a.n > MOST) return xir_node_unsupported(at, "running sums of %lld elements", (long long)a.n);
+    if (!v_is_real(a.x)) return xir_node_unsupported(at, "sums of integers");
+    return xir_node_result(at, 0, make_running_sum(at, a.x, a.axis, exclusive, reverse));
 }
 
 /* A tensor without dims is its own sum. */
@@ -176,12 +174,11 @@ bool nnb_back_extreme(xir_node *at) {
 
 /* Softmax, and LogSoftmax: for the runtime x less its greatest, less the logarithm of the sum of its powers of e. */
 bool nnb_back_softmax(xir_node *at) {
-    int64_t axis;
-    xir_value *x = xir_node_input(at, 0);
+    const one_axis a = one_axis_of(at, "attribute/axis", -1);
+    xir_value *x = a.x;
     const bool log = xir_op_is(at->op, xir_log_softmax_class());
-    if (!x || !node_axis(at, "axis", -1, v_rank(x), &axis)) return false;
-    if (!log || !nnb_for_runtime(at)) return nnb_calls(at, at->to->row->name, INS(x), SETS(INT("axis", axis)));
-    const xir_ints axes = { &axis, 1 };
+    if (!log || !nnb_for_runtime(at)) return nnb_calls(at, at->to->row->name, INS(x), SETS(AXIS("axis", a)));
+    const xir_ints axes = { (int64_t[]){ (int64_t)a.axis }, 1 };
     x = xir_node_sum(at, x, xir_node_reduced(at, "Max", x, &axes, true), 1, -1);
     xir_value *sum = xir_node_reduced(at, "Sum", xir_node_unary(at, "Exp", x), &axes, true);
     return xir_node_result(at, 0, xir_node_sum(at, x, xir_node_unary(at, "Log", sum), 1, -1));

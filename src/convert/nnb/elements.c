@@ -6,6 +6,7 @@
 #include "formula/formulas.h"
 #include "formula/text.h"
 #include "nnb/nnb.h"
+#include "spec/one_axis.h"
 
 /* ---- activations ------------------------------------------------------------------------------------------------ */
 
@@ -13,12 +14,10 @@ FORMULA(nnb_selu, "ELU(x, alpha=alpha:1.67326) * scale:1.0507")
 
 /* f(x) and f(-x), one after the other. */
 static bool both_signs(xir_node *at, const char *cls, xir_sets sets) {
-    int64_t axis;
-    xir_value *x = xir_node_input(at, 0);
-    if (!x || !nnb_axis(at, "axis", v_rank(x), &axis)) return false;
-    xir_value *plus = xir_node_make(at, cls, INS(x), sets);
-    xir_value *minus = xir_node_make(at, cls, INS(xir_node_unary(at, "Neg", x)), sets);
-    return xir_node_becomes(at, "Concat", INS(plus, minus), SETS(INT("axis", axis)));
+    const one_axis a = one_axis_of(at, "argument/axis", 0);
+    xir_value *plus = xir_node_make(at, cls, INS(a.x), sets);
+    xir_value *minus = xir_node_make(at, cls, INS(xir_node_unary(at, "Neg", a.x)), sets);
+    return xir_node_becomes(at, "Concat", INS(plus, minus), SETS(AXIS("axis", a)));
 }
 bool nnb_crelu(xir_node *at) { return both_signs(at, "ReLU", NO_SETS); }
 bool nnb_celu(xir_node *at)  { return both_signs(at, "ELU", SETS(REAL("alpha", xir_node_real(at, "alpha", 1)))); }
@@ -184,16 +183,15 @@ FORMULA(nnb_binary_cross_entropy,
 
 /* -log(p) of the class that the target names, p = softmax(x) or x. */
 bool nnb_softmax_cross_entropy(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0), *t = xir_node_input(at, 1);
-    int64_t axis;
-    if (xir_node_failed(at) || !nnb_axis(at, "axis", v_rank(x), &axis)) return false;
-    if (v_rank(t) != v_rank(x))
+    const one_axis a = one_axis_of(at, "argument/axis", 0);
+    xir_value *x = a.x, *t = xir_node_input(at, 1);
+    if (x && t && v_rank(t) != v_rank(x))
         return xir_node_invalid(at, XIR_E_INVALID, "input/1", "the target: expected %zu dims, found %zu", v_rank(x),
                                 v_rank(t));
     const bool soft = at->cls->row->cls[0] == 'L';   /* LogSoftmax */
-    xir_value *logs = soft ? xir_node_make(at, "LogSoftmax", INS(x), SETS(INT("axis", axis)))
+    xir_value *logs = soft ? xir_node_make(at, "LogSoftmax", INS(x), SETS(AXIS("axis", a)))
                            : xir_node_unary(at, "Log", x);
-    xir_value *own = xir_node_make(at, "GatherElements", INS(logs, nnb_index(at, t)), SETS(INT("axis", axis)));
+    xir_value *own = xir_node_make(at, "GatherElements", INS(logs, nnb_index(at, t)), SETS(AXIS("axis", a)));
     return xir_node_result(at, 0, xir_node_unary(at, "Neg", own));
 }
 

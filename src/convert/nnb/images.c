@@ -4,6 +4,7 @@
 /* Images in other sizes, and at the places of a grid. */
 #include <math.h>
 #include "formula/formulas.h"
+#include "formula/sampled.h"
 #include "nnb/nnb.h"
 #include "spec/resizing.h"
 
@@ -65,25 +66,10 @@ static int64_t cell_of(const enlarged *e, int64_t o) {
     return place < (float)e->in ? (int64_t)place : e->in - 1;
 }
 
-static xir_value *interpolated(xir_node *at, xir_value *x, size_t axis, const enlarged *e) {
-    if (e->in > NNB_MOST_LISTED / e->out)
-        return xir_node_unsupported(at, "a constant of more than 2^22 elements"), NULL;
-    double *matrix = node_take(at, (size_t)(e->in * e->out) * sizeof *matrix);
-    if (!matrix) return node_no_memory(at), NULL;
-    for (int64_t i = 0; i < e->in * e->out; i++) matrix[i] = 0;
-    for (int64_t o = 0; o < e->out; o++) {
-        const int64_t cell = cell_of(e, o);
-        const double part = (double)place_of(e, o) - (double)cell;
-        matrix[cell * e->out + o] += 1 - part;
-        matrix[(cell + 1 < e->in ? cell + 1 : cell) * e->out + o] += part;
-    }
-    return make_mixed(at, x, axis, matrix, (size_t)e->out);
-}
-
-static xir_value *nearest(xir_node *at, xir_value *x, size_t axis, const enlarged *e) {
-    xir_ints places = xir_node_make_ints(at, (size_t)e->out, 0);
-    for (size_t o = 0; o < places.n; o++) places.v[o] = cell_of(e, (int64_t)o);
-    return make_taken(at, x, axis, &places);
+static xir_value *resized_axis(xir_node *at, xir_value *x, size_t axis, const enlarged *e, bool linear) {
+    double *places = node_reals(at, e->out);
+    for (int64_t o = 0; o < e->out && places; o++) places[o] = (double)place_of(e, o);
+    return make_resampled(at, x, axis, places, e->out, linear ? CELL_LINEAR : CELL_NEAREST);
 }
 
 /* Returns true if XIR's Upsample has the same cells: linear with half pixels or corners, or each cell repeated. */
@@ -121,8 +107,7 @@ bool nnb_interpolate(xir_node *at) {
     if (plain)
         return xir_node_result(at, 0, upsampled(at, x, last, size.v[0], size.v[1], linear ? CELL_LINEAR : CELL_NEAREST,
                                                 linear && corners));
-    for (size_t k = 0; k < n && x; k++)
-        x = linear ? interpolated(at, x, first + k, &e[k]) : nearest(at, x, first + k, &e[k]);
+    for (size_t k = 0; k < n; k++) x = resized_axis(at, x, first + k, &e[k], linear);
     return xir_node_result(at, 0, x);
 }
 

@@ -3,14 +3,14 @@
 
 /* Functions with indices, which are floats in files; sorting. */
 #include "nnb/nnb.h"
+#include "spec/one_axis.h"
 
 /* Along one axis; with batch_dims, of which x and indices have the same, not converted. */
 bool nnb_gather(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0), *index = xir_node_input(at, 1);
-    int64_t axis;
-    if (xir_node_failed(at) || !nnb_axis(at, "axis", v_rank(x), &axis)) return false;
+    const one_axis a = one_axis_of(at, "argument/axis", 0);
+    xir_value *index = xir_node_input(at, 1);
     if (xir_node_int(at, "batch_dims", 0)) return xir_node_unsupported(at, "indices for each of a batch");
-    return xir_node_becomes(at, "Gather", INS(x, nnb_index(at, index)), SETS(INT("axis", axis)));
+    return xir_node_becomes(at, "Gather", INS(a.x, nnb_index(at, index)), SETS(AXIS("axis", a)));
 }
 
 /* Positions, whose coordinates are the first dim in NNabla and the last in XIR. */
@@ -43,10 +43,9 @@ bool nnb_scatter_nd(xir_node *at) {
 
 /* x0 with x1 added at the indices along an axis. */
 bool nnb_scatter_add(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0), *index = xir_node_input(at, 1), *more = xir_node_input(at, 2);
-    int64_t axis;
-    if (xir_node_failed(at) || !nnb_axis(at, "axis", v_rank(x), &axis)) return false;
-    return xir_node_result(at, 0, make_scattered(at, x, index, more, (size_t)axis, XIR_STR("ADD")));
+    const one_axis a = one_axis_of(at, "argument/axis", 0);
+    xir_value *index = xir_node_input(at, 1), *more = xir_node_input(at, 2);
+    return xir_node_result(at, 0, make_scattered(at, a.x, index, more, a.axis, XIR_STR("ADD")));
 }
 
 /* 1 at the places that the last dim of x gives, in the dims of `shape`. */
@@ -86,11 +85,8 @@ static xir_op *top(xir_node *at, xir_value *x, int64_t axis, int64_t k, bool lar
 
 /* The numbers, with with_index their places too, or with only_index the places alone. */
 bool nnb_sort(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    int64_t axis;
-    if (!x || !nnb_axis(at, "axis", v_rank(x), &axis)) return false;
-    if (!xir_node_need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
-    xir_op *op = top(at, x, axis, v_dim(x, (size_t)axis), xir_node_bool(at, "reverse", false));
+    const one_axis a = known_axis_of(at, "argument/axis", 0);
+    xir_op *op = top(at, a.x, (int64_t)a.axis, a.n, xir_node_bool(at, "reverse", false));
     if (!op) return false;
     const bool only = xir_node_bool(at, "only_index", false);
     if (!xir_node_result(at, 0, xir_op_output(op, only))) return false;

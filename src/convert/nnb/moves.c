@@ -6,6 +6,7 @@
 #include "nnb/nnb.h"
 #include "spec/borders.h"
 #include "spec/moving.h"
+#include "spec/one_axis.h"
 #include "spec/slicing.h"
 
 /* A note of the conversion, where NNabla's C runtime computes something else. */
@@ -16,10 +17,9 @@ static void unlike_runtime(const xir_node *at, const char *where, const char *wh
 /* ---- joins and shapes ------------------------------------------------------------------------------------------- */
 
 bool nnb_concat(xir_node *at) {
-    int64_t axis;
     const xir_values in = node_inputs(at);
-    if (!in.size || !nnb_axis(at, "axis", v_rank(in.data[0]), &axis)) return false;
-    return xir_node_becomes(at, "Concat", in, SETS(INT("axis", axis)));
+    const one_axis a = one_axis_of(at, "argument/axis", 0);
+    return xir_node_becomes(at, "Concat", in, SETS(AXIS("axis", a)));
 }
 
 bool nnb_reshape(xir_node *at) {
@@ -105,14 +105,6 @@ bool nnb_flip(xir_node *at) {
     return axes.n ? xir_node_result(at, 0, x) : xir_convert_copy(at);
 }
 
-/* The cell that is at place i of an axis of n cells that goes on as its reflection, with the edge doubled or not. */
-static int64_t reflected(int64_t i, int64_t n, bool doubled) {
-    const int64_t period = doubled ? 2 * n : n > 1 ? 2 * n - 2 : 1;
-    i %= period;
-    if (i < 0) i += period;
-    return i < n ? i : doubled ? period - 1 - i : period - i;
-}
-
 /* y[j] = x[j - shift] along an axis. */
 static xir_value *shifted(xir_node *at, xir_value *x, size_t axis, int64_t shift, bool reflect) {
     if (!shift || !x || !xir_node_need_dims(at, x, axis, axis + 1)) return x;
@@ -121,7 +113,7 @@ static xir_value *shifted(xir_node *at, xir_value *x, size_t axis, int64_t shift
     xir_ints places = xir_node_make_ints(at, (size_t)n, 0);
     for (int64_t j = 0; j < n && places.v; j++) {
         const int64_t i = j - shift;
-        places.v[j] = reflect ? reflected(i, n, true) : i < 0 ? 0 : i >= n ? n - 1 : i;
+        places.v[j] = reflect ? mirrored_place(i, n, true) : i < 0 ? 0 : i >= n ? n - 1 : i;
     }
     return make_taken(at, x, axis, &places);
 }
@@ -148,9 +140,7 @@ static xir_value *reflected_far(xir_node *at, xir_value *x, size_t axis, int64_t
     const int64_t n = v_dim(x, axis);
     if (n < 1 || n + before + after > NNB_MOST_LISTED)
         return xir_node_unsupported(at, "a constant of more than 2^22 elements"), NULL;
-    xir_ints places = xir_node_make_ints(at, (size_t)(n + before + after), 0);
-    for (size_t i = 0; i < places.n; i++) places.v[i] = reflected((int64_t)i - before, n, false);
-    return make_taken(at, x, axis, &places);
+    return make_bordered(at, x, axis, before, after, XIR_PAD_REFLECTION);
 }
 
 /* Pairs for the last dims. */

@@ -5,14 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 #include "nnb/nnb.h"
+#include "spec/one_axis.h"
 
 /* ---- the dialect ------------------------------------------------------------------------------------------------ */
 
 enum { NEWEST = 45, REVISION = 5000 };   /* above it the word is a checksum, of files older than api levels */
 
 int64_t nnb_api_level(const xir_network *net, xir_str domain) {
-    const xir_map *tags = xir_network_tags(net);
-    const xir_any *level = tags ? xir_map_find(tags, XIR_STR("nnb.api_level")) : NULL;
+    const xir_any *level = xir_map_find(xir_network_tags(net), XIR_STR("nnb.api_level"));
     (void)domain;
     if (!level || level->kind != XIR_ANY_INT) return NEWEST;
     return level->as.integer > REVISION ? 1 : level->as.integer;
@@ -38,13 +38,6 @@ bool nnb_out_of_range(xir_node *at, const char *argument, int64_t found) {
     return xir_node_invalid(at, XIR_E_BOUNDS, where, "%s is out of range: found %lld", argument, (long long)found);
 }
 
-bool nnb_axis(xir_node *at, const char *name, size_t rank, int64_t *out) {
-    char where[60];
-    snprintf(where, sizeof where, "argument/%s", name);
-    *out = 0;
-    return xir_node_axis(at, where, xir_node_int(at, name, 0), rank, out);
-}
-
 bool nnb_base(xir_node *at, const xir_value *x, size_t *out) {
     *out = 0;
     if (xir_node_failed(at) || !x) return false;
@@ -61,13 +54,8 @@ bool nnb_axes(xir_node *at, const char *name, const xir_value *x, xir_ints *out)
     if (xir_node_failed(at) || !x) return false;
     const size_t rank = v_rank(x);
     if (!xir_node_items(at, name, &list)) return xir_node_unsupported(at, "%s is missing", name);
-    xir_ints marks = xir_node_make_ints(at, rank, 0);
     snprintf(where, sizeof where, "argument/%s", name);
-    for (size_t i = 0; i < list.n; i++) {
-        int64_t axis;
-        if (!xir_node_axis(at, where, list.v[i], rank, &axis)) return false;
-        marks.v[axis] = 1;
-    }
+    const xir_ints marks = axes_marked(at, where, rank, &list);
     *out = xir_node_make_ints(at, rank, 0);
     if (xir_node_failed(at)) return false;
     out->n = 0;

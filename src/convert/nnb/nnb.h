@@ -31,8 +31,7 @@ int64_t    nnb_api_level(const xir_network *net, xir_str domain);
 
 /* Adds a finding about a number in an argument that the function does not take. Returns false. */
 bool nnb_out_of_range(xir_node *at, const char *argument, int64_t found);
-/* An axis of x, counted from the start; base_axis may also be the number of dims. */
-bool nnb_axis(xir_node *at, const char *name, size_t rank, int64_t *out);
+/* The argument base_axis, counted from the start: an axis of x, or its number of dims. */
 bool nnb_base(xir_node *at, const xir_value *x, size_t *out);
 /* Axes of x, counted from the start, each once, in ascending order; and all others. */
 bool     nnb_axes(xir_node *at, const char *name, const xir_value *x, xir_ints *out);

@@ -4,6 +4,7 @@
 /* Normalisations and reductions. */
 #include <math.h>
 #include "nnb/nnb.h"
+#include "spec/one_axis.h"
 
 /* ---- batch normalisation ---------------------------------------------------------------------------------------- */
 
@@ -122,7 +123,9 @@ bool nnb_tensor_norm(xir_node *at) {
 /* The axes of the batch, and that of the channels. */
 static bool batch_and_channel(xir_node *at, const xir_value *x, int64_t *channel, xir_ints *kept) {
     xir_ints batch;
-    if (!x || !nnb_axis(at, "channel_axis", v_rank(x), channel) || !nnb_axes(at, "batch_axis", x, &batch)) return false;
+    const one_axis c = one_axis_of(at, "argument/channel_axis", 0);
+    *channel = (int64_t)c.axis;
+    if (!nnb_axes(at, "batch_axis", x, &batch)) return false;
     *kept = xir_node_make_ints(at, batch.n + 1, 0);
     if (!kept->v) return false;
     kept->n = 0;
@@ -169,20 +172,19 @@ bool nnb_group_norm(xir_node *at) {
 
 /* (w - mean) / sqrt(variance + eps) over all axes but that of the channels. */
 bool nnb_weight_standardize(xir_node *at) {
-    xir_value *w = xir_node_input(at, 0);
-    int64_t channel;
-    if (!w || !nnb_axis(at, "channel_axis", v_rank(w), &channel)) return false;
-    const xir_ints axes = nnb_other_axes(at, &(xir_ints){ &channel, 1 }, v_rank(w));
-    return xir_node_result(at, 0, nnb_normalised(at, w, &axes, xir_node_real(at, "eps", 1e-5)));
+    const one_axis a = one_axis_of(at, "argument/channel_axis", 0);
+    if (!a.x) return false;
+    const xir_ints axes = nnb_other_axes(at, &(xir_ints){ (int64_t[]){ (int64_t)a.axis }, 1 }, v_rank(a.x));
+    return xir_node_result(at, 0, nnb_normalised(at, a.x, &axes, xir_node_real(at, "eps", 1e-5)));
 }
 
 /* g w / sqrt(sum(w^2) + eps), the sum over all axes but `dim`. */
 bool nnb_weight_norm(xir_node *at) {
-    xir_value *w = xir_node_input(at, 0), *g = xir_node_input(at, 1);
-    int64_t dim;
-    if (xir_node_failed(at) || !nnb_axis(at, "dim", v_rank(w), &dim)) return false;
-    const xir_ints axes = nnb_other_axes(at, &(xir_ints){ &dim, 1 }, v_rank(w));
-    const xir_ints along = node_line(at, v_rank(w), (size_t)dim, v_dim(w, (size_t)dim));
+    const one_axis a = one_axis_of(at, "argument/dim", 0);
+    xir_value *w = a.x, *g = xir_node_input(at, 1);
+    if (xir_node_failed(at)) return false;
+    const xir_ints axes = nnb_other_axes(at, &(xir_ints){ (int64_t[]){ (int64_t)a.axis }, 1 }, v_rank(w));
+    const xir_ints along = node_line(at, v_rank(w), a.axis, a.n);
     xir_value *sum = xir_node_reduced(at, "Sum", xir_node_product(at, w, w), &axes, true);
     xir_value *root = xir_node_unary(at, "Sqrt", make_affine(at, sum, 1, xir_node_real(at, "eps", 1e-12)));
     xir_value *factor = xir_node_quotient(at, make_reshaped(at, g, &along), root);
@@ -264,11 +266,8 @@ bool nnb_norm_normalize(xir_node *at) {
 }
 
 bool nnb_cum_prod(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    int64_t axis;
-    if (!x || !nnb_axis(at, "axis", v_rank(x), &axis)) return false;
-    if (!xir_node_need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
+    const one_axis a = known_axis_of(at, "argument/axis", 0);
     if (xir_node_bool(at, "exclusive", false) || xir_node_bool(at, "reverse", false))
         return xir_node_unsupported(at, "products without the own element, or from the end");
-    return xir_node_result(at, 0, make_running_product(at, x, (size_t)axis));
+    return xir_node_result(at, 0, make_running_product(at, a.x, a.axis));
 }

@@ -12,11 +12,9 @@
 enum { MOST_LAYERS = 64, MOST_HIDDEN = 1 << 24 };
 
 typedef struct cell {
-    const char *cls;
-    size_t      states;                          /* h, and c of LSTM                        */
-    int64_t     gates, order[4];                 /* of XIR's gates, their places in NNabla's */
-    int64_t     layers, directions, hidden, features, batch, steps;
-    xir_value  *first, *others, *bias;
+    const recurrent_kind *kind;
+    int64_t               layers, directions, hidden, features, batch;
+    xir_value            *first, *others, *bias;
 } cell;
 
 /* Returns true if v has these dims. */
@@ -33,7 +31,7 @@ static bool has_dims(xir_node *at, const xir_value *v, const char *what, const i
 /* Finds the weights and the bias. A function with several layers has one more input: the weights of the layers after
  * the first. */
 static bool read_weights(xir_node *at, cell *c) {
-    const size_t first = 1 + c->states, others = c->layers > 1;
+    const size_t first = 1 + c->kind->states, others = c->layers > 1;
     c->first = xir_node_input(at, first);
     c->others = others ? xir_node_input(at, first + 1) : NULL;
     c->bias = xir_node_optional_input(at, first + 1 + others);
@@ -41,10 +39,10 @@ static bool read_weights(xir_node *at, cell *c) {
     if (at->n_in > first + 2 + others)
         return xir_node_invalid(at, XIR_E_BOUNDS, NULL, "expected %zu to %zu inputs for %lld layers, found %zu",
                                 first + 1 + others, first + 2 + others, (long long)c->layers, at->n_in);
-    const bool gated = c->gates > 1;
-    const int64_t lists = c->gates + (c->gates == 3), d = c->directions, h = c->hidden;
-    const int64_t own[] = { d, c->gates, h, c->features + h }, plain[] = { d, h, c->features + h };
-    const int64_t more[] = { c->layers - 1, d, c->gates, h, d * h + h }, few[] = { c->layers - 1, d, h, d * h + h };
+    const int64_t gates = c->kind->gates, lists = gates + (gates == 3), d = c->directions, h = c->hidden;
+    const bool gated = gates > 1;
+    const int64_t own[] = { d, gates, h, c->features + h }, plain[] = { d, h, c->features + h };
+    const int64_t more[] = { c->layers - 1, d, gates, h, d * h + h }, few[] = { c->layers - 1, d, h, d * h + h };
     const int64_t bias[] = { c->layers, d, lists, h }, list[] = { c->layers, d, h };
     return has_dims(at, c->first, "weight_l0", gated ? own : plain, gated ? 4 : 3) &&
            (!others || has_dims(at, c->others, "weight", gated ? more : few, gated ? 5 : 4)) &&
@@ -52,22 +50,21 @@ static bool read_weights(xir_node *at, cell *c) {
 }
 
 static bool read_cell(xir_node *at, cell *c) {
-    const recurrent_kind *kind = &recurrent_kinds[xir_node_variant(at)];
-    *c = (cell){ .cls = kind->cls, .states = kind->states, .gates = kind->gates };
-    memcpy(c->order, kind->order, sizeof c->order);
-    const xir_value *x = xir_node_input(at, 0), *h = xir_node_input(at, 1), *last = xir_node_input(at, c->states);
+    *c = (cell){ .kind = &recurrent_kinds[xir_node_variant(at)] };
+    const size_t states = c->kind->states;
+    const xir_value *x = xir_node_input(at, 0), *h = xir_node_input(at, 1), *last = xir_node_input(at, states);
     if (v_rank(x) != 3 || v_rank(h) != 4)
         return xir_node_invalid(at, XIR_E_TYPE, NULL, "expected an input of 3 dims and a state of 4, found %zu and "
                                 "%zu", v_rank(x), v_rank(h));
     if (!xir_node_need_dims(at, x, 0, 3) || !xir_node_need_dims(at, h, 0, 4)) return false;
     c->layers = xir_node_int(at, "num_layers", 1);
     c->directions = xir_node_bool(at, "bidirectional", false) ? 2 : 1;
-    c->steps = v_dim(x, 0), c->batch = v_dim(x, 1), c->features = v_dim(x, 2), c->hidden = v_dim(h, 3);
+    c->batch = v_dim(x, 1), c->features = v_dim(x, 2), c->hidden = v_dim(h, 3);
     if (c->layers < 1) return nnb_out_of_range(at, "num_layers", c->layers);
     if (c->layers > MOST_LAYERS || c->hidden < 1 || c->hidden > MOST_HIDDEN)
         return xir_node_unsupported(at, "%lld layers of %lld elements", (long long)c->layers, (long long)c->hidden);
     const int64_t state[] = { c->layers, c->directions, c->batch, c->hidden };
-    return has_dims(at, h, "h", state, 4) && (c->states == 1 || has_dims(at, last, "c", state, 4)) &&
+    return has_dims(at, h, "h", state, 4) && (states == 1 || has_dims(at, last, "c", state, 4)) &&
            read_weights(at, c);
 }
 
@@ -79,51 +76,41 @@ static xir_value *item(xir_node *at, xir_value *v, int64_t i, const int64_t *dim
 /* W, from column 0, or R, from the column of the state. [directions, gates * hidden, columns] */
 static xir_value *matrix(xir_node *at, const cell *c, int64_t layer, int64_t from, int64_t columns) {
     const int64_t all = c->hidden + (layer ? c->directions * c->hidden : c->features);
-    const int64_t parts[] = { c->directions, c->gates, c->hidden, all },
-                  rows[] = { c->directions, c->gates * c->hidden, columns };
-    const xir_ints places = { (int64_t *)(uintptr_t)c->order, (size_t)c->gates };
+    const int64_t gates = c->kind->gates, parts[] = { c->directions, gates, c->hidden, all },
+                  rows[] = { c->directions, gates * c->hidden, columns };
     xir_value *w = layer ? item(at, c->others, layer - 1, parts, 4) : make_shaped(at, c->first, parts, 4);
-    if (c->gates > 1) w = make_taken(at, w, 1, &places);
+    if (gates > 1) w = make_taken(at, w, 1, &(xir_ints){ (int64_t *)(uintptr_t)c->kind->order, (size_t)gates });
     return make_shaped(at, make_part(at, w, 3, from, from + columns, 1), rows, 3);
 }
 
 /* XIR has two lists for each gate, whose sum counts, but for the last of GRU. */
 static xir_value *bias_of(xir_node *at, const cell *c, int64_t layer) {
-    const int64_t lists = c->gates + (c->gates == 3), d = c->directions, h = c->hidden;
-    const int64_t parts[] = { d, lists, h }, rows[] = { d, 2 * c->gates * h };
-    const xir_ints places = { (int64_t *)(uintptr_t)c->order, (size_t)c->gates };
+    const int64_t gates = c->kind->gates, d = c->directions, h = c->hidden;
+    const int64_t parts[] = { d, gates + (gates == 3), h }, rows[] = { d, 2 * gates * h };
+    const xir_ints places = { (int64_t *)(uintptr_t)c->kind->order, (size_t)gates };
     const xir_ints last = { (int64_t[]){ 3 }, 1 };   /* the state's part of n */
     if (!c->bias) return NULL;
     xir_value *all = item(at, c->bias, layer, parts, 3), *own = all, *more = NULL;
-    if (c->gates > 1) own = make_taken(at, all, 1, &places);
-    const xir_ints none = { (int64_t[]){ d, c->gates - (c->gates == 3), h }, 3 };
+    if (gates > 1) own = make_taken(at, all, 1, &places);
+    const xir_ints none = { (int64_t[]){ d, gates - (gates == 3), h }, 3 };
     xir_value *zeros = xir_node_filled(at, v_element(c->bias), &none, 0);
-    if (c->gates == 3) more = make_taken(at, all, 1, &last);
+    if (gates == 3) more = make_taken(at, all, 1, &last);
     return make_shaped(at, xir_node_make(at, "Concat", more ? INS(own, zeros, more) : INS(own, zeros),
                                          SETS(INT("axis", 1))), rows, 2);
 }
 
 /* A layer of x, [steps, batch, features]; its last states are in `last`. */
 static xir_value *layer_of(xir_node *at, const cell *c, int64_t layer, xir_value *x, xir_value *last[2]) {
-    static const int64_t order[] = { 0, 2, 1, 3 };
     const int64_t state[] = { c->directions, c->batch, c->hidden }, columns = v_dim(x, 2);
-    const int64_t joined[] = { c->steps, c->batch, c->directions * c->hidden };
+    const size_t states = c->kind->states;
     xir_value *in[7] = { x, matrix(at, c, layer, 0, columns), matrix(at, c, layer, columns, c->hidden),
                          bias_of(at, c, layer) };
-    for (size_t k = 0; k < c->states; k++) in[5 + k] = item(at, xir_node_input(at, 1 + k), layer, state, 3);
-    if (xir_node_failed(at)) return NULL;
-    xir_set sets[3] = { INT("hidden_size", c->hidden),
-                        WORD("direction", xir_str_of(c->directions > 1 ? "bidirectional" : "forward")) };
-    size_t n = 2;
-    xir_any words[2] = { xir_any_text(XIR_STR("Relu")), xir_any_text(XIR_STR("Relu")) };
-    const xir_any list = { .kind = XIR_ANY_LIST, .as.list = { .items = words, .size = (size_t)c->directions } };
-    if (c->gates == 3) sets[n++] = (xir_set)INT("linear_before_reset", 1);
-    if (c->gates == 1 && xir_node_is(at, "nonlinearity", "relu"))
-        sets[n++] = (xir_set){ .name = "activations", .kind = XIR_SET_ANY, .p = &list };
-    xir_op *op = xir_node_make_op(at, c->cls, (xir_values){ in, 5 + c->states }, (xir_sets){ sets, n });
+    for (size_t k = 0; k < states; k++) in[5 + k] = item(at, xir_node_input(at, 1 + k), layer, state, 3);
+    xir_op *op = op_of_recurrent(at, c->kind, c->hidden, (size_t)c->directions,
+                                 xir_node_is(at, "nonlinearity", "relu"), (xir_values){ in, 5 + states });
     if (!op) return NULL;
-    for (size_t k = 0; k < c->states; k++) last[k] = xir_op_output(op, 1 + (int64_t)k);
-    return make_shaped(at, xir_node_transposed(at, xir_op_output(op, 0), order, 4, NULL), joined, 3);
+    for (size_t k = 0; k < states; k++) last[k] = xir_op_output(op, 1 + (int64_t)k);
+    return recurrent_joined(at, xir_op_output(op, 0));
 }
 
 bool nnb_recurrent(xir_node *at) {

@@ -42,8 +42,7 @@ bool params_elements(const xir_value *v, const xir_type **element, const void **
 
 const xir_any *xir_node_attr(const xir_node *at, const char *name) {
     if (at->c->back.to) return own_attr(at, xir_str_of(name));
-    const xir_map *extra = xir_op_extra(at->op);
-    return extra ? xir_map_find(extra, xir_str_of(name)) : NULL;
+    return xir_map_find(xir_op_extra(at->op), xir_str_of(name));
 }
 
 /* One number, of any kind, in Params. */

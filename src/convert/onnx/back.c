@@ -60,8 +60,7 @@ static const char *const of_file[] = { "onnx.functions", "onnx.training_info", "
 
 static xir_status set_tag(xir_pass *pass, const char *key, const xir_any *value) {
     xir_network *net = xir_pass_network(pass);
-    const xir_map *tags = xir_network_tags(net);
-    const xir_any *old = tags ? xir_map_find(tags, xir_str_of(key)) : NULL;
+    const xir_any *old = xir_map_find(xir_network_tags(net), xir_str_of(key));
     if (old ? value && xir_any_equal(old, value) : !value) return XIR_OK;
     xir_pass_changed(pass, 1);
     return xir_network_set_tag(net, xir_str_of(key), value);
@@ -69,24 +68,22 @@ static xir_status set_tag(xir_pass *pass, const char *key, const xir_any *value)
 
 static xir_status set_version(xir_pass *pass, int64_t version) {
     xir_network *net = xir_pass_network(pass);
-    const xir_map *tags = xir_network_tags(net);
-    const xir_any *old = tags ? xir_map_find(tags, XIR_STR("onnx.opset")) : NULL;
-    const size_t n = old && old->kind == XIR_ANY_MAP ? old->as.map.size : 0;
+    const xir_map old = onnx_operator_sets(net);
     const xir_allocator *alloc = context_alloc(xir_network_context(net));
     const bool keeps = has_operators(net);
-    xir_entry *entries = mem_new(alloc, (n + 1) * sizeof *entries);
+    xir_entry *entries = mem_new(alloc, (old.size + 1) * sizeof *entries);
     size_t count = 1;
     if (!entries) return xir_pass_fail(pass, XIR_E_MEMORY, NULL, "out of memory");
     entries[0] = (xir_entry){ .key = XIR_STR(""), .value = xir_any_int(version) };
-    for (size_t i = 0; keeps && i < n; i++) {
-        const xir_entry *e = &old->as.map.entries[i];
+    for (size_t i = 0; keeps && i < old.size; i++) {
+        const xir_entry *e = &old.entries[i];
         if (e->key.size && !xir_str_equal(e->key, XIR_STR("ai.onnx"))) entries[count++] = *e;
     }
     const xir_any any = xir_any_map(entries, count), format = xir_any_int(format_of(version));
     xir_status status = set_tag(pass, "onnx.opset", &any);
     if (!keeps && !status) status = set_tag(pass, "onnx.ir_version", &format);
     for (size_t i = 0; i < COUNT(of_file) && !keeps && !status; i++) status = set_tag(pass, of_file[i], NULL);
-    mem_free(alloc, entries, (n + 1) * sizeof *entries);
+    mem_free(alloc, entries, (old.size + 1) * sizeof *entries);
     return status ? xir_pass_fail(pass, status, NULL, "out of memory") : XIR_OK;
 }
 

@@ -42,8 +42,6 @@ int64_t onnx_code_of(xir_node *at, const xir_type *element);
 /* Returns true if an operator takes these elements at the network's version; if ONNX Runtime computes with them. */
 bool onnx_takes(xir_node *at, const char *key, const xir_type *element);
 bool onnx_runs(xir_node *at, const char *key, const xir_type *element);
-/* Returns true if a list of words, each between spaces, has this one. */
-bool onnx_has_name(const char *names, const char *name);
 /* Returns the elements with which an operator computes: these or, if it does not take them or ONNX Runtime does not
  * compute with them, a type that has all their numbers. NULL if there is none (back_kernels.c). */
 const xir_type *onnx_element_for(xir_node *at, const char *key, const xir_type *element);

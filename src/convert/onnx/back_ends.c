@@ -148,27 +148,10 @@ static bool has_custom(const xir_network *net) {
 
 static xir_status name_domain(xir_pass *pass) {
     xir_network *net = xir_pass_network(pass);
-    const xir_allocator *alloc = context_alloc(xir_pass_context(pass));
-    const xir_map *tags = xir_network_tags(net);
-    const xir_any *old = tags ? xir_map_find(tags, XIR_STR("onnx.opset")) : NULL;
-    const size_t n = old && old->kind == XIR_ANY_MAP ? old->as.map.size : 0;
-    if (!has_custom(net) || (n && xir_map_find(&old->as.map, XIR_STR(CUSTOM_DOMAIN)))) return XIR_OK;
-    xir_entry *entries = mem_new(alloc, (n + 1) * sizeof *entries);
-    if (!entries) return XIR_E_MEMORY;
     const xir_entry own = { .key = XIR_STR(CUSTOM_DOMAIN), .value = xir_any_int(CUSTOM_VERSION) };
-    size_t count = 0;
-    bool put = false;
-    for (size_t i = 0; i < n; i++) {   /* sorted by the bytes of their keys */
-        const xir_str key = old->as.map.entries[i].key;
-        const size_t least = key.size < own.key.size ? key.size : own.key.size;
-        const int order = least ? memcmp(own.key.data, key.data, least) : 0;
-        if (!put && (order < 0 || (!order && own.key.size < key.size))) entries[count++] = own, put = true;
-        entries[count++] = old->as.map.entries[i];
-    }
-    if (!put) entries[count++] = own;
-    const xir_any any = xir_any_map(entries, count);
-    const xir_status status = xir_network_set_tag(net, XIR_STR("onnx.opset"), &any);
-    mem_free(alloc, entries, (n + 1) * sizeof *entries);
+    const xir_map sets = onnx_operator_sets(net);
+    if (!has_custom(net) || xir_map_find(&sets, own.key)) return XIR_OK;
+    const xir_status status = onnx_import(net, &own, 1);
     xir_pass_changed(pass, 1);
     return status;
 }

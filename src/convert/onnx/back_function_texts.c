@@ -16,7 +16,7 @@ enum { FUNCTIONS_SINCE = 8, OVERLOADS_SINCE = 10, CALLS_VERSION = 1 };
 /* ---- names ------------------------------------------------------------------------------------------------------ */
 
 static xir_str tag_text(const xir_map *tags, const char *key) {
-    const xir_any *tag = tags ? xir_map_find(tags, xir_str_of(key)) : NULL;
+    const xir_any *tag = xir_map_find(tags, xir_str_of(key));
     return tag && tag->kind == XIR_ANY_TEXT ? tag->as.text : XIR_STR("");
 }
 
@@ -112,23 +112,19 @@ static int by_key(const void *a, const void *b) {
     return order ? order : (x.size > y.size) - (x.size < y.size);
 }
 
-/* Adds domains to the operator sets of a network. */
-static xir_status import(writing *w, xir_network *net, const xir_entry *more, size_t n) {
-    const xir_map *tags = xir_network_tags(net);
-    const xir_any *old = tags ? xir_map_find(tags, XIR_STR("onnx.opset")) : NULL;
-    const size_t had = old && old->kind == XIR_ANY_MAP ? old->as.map.size : 0;
-    xir_entry *all = mem_new(w->alloc, (had + n + 1) * sizeof *all);
+xir_status onnx_import(xir_network *net, const xir_entry *more, size_t n) {
+    const xir_allocator *alloc = context_alloc(xir_network_context(net));
+    const xir_map old = onnx_operator_sets(net);
+    const size_t bytes = (old.size + n + 1) * sizeof(xir_entry);
+    xir_entry *all = mem_new(alloc, bytes);
     size_t count = 0;
     if (!all) return XIR_E_MEMORY;
-    for (size_t i = 0; i < had; i++) all[count++] = old->as.map.entries[i];
-    for (size_t i = 0; i < n; i++) {
-        if (had && xir_map_find(&old->as.map, more[i].key)) continue;
-        all[count++] = more[i];
-    }
+    for (size_t i = 0; i < old.size; i++) all[count++] = old.entries[i];
+    for (size_t i = 0; i < n; i++) if (!xir_map_find(&old, more[i].key)) all[count++] = more[i];
     qsort(all, count, sizeof *all, by_key);
     const xir_any map = xir_any_map(all, count);
-    const xir_status status = count > had ? xir_network_set_tag(net, XIR_STR("onnx.opset"), &map) : XIR_OK;
-    mem_free(w->alloc, all, (had + n + 1) * sizeof *all);
+    const xir_status status = count > old.size ? xir_network_set_tag(net, XIR_STR("onnx.opset"), &map) : XIR_OK;
+    mem_free(alloc, all, bytes);
     return status;
 }
 
@@ -157,11 +153,11 @@ static xir_entry *list_used(writing *w, const xir_network *body, size_t *n) {
 static xir_status import_used(writing *w, xir_network *body) {
     size_t n;
     const xir_entry *used = list_used(w, body, &n);
-    xir_status status = used ? import(w, body, used, n) : XIR_E_MEMORY;
-    const xir_any *sets = xir_map_find(xir_network_tags(body), XIR_STR("onnx.opset"));
-    for (size_t i = 0; sets && i < sets->as.map.size && !status; i++)
-        if (sets->as.map.entries[i].key.size && !add_domain(w, sets->as.map.entries[i].key,
-                                                            sets->as.map.entries[i].value)) status = XIR_E_MEMORY;
+    xir_status status = used ? onnx_import(body, used, n) : XIR_E_MEMORY;
+    const xir_map sets = onnx_operator_sets(body);
+    for (size_t i = 0; i < sets.size && !status; i++)
+        if (sets.entries[i].key.size && !add_domain(w, sets.entries[i].key, sets.entries[i].value))
+            status = XIR_E_MEMORY;
     return status;
 }
 
@@ -254,12 +250,11 @@ const xir_class *functions_class(writing *w, const made_function *f) {
 /* ---- the model -------------------------------------------------------------------------------------------------- */
 
 xir_status functions_note(writing *w) {
-    const xir_map *tags = xir_network_tags(w->net);
-    const xir_any *list = tags ? xir_map_find(tags, XIR_STR("onnx.functions")) : NULL;
-    const xir_any *sets = tags ? xir_map_find(tags, XIR_STR("onnx.opset")) : NULL;
+    const xir_any *list = xir_map_find(xir_network_tags(w->net), XIR_STR("onnx.functions"));
+    const xir_map sets = onnx_operator_sets(w->net);
     xir_status status = XIR_OK;
-    for (size_t i = 0; sets && sets->kind == XIR_ANY_MAP && i < sets->as.map.size && !status; i++) {
-        const xir_entry *e = &sets->as.map.entries[i];
+    for (size_t i = 0; i < sets.size && !status; i++) {
+        const xir_entry *e = &sets.entries[i];
         const bool other = e->key.size && e->value.kind == XIR_ANY_INT;
         if (other && !add_domain(w, e->key, e->value)) status = XIR_E_MEMORY;
     }
@@ -278,8 +273,7 @@ xir_status functions_note(writing *w) {
 }
 
 static xir_status set_version(const writing *w) {
-    const xir_map *tags = xir_network_tags(w->net);
-    const xir_any *now = tags ? xir_map_find(tags, XIR_STR("onnx.ir_version")) : NULL;
+    const xir_any *now = xir_map_find(xir_network_tags(w->net), XIR_STR("onnx.ir_version"));
     const int64_t least = w->overloads ? OVERLOADS_SINCE : FUNCTIONS_SINCE;
     const xir_any version = xir_any_int(least);
     if (now && now->kind == XIR_ANY_INT && now->as.integer >= least) return XIR_OK;
@@ -289,7 +283,7 @@ static xir_status set_version(const writing *w) {
 xir_status functions_store(writing *w) {
     const xir_any list = xir_any_list(w->texts, w->n_texts);
     xir_status status = w->n_functions ? xir_network_set_tag(w->net, XIR_STR("onnx.functions"), &list) : XIR_OK;
-    if (!status && w->n_functions) status = import(w, w->net, w->domains, w->n_domains);
+    if (!status && w->n_functions) status = onnx_import(w->net, w->domains, w->n_domains);
     return status || !w->n_functions ? status : set_version(w);
 }
 

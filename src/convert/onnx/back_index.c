@@ -3,6 +3,7 @@
 
 /* The way back of elements by index. Indices are 32-bit or 64-bit integers in ONNX, lists of positions 64-bit ones. */
 #include "onnx/back.h"
+#include "spec/one_axis.h"
 
 /* Integers of 32 or 64 bits. */
 static xir_value *index_of(xir_node *at, xir_value *v) {
@@ -12,26 +13,23 @@ static xir_value *index_of(xir_node *at, xir_value *v) {
 
 /* Unstack: an element of the axis for each output, which does not have the axis then. */
 static bool elements_of_axis(xir_node *at) {
-    int64_t axis;
-    xir_value *x = xir_node_input(at, 0);
+    const one_axis a = one_axis_of(at, "attribute/dim", 0);
     const xir_type *whole = xir_type_sint(at->c->ctx, 64);
     if (!whole) return node_no_memory(at);
-    if (!x || !node_axis(at, "dim", 0, v_rank(x), &axis)) return false;
     for (size_t i = 0; i < at->n_out; i++) {
         const xir_value *old = xir_op_output(at->op, (int64_t)i);
         const xir_ints dims = node_own_dims(at, old);
-        xir_node_result(at, i, onnx_call(at, "onnx::Gather", INS(x, xir_node_scalar(at, whole, (double)i)),
-                                         SETS(INT("axis", axis)), v_element(old), &dims));
+        xir_node_result(at, i, onnx_call(at, "onnx::Gather", INS(a.x, xir_node_scalar(at, whole, (double)i)),
+                                         SETS(AXIS("axis", a)), v_element(old), &dims));
     }
     return !xir_node_failed(at);
 }
 
 bool onnx_back_gather(xir_node *at) {
-    int64_t axis;
     if (node_is_class(at, "Unstack")) return elements_of_axis(at);
-    xir_value *x = xir_node_input(at, 0), *index = xir_node_input(at, 1);
-    if (!x || !index || !node_axis(at, "axis", 0, v_rank(x), &axis)) return false;
-    return onnx_becomes(at, INS(x, index_of(at, index)), SETS(INT("axis", axis)));
+    const one_axis a = one_axis_of(at, "attribute/axis", 0);
+    xir_value *index = xir_node_input(at, 1);
+    return index && onnx_becomes(at, INS(a.x, index_of(at, index)), SETS(AXIS("axis", a)));
 }
 
 bool onnx_back_gather_nd(xir_node *at) {
@@ -64,9 +62,9 @@ static xir_value *in_one_dim(xir_node *at, xir_value *v) {
 
 /* XIR gives positions in the elements of x. */
 bool onnx_back_top_k(xir_node *at) {
-    int64_t axis;
-    xir_value *x = xir_node_input(at, 0), *k = in_one_dim(at, onnx_long(at, xir_node_input(at, 1)));
-    if (!x || !k || !node_axis(at, "axis", -1, v_rank(x), &axis)) return false;
+    const one_axis a = one_axis_of(at, "attribute/axis", -1);
+    xir_value *x = a.x, *k = in_one_dim(at, onnx_long(at, xir_node_input(at, 1)));
+    if (!x || !k) return false;
     const xir_type *own = v_element(x), *whole = xir_type_sint(at->c->ctx, 64),
                    *wide = onnx_element_for(at, "onnx::TopK", own);
     if (!whole) return node_no_memory(at);
@@ -77,7 +75,7 @@ bool onnx_back_top_k(xir_node *at) {
     if (!types[0] || !types[1]) return node_no_memory(at);
     x = xir_node_cast(at, x, wide);
     xir_op *op = xir_node_make_foreign(at, at->to->row->name, INS(x, k),
-                                       SETS(INT("axis", axis), INT("largest", xir_node_bool(at, "largest", true)),
+                                       SETS(AXIS("axis", a), INT("largest", xir_node_bool(at, "largest", true)),
                                             INT("sorted", xir_node_bool(at, "sorted", true))), types, 2);
     at->main = op;
     if (op && !onnx_name_rest(at, op)) return false;

@@ -7,6 +7,7 @@
 #include "onnx/back.h"
 #include "spec/borders.h"
 #include "spec/moving.h"
+#include "spec/one_axis.h"
 #include "spec/slicing.h"
 
 /* ---- shapes ----------------------------------------------------------------------------------------------------- */
@@ -47,8 +48,7 @@ bool onnx_back_squeeze(xir_node *at) {
         for (size_t i = 0; i < v_rank(x) && axes.v; i++) if (v_dim(x, i) == 1) axes.v[axes.n++] = (int64_t)i;
         if (!axes.n) return onnx_calls(at, "onnx::Identity", INS(x), NO_SETS);
     }
-    for (size_t i = 0; i < axes.n; i++)
-        if (!xir_node_axis(at, "attribute/axis", axes.v[i], v_rank(x), &axes.v[i])) return false;
+    if (!axes_from_start(at, "attribute/axis", v_rank(x), &axes)) return false;
     onnx_put_list(at, &f, "axes", 1, 13, &axes);
     return onnx_becomes(at, onnx_inputs(&f), onnx_sets(&f));
 }
@@ -163,14 +163,12 @@ bool onnx_back_join(xir_node *at) {
 bool onnx_back_split(xir_node *at) {
     const size_t n = xir_op_output_count(at->op);
     const xir_type **types = node_take(at, (n + 1) * sizeof *types);
-    xir_value *x = xir_node_input(at, 0);
+    const one_axis a = one_axis_of(at, "attribute/axis", -1);
     xir_ints sections;
-    int64_t axis;
     if (!types) return node_no_memory(at);
-    if (!x || !node_axis(at, "axis", -1, v_rank(x), &axis)) return false;
     if (!xir_node_items(at, "sections", &sections)) return xir_node_unsupported(at, "its sections are missing");
     if (xir_node_failed(at) || sections.n != n) return xir_node_unsupported(at, "sections without outputs");
-    onnx_form f = { .in = { x }, .n_in = 1, .sets = { INT("axis", axis) }, .n_sets = 1 };
+    onnx_form f = { .in = { a.x }, .n_in = 1, .sets = { AXIS("axis", a) }, .n_sets = 1 };
     for (size_t i = 0; i < n; i++) types[i] = xir_value_type(xir_op_output(at->op, (int64_t)i));
     onnx_put_list(at, &f, "split", 1, 13, &sections);
     xir_op *op = xir_node_make_foreign(at, at->to->row->name, onnx_inputs(&f), onnx_sets(&f), types, n);

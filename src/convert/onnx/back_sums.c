@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "onnx/back.h"
+#include "spec/one_axis.h"
 #include "spec/reduction.h"
 
 /* ---- reductions ------------------------------------------------------------------------------------------------- */
@@ -40,24 +41,21 @@ bool onnx_back_place(xir_node *at) {
 }
 
 bool onnx_back_cum_sum(xir_node *at) {
-    int64_t axis;
-    xir_value *x = xir_node_input(at, 0);
-    if (!x || !node_axis(at, "axis", -1, v_rank(x), &axis)) return false;
-    xir_value *of = xir_node_scalar(at, xir_type_sint(at->c->ctx, 64), (double)axis);
-    return onnx_becomes(at, INS(x, of), SETS(INT("exclusive", xir_node_bool(at, "exclusive", false)),
+    const one_axis a = one_axis_of(at, "attribute/axis", -1);
+    xir_value *of = xir_node_scalar(at, xir_type_sint(at->c->ctx, 64), (double)a.axis);
+    return onnx_becomes(at, INS(a.x, of), SETS(INT("exclusive", xir_node_bool(at, "exclusive", false)),
                                              INT("reverse", xir_node_bool(at, "reverse", false))));
 }
 
 /* Before version 13 all dims from the axis on are one: the axis must be the last. */
 bool onnx_back_softmax(xir_node *at) {
-    int64_t axis;
-    xir_value *x = xir_node_input(at, 0);
-    if (!x || !node_axis(at, "axis", -1, v_rank(x), &axis)) return false;
-    const int64_t last = (int64_t)v_rank(x) - 1;
-    if (onnx_target(at) >= 13 || axis == last) return onnx_becomes(at, INS(x), SETS(INT("axis", axis)));
+    const one_axis a = one_axis_of(at, "attribute/axis", -1);
+    xir_value *x = a.x;
+    const size_t last = x ? v_rank(x) - 1 : 0;
+    if (onnx_target(at) >= 13 || a.axis == last) return onnx_becomes(at, INS(x), SETS(AXIS("axis", a)));
     xir_ints order = xir_node_series(at, 0, v_rank(x));
     if (!order.v) return false;
-    order.v[axis] = last, order.v[last] = axis;
+    order.v[a.axis] = (int64_t)last, order.v[last] = (int64_t)a.axis;
     x = xir_node_transposed(at, x, order.v, order.n, NULL);
     x = x ? xir_node_make(at, node_is_class(at, "Softmax") ? "Softmax" : "LogSoftmax", INS(x), SETS(INT("axis", -1)))
           : NULL;

@@ -4,6 +4,7 @@
 /* The elements that ONNX's operators accept, by the version of the operator set, as far as the way back makes them. */
 #include "onnx/back.h"
 #include "onnx/onnx.h"
+#include "onnx/types.h"
 #include "element_codes.h"
 
 int64_t onnx_code_of(xir_node *at, const xir_type *element) {
@@ -109,14 +110,11 @@ static kind kind_of(const xir_type *element) {
 
 bool onnx_has_name(const char *names, const char *name) {
     const size_t n = strlen(name);
-    for (const char *p = names; (p = strstr(p, name)); p += n) if (p[-1] == ' ' && p[n] == ' ') return true;
+    for (const char *p = names; n && (p = strstr(p, name)); p += n) if (p[-1] == ' ' && p[n] == ' ') return true;
     return false;
 }
 
 /* ---- an operator ------------------------------------------------------------------------------------------------ */
-
-/* The kinds that an operator takes, and those with which ONNX Runtime computes, a bit for each. */
-typedef struct onnx_elements { uint32_t takes, runs; } onnx_elements;
 
 static bool runs(const char *name, kind k) {
     if (k == BF16) return onnx_has_name(brains, name);
@@ -125,38 +123,38 @@ static bool runs(const char *name, kind k) {
     return true;
 }
 
-static onnx_elements read_elements(const char *name, int64_t version) {
+static void read_elements(const char *name, int64_t version, onnx_facts *e) {
     const char *all = version >= 13 ? "fhiusvb" : "fiusvb";
-    onnx_elements e = { 0, 0 };
     for (size_t i = 0; i < COUNT(rows); i++)
         if (rows[i].since <= version && onnx_has_name(rows[i].names, name)) all = rows[i].elements;
     for (kind k = BOOL; k < KINDS; k++) {
-        if (*kinds[k].letters && strpbrk(kinds[k].letters, all)) e.takes |= 1u << k;
-        if (runs(name, k)) e.runs |= 1u << k;
+        if (*kinds[k].letters && strpbrk(kinds[k].letters, all)) e->takes |= 1u << k;
+        if (runs(name, k)) e->runs |= 1u << k;
     }
-    if (version >= 21 && onnx_has_name(nibbles, name)) e.takes |= 1u << I4;
-    return e;
+    if (version >= 21 && onnx_has_name(nibbles, name)) e->takes |= 1u << I4;
 }
 
-/* The tables are read once for each operator. Out of memory, it has no elements; the node may have failed before. */
-static onnx_elements elements_of(xir_node *at, const convert_class *cls) {
-    const onnx_elements none = { 0, 0 };
-    if (cls && *cls->facts) return *(const onnx_elements *)*cls->facts;
-    onnx_elements *e = cls ? arena_take(&at->c->scratch, sizeof *e) : NULL;
+/* Out of memory, it has no elements; the node may have failed before. */
+const onnx_facts *onnx_facts_of(xir_node *at, const convert_class *cls) {
+    static const onnx_facts none;
+    if (cls && *cls->facts) return *cls->facts;
+    onnx_facts *f = cls ? arena_take(&at->c->scratch, sizeof *f) : NULL;
     char name[64] = "";
-    at->c->no_memory |= !e;
-    if (!e) return none;
+    at->c->no_memory |= !f;
+    if (!f) return &none;
     if (cls->type.size < sizeof name) memcpy(name, cls->type.data, cls->type.size);   /* longer ones are in no table */
-    *e = read_elements(name, cls->version);
-    return *(const onnx_elements *)(*cls->facts = e);
+    if (strcspn(name, " ") != cls->type.size) *name = '\0';
+    *f = (onnx_facts){ .types = onnx_type_row(cls, name) };
+    read_elements(name, cls->version, f);
+    return *cls->facts = f;
 }
 
 bool onnx_takes(xir_node *at, const char *key, const xir_type *element) {
-    return elements_of(at, conversion_class_named(at->c, key)).takes >> kind_of(element) & 1;
+    return onnx_facts_of(at, conversion_class_named(at->c, key))->takes >> kind_of(element) & 1;
 }
 
 bool onnx_runs(xir_node *at, const char *key, const xir_type *element) {
-    return elements_of(at, conversion_class_named(at->c, key)).runs >> kind_of(element) & 1;
+    return onnx_facts_of(at, conversion_class_named(at->c, key))->runs >> kind_of(element) & 1;
 }
 
 /* ---- the check -------------------------------------------------------------------------------------------------- */
@@ -172,7 +170,7 @@ static bool is_element(xir_node *at, const xir_value *v) {
     if (k == BF16 && at->cls->version < 13) return xir_node_unsupported(at, "bfloat16, which needs version 13");
     if (*kinds[k].letters) return true;
     if (onnx_code_of(at, v_element(v)) < 0) return xir_node_unsupported(at, "elements that ONNX does not have");
-    return elements_of(at, at->cls).takes >> k & 1 || refuse(at, v);
+    return onnx_facts_of(at, at->cls)->takes >> k & 1 || refuse(at, v);
 }
 
 bool onnx_check_both(xir_node *at) {
@@ -186,5 +184,5 @@ bool onnx_check_both(xir_node *at) {
     const size_t of = xir_str_equal(at->cls->type, XIR_STR("Where"));
     const xir_value *v = of < xir_op_input_count(at->op) ? xir_op_input(at->op, (int64_t)of) : NULL;
     if (!v || !xir_type_as_tensor(xir_value_type(v))) return true;
-    return elements_of(at, at->cls).takes >> kind_of(v_element(v)) & 1 || refuse(at, v);
+    return onnx_facts_of(at, at->cls)->takes >> kind_of(v_element(v)) & 1 || refuse(at, v);
 }

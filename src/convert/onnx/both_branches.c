@@ -229,8 +229,7 @@ static bool may_be_equal(const xir_type *a, const xir_type *b) {
 
 /* Returns false if the file declares a result that is a sequence or a map. */
 static bool may_be_tensor(const xir_value *v) {
-    const xir_map *tags = xir_value_tags(v);
-    const xir_any *said = tags ? xir_map_find(tags, XIR_STR("onnx.type")) : NULL;
+    const xir_any *said = xir_map_find(xir_value_tags(v), XIR_STR("onnx.type"));
     return !said || (said->kind == XIR_ANY_TEXT && said->as.text.size > 7 && !memcmp(said->as.text.data, "tensor(", 7));
 }
 

@@ -96,15 +96,6 @@ static bool u64_of(const xir_any *any, uint64_t *out) {
 
 /* ---- constants -------------------------------------------------------------------------------------------------- */
 
-bool custom_same_dims(const xir_type *a, const xir_type *b) {
-    bool same = xir_type_rank(a) == xir_type_rank(b);
-    for (size_t i = 0; same && i < xir_type_rank(a); i++) {
-        const int64_t x = xir_type_dim(a, (int64_t)i, false), y = xir_type_dim(b, (int64_t)i, false);
-        same = x == y || (x < 0 && y < 0);
-    }
-    return same;
-}
-
 static bool has_size_of(const xir_value *v, const xir_type *type) {
     uint64_t has, needs;
     return xir_type_bytes(type, &needs) == XIR_OK && xir_type_bytes(xir_value_type(v), &has) == XIR_OK && has == needs;
@@ -126,7 +117,7 @@ bool custom_as_typed(custom_reading *r, xir_str name, xir_value **v, const xir_t
     if (!type || xir_type_equal(type, xir_value_type(*v))) return true;
     if (!has_size_of(*v, type)) return custom_wrong(r, XIR_E_CORRUPT, name, "its type has another number of bytes");
     const bool fits = custom_store_the_same(xir_type_element(type), v_element(*v)) &&
-                      custom_same_dims(type, xir_value_type(*v));
+                      type_same_dims(type, xir_value_type(*v));
     if (!fits && !is_raw(r->at, *v, type))
         return custom_wrong(r, XIR_E_TYPE, name, "the tensor has other elements or dims");
     xir_value *made = node_alias(r->at, *v);

@@ -46,7 +46,7 @@ static bool read_input(custom_reading *r, size_t i, const xir_any *said) {
     r->in[i] = v;
     if (!type || xir_type_equal(type, xir_value_type(v))) return true;
     if (xir_value_is_params(v)) return custom_as_typed(r, name, &r->in[i], type);
-    r->moved |= !custom_same_dims(type, xir_value_type(v));
+    r->moved |= !type_same_dims(type, xir_value_type(v));
     const xir_type *element = xir_type_element(type);
     if (!xir_type_equal(element, v_element(v))) {
         if (!custom_store_the_same(element, v_element(v)))

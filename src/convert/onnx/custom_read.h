@@ -35,9 +35,8 @@ const xir_object *custom_parse(custom_reading *r, xir_str name, xir_str json);
 bool custom_parse_type(custom_reading *r, xir_str name, const xir_any *any, const xir_type **out);
 bool custom_parse_map(custom_reading *r, xir_str name, xir_str json, xir_map *out);
 
-/* Returns true if two types have the same dims, where open ones count as the same; and whether two element types store
- * the same: they are one type, or one is quantised and the other has its integers. */
-bool custom_same_dims(const xir_type *a, const xir_type *b);
+/* Returns true if two element types store the same: they are one type, or one is quantised and the other has its
+ * integers. */
 bool custom_store_the_same(const xir_type *a, const xir_type *b);
 /* Params with this type; NULL: as they are. */
 bool custom_as_typed(custom_reading *r, xir_str name, xir_value **v, const xir_type *type);

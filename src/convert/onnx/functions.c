@@ -12,7 +12,7 @@
 /* ---- the functions of the model --------------------------------------------------------------------------------- */
 
 static xir_str tag_text(const xir_network *net, const char *key) {
-    const xir_any *tag = xir_network_tags(net) ? xir_map_find(xir_network_tags(net), xir_str_of(key)) : NULL;
+    const xir_any *tag = xir_map_find(xir_network_tags(net), xir_str_of(key));
     return tag && tag->kind == XIR_ANY_TEXT ? tag->as.text : (xir_str){ NULL, 0 };
 }
 
@@ -47,7 +47,7 @@ static bool read_function(xir_node *at, xir_str text, body_function *out) {
     converted_body(c, net);
     out->net = net;
     out->name = xir_network_text_of(net, XIR_TEXT_NAME);
-    const xir_any *opset = xir_network_tags(net) ? xir_map_find(xir_network_tags(net), XIR_STR("onnx.opset")) : NULL;
+    const xir_any *opset = xir_map_find(xir_network_tags(net), XIR_STR("onnx.opset"));
     if (opset && opset->kind == XIR_ANY_MAP) out->versions = &opset->as.map;
     const xir_op *first = xir_op_next(xir_network_first(net));
     const bool defaults = first && xir_str_equal(xir_class_key(xir_op_class(first)), XIR_STR("onnx::FunctionProto"));
@@ -63,8 +63,7 @@ static bool read_function(xir_node *at, xir_str text, body_function *out) {
 /* Reads all of them, when the first node is met that may be a call. */
 static bool read_functions(xir_node *at) {
     inlining *in = &at->c->in;
-    const xir_map *tags = xir_network_tags(at->c->net);
-    const xir_any *list = tags ? xir_map_find(tags, XIR_STR("onnx.functions")) : NULL;
+    const xir_any *list = xir_map_find(xir_network_tags(at->c->net), XIR_STR("onnx.functions"));
     const size_t n = list && list->kind == XIR_ANY_LIST ? list->as.list.size : 0;
     if (in->has_functions) return true;
     in->functions = n ? arena_take(&at->c->scratch, n * sizeof *in->functions) : NULL;
@@ -84,8 +83,7 @@ static bool read_functions(xir_node *at) {
 /* The function that the node calls; NULL if it calls none, or after a failure. */
 static body_function *function_of(xir_node *at) {
     xir_str domain, type;
-    const xir_map *tags = xir_op_tags(at->op);
-    const xir_any *tag = tags ? xir_map_find(tags, XIR_STR("onnx.overload")) : NULL;
+    const xir_any *tag = xir_map_find(xir_op_tags(at->op), XIR_STR("onnx.overload"));
     const xir_str overload = tag && tag->kind == XIR_ANY_TEXT ? tag->as.text : (xir_str){ NULL, 0 };
     xir_str key;
     if (!read_functions(at) || !at->c->in.n_functions) return NULL;
@@ -101,8 +99,7 @@ static body_function *function_of(xir_node *at) {
 static bool note_call(xir_node *at) {
     const size_t prefix = sizeof "onnx::" - 1;
     const xir_str key = xir_class_key(xir_op_class(at->op));
-    const xir_map *tags = xir_op_tags(at->op);
-    const xir_any *overload = tags ? xir_map_find(tags, XIR_STR("onnx.overload")) : NULL;
+    const xir_any *overload = xir_map_find(xir_op_tags(at->op), XIR_STR("onnx.overload"));
     const bool has = overload && overload->kind == XIR_ANY_TEXT;
     const xir_entry own[] = {
         { XIR_STR(ONNX_FUNCTION_TAG), xir_any_text((xir_str){ key.data + prefix, key.size - prefix }) },

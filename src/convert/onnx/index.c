@@ -4,12 +4,11 @@
 /* Elements by index, and ops whose results depend on data. */
 #include "formula/parts.h"
 #include "onnx/rows.h"
+#include "spec/one_axis.h"
 
 bool onnx_gather(xir_node *at) {
-    xir_value *data = xir_node_input(at, 0), *indices = xir_node_input(at, 1);
-    int64_t axis;
-    if (xir_node_failed(at) || !node_axis(at, "axis", 0, v_rank(data), &axis)) return false;
-    return xir_node_becomes(at, at->cls->row->cls, INS(data, indices), SETS(INT("axis", axis)));
+    const one_axis a = one_axis_of(at, "attribute/axis", 0);
+    return xir_node_becomes(at, at->cls->row->cls, INS(a.x, xir_node_input(at, 1)), SETS(AXIS("axis", a)));
 }
 
 /* Returns true if an element type has all numbers below n: XIR's TopK gives positions in the element type of x. An
@@ -23,9 +22,8 @@ static bool can_count(const xir_type *element, int64_t n) {
 }
 
 bool onnx_top_k(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0), *k;
-    int64_t axis;
-    if (xir_node_failed(at) || !node_axis(at, "axis", -1, v_rank(x), &axis)) return false;
+    const one_axis a = one_axis_of(at, "attribute/axis", -1);
+    xir_value *x = a.x, *k;
     if (at->cls->version < 10) {   /* k is an attribute */
         xir_ints one = xir_node_make_ints(at, 1, xir_node_int(at, "k", 0));
         k = one.v ? xir_node_integers(at, &one) : NULL;
@@ -34,10 +32,10 @@ bool onnx_top_k(xir_node *at) {
     }
     if (xir_node_failed(at)) return false;
     const xir_type *element = v_element(x);
-    bool wide = !can_count(element, v_dim(x, (size_t)axis));
+    bool wide = !can_count(element, a.n);
     xir_op *op = xir_node_make_op(at, "TopK",
                                   INS(wide ? xir_node_cast(at, x, xir_type_float(at->c->ctx, XIR_FLOAT_FP64)) : x, k),
-                                  SETS(INT("axis", axis), INT("largest", xir_node_int(at, "largest", 1)),
+                                  SETS(AXIS("axis", a), INT("largest", xir_node_int(at, "largest", 1)),
                                        INT("sorted", xir_node_int(at, "sorted", 1))));
     if (!op) return false;
     xir_value *places = xir_node_cast(at, xir_op_output(op, 1), xir_type_sint(at->c->ctx, 64));

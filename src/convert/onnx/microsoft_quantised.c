@@ -5,6 +5,7 @@
  * computed as reals, or as 32-bit integers where ONNX Runtime does that, and rounded to the scale of the output. */
 #include "onnx/quantised.h"
 #include "formula/parts.h"
+#include "spec/one_axis.h"
 #include "spec/windows.h"
 
 /* Input i, its scale the next input, its zero point the one after: (x - zero) * scale. */
@@ -73,13 +74,11 @@ bool onnx_ms_qlinear_unary(xir_node *at) {
 }
 
 bool onnx_ms_qlinear_softmax(xir_node *at) {
-    xir_value *x = real_of(at, 0);
-    int64_t axis;
+    const one_axis a = one_axis_in(at, real_of(at, 0), "attribute/axis", -1);
     const bool old = xir_node_int(at, "opset", 13) < 13;
-    if (!x || !node_axis(at, "axis", -1, v_rank(x), &axis)) return false;
-    if (old && (size_t)axis + 1 != v_rank(x)) return xir_node_unsupported(at, "a Softmax of several dims");
-    return xir_node_result(at, 0, quantized_as(at, xir_node_make(at, "Softmax", INS(x), SETS(INT("axis", axis))), 3,
-                                               0));
+    if (a.x && old && a.axis + 1 != v_rank(a.x)) return xir_node_unsupported(at, "a Softmax of several dims");
+    xir_value *y = xir_node_make(at, "Softmax", INS(a.x), SETS(AXIS("axis", a)));
+    return xir_node_result(at, 0, quantized_as(at, y, 3, 0));
 }
 
 /* Inputs: scale and zero point of the output, then each part with its own. */

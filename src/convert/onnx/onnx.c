@@ -9,12 +9,15 @@
 #include <string.h>
 #include "onnx/onnx.h"
 
+xir_map onnx_operator_sets(const xir_network *net) {
+    const xir_any *tag = xir_map_find(xir_network_tags(net), XIR_STR("onnx.opset"));
+    return tag && tag->kind == XIR_ANY_MAP ? tag->as.map : (xir_map){ NULL, 0 };
+}
+
 int64_t onnx_version(const xir_network *net, xir_str domain) {
-    const xir_map *tags = xir_network_tags(net);
-    const xir_any *opset = tags ? xir_map_find(tags, XIR_STR("onnx.opset")) : NULL;
-    const xir_any *of = opset && opset->kind == XIR_ANY_MAP ? xir_map_find(&opset->as.map, domain) : NULL;
-    if (!of && opset && opset->kind == XIR_ANY_MAP && !domain.size)
-        of = xir_map_find(&opset->as.map, XIR_STR("ai.onnx"));
+    const xir_map sets = onnx_operator_sets(net);
+    const xir_any *of = xir_map_find(&sets, domain);
+    if (!of && !domain.size) of = xir_map_find(&sets, XIR_STR("ai.onnx"));
     return of && of->kind == XIR_ANY_INT ? of->as.integer : domain.size ? 1 : ONNX_NEWEST;
 }
 

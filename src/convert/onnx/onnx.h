@@ -14,6 +14,10 @@ enum { ONNX_NEWEST = 24 };   /* the newest version of the operator set that rows
 void    onnx_split_key(xir_str key, xir_str *domain, xir_str *type);
 int64_t onnx_version(const xir_network *net, xir_str domain);
 bool    onnx_is_pure(const xir_op *op);
+/* The operator sets of a network, by domain, in the order of the bytes of their names; without any if it has none. */
+xir_map onnx_operator_sets(const xir_network *net);
+/* Adds operator sets of domains that it does not have (back_function_texts.c). */
+xir_status onnx_import(xir_network *net, const xir_entry *more, size_t n);
 /* The hook that converts a node by a function of the model; NULL: it calls none, or after a failure. */
 xir_convert_fn *onnx_function(xir_node *at);
 

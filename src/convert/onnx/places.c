@@ -11,8 +11,7 @@ bool onnx_scatter_elements(xir_node *at) {
     xir_value *data = xir_node_input(at, 0), *indices = xir_node_input(at, 1), *updates = xir_node_input(at, 2);
     int64_t axis;
     if (!xir_node_one_of(at, "reduction", "none", "none|add|mul|max|min") || xir_node_failed(at)) return false;
-    const size_t rank = v_rank(data);
-    if (!node_axis(at, "axis", 0, rank, &axis)) return false;
+    if (!node_axis(at, "axis", 0, v_rank(data), &axis)) return false;
     return xir_node_result(at, 0, make_scattered(at, data, indices, updates, (size_t)axis,
                                                  xir_node_text(at, "reduction", "none")));
 }

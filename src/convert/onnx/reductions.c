@@ -6,6 +6,7 @@
 #include "formula/formulas.h"
 #include "formula/text.h"
 #include "onnx/rows.h"
+#include "spec/one_axis.h"
 #include "spec/reduction.h"
 
 /* ---- reductions ------------------------------------------------------------------------------------------------- */
@@ -18,9 +19,7 @@ static bool axes_of(xir_node *at, const xir_value *x, xir_ints *axes) {
         *axes = xir_node_int(at, "noop_with_empty_axes", 0) ? (xir_ints){ NULL, 0 } : xir_node_series(at, 0, v_rank(x));
         return !xir_node_failed(at);
     }
-    for (size_t i = 0; i < axes->n; i++)
-        if (!xir_node_axis(at, where, axes->v[i], v_rank(x), &axes->v[i])) return false;
-    return true;
+    return axes_from_start(at, where, v_rank(x), axes);
 }
 
 /* A reduction: the op on the elements before it, its class, and the op after it. */
@@ -58,20 +57,17 @@ bool onnx_reduce_log_sum_exp(xir_node *at) {
 
 /* The last of several equal elements is the first one in reversed order. */
 static bool arg(xir_node *at, const char *cls) {
-    xir_value *x = xir_node_input(at, 0);
-    int64_t axis;
-    if (xir_node_failed(at) || !node_axis(at, "axis", 0, v_rank(x), &axis)) return false;
-    bool last = xir_node_int(at, "select_last_index", 0);
-    int64_t dim = v_dim(x, (size_t)axis);
-    if (last) {
-        if (!xir_node_need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
-        if (dim > MOST_LISTED) return xir_node_unsupported(at, "an order of %lld", (long long)dim);
-        xir_ints order = xir_node_make_ints(at, (size_t)dim, dim - 1);
+    const bool last = xir_node_int(at, "select_last_index", 0);
+    const one_axis a = last ? known_axis_of(at, "attribute/axis", 0) : one_axis_of(at, "attribute/axis", 0);
+    xir_value *x = a.x;
+    if (x && last) {
+        if (a.n > MOST_LISTED) return xir_node_unsupported(at, "an order of %lld", (long long)a.n);
+        xir_ints order = xir_node_make_ints(at, (size_t)a.n, a.n - 1);
         for (size_t i = 0; i < order.n; i++) order.v[i] -= (int64_t)i;
-        x = xir_node_make(at, "SwapOrder", INS(x), SETS(LIST("order", &order), INT("axis", axis)));
+        x = xir_node_make(at, "SwapOrder", INS(x), SETS(LIST("order", &order), AXIS("axis", a)));
     }
-    x = xir_node_make(at, cls, INS(x), SETS(INT("dim", axis), INT("keepdim", xir_node_int(at, "keepdims", 1))));
-    if (last && x) x = xir_node_sum(at, xir_node_scalar(at, v_element(x), (double)(dim - 1)), x, 1, -1);
+    x = xir_node_make(at, cls, INS(x), SETS(AXIS("dim", a), INT("keepdim", xir_node_int(at, "keepdims", 1))));
+    if (last && x) x = xir_node_sum(at, xir_node_scalar(at, v_element(x), (double)(a.n - 1)), x, 1, -1);
     return xir_node_result(at, 0, x);
 }
 bool onnx_arg_max(xir_node *at) { return arg(at, "Argmax"); }
@@ -294,8 +290,7 @@ bool onnx_mean_variance_normalization(xir_node *at) {
         axes = xir_node_make_ints(at, 3, 0);
         if (axes.v) axes.v[1] = 2, axes.v[2] = 3;
     }
-    for (size_t i = 0; i < axes.n; i++) if (!xir_node_axis(at, "attribute/axes", axes.v[i], v_rank(x),
-                                                           &axes.v[i])) return false;
+    if (!axes_from_start(at, "attribute/axes", v_rank(x), &axes)) return false;
     xir_value *off = xir_node_sum(at, x, xir_node_reduced(at, "Mean", x, &axes, true), 1, -1);
     xir_value *variance = xir_node_reduced(at, "Mean", xir_node_product(at, off, off), &axes, true);
     return xir_node_result(at, 0, make_formula(at, "x / (Sqrt(y) + 1e-9)", INS(off, variance), NULL));

@@ -7,6 +7,7 @@
 #include <math.h>
 #include "onnx/rows.h"
 #include "formula/parts.h"
+#include "formula/sampled.h"
 
 enum { MOST_TAPS = 64 };
 
@@ -51,13 +52,13 @@ static double weigh(const xir_node *at, curve c, double distance) {
     return c == NEAREST ? 1 : curve_weight(distance, c == CUBIC, xir_node_real(at, "cubic_coeff_a", -0.75));
 }
 
-/* The cells and weights of one axis: `cells[k]` and `weights[k]` are tap k of every cell of the output. */
+/* The cells and weights of one axis: those of tap k of all cells of the output begin at k * out. */
 typedef struct axis_taps {
     size_t   n;
     int64_t  first;                /* the first tap, counted from the cell before the coordinate          */
     double   narrow;               /* distances count this much: antialiasing widens the curve by 1/scale */
-    xir_ints *cells;
-    double  **weights;
+    int64_t *cells;
+    double  *weights;
     double  *outside;              /* 1 where a cell of the output lies outside of the input              */
     bool     any_outside;
 } axis_taps;
@@ -69,16 +70,10 @@ static bool take_taps(xir_node *at, const axis_map *axis, curve c, axis_taps *ta
     if (2 - 2 * reach > MOST_TAPS) return xir_node_unsupported(at, "antialiasing over more than %d cells", MOST_TAPS);
     taps->first = c == NEAREST ? 0 : (int64_t)reach;
     taps->n = c == NEAREST ? 1 : (size_t)(2 - 2 * taps->first);
-    taps->cells = node_take(at, taps->n * sizeof *taps->cells);
-    taps->weights = node_take(at, taps->n * sizeof *taps->weights);
-    taps->outside = node_take(at, ((size_t)axis->out + 1) * sizeof(double));
-    if (!taps->cells || !taps->weights || !taps->outside) return node_no_memory(at);
-    for (size_t k = 0; k < taps->n; k++) {
-        taps->cells[k] = xir_node_make_ints(at, (size_t)axis->out, 0);
-        taps->weights[k] = node_take(at, ((size_t)axis->out + 1) * sizeof(double));
-        if (xir_node_failed(at) || !taps->weights[k]) return node_no_memory(at);
-    }
-    return true;
+    taps->cells = node_take(at, (taps->n * (size_t)axis->out + 1) * sizeof *taps->cells);
+    taps->weights = node_reals(at, (int64_t)taps->n * axis->out);
+    taps->outside = node_reals(at, axis->out);
+    return !xir_node_failed(at);
 }
 
 static bool find_taps(xir_node *at, const axis_map *axis, curve c, axis_taps *taps) {
@@ -90,34 +85,25 @@ static bool find_taps(xir_node *at, const axis_map *axis, curve c, axis_taps *ta
         taps->outside[p] = axis->region && !(x > -NEAR && x < (double)(in - 1) + NEAR);
         taps->any_outside |= taps->outside[p] != 0;
         if (taps->outside[p]) x = low = 0;
-        for (size_t k = 0; k < taps->n; k++) {
-            const double cell = low + (double)(taps->first + (int64_t)k);
+        for (int64_t k = 0, i = p; k < (int64_t)taps->n; k++, i += out) {
+            const double cell = low + (double)(taps->first + k);
             const bool dropped = only_inside && (cell < 0 || cell >= (double)in);
-            taps->cells[k].v[p] = cell < 0 ? 0 : cell < (double)in ? (int64_t)cell : in - 1;
-            taps->weights[k][p] = dropped ? 0 : weigh(at, c, (cell - x) * taps->narrow);
-            sum += taps->weights[k][p];
+            taps->cells[i] = cell < 0 ? 0 : cell < (double)in ? (int64_t)cell : in - 1;
+            taps->weights[i] = dropped ? 0 : weigh(at, c, (cell - x) * taps->narrow);
+            sum += taps->weights[i];
         }
-        for (size_t k = 0; k < taps->n; k++) taps->weights[k][p] /= sum;
+        for (int64_t k = 0; k < (int64_t)taps->n; k++) taps->weights[k * out + p] /= sum;
     }
     return true;
 }
 
-/* Resizes x along one axis: the sum of the gathered tensors, each times its weights. */
 static xir_value *resample_axis(xir_node *at, xir_value *x, size_t axis, const axis_map *map, curve c) {
     axis_taps taps = { .n = 0 };
     const int64_t out = map->out;
-    /* The dims of the weights, which broadcast over the axes after this one. */
-    const xir_ints dims = node_line(at, v_rank(x) - axis, 0, out);
     if (xir_node_failed(at) || !find_taps(at, map, c, &taps)) return NULL;
-    xir_value *sum = NULL;
-    for (size_t k = 0; k < taps.n; k++) {
-        xir_value *y = xir_node_make(at, "Gather", INS(x, xir_node_integers(at, &taps.cells[k])),
-                                     SETS(INT("axis", (int64_t)axis)));
-        if (c != NEAREST)
-            y = xir_node_product(at, y, xir_node_constant(at, v_element(x), &dims, taps.weights[k], (size_t)out));
-        sum = k ? xir_node_sum(at, sum, y, 1, 1) : y;
-    }
+    xir_value *sum = make_weighed(at, x, axis, taps.n, out, taps.cells, c == NEAREST ? NULL : taps.weights);
     if (!taps.any_outside || !sum) return sum;
+    const xir_ints dims = node_line(at, v_rank(x) - axis, 0, out);   /* the axes after this one broadcast */
     xir_value *outside = xir_node_constant(at, xir_type_bool(at->c->ctx), &dims, taps.outside, (size_t)out);
     xir_value *value = xir_node_scalar(at, v_element(x), xir_node_real(at, "extrapolation_value", 0));
     return xir_node_make(at, "Where", INS(value, sum, outside), NO_SETS);

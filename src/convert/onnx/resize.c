@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include "formula/formulas.h"
 #include "onnx/rows.h"
+#include "spec/one_axis.h"
 #include "spec/resizing.h"
 
 enum { MOST_SIZE = 1 << 24 };
@@ -22,9 +23,7 @@ typedef struct new_size {
 
 static bool read_axes(xir_node *at, const xir_value *x, new_size *out) {
     if (!xir_node_items(at, "axes", &out->axes)) out->axes = xir_node_series(at, 0, v_rank(x));
-    for (size_t i = 0; i < out->axes.n && !xir_node_failed(at); i++)
-        (void)xir_node_axis(at, "attribute/axes", out->axes.v[i], v_rank(x), &out->axes.v[i]);
-    return !xir_node_failed(at);
+    return axes_from_start(at, "attribute/axes", v_rank(x), &out->axes);
 }
 
 /* As many numbers as axes. */

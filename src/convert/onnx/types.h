@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* The types that ONNX's operators give to their outputs, for nodes that are not converted: what follows them can
- * then be converted. A table (types.c) has a row for every operator of the standard, another (types_microsoft.c) for
+ * then be converted. A table (types.c) has rows for every operator of the standard, another (types_microsoft.c) for
  * those of ONNX Runtime; the rules for dims are in types_*.c. */
 #ifndef CONVERT_ONNX_TYPES_H
 #define CONVERT_ONNX_TYPES_H
@@ -37,22 +37,25 @@ SHAPE_RULES(RULE)
  *
  *   b  bool     l  int64     i  int32 or int64     n  int32     .  any that the operator takes
  *
- * NULL: the outputs are sequences, texts or optionals, or a graph inside the node declares their types (graph.c). */
+ * NULL: the outputs are sequences, texts or optionals, or a graph inside the node declares their types (graph.c). The
+ * names of the operators are between spaces. */
 typedef struct type_row {
-    const char      *name, *elements;
+    const char      *elements;
     onnx_shape_rule *shape;
-    const char      *inputs;
+    const char      *inputs, *names;
 } type_row;
-
-/* For bsearch: a text, and a row. Rows are sorted by name. */
-static inline int onnx_compare_type_rows(const void *key, const void *row) {
-    const xir_str *type = key;
-    const char *name = ((const type_row *)row)->name;
-    const int order = strncmp(type->data, name, type->size);
-    return order ? order : name[type->size] ? -1 : 0;
+static inline const type_row *onnx_type_row_named(const type_row *rows, size_t n, const char *name) {
+    for (size_t i = 0; i < n; i++) if (onnx_has_name(rows[i].names, name)) return &rows[i];
+    return NULL;
 }
-/* The row of an operator of com.microsoft, or NULL. */
-const type_row *onnx_type_row_of_microsoft(const xir_str *type);
+
+/* The words of the tables about an operator, read once for each: its types; the kinds of elements that it takes, and
+ * those with which ONNX Runtime computes, a bit for each (back_types.c). */
+typedef struct onnx_facts { const type_row *types; uint32_t takes, runs; } onnx_facts;
+const onnx_facts *onnx_facts_of(xir_node *at, const convert_class *cls);
+/* The row of an operator, whose type is `name`, and of one of com.microsoft; NULL: there is none. */
+const type_row *onnx_type_row(const convert_class *cls, const char *name);
+const type_row *onnx_type_row_of_microsoft(const char *name);
 
 /* ---- what rules ask --------------------------------------------------------------------------------------------- */
 

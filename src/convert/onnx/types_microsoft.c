@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* The type rules of ONNX Runtime's operators (com.microsoft), a row for each, sorted by name: those that its optimiser
+/* The type rules of ONNX Runtime's operators (com.microsoft): those that its optimiser
  * writes, and others whose output is like an input. Channels are the second dim; where an attribute says otherwise, or
  * the operator is of its blocked layout, the declared type counts. */
 #include <stdlib.h>
@@ -170,59 +170,40 @@ static bool onnx_shape_ms_embed(xir_node *at, xir_ints *dims) {
 
 /* ---- rows ------------------------------------------------------------------------------------------------------- */
 
-#define T(name, elements, rule, inputs) { name, elements, onnx_shape_##rule, inputs }
+#define T(elements, rule, inputs, names) { elements, onnx_shape_##rule, inputs, names }
 static const type_row rows[] = {
-    T("Attention",                        "0",       ms_attention,       "...n"),
-    T("BiasAdd",                          "0",       same,               ""),
-    T("BiasDropout",                      "0 bool",  same,               ""),
-    T("BiasGelu",                         "0",       same,               ""),
-    T("BiasSoftmax",                      "0",       same,               ""),
-    T("BiasSplitGelu",                    "0",       ms_half,            ""),
-    T("CausalConvWithState",              "0",       ms_causal_conv,     ""),
-    T("DequantizeLinear",                 "1",       same,               ""),
-    T("DynamicQuantizeMatMul",            "0",       matmul,             ""),
-    T("EmbedLayerNormalization",          "2 i32 2", ms_embed,           "nn.....nn"),
-    T("FastGelu",                         "0",       same,               ""),
-    T("FusedConv",                        "0",       convolution,        ""),
-    T("FusedGemm",                        "0",       gemm,               ""),
-    T("FusedMatMul",                      "0",       ms_fused_matmul,    ""),
-    T("FusedMatMulActivation",            "0",       ms_fused_matmul,    ""),
-    T("GatherBlockQuantized",             "2",       ms_gather_blocks,   ".i"),
-    T("GatherND",                         "0",       gather_nd,          ".i"),
-    T("Gelu",                             "0",       same,               ""),
-    T("GridSample",                       "0",       grid_sample,        ""),
-    T("GroupNorm",                        "0",       same,               ""),
-    T("GroupQueryAttention",              "0",       ms_group_query,     ".....nn..l"),
-    T("Inverse",                          "0",       same,               ""),
-    T("MatMulIntegerToFloat",             "2",       matmul,             ""),
-    T("MatMulNBits",                      "0",       ms_nbits,           "....n"),
-    T("MoE",                              "0",       same,               ""),
-    T("MultiHeadAttention",               "0",       ms_multi_head,      "....n"),
-    T("NGramRepeatBlock",                 "1",       like_second,        "l"),
-    T("QAttention",                       "3",       ms_attention,       ".....n"),
-    T("QGemm",                            "8|1",     gemm,               "......n"),
-    T("QLinearAdd",                       "0",       ms_broadcast,       ""),
-    T("QLinearAveragePool",               "0",       ms_pool,            ""),
-    T("QLinearConcat",                    "2",       ms_concat,          ""),
-    T("QLinearConv",                      "7",       ms_convolution,     "........n"),
-    T("QLinearGlobalAveragePool",         "0",       ms_pool,            ""),
-    T("QLinearLeakyRelu",                 "0",       same,               ""),
-    T("QLinearMul",                       "0",       ms_broadcast,       ""),
-    T("QLinearSigmoid",                   "0",       same,               ""),
-    T("QLinearSoftmax",                   "0",       same,               ""),
-    T("QLinearWhere",                     "1",       ms_broadcast,       "b"),
-    T("QMoE",                             "0",       same,               ""),
-    T("QuantizeLinear",                   "2|u8",    same,               ""),
-    T("QuickGelu",                        "0",       same,               ""),
-    T("RotaryEmbedding",                  "0",       same,               ".l"),
-    T("SimplifiedLayerNormalization",     "0 f32",   layer_normalization, ""),
-    T("SkipGroupNorm",                    "0",       same,               ""),
-    T("SkipLayerNormalization",           "0 f32 f32 0", ms_skip_norm,   ""),
-    T("SkipSimplifiedLayerNormalization", "0 f32 f32 0", ms_skip_norm,   ""),
-    T("TransposeMatMul",                  "0",       ms_fused_matmul,    ""),
-    T("Trilu",                            "0",       same,               ".l"),
+    T("0", ms_attention, "...n", " Attention "),
+    T("0", same, "",
+      " BiasAdd BiasGelu BiasSoftmax FastGelu Gelu GroupNorm Inverse MoE QLinearLeakyRelu QLinearSigmoid"
+      " QLinearSoftmax QMoE QuickGelu SkipGroupNorm "),
+    T("0 bool", same, "", " BiasDropout "),
+    T("0", ms_half, "", " BiasSplitGelu "),
+    T("0", ms_causal_conv, "", " CausalConvWithState "),
+    T("1", same, "", " DequantizeLinear "),
+    T("0", matmul, "", " DynamicQuantizeMatMul "),
+    T("2 i32 2", ms_embed, "nn.....nn", " EmbedLayerNormalization "),
+    T("0", convolution, "", " FusedConv "),
+    T("0", gemm, "", " FusedGemm "),
+    T("0", ms_fused_matmul, "", " FusedMatMul FusedMatMulActivation TransposeMatMul "),
+    T("2", ms_gather_blocks, ".i", " GatherBlockQuantized "),
+    T("0", gather_nd, ".i", " GatherND "),
+    T("0", grid_sample, "", " GridSample "),
+    T("0", ms_group_query, ".....nn..l", " GroupQueryAttention "),
+    T("2", matmul, "", " MatMulIntegerToFloat "),
+    T("0", ms_nbits, "....n", " MatMulNBits "),
+    T("0", ms_multi_head, "....n", " MultiHeadAttention "),
+    T("1", like_second, "l", " NGramRepeatBlock "),
+    T("3", ms_attention, ".....n", " QAttention "),
+    T("8|1", gemm, "......n", " QGemm "),
+    T("0", ms_broadcast, "", " QLinearAdd QLinearMul "),
+    T("0", ms_pool, "", " QLinearAveragePool QLinearGlobalAveragePool "),
+    T("2", ms_concat, "", " QLinearConcat "),
+    T("7", ms_convolution, "........n", " QLinearConv "),
+    T("1", ms_broadcast, "b", " QLinearWhere "),
+    T("2|u8", same, "", " QuantizeLinear "),
+    T("0", same, ".l", " RotaryEmbedding Trilu "),
+    T("0 f32", layer_normalization, "", " SimplifiedLayerNormalization "),
+    T("0 f32 f32 0", ms_skip_norm, "", " SkipLayerNormalization SkipSimplifiedLayerNormalization "),
 };
 
-const type_row *onnx_type_row_of_microsoft(const xir_str *type) {
-    return bsearch(type, rows, COUNT(rows), sizeof *rows, onnx_compare_type_rows);
-}
+const type_row *onnx_type_row_of_microsoft(const char *name) { return onnx_type_row_named(rows, COUNT(rows), name); }

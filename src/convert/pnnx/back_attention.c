@@ -60,8 +60,7 @@ static bool goes(attention *a, xir_op *op) {
 }
 
 static const xir_any *parameter(const xir_op *op, const char *name) {
-    const xir_map *extra = xir_op_extra(op);
-    return extra ? xir_map_find(extra, xir_str_of(name)) : NULL;
+    return xir_map_find(xir_op_extra(op), xir_str_of(name));
 }
 
 static xir_value *weight_of(const xir_op *op, const char *name) {

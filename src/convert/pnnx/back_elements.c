@@ -217,8 +217,7 @@ xir_value *pnnx_constant(xir_node *at, xir_value *v) {
 
 /* The formula of an op that others may contain; empty for any other op. */
 static xir_str formula_of(const xir_op *op) {
-    const xir_map *extra = op ? xir_op_extra(op) : NULL;
-    const xir_any *found = extra ? xir_map_find(extra, XIR_STR("expr")) : NULL;
+    const xir_any *found = xir_map_find(xir_op_extra(op), XIR_STR("expr"));
     const bool is_expression = found && xir_str_equal(xir_class_key(xir_op_class(op)),
                                                       XIR_STR("pnnx::pnnx.Expression"));
     if (!is_expression || found->kind != XIR_ANY_TEXT || xir_op_output_count(op) != 1 || xir_op_input_count(op) < 1)

@@ -51,8 +51,7 @@ static bool is(const xir_op *op, const char *type) {
 }
 
 static bool parameter(const xir_op *op, const char *name, int64_t *out) {
-    const xir_map *extra = xir_op_extra(op);
-    const xir_any *any = extra ? xir_map_find(extra, xir_str_of(name)) : NULL;
+    const xir_any *any = xir_map_find(xir_op_extra(op), xir_str_of(name));
     if (!any || any->kind != XIR_ANY_INT) return false;
     *out = any->as.integer;
     return true;
@@ -64,8 +63,7 @@ static int64_t count_of(const xir_value *v) { return v_rank(v) == 0 ? 1 : v_rank
 static bool constant_item(listing *l, const xir_value *v, int64_t i, int64_t *out) {
     xir_ints numbers;
     const xir_op *op = xir_value_op(v);
-    const xir_map *extra = op && is(op, "pnnx.Attribute") ? xir_op_extra(op) : NULL;
-    const xir_any *data = extra ? xir_map_find(extra, XIR_STR("@data")) : NULL;
+    const xir_any *data = xir_map_find(op && is(op, "pnnx.Attribute") ? xir_op_extra(op) : NULL, XIR_STR("@data"));
     if (data && data->kind == XIR_ANY_PARAMS) v = data->as.params;
     if (!xir_value_is_params(v) || !v_is_integer(v) || !conversion_ints(l->at->c, v, &numbers)) return false;
     if (i < 0 || i >= (int64_t)numbers.n || numbers.v[i] == OPEN_ITEM) return false;
@@ -163,7 +161,7 @@ static void put_item(listing *l, xir_value *v, int64_t i, unsigned depth) {
         }
         const xir_op *op = xir_value_op(v);
         const xir_map *extra = op && is(op, "pnnx.Expression") ? xir_op_extra(op) : NULL;
-        const xir_any *formula = extra ? xir_map_find(extra, XIR_STR("expr")) : NULL;
+        const xir_any *formula = xir_map_find(extra, XIR_STR("expr"));
         if (formula && formula->kind == XIR_ANY_TEXT && depth < MOST_LIST_DEPTH) {
             const listing before = *l;
             if (put_formula(l, op, formula->as.text, i, depth) || !l->fits) return;

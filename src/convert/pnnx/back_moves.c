@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include "pnnx/pnnx.h"
 #include "spec/borders.h"
+#include "spec/one_axis.h"
 #include "spec/slicing.h"
 
 /* Returns true if a list is an input that is computed. */
@@ -39,12 +40,7 @@ bool pnnx_back_permute(xir_node *at) {
 static bool squeeze_open(xir_node *at, xir_value *x, const xir_ints *axes) {
     const size_t rank = v_rank(x);
     const xir_type *whole = xir_type_sint(xir_node_context(at), 64);
-    xir_ints gone = xir_node_make_ints(at, rank, 0);
-    for (size_t i = 0; i < axes->n && gone.v; i++) {
-        int64_t axis;
-        if (!xir_node_axis(at, "attribute/axis", axes->v[i], rank, &axis)) return false;
-        gone.v[axis] = 1;
-    }
+    const xir_ints gone = axes_marked(at, "attribute/axis", rank, axes);
     for (size_t i = gone.n; i-- > 0 && x;)
         if (gone.v[i]) x = xir_node_make(at, "Gather", INS(x, xir_node_scalar(at, whole, 0)),
                                          SETS(INT("axis", (int64_t)i)));
@@ -208,8 +204,7 @@ static bool counts_up(const xir_value *index) {
                                            "pnnx::torch.masked_select", "pnnx::torch.max", "pnnx::torch.min" };
     const xir_op *op = xir_value_op(index);
     const xir_integer_type *integer = xir_integer_type_of(xir_type_object(v_element(index)));
-    const xir_map *extra = op ? xir_op_extra(op) : NULL;
-    const xir_any *formula = extra ? xir_map_find(extra, XIR_STR("expr")) : NULL;
+    const xir_any *formula = xir_map_find(xir_op_extra(op), XIR_STR("expr"));
     if (integer && !integer->sign) return true;
     for (size_t i = 0; op && i < COUNT(classes); i++)
         if (xir_str_equal(xir_class_key(xir_op_class(op)), xir_str_of(classes[i]))) return true;
@@ -256,12 +251,12 @@ static xir_value *constant_from_start(xir_node *at, size_t i, const xir_value *x
 
 /* GatherElements. */
 bool pnnx_back_gather(xir_node *at) {
-    int64_t axis;
-    xir_value *x = xir_node_input(at, 0), *index = xir_node_input(at, 1);
-    if (!x || !index || !node_axis(at, "axis", 0, v_rank(x), &axis)) return false;
-    index = xir_node_is_constant(at, 1) ? constant_from_start(at, 1, x, (size_t)axis)
-                                        : from_start(at, index, x, (size_t)axis, false);
-    return row_becomes(at, INS(x, index), NO_SETS);
+    const one_axis a = one_axis_of(at, "attribute/axis", 0);
+    xir_value *index = xir_node_input(at, 1);
+    if (!index) return false;
+    index = xir_node_is_constant(at, 1) ? constant_from_start(at, 1, a.x, a.axis)
+                                        : from_start(at, index, a.x, a.axis, false);
+    return row_becomes(at, INS(a.x, index), NO_SETS);
 }
 
 /* Rows of a constant matrix. */

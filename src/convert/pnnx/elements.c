@@ -7,6 +7,7 @@
 #include "formula/formulas.h"
 #include "formula/text.h"
 #include "pnnx/pnnx.h"
+#include "spec/one_axis.h"
 
 /* ---- activations ------------------------------------------------------------------------------------------------ */
 
@@ -36,17 +37,14 @@ bool pnnx_gelu(xir_node *at) {
 
 /* a * sigmoid(b), the halves of a dim. */
 bool pnnx_glu(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    int64_t axis;
-    if (!x || !node_axis(at, "dim", -1, v_rank(x), &axis)) return false;
-    if (!xir_node_need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
-    const int64_t half = v_dim(x, (size_t)axis) / 2;
-    if (2 * half != v_dim(x, (size_t)axis)) {
+    const one_axis a = known_axis_of(at, "attribute/dim", -1);
+    const int64_t half = a.n / 2;
+    if (a.x && 2 * half != a.n) {
         return xir_node_invalid(at, XIR_E_INVALID, "input/0", "dim %lld: expected an even number of elements, found %lld",
-                                (long long)axis, (long long)v_dim(x, (size_t)axis));
+                                (long long)a.axis, (long long)a.n);
     }
-    xir_value *a = make_part(at, x, (size_t)axis, 0, half, 1), *b = make_part(at, x, (size_t)axis, half, INT64_MAX, 1);
-    return xir_node_result(at, 0, xir_node_product(at, a, xir_node_unary(at, "Sigmoid", b)));
+    xir_value *first = make_part(at, a.x, a.axis, 0, half, 1), *rest = make_part(at, a.x, a.axis, half, INT64_MAX, 1);
+    return xir_node_result(at, 0, xir_node_product(at, first, xir_node_unary(at, "Sigmoid", rest)));
 }
 
 /* Without a dim PyTorch takes dim 0 of tensors with 0, 1 or 3 dims, else dim 1. */

@@ -5,6 +5,7 @@
 #include "node/lists.h"
 #include "pnnx/pnnx.h"
 #include "spec/borders.h"
+#include "spec/one_axis.h"
 
 /* The one weight of the operator. A scalar is stored with one dim. */
 bool pnnx_attribute(xir_node *at) {
@@ -23,24 +24,22 @@ bool pnnx_embedding(xir_node *at) {
     return xir_node_becomes(at, "Gather", INS(xir_node_input(at, 1), xir_node_input(at, 0)), SETS(INT("axis", 0)));
 }
 
-static bool by_index(xir_node *at, const char *cls) {
-    int64_t axis;
-    xir_value *x = xir_node_input(at, 0), *index = xir_node_input(at, 1);
-    if (!x || !pnnx_is_index(at, 1, index) || !node_axis(at, "dim", 0, v_rank(x), &axis)) return false;
-    return xir_node_becomes(at, cls, INS(x, index), SETS(INT("axis", axis)));
+bool pnnx_index_select(xir_node *at) {
+    const one_axis a = one_axis_of(at, "attribute/dim", 0);
+    xir_value *index = xir_node_input(at, 1);
+    return pnnx_is_index(at, 1, index) && xir_node_becomes(at, "Gather", INS(a.x, index), SETS(AXIS("axis", a)));
 }
-bool pnnx_index_select(xir_node *at) { return by_index(at, "Gather"); }
 
 /* Dims of x beyond the index's are cut off. */
 bool pnnx_gather(xir_node *at) {
-    int64_t axis;
-    xir_value *x = xir_node_input(at, 0), *index = xir_node_input(at, 1);
-    if (!x || !pnnx_is_index(at, 1, index) || !node_axis(at, "dim", 0, v_rank(x), &axis)) return false;
+    const one_axis a = one_axis_of(at, "attribute/dim", 0);
+    xir_value *index = xir_node_input(at, 1);
+    xir_value *x = pnnx_is_index(at, 1, index) ? a.x : NULL;
     for (size_t i = 0; x && i < v_rank(x) && i < v_rank(index); i++) {
         const int64_t n = v_dim(index, i);
-        if ((int64_t)i != axis && n >= 0 && n != v_dim(x, i)) x = make_part(at, x, i, 0, n, 1);
+        if (i != a.axis && n >= 0 && n != v_dim(x, i)) x = make_part(at, x, i, 0, n, 1);
     }
-    return x && xir_node_becomes(at, "GatherElements", INS(x, index), SETS(INT("axis", axis)));
+    return x && xir_node_becomes(at, "GatherElements", INS(x, index), SETS(AXIS("axis", a)));
 }
 
 /* ---- Tensor.index ----------------------------------------------------------------------------------------------- */

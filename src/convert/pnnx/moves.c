@@ -6,62 +6,57 @@
 #include "pnnx/pnnx.h"
 #include "spec/borders.h"
 #include "spec/moving.h"
+#include "spec/one_axis.h"
 
 /* ---- splits ----------------------------------------------------------------------------------------------------- */
 
-static bool split_into(xir_node *at, xir_value *x, int64_t axis, const xir_ints *sections) {
+static bool split_into(xir_node *at, const one_axis *a, const xir_ints *sections) {
     if (sections->n < at->n_out) {
         return xir_node_invalid(at, XIR_E_BOUNDS, NULL, "expected at most %zu outputs, found %zu", sections->n,
                                 at->n_out);
     }
-    return node_gives(at, xir_node_make_op(at, "Split", INS(x), SETS(LIST("sections", sections), INT("axis", axis))));
+    return node_gives(at, xir_node_make_op(at, "Split", INS(a->x), SETS(LIST("sections", sections), AXIS("axis", *a))));
 }
 
-/* The input, its axis and the known size of that. */
-static bool split_axis(xir_node *at, xir_value **x, int64_t *axis, int64_t *n) {
+static bool split_axis(xir_node *at, one_axis *a) {
     enum { MOST_PARTS = 1 << 20 };
-    *x = xir_node_input(at, 0);
-    if (!*x || !node_axis(at, "dim", 0, v_rank(*x), axis)) return false;
-    if (!xir_node_need_dims(at, *x, (size_t)*axis, (size_t)*axis + 1)) return false;
-    *n = v_dim(*x, (size_t)*axis);
-    return node_at_most(at, *n, MOST_PARTS, "dim %lld", (long long)*axis);
+    *a = known_axis_of(at, "attribute/dim", 0);
+    return a->x && node_at_most(at, a->n, MOST_PARTS, "dim %zu", a->axis);
 }
 
 bool pnnx_chunk(xir_node *at) {
-    xir_value *x;
-    int64_t axis, n, chunks = xir_node_int(at, "chunks", 1);
-    if (!split_axis(at, &x, &axis, &n)) return false;
+    one_axis a;
+    const int64_t chunks = xir_node_int(at, "chunks", 1);
+    if (!split_axis(at, &a)) return false;
     if (chunks < 1) return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/chunks", "chunks: expected at least 1");
-    const int64_t size = n / chunks + (n % chunks != 0);
-    const xir_ints parts = sizes_of_parts(at, n, size ? size : 1);
-    return split_into(at, x, axis, &parts);
+    const int64_t size = a.n / chunks + (a.n % chunks != 0);
+    const xir_ints parts = sizes_of_parts(at, a.n, size ? size : 1);
+    return split_into(at, &a, &parts);
 }
 
 bool pnnx_split(xir_node *at) {
-    xir_value *x;
-    int64_t axis, n;
+    one_axis a;
     xir_ints parts;
-    const xir_any *a = xir_node_attr(at, "split_size_or_sections");
-    if (!split_axis(at, &x, &axis, &n) || !pnnx_list(at, "split_size_or_sections", 0, &parts)) return false;
-    if (a->kind == XIR_ANY_INT) {
+    if (!split_axis(at, &a) || !pnnx_list(at, "split_size_or_sections", 0, &parts)) return false;
+    if (xir_node_attr(at, "split_size_or_sections")->kind == XIR_ANY_INT) {
         if (parts.v[0] < 1) return xir_node_invalid(at, XIR_E_BOUNDS, NULL, "a size: expected at least 1");
-        parts = sizes_of_parts(at, n, parts.v[0]);
+        parts = sizes_of_parts(at, a.n, parts.v[0]);
     }
-    return split_into(at, x, axis, &parts);
+    return split_into(at, &a, &parts);
 }
 
 /* By positions, or into a number of parts whose first n mod c are one longer. */
 bool pnnx_tensor_split(xir_node *at) {
-    xir_value *x;
-    int64_t axis, n, from = 0;
+    one_axis a;
+    int64_t from = 0;
     xir_ints at_each, parts;
-    if (!split_axis(at, &x, &axis, &n)) return false;
+    if (!split_axis(at, &a)) return false;
     if (pnnx_list(at, "indices", 0, &at_each)) {
         parts = xir_node_make_ints(at, at_each.n + 1, 0);
         for (size_t i = 0; i < parts.n; i++) {
-            int64_t to = i < at_each.n ? at_each.v[i] : n;
-            to = to < 0 ? to + n : to;
-            to = to < from ? from : to > n ? n : to;
+            int64_t to = i < at_each.n ? at_each.v[i] : a.n;
+            to = to < 0 ? to + a.n : to;
+            to = to < from ? from : to > a.n ? a.n : to;
             parts.v[i] = to - from;
             from = to;
         }
@@ -69,17 +64,15 @@ bool pnnx_tensor_split(xir_node *at) {
         const int64_t c = xir_node_int(at, "sections", 1);
         if (c < 1 || c > 1 << 20)
             return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/sections", "sections: expected at least 1");
-        parts = xir_node_make_ints(at, (size_t)c, n / c);
-        for (size_t i = 0; i < parts.n; i++) parts.v[i] += (int64_t)i < n % c;
+        parts = xir_node_make_ints(at, (size_t)c, a.n / c);
+        for (size_t i = 0; i < parts.n; i++) parts.v[i] += (int64_t)i < a.n % c;
     }
-    return split_into(at, x, axis, &parts);
+    return split_into(at, &a, &parts);
 }
 
 bool pnnx_unbind(xir_node *at) {
-    int64_t axis;
-    xir_value *x = xir_node_input(at, 0);
-    if (!x || !node_axis(at, "dim", 0, v_rank(x), &axis)) return false;
-    return node_gives(at, xir_node_make_op(at, "Unstack", INS(x), SETS(INT("dim", axis))));
+    const one_axis a = one_axis_of(at, "attribute/dim", 0);
+    return node_gives(at, xir_node_make_op(at, "Unstack", INS(a.x), SETS(AXIS("dim", a))));
 }
 
 /* ---- joins ------------------------------------------------------------------------------------------------------ */
@@ -107,12 +100,8 @@ bool pnnx_flip(xir_node *at) {
     xir_ints dims;
     xir_value *x = xir_node_input(at, 0);
     if (!x || !pnnx_list(at, "dims", 0, &dims)) return false;
-    for (size_t i = 0; i < dims.n; i++) {
-        int64_t axis;
-        if (!xir_node_axis(at, "attribute/dims", dims.v[i], v_rank(x), &axis)) return false;
-        x = make_part(at, x, (size_t)axis, INT64_MAX, INT64_MIN, -1);
-        if (!x) return false;
-    }
+    if (!axes_from_start(at, "attribute/dims", v_rank(x), &dims)) return false;
+    for (size_t i = 0; i < dims.n; i++) x = make_part(at, x, (size_t)dims.v[i], INT64_MAX, INT64_MIN, -1);
     return xir_node_result(at, 0, x);
 }
 

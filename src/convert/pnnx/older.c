@@ -71,8 +71,7 @@ static xir_str key_of(const xir_op *op) {
 static const xir_any *constant_at(const xir_op *op, size_t i) {
     const xir_value *v = xir_op_input(op, (int64_t)i);
     const xir_op *by = v ? xir_value_op(v) : NULL;
-    const xir_map *extra = op_is_of(by, prefix, "prim::Constant") ? xir_op_extra(by) : NULL;
-    return extra ? xir_map_find(extra, XIR_STR("value")) : NULL;
+    return xir_map_find(op_is_of(by, prefix, "prim::Constant") ? xir_op_extra(by) : NULL, XIR_STR("value"));
 }
 
 static const xir_op *list_at(const xir_op *op, size_t i) {

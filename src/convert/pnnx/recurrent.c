@@ -13,12 +13,10 @@
 #include "spec/recurrent.h"
 
 typedef struct cell {
-    const char *cls;
-    int64_t     gates, order[4], hidden, projected;   /* 0: the state is not projected */
-    size_t      directions;
+    const recurrent_kind *kind;
+    int64_t               hidden, projected;   /* 0: the state is not projected */
+    size_t                directions;
 } cell;
-
-static int64_t state_size(const cell *c) { return c->projected ? c->projected : c->hidden; }
 
 /* The Params @NAME_lK or @NAME_lK_reverse; NULL if absent. */
 static xir_value *weight_of(xir_node *at, const char *name, int64_t layer, size_t direction) {
@@ -30,10 +28,11 @@ static xir_value *weight_of(xir_node *at, const char *name, int64_t layer, size_
 /* The gates of a weight in XIR's order. */
 static xir_value *in_order(xir_node *at, const cell *c, xir_value *w) {
     xir_value *parts[4] = { NULL };
-    if (!w || c->gates == 1) return w;
-    for (int64_t g = 0; g < c->gates; g++)
-        parts[g] = make_part(at, w, 0, c->order[g] * c->hidden, (c->order[g] + 1) * c->hidden, 1);
-    return xir_node_make(at, "Concat", (xir_values){ parts, (size_t)c->gates }, SETS(INT("axis", 0)));
+    const int64_t gates = c->kind->gates, *order = c->kind->order;
+    if (!w || gates == 1) return w;
+    for (int64_t g = 0; g < gates; g++)
+        parts[g] = make_part(at, w, 0, order[g] * c->hidden, (order[g] + 1) * c->hidden, 1);
+    return xir_node_make(at, "Concat", (xir_values){ parts, (size_t)gates }, SETS(INT("axis", 0)));
 }
 
 /* The weights of both directions as one tensor, or one with a dim of 1. */
@@ -63,23 +62,12 @@ static xir_value *state_of(xir_node *at, const cell *c, size_t input, int64_t la
     return all ? make_part(at, all, 0, layer * d, (layer + 1) * d, 1) : NULL;
 }
 
-/* [t, directions, n, size] as [t, n, directions * size]. */
-static xir_value *joined(xir_node *at, const cell *c, xir_value *y) {
-    static const int64_t order[] = { 0, 2, 1, 3 };
-    const int64_t dims[] = { v_dim(y, 0), v_dim(y, 2), (int64_t)c->directions * state_size(c) };
-    y = xir_node_transposed(at, y, order, 4, NULL);
-    return make_shaped(at, y, dims, 3);
-}
-
 static bool read_cell(xir_node *at, cell *c) {
-    const recurrent_kind *kind = &recurrent_kinds[xir_node_variant(at)];
-    *c = (cell){ .cls = kind->cls, .gates = kind->gates };
-    memcpy(c->order, kind->order, sizeof c->order);
-    c->hidden = xir_node_int(at, "hidden_size", 0);
-    c->directions = xir_node_bool(at, "bidirectional", false) ? 2 : 1;
+    *c = (cell){ .kind = &recurrent_kinds[xir_node_variant(at)], .hidden = xir_node_int(at, "hidden_size", 0),
+                 .directions = xir_node_bool(at, "bidirectional", false) ? 2 : 1 };
     if (c->hidden < 1 || c->hidden > 1 << 24)
         return xir_node_unsupported(at, "a hidden size of %lld", (long long)c->hidden);
-    c->projected = c->gates == 4 ? xir_node_int(at, "proj_size", 0) : 0;
+    c->projected = c->kind->gates == 4 ? xir_node_int(at, "proj_size", 0) : 0;
     if (c->projected < 0 || c->projected >= c->hidden)
         return xir_node_invalid(at, XIR_E_BOUNDS, "proj_size", "expected 0 to %lld, found %lld",
                                 (long long)c->hidden - 1, (long long)c->projected);
@@ -151,7 +139,7 @@ bool pnnx_recurrent(xir_node *at) {
     bool added;   /* a batch */
     const bool batch_first = v_rank(x) == 3 && xir_node_bool(at, "batch_first", false),
                bias = xir_node_bool(at, "bias", true);
-    const bool lstm = c.gates == 4, relu = xir_node_is(at, "nonlinearity", "relu");
+    const bool lstm = c.kind->gates == 4, relu = xir_node_is(at, "nonlinearity", "relu");
     x = pnnx_with_batch(at, x, 3, 1, &added);
     if (!x || v_rank(x) != 3) return xir_node_unsupported(at, "an input that is not a sequence of vectors");
     if (layers < 1 || layers > MOST_LAYERS) return xir_node_unsupported(at, "%lld layers", (long long)layers);
@@ -166,16 +154,8 @@ bool pnnx_recurrent(xir_node *at) {
             if (!project_weights(at, &c, l, &r, &factors) || (h && !feed_state(at, &c, l, h, &x, &w))) return false;
             h = NULL;   /* it is among the features now */
         }
-        xir_set sets[4] = { INT("hidden_size", c.hidden),
-                            WORD("direction", xir_str_of(c.directions > 1 ? "bidirectional" : "forward")) };
-        size_t n = 2;
-        xir_any words[2] = { xir_any_text(XIR_STR("Relu")), xir_any_text(XIR_STR("Relu")) };
-        const xir_any list = { .kind = XIR_ANY_LIST, .as.list = { .items = words, .size = c.directions } };
-        if (c.gates == 3) sets[n++] = (xir_set)INT("linear_before_reset", 1);
-        if (relu) sets[n++] = (xir_set){ .name = "activations", .kind = XIR_SET_ANY, .p = &list };
-        if (xir_node_failed(at)) return false;
-        xir_op *op = xir_node_make_op(at, c.cls, lstm ? INS(x, w, r, b, NULL, h, cells) : INS(x, w, r, b, NULL, h),
-                                      (xir_sets){ sets, n });
+        xir_op *op = op_of_recurrent(at, c.kind, c.hidden, c.directions, relu,
+                                     lstm ? INS(x, w, r, b, NULL, h, cells) : INS(x, w, r, b, NULL, h));
         if (!op) return false;
         xir_value *y = xir_op_output(op, 0);
         for (size_t k = 0; k < 1 + (size_t)lstm; k++) last[k][l] = xir_op_output(op, 1 + (int64_t)k);
@@ -183,7 +163,7 @@ bool pnnx_recurrent(xir_node *at) {
             y = make_matrix_product(at, y, factors);
             last[0][l] = make_matrix_product(at, last[0][l], factors);
         }
-        x = joined(at, &c, y);
+        x = recurrent_joined(at, y);
     }
     if (batch_first && x) x = xir_node_transposed(at, x, swap, 3, NULL);
     xir_node_result(at, 0, pnnx_without_batch(at, x, 1, added));

@@ -3,6 +3,7 @@
 
 /* Reductions, searches and running sums. */
 #include "pnnx/pnnx.h"
+#include "spec/one_axis.h"
 
 /* The axes of the attribute dim; all axes if it is null, missing or empty. */
 static xir_ints axes_of(xir_node *at, const xir_value *x) {
@@ -109,7 +110,8 @@ bool pnnx_any(xir_node *at) {
 }
 
 /* The k greatest or least elements along an axis, and where they are. */
-static bool ranked(xir_node *at, xir_value *x, int64_t axis, int64_t count, bool largest, bool sorted) {
+static bool ranked(xir_node *at, const one_axis *a, int64_t count, bool largest, bool sorted) {
+    xir_value *x = a->x;
     const xir_str type = xir_node_type(at);
     const xir_ints k = xir_node_make_ints(at, 1, count);
     const xir_type *element = v_element(x), *place = xir_type_sint(xir_node_context(at), 64);
@@ -117,42 +119,31 @@ static bool ranked(xir_node *at, xir_value *x, int64_t axis, int64_t count, bool
     /* XIR's op gives positions in the elements of x */
     const bool wide = xir_type_storage_bits(element) < 32;
     if (wide) x = xir_node_cast(at, x, xir_type_float(xir_node_context(at), XIR_FLOAT_FP64));
-    xir_op *op = !xir_node_failed(at) ? xir_node_make_op(at, "TopK", INS(x, xir_node_integers(at, &k)),
-                                  SETS(INT("axis", axis), INT("largest", largest), INT("sorted", sorted))) : NULL;
+    xir_op *op = xir_node_make_op(at, "TopK", INS(x, xir_node_integers(at, &k)),
+                                  SETS(AXIS("axis", *a), INT("largest", largest), INT("sorted", sorted)));
     if (places) return xir_node_result(at, 0, xir_node_cast(at, xir_op_output(op, 1), place));
     return xir_node_result(at, 0, xir_node_cast(at, xir_op_output(op, 0), element)) &&
            xir_node_result(at, 1, xir_node_cast(at, xir_op_output(op, 1), place));
 }
 
 bool pnnx_topk(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    int64_t axis;
-    if (!x || !node_axis(at, "dim", -1, v_rank(x), &axis)) return false;
-    return ranked(at, x, axis, xir_node_int(at, "k", 1), xir_node_bool(at, "largest", true),
+    const one_axis a = one_axis_of(at, "attribute/dim", -1);
+    return ranked(at, &a, xir_node_int(at, "k", 1), xir_node_bool(at, "largest", true),
                   xir_node_bool(at, "sorted", true));
 }
 
 /* All of a dim. */
 bool pnnx_sort(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    int64_t axis;
-    if (!x || !node_axis(at, "dim", -1, v_rank(x), &axis)) return false;
-    if (!xir_node_need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
-    return ranked(at, x, axis, v_dim(x, (size_t)axis), xir_node_bool(at, "descending", false), true);
+    const one_axis a = known_axis_of(at, "attribute/dim", -1);
+    return ranked(at, &a, a.n, xir_node_bool(at, "descending", false), true);
 }
 
 bool pnnx_cumsum(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    int64_t axis;
-    if (!x || !node_axis(at, "dim", 0, v_rank(x), &axis)) return false;
-    return xir_node_becomes(at, "CumSum", INS(grown(at, x)), SETS(INT("axis", axis)));
+    const one_axis a = one_axis_of(at, "attribute/dim", 0);
+    return xir_node_becomes(at, "CumSum", INS(grown(at, a.x)), SETS(AXIS("axis", a)));
 }
 
 bool pnnx_cumprod(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    int64_t axis;
-    if (!x || !node_axis(at, "dim", 0, v_rank(x), &axis)) return false;
-    x = grown(at, x);
-    if (!x || !xir_node_need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
-    return xir_node_result(at, 0, make_running_product(at, x, (size_t)axis));
+    const one_axis a = known_axis_of(at, "attribute/dim", 0);
+    return a.x && xir_node_result(at, 0, make_running_product(at, grown(at, a.x), a.axis));
 }

@@ -6,6 +6,7 @@
 #include <math.h>
 #include "node/lists.h"
 #include "formula/formulas.h"
+#include "formula/sampled.h"
 #include "pnnx/pnnx.h"
 #include "spec/resizing.h"
 
@@ -73,28 +74,6 @@ static bool read_axes(xir_node *at, const xir_value *x, bool corners, resize_axi
     return true;
 }
 
-static xir_value *nearest(xir_node *at, xir_value *x, size_t axis, const resize_axis *a, bool exact) {
-    xir_ints places = xir_node_make_ints(at, (size_t)a->out, 0);
-    for (size_t i = 0; i < places.n; i++) {
-        const float place = exact ? ((float)i + 0.5f) * (float)a->step : (float)i * (float)a->step;
-        const int64_t cell = (int64_t)floorf(place);
-        places.v[i] = cell < a->in ? cell : a->in - 1;
-    }
-    return make_taken(at, x, axis, &places);
-}
-
-/* The weights of the two or four cells around the place of an output; those outside are the one at the border. */
-static void weigh(double *matrix, const resize_axis *a, int64_t i, bool cubic, bool corners) {
-    double place = corners ? (double)i * a->step : ((double)i + 0.5) * a->step - 0.5;
-    if (!cubic && place < 0) place = 0;
-    for (int64_t k = -1; k < 3; k++) {
-        int64_t cell = (int64_t)floor(place) + k;
-        const double weight = curve_weight(place - (double)cell, cubic, -0.75);
-        cell = cell < 0 ? 0 : cell >= a->in ? a->in - 1 : cell;
-        matrix[cell * a->out + i] += weight;
-    }
-}
-
 /* With antialiasing the curve is as wide as the step. It ends at the border, and its weights have the sum 1. */
 static void weigh_smoothly(double *matrix, const resize_axis *a, int64_t i, bool cubic) {
     const double width = a->step > 1 ? a->step : 1, reach = (cubic ? 2 : 1) * width,
@@ -107,19 +86,25 @@ static void weigh_smoothly(double *matrix, const resize_axis *a, int64_t i, bool
     for (int64_t cell = first; cell < last && sum != 0; cell++) matrix[cell * a->out + i] /= sum;
 }
 
-static xir_value *mixed(xir_node *at, xir_value *x, size_t axis, const resize_axis *a, bool cubic, bool corners,
-                        bool smooth) {
-    if (!v_is_real(x)) return xir_node_unsupported(at, "integers between cells"), NULL;
-    if (a->in * a->out > PNNX_MOST_LISTED)
-        return xir_node_unsupported(at, "a constant of more than 2^22 elements"), NULL;
-    double *matrix = node_reals(at, a->in * a->out);
-    if (!matrix) return NULL;
-    memset(matrix, 0, (size_t)(a->in * a->out) * sizeof *matrix);
-    for (int64_t i = 0; i < a->out; i++) {
-        if (smooth) weigh_smoothly(matrix, a, i, cubic);
-        else weigh(matrix, a, i, cubic, corners);
+/* The place of cell i of the result; of the nearest one, in 32 bits. */
+static double place_of(const resize_axis *a, int64_t i, resize_mode mode, bool corners) {
+    if (mode == NEAREST || mode == NEAREST_EXACT)
+        return (double)((mode == NEAREST ? (float)i : (float)i + 0.5f) * (float)a->step);
+    const double place = corners ? (double)i * a->step : ((double)i + 0.5) * a->step - 0.5;
+    return mode == LINEAR && place < 0 ? 0 : place;
+}
+
+static xir_value *resized_axis(xir_node *at, xir_value *x, size_t axis, const resize_axis *a, resize_mode mode,
+                               bool corners, bool smooth) {
+    const bool near = mode == NEAREST || mode == NEAREST_EXACT;
+    if (!near && !v_is_real(x)) return xir_node_unsupported(at, "integers between cells"), NULL;
+    double *v = smooth ? mixing_matrix(at, a->in, a->out) : node_reals(at, a->out);
+    for (int64_t i = 0; i < a->out && v; i++) {
+        if (smooth) weigh_smoothly(v, a, i, mode == CUBIC);
+        else v[i] = place_of(a, i, mode, corners);
     }
-    return make_mixed(at, x, axis, matrix, (size_t)a->out);
+    if (smooth) return v ? make_mixed(at, x, axis, v, (size_t)a->out) : NULL;
+    return make_resampled(at, x, axis, v, a->out, near ? CELL_NEAREST : mode == CUBIC ? CELL_CUBIC : CELL_LINEAR);
 }
 
 /* An image of open dims, to a computed size or by whole factors: the op takes the new size as an input. */
@@ -194,8 +179,7 @@ bool pnnx_resize(xir_node *at) {
     }
     for (size_t k = 0; k < n && x; k++) {
         if (mode == AREA) x = pnnx_averaged(at, x, 2 + k, axes[k].in, axes[k].out);
-        else if (mode == NEAREST || mode == NEAREST_EXACT) x = nearest(at, x, 2 + k, &axes[k], mode == NEAREST_EXACT);
-        else x = mixed(at, x, 2 + k, &axes[k], mode == CUBIC, corners, smooth);
+        else x = resized_axis(at, x, 2 + k, &axes[k], mode, corners, smooth);
     }
     return xir_node_result(at, 0, x);
 }

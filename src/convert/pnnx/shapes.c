@@ -4,6 +4,7 @@
 /* Operators that give a tensor other dims, or its dims another order. */
 #include "pnnx/pnnx.h"
 #include "spec/moving.h"
+#include "spec/one_axis.h"
 
 /* The shape is a parameter, or an input that an Expression makes. A 0 is a dim without elements, as everywhere in
  * PyTorch; but the converter writes 0 for a dim that is kept. */
@@ -109,13 +110,12 @@ bool pnnx_flatten(xir_node *at) {
 }
 
 bool pnnx_unflatten(xir_node *at) {
-    int64_t axis;
     xir_ints sizes;
-    xir_value *x = xir_node_input(at, 0);
-    if (!x || !node_axis(at, "dim", 0, v_rank(x), &axis) || !pnnx_list(at, "sizes", 0, &sizes)) return false;
+    const one_axis a = one_axis_of(at, "attribute/dim", 0);
+    xir_value *x = a.x;
+    if (!x || !pnnx_list(at, "sizes", 0, &sizes)) return false;
     list_items dims = make_items(at, v_rank(x) - 1 + sizes.n, -1);
-    for (size_t i = 0; i < dims.n; i++) {
-        const size_t k = (size_t)axis;
+    for (size_t i = 0, k = a.axis; i < dims.n; i++) {
         if (i >= k && i < k + sizes.n) dims.v[i] = item_number(sizes.v[i - k]);
         else dims.v[i] = item_known_dim(x, i < k ? i : i - sizes.n + 1);
     }
@@ -129,12 +129,8 @@ bool pnnx_squeeze(xir_node *at) {
     if (!x || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
     if (!pnnx_list(at, "dim", 0, &axes)) axes = xir_node_series(at, 0, v_rank(x));
     xir_ints gone = xir_node_make_ints(at, v_rank(x), 0), rest = xir_node_make_ints(at, v_rank(x), 0);
-    if (xir_node_failed(at)) return false;
-    for (size_t i = 0; i < axes.n; i++) {
-        int64_t axis;
-        if (!xir_node_axis(at, "attribute/dim", axes.v[i], v_rank(x), &axis)) return false;
-        gone.v[axis] = v_dim(x, (size_t)axis) == 1;
-    }
+    if (xir_node_failed(at) || !axes_from_start(at, "attribute/dim", v_rank(x), &axes)) return false;
+    for (size_t i = 0; i < axes.n; i++) gone.v[axes.v[i]] = v_dim(x, (size_t)axes.v[i]) == 1;
     rest.n = 0;
     for (size_t i = 0; i < gone.n; i++) if (!gone.v[i]) rest.v[rest.n++] = v_dim(x, i);
     return xir_node_result(at, 0, rest.n == gone.n ? x : make_reshaped(at, x, &rest));

@@ -4,6 +4,7 @@
 /* Operators that take a part of a tensor, or write one: Tensor.slice, Tensor.slice_copy, torch.select, torch.narrow. */
 #include "node/lists.h"
 #include "pnnx/pnnx.h"
+#include "spec/one_axis.h"
 #include "spec/slicing.h"
 
 /* The n items of the parameter `many`, or the only one of the parameter `one`, from an attribute or an input; all
@@ -104,25 +105,19 @@ bool pnnx_slice_copy(xir_node *at) {
 }
 
 bool pnnx_select(xir_node *at) {
-    int64_t axis;
-    xir_value *x = xir_node_input(at, 0);
-    if (!x || !node_axis(at, "dim", 0, v_rank(x), &axis)) return false;
+    const one_axis a = one_axis_of(at, "attribute/dim", 0);
     xir_value *index = xir_node_has(at, 1) ? xir_node_input(at, 1)
         : xir_node_scalar(at, xir_type_sint(xir_node_context(at), 64), (double)xir_node_int(at, "index", 0));
-    return xir_node_becomes(at, "Gather", INS(x, index), SETS(INT("axis", axis)));
+    return xir_node_becomes(at, "Gather", INS(a.x, index), SETS(AXIS("axis", a)));
 }
 
 bool pnnx_narrow(xir_node *at) {
-    int64_t axis;
-    xir_value *x = xir_node_input(at, 0);
-    if (!x || !node_axis(at, "dim", 0, v_rank(x), &axis)) return false;
-    int64_t start = xir_node_int(at, "start", 0), length = xir_node_int(at, "length", 0);
-    if (start < 0) {
-        if (!xir_node_need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
-        start += v_dim(x, (size_t)axis);
-    }
+    int64_t start = xir_node_int(at, "start", 0);
+    const int64_t length = xir_node_int(at, "length", 0);
+    const one_axis a = start < 0 ? known_axis_of(at, "attribute/dim", 0) : one_axis_of(at, "attribute/dim", 0);
+    if (start < 0) start += a.n;
     if (start < 0 || length < 0 || start > PNNX_END || length > PNNX_END)
         return xir_node_invalid(at, XIR_E_BOUNDS, NULL, "a part from %lld of %lld elements", (long long)start,
                                 (long long)length);
-    return xir_node_result(at, 0, make_part(at, x, (size_t)axis, start, start + length, 1));
+    return xir_node_result(at, 0, make_part(at, a.x, a.axis, start, start + length, 1));
 }

@@ -261,7 +261,7 @@ static int64_t window_begin(adaptive a, int64_t i) { return i * a.in / a.out; }
 static int64_t window_end(adaptive a, int64_t i)   { return ((i + 1) * a.in + a.out - 1) / a.out; }
 
 /* A number of output_size; 0, as None is written too, keeps the dim. */
-static bool size_of(xir_node *at, const xir_any *a, int64_t *out) {
+static bool size_given(xir_node *at, const xir_any *a, int64_t *out) {
     *out = a->kind == XIR_ANY_INT ? a->as.integer : 0;
     const bool text = a->kind == XIR_ANY_TEXT, none = text && xir_str_equal(a->as.text, XIR_STR("None"));
     if (a->kind == XIR_ANY_INT || a->kind == XIR_ANY_NULL || none) return true;
@@ -277,13 +277,13 @@ static bool read_sizes(xir_node *at, xir_ints *sizes) {
     if (!a) return xir_node_invalid(at, XIR_E_MISSING, NULL, "output_size is missing");
     if (a->kind == XIR_ANY_LIST) {
         for (; n < a->as.list.size; n++)
-            if (n < sizes->n && !size_of(at, &a->as.list.items[n], &sizes->v[n])) return false;
+            if (n < sizes->n && !size_given(at, &a->as.list.items[n], &sizes->v[n])) return false;
     } else if (a->kind == XIR_ANY_TEXT && memchr("([", a->as.text.size ? *a->as.text.data : 'x', 2)) {
         xir_str rest = a->as.text, word;
         for (; pnnx_next_word(&rest, &word); n++)
-            if (n < sizes->n && !size_of(at, &(xir_any){ .kind = XIR_ANY_TEXT, .as.text = word }, &sizes->v[n]))
+            if (n < sizes->n && !size_given(at, &(xir_any){ .kind = XIR_ANY_TEXT, .as.text = word }, &sizes->v[n]))
                 return false;
-    } else if (!size_of(at, a, &sizes->v[n++])) {
+    } else if (!size_given(at, a, &sizes->v[n++])) {
         return false;
     }
     for (size_t k = 1; n == 1 && k < sizes->n; k++) sizes->v[k] = sizes->v[0];

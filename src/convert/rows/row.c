@@ -53,7 +53,7 @@ const char *convert_row_classes(const xir_convert_row *row) {
  * not have it. */
 static const xir_any *value_of(const xir_node *at, const row_set *from) {
     const xir_map *extra = xir_op_extra(at->op);
-    const xir_any *any = from->attribute.size && extra ? xir_map_find(extra, from->attribute) : NULL;
+    const xir_any *any = from->attribute.size ? xir_map_find(extra, from->attribute) : NULL;
     if (!any || !from->is_item || any->kind != XIR_ANY_LIST) return any;
     return from->item < any->as.list.size ? &any->as.list.items[from->item] : NULL;
 }

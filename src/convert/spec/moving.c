@@ -3,6 +3,7 @@
 
 /* Joins, orders of axes, and dims: see moving.h. */
 #include "spec/moving.h"
+#include "spec/one_axis.h"
 
 /* ---- from files ------------------------------------------------------------------------------------------------- */
 
@@ -42,10 +43,7 @@ bool joining_of_op(xir_node *at, joining *j) {
 }
 
 bool order_of_op(xir_node *at, const xir_value *x, xir_ints *order) {
-    if (!xir_node_items(at, "dims", order)) return false;
-    for (size_t i = 0; i < order->n; i++)
-        if (!xir_node_axis(at, "attribute/dims", order->v[i], v_rank(x), &order->v[i])) return false;
-    return true;
+    return xir_node_items(at, "dims", order) && axes_from_start(at, "attribute/dims", v_rank(x), order);
 }
 
 bool dims_of_result(xir_node *at, xir_ints *dims) {

@@ -11,7 +11,29 @@ const recurrent_kind recurrent_kinds[] = {
     [RECURRENT_LSTM] = { "LSTM", 2, 4, { 0, 3, 1, 2 } },
 };
 
-/* Of an op of XIR. */
+/* ---- to XIR's op ------------------------------------------------------------------------------------------------ */
+
+xir_op *op_of_recurrent(xir_node *at, const recurrent_kind *kind, int64_t hidden, size_t directions, bool relu,
+                        xir_values in) {
+    xir_any words[2] = { xir_any_text(XIR_STR("Relu")), xir_any_text(XIR_STR("Relu")) };
+    const xir_any list = xir_any_list(words, directions);
+    xir_set sets[4] = { INT("hidden_size", hidden),
+                        WORD("direction", xir_str_of(directions > 1 ? "bidirectional" : "forward")) };
+    size_t n = 2;
+    if (kind->gates == 3) sets[n++] = (xir_set)INT("linear_before_reset", 1);
+    if (kind->gates == 1 && relu) sets[n++] = (xir_set){ .name = "activations", .kind = XIR_SET_ANY, .p = &list };
+    return xir_node_make_op(at, kind->cls, in, (xir_sets){ sets, n });
+}
+
+xir_value *recurrent_joined(xir_node *at, xir_value *y) {
+    static const int64_t order[] = { 0, 2, 1, 3 };
+    if (xir_node_failed(at) || !y) return NULL;
+    const xir_ints dims = { (int64_t[]){ v_dim(y, 0), v_dim(y, 2), v_dim(y, 1) * v_dim(y, 3) }, 3 };
+    return make_reshaped(at, xir_node_transposed(at, y, order, 4, NULL), &dims);
+}
+
+/* ---- from XIR's op ---------------------------------------------------------------------------------------------- */
+
 static const recurrent_kind *kind_of(const xir_op *op) {
     return &recurrent_kinds[xir_op_is(op, xir_lstm_class()) ? RECURRENT_LSTM
                             : xir_op_is(op, xir_gru_class()) ? RECURRENT_GRU : RECURRENT_RNN];

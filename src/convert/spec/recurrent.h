@@ -28,6 +28,16 @@ typedef struct recurrent {
     bool    backward, batch_first;  /* backward: only that                                              */
 } recurrent;
 
+/* ---- to XIR's op ------------------------------------------------------------------------------------------------ */
+
+/* The op of a kind on its inputs, which have the steps first; relu: of RNN, instead of tanh. NULL after a failure. */
+xir_op *op_of_recurrent(xir_node *at, const recurrent_kind *kind, int64_t hidden, size_t directions, bool relu,
+                        xir_values in);
+/* Y, [steps, directions, batch, hidden], as [steps, batch, directions * hidden]. */
+xir_value *recurrent_joined(xir_node *at, xir_value *y);
+
+/* ---- from XIR's op ---------------------------------------------------------------------------------------------- */
+
 /* Reads the form of the node's op, all but the dims of X; and the dims, too. False after the node has been refused. */
 bool recurrent_read_form(xir_node *at, recurrent *c);
 bool recurrent_read(xir_node *at, recurrent *c);

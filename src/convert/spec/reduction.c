@@ -4,6 +4,7 @@
 /* Reductions and norms: see reduction.h. */
 #include <math.h>
 #include "spec/maps.h"
+#include "spec/one_axis.h"
 #include "spec/reduction.h"
 
 /* The numbers of the attribute `dim`: a list, or one. */
@@ -41,15 +42,12 @@ bool reduction_of_op(xir_node *at, const xir_value *x, reduction *out) {
     *out = (reduction){ .cls = convert_short_name(at->op->cls).data, .all = !list.n,   /* keys of XIR end in a zero */
                         .keep = xir_node_bool(at, "keepdim", false), .most = argmax || decl == xir_max_class(),
                         .place = argmax || decl == xir_argmin_class(),
-                        .axes = xir_node_make_ints(at, rank, 0), .marks = xir_node_make_ints(at, rank, !list.n) };
+                        .axes = xir_node_make_ints(at, rank, 0),
+                        .marks = axes_marked(at, "attribute/dim", rank, &list) };
     if (xir_node_failed(at)) return false;
-    for (size_t i = 0; i < list.n; i++) {
-        int64_t axis;
-        if (!xir_node_axis(at, "attribute/dim", list.v[i], rank, &axis)) return false;
-        out->marks.v[axis] = 1;
-    }
     out->axes.n = 0;
     for (size_t i = 0; i < rank; i++) {
+        if (out->all) out->marks.v[i] = 1;
         if (!out->marks.v[i]) continue;
         out->axes.v[out->axes.n++] = (int64_t)i;
         out->empty |= v_dim(x, i) == 0;

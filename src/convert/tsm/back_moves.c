@@ -5,6 +5,7 @@
 #include <math.h>
 #include "spec/borders.h"
 #include "spec/moving.h"
+#include "spec/one_axis.h"
 #include "spec/reduction.h"
 #include "spec/slicing.h"
 #include "tsm/tsm.h"
@@ -78,10 +79,8 @@ bool tsm_back_extreme(xir_node *at) {
 }
 
 bool tsm_back_softmax(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    int64_t axis;
-    if (!x || !node_axis(at, "axis", -1, v_rank(x), &axis)) return false;
-    return row_becomes(at, INS(x), SETS(INT("dim", axis), XIR_SETB("smooth", true)));
+    const one_axis a = one_axis_of(at, "attribute/axis", -1);
+    return row_becomes(at, INS(a.x), SETS(AXIS("dim", a), XIR_SETB("smooth", true)));
 }
 
 /* x / max(sqrt(sum(x^2)), eps) */
@@ -161,11 +160,9 @@ bool tsm_back_join(xir_node *at) {
 
 bool tsm_back_split(xir_node *at) {
     xir_ints sizes;
-    int64_t axis;
-    xir_value *x = xir_node_input(at, 0);
-    if (!x || !xir_node_items(at, "sections", &sizes) ||
-        !node_axis(at, "axis", -1, v_rank(x), &axis)) return false;
-    return tsm_give_fields(at, "tsm::split", INS(x, tsm_list_of(at, &sizes, NULL)), SETS(INT("axis", axis)));
+    const one_axis a = one_axis_of(at, "attribute/axis", -1);
+    if (!xir_node_items(at, "sections", &sizes)) return false;
+    return tsm_give_fields(at, "tsm::split", INS(a.x, tsm_list_of(at, &sizes, NULL)), SETS(AXIS("axis", a)));
 }
 
 /* Bounds as numbers from 0 on; backward to before the first element by a mask. */

@@ -31,8 +31,7 @@ static xir_str wanted_name(const xir_value *v) {
 /* A name that the file had although another node has it too, which the tag says. */
 static bool keeps_name(const xir_value *v, xir_str name) {
     const xir_op *op = xir_value_is_params(v) ? NULL : xir_value_op(v);
-    const xir_map *tags = is_node(op) ? xir_op_tags(op) : xir_value_tags(v);
-    const xir_any *tag = tags ? xir_map_find(tags, XIR_STR("tsm.params")) : NULL;
+    const xir_any *tag = xir_map_find(is_node(op) ? xir_op_tags(op) : xir_value_tags(v), XIR_STR("tsm.params"));
     tag = tag && tag->kind == XIR_ANY_MAP ? xir_map_find(&tag->as.map, XIR_STR("name")) : NULL;
     return tag && tag->kind == XIR_ANY_TEXT && xir_str_equal(tag->as.text, name);
 }

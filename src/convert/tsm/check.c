@@ -8,8 +8,7 @@
 /* A parameter of the node whose only result is v. */
 static const xir_any *declared(const xir_value *v, const char *name) {
     const xir_op *op = xir_value_op(v);
-    const xir_map *extra = op && xir_op_output_count(op) == 1 ? xir_op_extra(op) : NULL;
-    return extra ? xir_map_find(extra, xir_str_of(name)) : NULL;
+    return xir_map_find(op && xir_op_output_count(op) == 1 ? xir_op_extra(op) : NULL, xir_str_of(name));
 }
 
 const xir_any *tsm_declared_dims(const xir_value *v) { return declared(v, "#shape"); }

@@ -11,8 +11,7 @@
 enum { MOST_FIELDS = 4096 };
 
 static const xir_any *param_of(const xir_op *op, const char *name) {
-    const xir_map *extra = xir_op_extra(op);
-    return extra ? xir_map_find(extra, xir_str_of(name)) : NULL;
+    return xir_map_find(xir_op_extra(op), xir_str_of(name));
 }
 
 /* Returns how many fields an operator gives; 0: it may give one tensor. */
@@ -149,8 +148,7 @@ static xir_status spread_results(xir_network *net, bool *changed) {
 
 /* The dims of an input in its tag: #shape of a file without #dtype. */
 static const xir_list *shape_of(const xir_value *v) {
-    const xir_map *tags = xir_value_tags(v);
-    const xir_any *a = tags ? xir_map_find(tags, XIR_STR("tsm.params")) : NULL;
+    const xir_any *a = xir_map_find(xir_value_tags(v), XIR_STR("tsm.params"));
     a = a && a->kind == XIR_ANY_MAP ? xir_map_find(&a->as.map, XIR_STR("more")) : NULL;
     a = a && a->kind == XIR_ANY_MAP ? xir_map_find(&a->as.map, XIR_STR("#shape")) : NULL;
     return a && a->kind == XIR_ANY_LIST ? &a->as.list : NULL;

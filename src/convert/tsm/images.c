@@ -5,6 +5,7 @@
  * for a matrix, of both axes as one. Where an operation of XIR computes the same, it is used instead. */
 #include <math.h>
 #include <stdio.h>
+#include "formula/sampled.h"
 #include "spec/resizing.h"
 #include "tsm/tsm.h"
 
@@ -56,23 +57,7 @@ static taps taps_at(way type, double x, int64_t n) {
     return t;
 }
 
-/* The sum of tensors gathered along an axis, each times its weights: cells and weights of tap k of all `out` places
- * begin at k * out. One tap has no weights, unless it has zeros. */
-static xir_value *mixed(xir_node *at, xir_value *x, size_t axis, size_t n, int64_t out, int64_t *cells,
-                        const double *weights, bool weighted) {
-    const xir_ints dims = node_line(at, v_rank(x) - axis, 0, out);
-    xir_value *sum = NULL;
-    for (size_t k = 0; k < n; k++) {
-        const xir_ints places = { cells + (int64_t)k * out, (size_t)out };
-        xir_value *y = make_taken(at, x, axis, &places);
-        if (weighted && y)
-            y = xir_node_product(at, y, xir_node_constant(at, v_element(x), &dims, weights + (int64_t)k * out,
-                                                          (size_t)out));
-        sum = k ? xir_node_sum(at, sum, y, 1, 1) : y;
-    }
-    return sum;
-}
-
+/* Cells and weights of tap k of all `out` places begin at k * out. */
 static bool take_tables(xir_node *at, size_t n, int64_t out, int64_t **cells, double **weights) {
     *cells = NULL, *weights = NULL;
     if (out > TSM_MOST_LISTED / (int64_t)n) return xir_node_unsupported(at, "a constant of more than 2^22 elements");
@@ -102,7 +87,7 @@ static xir_value *resized_axis(xir_node *at, xir_value *x, size_t axis, int64_t 
         for (size_t k = 0; k < t.n; k++)
             cells[(int64_t)k * out + p] = t.cell[k], weights[(int64_t)k * out + p] = t.weight[k];
     }
-    return mixed(at, x, axis, taps_of(type), out, cells, weights, taps_of(type) > 1);
+    return make_weighed(at, x, axis, taps_of(type), out, cells, taps_of(type) > 1 ? weights : NULL);
 }
 
 bool tsm_same_cells(int64_t in, int64_t out) {
@@ -316,7 +301,7 @@ static bool give_sampled(xir_node *at, xir_value *x, size_t axis, const sampling
     if (between) x = xir_node_cast(at, x, xir_type_float(xir_node_context(at), XIR_FLOAT_FP64));
     xir_ints flat = xir_node_make_ints(at, rank - 1, 1);
     for (size_t i = 0; i + 1 < rank && flat.v; i++) flat.v[i] = i == axis ? rows * columns : dims.v[i + (i > axis)];
-    xir_value *y = x ? mixed(at, make_reshaped(at, x, &flat), axis, n, out, cells, weights, weighted) : NULL;
+    xir_value *y = make_weighed(at, make_reshaped(at, x, &flat), axis, n, out, cells, weighted ? weights : NULL);
     if (any && y)
         y = xir_node_sum(at, y, xir_node_constant(at, v_element(y), &line, rest, (size_t)out), 1, 1);
     if (between && y) y = xir_node_cast(at, y, element);

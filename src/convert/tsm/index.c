@@ -3,13 +3,13 @@
 
 /* Operators with indices, which count from the end if they are negative. */
 #include <stdio.h>
+#include "spec/one_axis.h"
 #include "tsm/tsm.h"
 
 bool tsm_gather(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0), *index = tsm_index(at, xir_node_input(at, 1));
-    int64_t axis;
-    if (xir_node_failed(at) || !node_axis(at, "axis", 0, v_rank(x), &axis)) return false;
-    return xir_node_becomes(at, at->cls->row->cls, INS(x, index), SETS(INT("axis", axis)));
+    const one_axis a = one_axis_of(at, "attribute/axis", 0);
+    xir_value *index = tsm_index(at, xir_node_input(at, 1));
+    return xir_node_becomes(at, at->cls->row->cls, INS(a.x, index), SETS(AXIS("axis", a)));
 }
 bool tsm_gather_elements(xir_node *at) { return tsm_gather(at); }
 

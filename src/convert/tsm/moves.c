@@ -4,6 +4,7 @@
 /* Operators that change dims, repeat or join tensors, and constants made from shapes. */
 #include <stdio.h>
 #include "spec/moving.h"
+#include "spec/one_axis.h"
 #include "tsm/tsm.h"
 
 /* ---- dims ------------------------------------------------------------------------------------------------------- */
@@ -203,36 +204,33 @@ bool tsm_concat(xir_node *at) { return op_of_joining(at, "Concat", "dim", 0); }
 bool tsm_stack(xir_node *at)  { return op_of_joining(at, "Stack", "axis", 0); }
 
 /* Parts of an axis, as many as there are sizes. */
-static bool give_parts(xir_node *at, xir_value *x, int64_t axis, const xir_ints *sizes) {
+static bool give_parts(xir_node *at, const one_axis *a, const xir_ints *sizes) {
     const xir_node *node = at;
     if (at->n_out > sizes->n)
         return xir_node_invalid(at, XIR_E_BOUNDS, NULL, "it has %zu fields, but field %zu is used", sizes->n,
                                 node->n_out - 1);
-    return node_gives(at, xir_node_make_op(at, "Split", INS(x), SETS(LIST("sections", sizes), INT("axis", axis))));
+    return node_gives(at, xir_node_make_op(at, "Split", INS(a->x), SETS(LIST("sections", sizes), AXIS("axis", *a))));
 }
 
 /* Pieces of n / chunks, rounded up; the last ones may be shorter. */
 bool tsm_chunk(xir_node *at) {
-    int64_t axis, chunks;
-    xir_value *x = xir_node_input(at, 0);
-    if (!x || !node_axis(at, "dim", -2, v_rank(x), &axis) || !tsm_int(at, "chunks", 1, 1, 1 << 16, &chunks))
+    int64_t chunks;
+    const one_axis a = one_axis_of(at, "attribute/dim", -2);
+    if (!tsm_int(at, "chunks", 1, 1, 1 << 16, &chunks) || !xir_node_need_dims(at, a.x, a.axis, a.axis + 1))
         return false;
-    if (!xir_node_need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
-    const int64_t n = v_dim(x, (size_t)axis), size = (n + chunks - 1) / chunks;
+    const int64_t n = a.n, size = (n + chunks - 1) / chunks;
     if (n < chunks)
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/chunks", "chunks: expected at most %lld, found %lld",
                                 (long long)n, (long long)chunks);
     const xir_ints sizes = sizes_of_parts(at, n, size);
-    return sizes.v && give_parts(at, x, axis, &sizes);
+    return sizes.v && give_parts(at, &a, &sizes);
 }
 
 bool tsm_split(xir_node *at) {
-    int64_t axis;
     xir_ints sizes;
-    xir_value *x = xir_node_input(at, 0);
-    if (!x || !node_axis(at, "axis", 0, v_rank(x), &axis)) return false;
+    const one_axis a = one_axis_of(at, "attribute/axis", 0);
     if (at->n_in < 2) return xir_node_invalid(at, XIR_E_MISSING, "input/1", "input 1, the sizes, is missing");
-    return tsm_constant(at, 1, SIZE_MAX, &sizes) && give_parts(at, x, axis, &sizes);
+    return tsm_constant(at, 1, SIZE_MAX, &sizes) && give_parts(at, &a, &sizes);
 }
 
 /* Converts `_field` of anything else than packed tensors. Fields of these are gone by now (fields.c). */

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "formula/text.h"
+#include "spec/one_axis.h"
 #include "tsm/tsm.h"
 
 /* ---- numbers of channels ---------------------------------------------------------------------------------------- */
@@ -74,12 +75,10 @@ static xir_value *ones_like(xir_node *at, const xir_value *x) {
 
 /* x / sqrt(sum(x^2) + epsilon); a dim of 1 gives 1. */
 bool tsm_l2_norm(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    int64_t axis;
-    if (!x || !node_axis(at, "dim", -1, v_rank(x), &axis)) return false;
-    if (!xir_node_need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
-    if (v_dim(x, (size_t)axis) == 1) return xir_node_result(at, 0, ones_like(at, x));
-    const xir_ints axes = { &axis, 1 };
+    const one_axis a = known_axis_of(at, "attribute/dim", -1);
+    xir_value *x = a.x;
+    if (x && a.n == 1) return xir_node_result(at, 0, ones_like(at, x));
+    const xir_ints axes = { (int64_t[]){ (int64_t)a.axis }, 1 };
     xir_value *sum = xir_node_reduced(at, "Sum", xir_node_product(at, x, x), &axes, true);
     sum = xir_node_unary(at, "Sqrt", make_affine(at, sum, 1, xir_node_real(at, "epsilon", 1e-5)));
     return xir_node_result(at, 0, xir_node_quotient(at, x, sum));
@@ -108,10 +107,8 @@ bool tsm_norm_image(xir_node *at) {
 
 /* Without `smooth` the greatest number is not subtracted first, which only matters if exp overflows. */
 bool tsm_softmax(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    int64_t axis;
-    if (!x || !node_axis(at, "dim", -1, v_rank(x), &axis)) return false;
-    return xir_node_becomes(at, "Softmax", INS(x), SETS(INT("axis", axis)));
+    const one_axis a = one_axis_of(at, "attribute/dim", -1);
+    return xir_node_becomes(at, "Softmax", INS(a.x), SETS(AXIS("axis", a)));
 }
 
 static bool keeps(const xir_node *at) { return xir_node_bool(at, "keep_dims", true); }
@@ -132,17 +129,13 @@ bool tsm_reduce(xir_node *at) {
 }
 
 bool tsm_max(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    int64_t axis;
-    if (!x || !node_axis(at, "dim", 0, v_rank(x), &axis)) return false;
-    return xir_node_becomes(at, "Max", INS(x), SETS(INT("dim", axis), INT("keepdim", keeps(at))));
+    const one_axis a = one_axis_of(at, "attribute/dim", 0);
+    return xir_node_becomes(at, "Max", INS(a.x), SETS(AXIS("dim", a), INT("keepdim", keeps(at))));
 }
 
 bool tsm_argmax(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    int64_t axis;
-    if (!x || !node_axis(at, "dim", 0, v_rank(x), &axis)) return false;
-    return xir_node_result(at, 0, tsm_int32(at, xir_node_make(at, "Argmax", INS(x), SETS(INT("dim", axis)))));
+    const one_axis a = one_axis_of(at, "attribute/dim", 0);
+    return xir_node_result(at, 0, tsm_int32(at, xir_node_make(at, "Argmax", INS(a.x), SETS(AXIS("dim", a)))));
 }
 
 /* The greatest numbers along the last dim, and their indices, which TopK gives in the type of the numbers. */

@@ -45,12 +45,6 @@ static xir_value *item(xir_node *at, xir_value *list, int64_t i) {
     return i < 0 ? list : make_part(at, list, 0, i, i + 1, 1);
 }
 
-/* min(max(v, least), most) */
-static xir_value *between(xir_node *at, xir_value *v, xir_value *least, xir_value *most) {
-    v = xir_node_make(at, "Maximum", INS(v, least), NO_SETS);
-    return xir_node_make(at, "Minimum", INS(v, most), NO_SETS);
-}
-
 /* Bounds that are computed: the elements of one axis from `begin` to `end`, by their positions. All are one number. */
 static xir_value *picked(xir_node *at, xir_value *x, size_t k, xir_value *begin, xir_value *end, xir_value *step) {
     const xir_ints one = { (int64_t[]){ 1 }, 1 };
@@ -63,13 +57,12 @@ static xir_value *picked(xir_node *at, xir_value *x, size_t k, xir_value *begin,
     xir_value *ends[2] = { begin, end };
     for (size_t i = 0; i < 2; i++) {   /* a negative one counts from the end */
         xir_value *below = xir_node_make(at, "Less", INS(ends[i], zero), NO_SETS);
-        ends[i] = xir_node_make(at, "Where", INS(xir_node_sum(at, ends[i], n, 1, 1), ends[i], below), NO_SETS);
+        ends[i] = make_formula(at, "z ? x + y : x", INS(ends[i], n, below), NULL);
         if (i) {   /* with a negative step 0 from the end is before the first */
-            xir_value *first = xir_node_make(at, "Equal", INS(ends[i], zero), NO_SETS);
-            first = xir_node_make(at, "And", INS(xir_node_make(at, "And", INS(first, below), NO_SETS), down), NO_SETS);
+            xir_value *first = make_formula(at, "f = And(x == y, z); And(f, w)", INS(ends[i], zero, below, down), NULL);
             ends[i] = xir_node_make(at, "Where", INS(back, ends[i], first), NO_SETS);
         }
-        ends[i] = between(at, ends[i], least, most);
+        ends[i] = make_formula(at, "Minimum(Maximum(x, y), z)", INS(ends[i], least, most), NULL);
     }
     xir_value *places = xir_node_make(at, "Range", INS(ends[0], ends[1], step), NO_SETS);
     return xir_node_make(at, "Gather", INS(x, places), SETS(INT("axis", (int64_t)k)));

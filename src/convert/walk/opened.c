@@ -207,7 +207,7 @@ static bool find_value(xir_node *at, const xir_value *v, xir_value **out) {
 /* The attribute that a reference in a function's body stands for; NULL: the caller has not given it. */
 static const xir_any *referred(const body_frame *frame, xir_str name) {
     while (frame && !frame->function) frame = frame->up;
-    const xir_any *given = frame && frame->given ? xir_map_find(frame->given, name) : NULL;
+    const xir_any *given = frame ? xir_map_find(frame->given, name) : NULL;
     return given || !frame || !frame->defaults ? given : xir_map_find(frame->defaults, name);
 }
 
@@ -256,7 +256,7 @@ static bool resolve_references(xir_node *at, xir_op *copy, const xir_op *from) {
     for (size_t i = 0; extra && i < extra->size; i++) {
         const xir_any *value = &extra->entries[i].value, *is;
         const xir_map *map = value->kind == XIR_ANY_MAP && value->as.map.size == 1 ? &value->as.map : NULL;
-        const xir_any *name = map ? xir_map_find(map, XIR_STR("onnx.ref")) : NULL;
+        const xir_any *name = xir_map_find(map, XIR_STR("onnx.ref"));
         xir_any own;
         if (!name || name->kind != XIR_ANY_TEXT) continue;
         is = referred(&at->opened->frame, name->as.text);
@@ -411,11 +411,6 @@ void lists_keep(xir_node *at) {
     in->kept[in->n_kept++] = (kept_list){ at->op, at->mark, at->opened != NULL };
 }
 
-static bool is_used(const xir_op *op) {
-    for (size_t i = 0; i < xir_op_output_count(op); i++) if (xir_value_uses(xir_op_output(op, (int64_t)i))) return true;
-    return false;
-}
-
 /* A list of a body that something uses: an op of the dialect makes it from its members. If that takes too many bytes,
  * the node stays as it was in the file. */
 static bool make_lists_of(xir_node *at) {
@@ -451,11 +446,11 @@ static bool make_lists_of(xir_node *at) {
 xir_status lists_settle(conversion *c) {
     for (size_t i = c->in.n_kept; i-- > 0;) {
         const kept_list *k = &c->in.kept[i];
-        const convert_class *cls = is_used(k->op) ? conversion_class(c, k->op->cls) : NULL;
+        const convert_class *cls = op_is_used(k->op) ? conversion_class(c, k->op->cls) : NULL;
         xir_node at = { .c = c, .op = k->op, .cls = cls };
-        if (is_used(k->op) && !cls) return XIR_E_MEMORY;
+        if (op_is_used(k->op) && !cls) return XIR_E_MEMORY;
         if (cls && k->had_body && !c->checking && !make_lists_of(&at)) return XIR_E_MEMORY;
-        if (!is_used(k->op)) {
+        if (!op_is_used(k->op)) {
             if (xir_op_erase(k->op)) return XIR_E_MEMORY;
             c->changed++;
             continue;
@@ -463,7 +458,7 @@ xir_status lists_settle(conversion *c) {
         if (c->changed) c->changed--;
         for (xir_op *op = xir_op_prev(k->op), *prev; op && op != k->mark; op = prev) {   /* made for its members */
             prev = xir_op_prev(op);
-            if (!xir_class_is_opaque(op->cls) && !is_used(op) && xir_op_erase(op)) return XIR_E_MEMORY;
+            if (!xir_class_is_opaque(op->cls) && !op_is_used(op) && xir_op_erase(op)) return XIR_E_MEMORY;
         }
         if (at.fate != NODE_STAYS)
             (void)xir_node_unsupported(&at, "a value is one tensor, not a list of tensors");

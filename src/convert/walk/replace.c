@@ -4,6 +4,7 @@
 /* Puts the values that were made for a node in its place: names, letters and types are compared or moved, then all
  * uses at once. */
 #include "number.h"
+#include "node/helpers.h"
 #include "walk/opened.h"
 #include "walk/walk.h"
 #include "source_tags.h"
@@ -53,11 +54,8 @@ static bool name_ops(xir_node *at, xir_str output) {
 static bool lacks_letters(xir_node *at, const xir_value *v, const xir_value *old) {
     if (!at->c->back.to || !xir_value_is_params(v) || !node_made(at, v)) return false;
     const xir_type *has = xir_value_type(v), *had = xir_value_type(old);
-    bool same = xir_type_rank(has) == xir_type_rank(had) &&
-                xir_type_equal(xir_type_element(has), xir_type_element(had));
-    for (size_t i = 0; same && i < xir_type_rank(had); i++)
-        same = xir_type_dim(has, (int64_t)i, false) == xir_type_dim(had, (int64_t)i, false);
-    return same && !xir_type_equal(has, had);
+    return type_same_dims(has, had) && xir_type_equal(xir_type_element(has), xir_type_element(had)) &&
+           !xir_type_equal(has, had);
 }
 
 /* The value that replaces an output, under the output's name. */

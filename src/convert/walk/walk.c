@@ -140,7 +140,7 @@ static xir_status run_node(conversion *c, xir_op *op, const convert_class *cls) 
     return at.fate == NODE_NO_MEMORY || c->no_memory || !stayed_add(c, &at) ? XIR_E_MEMORY : XIR_OK;
 }
 
-static bool is_used(const xir_op *op) {
+bool op_is_used(const xir_op *op) {
     for (size_t i = 0; i < xir_op_output_count(op); i++) if (xir_value_uses(xir_op_output(op, (int64_t)i))) return true;
     return false;
 }
@@ -150,7 +150,7 @@ static void drop_unreturned(conversion *c) {
     xir_op *output = xir_network_output_op(c->net), *op;
     if (!output || xir_op_input_count(output)) return;
     while ((op = xir_op_prev(output)) && !xir_op_is(op, xir_input_class()) &&
-           !xir_class_is_opaque(xir_op_class(op)) && !is_used(op) && xir_op_erase(op) == XIR_OK) c->changed++;
+           !xir_class_is_opaque(xir_op_class(op)) && !op_is_used(op) && xir_op_erase(op) == XIR_OK) c->changed++;
 }
 
 static xir_status convert_op(conversion *c, xir_op *op, bool own) {

@@ -43,6 +43,9 @@ void       stayed_forget(conversion *c, size_t from);
 /* through.c: looks at an op of XIR's own on the walk. False: out of memory. */
 bool conversion_look_through(conversion *c, xir_op *op);
 
+/* walk.c: returns true if anything uses an output of an op. */
+bool op_is_used(const xir_op *op);
+
 /* replace.c: whether every used output has a replacement; otherwise the node stays. */
 bool node_all_given(xir_node *at);
 /* Gives the letters of an output, where XIR's ops ask for them, to its replacement. False after a failure. */

@@ -14,10 +14,7 @@ bool provenance_keep(xir_provenance *p, bool ok) {
 /* ---- lists ------------------------------------------------------------------------------------------------------ */
 
 static bool add_u32(xir_provenance *p, u32_list *list, uint32_t item) {
-    if (!provenance_keep(p, mem_reserve(p->alloc, (void **)&list->items, &list->room, list->n + 1, sizeof item)))
-        return false;
-    list->items[list->n++] = item;
-    return true;
+    return provenance_keep(p, u32_push(p->alloc, list, item));
 }
 
 /* Sets item `i`; items before it that are missing are 0. */
@@ -50,8 +47,7 @@ bool origin_add(xir_provenance *p, uint32_t target, size_t from, size_t n) {
         if (!p->status) p->status = XIR_E_LIMIT;
         return false;
     }
-    if (!provenance_keep(p, mem_reserve(p->alloc, (void **)&p->origins, &p->origin_room, p->n_origins + 1,
-                                        sizeof *p->origins))) return false;
+    if (!PROVENANCE_ROOM(p, origins, n_origins, origin_room)) return false;
     p->origins[p->n_origins] = (origin){ target, (uint32_t)p->n_steps - 1, (uint32_t)from, (uint32_t)n };
     u32_list *list = target & ORIGIN_PARAMS ? &p->of_params : &p->of_op;
     if (target != ORIGIN_NONE && !set_u32(p, list, target & ~ORIGIN_PARAMS, (uint32_t)p->n_origins)) return false;
@@ -109,8 +105,7 @@ bool value_is_between(const xir_provenance *p, const xir_value *v) {
 uint32_t value_origin_add(xir_provenance *p, value_origin v) {
     const bool fits = p->n_values < INT32_MAX;
     if (!fits && !p->status) p->status = XIR_E_LIMIT;
-    if (!fits || !provenance_keep(p, mem_reserve(p->alloc, (void **)&p->values, &p->value_room, p->n_values + 1,
-                                                 sizeof *p->values))) return 0;
+    if (!fits || !PROVENANCE_ROOM(p, values, n_values, value_room)) return 0;
     p->values[p->n_values] = v;
     return (uint32_t)p->n_values++;
 }
@@ -135,7 +130,7 @@ void provenance_note_moved(xir_provenance *p, const xir_value *from, const xir_v
 static void join_values(xir_provenance *p, const xir_value *from, const xir_value *to) {
     const uint32_t a = value_origin_of(p, to), b = value_origin_of(p, from);
     if (!b || a == b) return;
-    const uint32_t both = a ? value_origin_add(p, (value_origin){ a, b }) : b;
+    const uint32_t both = a ? value_origin_add(p, (value_origin){ .a = a, .b = b }) : b;
     if (both) set_value_origin(p, to, both);
     if (value_is_between(p, from)) set_between(p, to);
 }
@@ -160,9 +155,8 @@ void provenance_scope_op(provenance_scope *s, const xir_op *op) {
         const xir_value *v = op_inputs(op)[i].value;
         const uint32_t of = v && value_is_params(v) ? origin_of_value(p, v) : 0;
         if (of) add_u32(p, &p->held, of);
-        if (!v || !provenance_keep(p, mem_reserve(p->alloc, (void **)&p->reads, &p->read_room, p->n_reads + 1,
-                                                  sizeof *p->reads))) continue;
-        p->reads[p->n_reads++] = (scope_read){ v, (uint32_t)s->n };
+        if (v && PROVENANCE_ROOM(p, reads, n_reads, read_room))
+            p->reads[p->n_reads++] = (scope_read){ v, (uint32_t)s->n };
     }
     s->ops[s->n++] = op;
 }
@@ -251,9 +245,7 @@ void provenance_close(provenance_scope *s) {
 static bool is_of_scope(const provenance_scope *s, const xir_op *op) { return s && scope_place(s, op) < SCOPE_OPS; }
 
 static void add_heir(xir_provenance *p, origin_heir heir) {
-    if (!provenance_keep(p, mem_reserve(p->alloc, (void **)&p->heirs, &p->heir_room, p->n_heirs + 1,
-                                        sizeof *p->heirs))) return;
-    p->heirs[p->n_heirs++] = heir;
+    if (PROVENANCE_ROOM(p, heirs, n_heirs, heir_room)) p->heirs[p->n_heirs++] = heir;
 }
 
 /* Params that are computed from other Params stand for what those stood for, too. */
@@ -458,7 +450,7 @@ static bool add_makers(xir_provenance *p, size_t from, uint32_t i) {
     while (ok && p->held.n > bottom) {
         const value_origin v = p->values[p->held.items[--p->held.n]];
         if (v.b) ok = push_once(p, &seen, v.a) && push_once(p, &seen, v.b);
-        else ok = origin_add_parent(p, from, p->source_values[v.a].maker);
+        else ok = origin_add_parent(p, from, v.a);
     }
     p->held.n = bottom;
     pointer_table_free(&seen);

@@ -22,10 +22,9 @@ typedef struct origin {
 #define VALUE_BETWEEN 0x80000000u
 #define ORIGIN_NONE   0x7FFFFFFFu   /* a source that is known by its id alone                        */
 
-/* The same for values: a source value, or both of two others. */
-typedef struct value_origin { uint32_t a, b; } value_origin;   /* b 0: the source value of number a  */
-
-typedef struct source_value { int64_t id; uint32_t maker; } source_value;   /* an origin; 0: none or unknown */
+/* The same for values: both of two others or, if b is 0, a source value: its id, and in a the origin of the op that
+ * makes it, 0: none or unknown. */
+typedef struct value_origin { uint32_t a, b; int64_t id; } value_origin;
 
 typedef struct u32_list { uint32_t *items; size_t n, room; } u32_list;
 
@@ -70,8 +69,6 @@ struct xir_provenance {
     pointer_table     value_at;              /* value -> its newest value origin, and VALUE_BETWEEN      */
     value_origin     *values;
     size_t            n_values, value_room;
-    source_value     *source_values;         /* by number                                                */
-    size_t            n_source_values, source_value_room;
     xir_str          *steps;
     size_t            n_steps, step_room;
     const xir_op    **ops;                   /* by slot: those seen at the end of a step                 */
@@ -108,6 +105,14 @@ bool value_is_between(const xir_provenance *p, const xir_value *v);
 
 /* Notes that memory ran out, if `ok` is false. Returns `ok`. */
 bool provenance_keep(xir_provenance *p, bool ok);
+/* Makes room for one more item of an array of the recorder; false without memory. */
+#define PROVENANCE_ROOM(p, items, n, room) \
+    provenance_keep(p, mem_reserve((p)->alloc, (void **)&(p)->items, &(p)->room, (p)->n + 1, sizeof *(p)->items))
+static inline bool u32_push(const xir_allocator *alloc, u32_list *list, uint32_t item) {
+    if (!mem_reserve(alloc, (void **)&list->items, &list->room, list->n + 1, sizeof item)) return false;
+    list->items[list->n++] = item;
+    return true;
+}
 /* Adds an origin whose parents are already in the list, and makes it the newest one of its target. */
 bool origin_add(xir_provenance *p, uint32_t target, size_t from, size_t n);
 /* The target also stands for these origins from now on. */

@@ -52,8 +52,7 @@ static bool is_new(const provenance_scope *s, const xir_op *op) { return op && o
 
 static bool push(xir_provenance *p, const xir_op *op) {
     enum { MOST = 256 };   /* a rule makes a few; more stand for the whole match */
-    if (p->n_news == MOST || !provenance_keep(p, mem_reserve(p->alloc, (void **)&p->news, &p->news_room, p->n_news + 1,
-                                                             sizeof *p->news))) return false;
+    if (p->n_news == MOST || !PROVENANCE_ROOM(p, news, n_news, news_room)) return false;
     p->news[p->n_news++] = (new_op){ .op = op };
     return true;
 }

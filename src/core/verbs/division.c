@@ -44,8 +44,7 @@ typedef struct dividing {
 static bool is_end(const xir_op *op) { return op->cls->traits & (XIR_TRAIT_SOURCE | XIR_TRAIT_SINK); }
 
 static int64_t tag_of(const xir_op *op) {
-    const xir_map *tags = xir_op_tags(op);
-    const xir_any *tag = tags ? xir_map_find(tags, XIR_STR(GROUP_TAG)) : NULL;
+    const xir_any *tag = xir_map_find(xir_op_tags(op), XIR_STR(GROUP_TAG));
     return tag && tag->kind == XIR_ANY_INT && tag->as.integer >= 0 ? tag->as.integer : -1;
 }
 

@@ -18,7 +18,6 @@ static void free_recorder(xir_provenance *p) {
     mem_free(alloc, p->origins, p->origin_room * sizeof *p->origins);
     mem_free(alloc, p->sources, p->source_room * sizeof *p->sources);
     mem_free(alloc, p->values, p->value_room * sizeof *p->values);
-    mem_free(alloc, p->source_values, p->source_value_room * sizeof *p->source_values);
     for (size_t i = 0; i < p->n_steps; i++)
         mem_free(alloc, (void *)(uintptr_t)p->steps[i].data, p->steps[i].size + !p->steps[i].size);
     mem_free(alloc, p->steps, p->step_room * sizeof *p->steps);
@@ -54,8 +53,7 @@ const xir_provenance_source *xir_provenance_source_at(const xir_provenance *p, s
 
 static void add_step(xir_provenance *p, xir_str name) {
     xir_str copy = { mem_new(p->alloc, name.size + !name.size), name.size };
-    if (!provenance_keep(p, copy.data && mem_reserve(p->alloc, (void **)&p->steps, &p->step_room, p->n_steps + 1,
-                                                     sizeof *p->steps))) {
+    if (!provenance_keep(p, copy.data) || !PROVENANCE_ROOM(p, steps, n_steps, step_room)) {
         mem_free(p->alloc, (void *)(uintptr_t)copy.data, name.size + !name.size);
         return;
     }
@@ -73,23 +71,21 @@ xir_status xir_provenance_step(xir_provenance *p, xir_str name) {
 /* ---- sources ---------------------------------------------------------------------------------------------------- */
 
 bool source_add(xir_provenance *p, xir_provenance_source source) {
-    if (!provenance_keep(p, mem_reserve(p->alloc, (void **)&p->sources, &p->source_room, p->n_sources + 1,
-                                        sizeof *p->sources))) return false;
-    p->sources[p->n_sources++] = source;
-    return true;
+    const bool ok = PROVENANCE_ROOM(p, sources, n_sources, source_room);
+    if (ok) p->sources[p->n_sources++] = source;
+    return ok;
 }
 
-uint32_t value_source_add(xir_provenance *p, int64_t id, uint32_t maker) {
-    if (!provenance_keep(p, mem_reserve(p->alloc, (void **)&p->source_values, &p->source_value_room,
-                                        p->n_source_values + 1, sizeof *p->source_values))) return 0;
-    const uint32_t i = value_origin_add(p, (value_origin){ (uint32_t)p->n_source_values, 0 });
-    if (i) p->source_values[p->n_source_values++] = (source_value){ id, maker };
-    return i;
+bool value_source_join(xir_provenance *p, uint32_t *all, int64_t id) {
+    const uint32_t one = value_origin_add(p, (value_origin){ .id = id });
+    *all = !*all || !one ? one : value_origin_add(p, (value_origin){ .a = *all, .b = one });
+    return *all;
 }
 
 static void add_value(xir_provenance *p, const xir_value *v) {
     if (pointer_table_find(&p->value_at, v)) return;
-    const uint32_t i = value_source_add(p, v->id, value_op(v) ? origin_of_op(p, value_op(v)) : 0);
+    const uint32_t maker = value_op(v) ? origin_of_op(p, value_op(v)) : 0;
+    const uint32_t i = value_origin_add(p, (value_origin){ .a = maker, .id = v->id });
     if (i) provenance_keep(p, pointer_table_add(&p->value_at, v, i));
 }
 
@@ -128,7 +124,7 @@ static xir_provenance *make(xir_network *net, xir_diags *why) {
     if (provenance_keep(p, ok)) {
         p->n_origins = 1;
         p->origins[0] = (origin){ ORIGIN_NONE, 0, 0, 0 };
-        p->values[0] = (value_origin){ 0, 0 };
+        p->values[0] = (value_origin){ .a = 0 };
         add_step(p, XIR_STR(""));
     }
     p->first_slots = net->n_slots;
@@ -189,10 +185,7 @@ static bool gives_value(pairing *c, const xir_value *from, const xir_value *to) 
     if (!of || pointer_table_find(&c->to->value_at, to)) return true;
     const int64_t *ids = value_walk_ids(&c->walk, of, &n);
     if (!provenance_keep(c->to, ids)) return false;
-    for (size_t i = 0; i < n && !c->to->status; i++) {
-        const uint32_t one = value_source_add(c->to, ids[i], 0);
-        all = !all || !one ? one : value_origin_add(c->to, (value_origin){ all, one });
-    }
+    for (size_t i = 0; i < n && value_source_join(c->to, &all, ids[i]); i++) {}
     if (!c->to->status && all) provenance_keep(c->to, pointer_table_add(&c->to->value_at, to, all));
     return !c->to->status;
 }

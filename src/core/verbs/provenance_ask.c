@@ -8,17 +8,11 @@
 
 /* ---- walks ------------------------------------------------------------------------------------------------------ */
 
-static bool push(const origin_walk *w, u32_list *list, uint32_t item) {
-    if (!mem_reserve(w->p->alloc, (void **)&list->items, &list->room, list->n + 1, sizeof item)) return false;
-    list->items[list->n++] = item;
-    return true;
-}
-
 /* Origins are keys of the table of visited ones. */
 static bool visit(origin_walk *w, uint32_t i) {
     const size_t before = w->seen.n;
     if (!pointer_table_add(&w->seen, (const void *)(uintptr_t)i, 0)) return false;
-    return w->seen.n == before || push(w, &w->stack, i);
+    return w->seen.n == before || u32_push(w->p->alloc, &w->stack, i);
 }
 
 static void begin(origin_walk *w) {
@@ -43,7 +37,7 @@ static int by_number(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static int by_id(const void *a, const void *b) {
+int ids_compare(const void *a, const void *b) {
     const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return (x > y) - (x < y);
 }
@@ -51,12 +45,13 @@ static int by_id(const void *a, const void *b) {
 bool origin_walk_sources(origin_walk *w, uint32_t first) {
     const xir_provenance *p = w->p;
     begin(w);
-    if (first && first <= p->n_sources) return push(w, &w->found, first - 1);   /* most ops of a network that stays */
+    if (first && first <= p->n_sources)   /* most ops of a network that stays */
+        return u32_push(p->alloc, &w->found, first - 1);
     bool ok = !first || visit(w, first);
     while (ok && w->stack.n) {
         const uint32_t i = w->stack.items[--w->stack.n];
         const origin *o = &p->origins[i];
-        if (i <= p->n_sources) ok = push(w, &w->found, i - 1);
+        if (i <= p->n_sources) ok = u32_push(p->alloc, &w->found, i - 1);
         for (uint32_t k = 0; k < o->n && ok; k++) ok = visit(w, p->parents.items[o->from + k]);
     }
     if (ok && w->found.n > 1) qsort(w->found.items, w->found.n, sizeof(uint32_t), by_number);
@@ -67,13 +62,13 @@ static bool visit_value(origin_walk *w, uint32_t i, size_t *n) {
     const value_origin v = w->p->values[i];
     if (v.b) return visit(w, v.a) && visit(w, v.b);
     if (!mem_reserve(w->p->alloc, (void **)&w->ids, &w->id_room, *n + 1, sizeof *w->ids)) return false;
-    w->ids[(*n)++] = w->p->source_values[v.a].id;
+    w->ids[(*n)++] = v.id;
     return true;
 }
 
 size_t ids_in_order(int64_t *ids, size_t n) {
     size_t kept = 0;
-    if (n > 1) qsort(ids, n, sizeof *ids, by_id);
+    if (n > 1) qsort(ids, n, sizeof *ids, ids_compare);
     for (size_t i = 0; i < n; i++)
         if (!i || ids[i] != ids[i - 1]) ids[kept++] = ids[i];
     return kept;
@@ -203,9 +198,8 @@ xir_status xir_provenance_became_params(const xir_provenance *p, int64_t source,
 /* ---- history ---------------------------------------------------------------------------------------------------- */
 
 typedef struct history {
-    origin_walk           w;      /* seen: origins that the front has or had */
+    origin_walk           w;      /* stack: the front, which stands before the step; seen: those it has or had */
     const xir_provenance *p;
-    u32_list              front;  /* what stands before the step                 */
     xir_provenance_item  *out;
     size_t                room, n;
 } history;
@@ -231,25 +225,25 @@ static uint32_t step_of(const history *h, uint32_t i) {
 static bool join_front(history *h, uint32_t i) {
     const size_t before = h->w.seen.n;
     if (!pointer_table_add(&h->w.seen, (const void *)(uintptr_t)i, 0)) return false;
-    return h->w.seen.n == before || push(&h->w, &h->front, i);
+    return h->w.seen.n == before || u32_push(h->p->alloc, &h->w.stack, i);
 }
 
 /* Replaces the origins of one step in the front by what they are made of. A tag is step 0 and ends in sources. */
 static bool go_back(history *h, uint32_t step) {
     size_t kept = 0;
-    for (size_t i = 0; i < h->front.n; i++) {
-        const uint32_t it = h->front.items[i];
+    for (size_t i = 0; i < h->w.stack.n; i++) {
+        const uint32_t it = h->w.stack.items[i];
         const origin *o = &h->p->origins[it];
         if (it <= h->p->n_sources || origin_step(o) < step) continue;
         for (uint32_t k = 0; k < o->n; k++)
             if (!join_front(h, h->p->parents.items[o->from + k])) return false;
     }
-    for (size_t i = 0; i < h->front.n; i++) {
-        const uint32_t it = h->front.items[i];
-        if (it <= h->p->n_sources || origin_step(&h->p->origins[it]) < step) h->front.items[kept++] = it;
+    for (size_t i = 0; i < h->w.stack.n; i++) {
+        const uint32_t it = h->w.stack.items[i];
+        if (it <= h->p->n_sources || origin_step(&h->p->origins[it]) < step) h->w.stack.items[kept++] = it;
     }
-    h->front.n = kept;
-    if (kept > 1) qsort(h->front.items, kept, sizeof(uint32_t), by_number);
+    h->w.stack.n = kept;
+    if (kept > 1) qsort(h->w.stack.items, kept, sizeof(uint32_t), by_number);
     return true;
 }
 
@@ -257,8 +251,8 @@ static bool go_back(history *h, uint32_t step) {
 static bool newest_step(const history *h, uint32_t *step) {
     bool any = false;
     *step = 0;
-    for (size_t i = 0; i < h->front.n; i++) {
-        const uint32_t it = h->front.items[i];
+    for (size_t i = 0; i < h->w.stack.n; i++) {
+        const uint32_t it = h->w.stack.items[i];
         if (it <= h->p->n_sources) continue;
         if (!any || step_of(h, it) > *step) *step = step_of(h, it);
         any = true;
@@ -271,8 +265,8 @@ static bool walk_back(history *h, uint32_t first) {
     if (first && !join_front(h, first)) return false;
     while (newest_step(h, &step)) {
         if (!go_back(h, step)) return false;
-        for (size_t i = 0; i < h->front.n; i++, h->n++)
-            if (h->n < h->room) h->out[h->n] = item_of(h->p, step, h->front.items[i]);
+        for (size_t i = 0; i < h->w.stack.n; i++, h->n++)
+            if (h->n < h->room) h->out[h->n] = item_of(h->p, step, h->w.stack.items[i]);
     }
     return true;
 }
@@ -285,7 +279,6 @@ xir_status xir_provenance_history(const xir_provenance *p, const xir_op *op, xir
     pointer_table_init(&h.w.seen, p->alloc);
     const bool ok = walk_back(&h, origin_of_op(p, op));
     *n = ok ? h.n : 0;
-    mem_free(p->alloc, h.front.items, h.front.room * sizeof(uint32_t));
     origin_walk_free(&h.w);
     return ok ? XIR_OK : XIR_E_MEMORY;
 }

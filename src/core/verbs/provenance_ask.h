@@ -23,12 +23,15 @@ bool        origin_walk_sources(origin_walk *w, uint32_t origin);   /* into w->f
 const int64_t *origin_walk_ids(origin_walk *w, uint32_t origin, size_t *n);
 const int64_t *value_walk_ids(origin_walk *w, uint32_t value, size_t *n);
 
+/* Compares two ids, for qsort. */
+int    ids_compare(const void *a, const void *b);
 /* Sorts ids, and returns how many there are without those that are there already. */
 size_t ids_in_order(int64_t *ids, size_t n);
 
-/* Parts of making a recorder: a source, whose origin follows; a source value, 0 without memory. */
+/* Parts of making a recorder: a source, whose origin follows; a source value that `all` stands for, too, which is 0 at
+ * first. False without memory. */
 bool     source_add(xir_provenance *p, xir_provenance_source source);
-uint32_t value_source_add(xir_provenance *p, int64_t id, uint32_t maker);   /* the origin of its op; 0: none */
+bool     value_source_join(xir_provenance *p, uint32_t *all, int64_t id);
 /* Makes sources of the tags of the network. */
 void     tags_to_origins(xir_provenance *p, xir_diags *why);
 

@@ -11,47 +11,37 @@
 static const xir_str ops_key = { XIR_PROVENANCE_OPS, sizeof XIR_PROVENANCE_OPS - 1 };
 static const xir_str values_key = { XIR_PROVENANCE_VALUES, sizeof XIR_PROVENANCE_VALUES - 1 };
 
-static const xir_any *tag_of(const xir_map *tags, xir_str key) { return tags ? xir_map_find(tags, key) : NULL; }
-
 /* ---- writing ---------------------------------------------------------------------------------------------------- */
 
+/* Without a recorder all tags are removed. */
 typedef struct writing {
     origin_walk w;
     xir_any    *items;
     size_t      room;
 } writing;
 
-/* The ids as a list; NULL without memory. */
-static bool list_of(writing *t, const int64_t *ids, size_t n, xir_any *out) {
-    if (!ids || !mem_reserve(t->w.p->alloc, (void **)&t->items, &t->room, n, sizeof *t->items)) return false;
-    for (size_t i = 0; i < n; i++) t->items[i] = xir_any_int(ids[i]);
-    *out = xir_any_list(t->items, n);
-    return true;
+/* The ids as the tag of an op, or of a value; none, as no tag. False without memory: `ids` is NULL. */
+static bool write_ids(writing *t, xir_op *op, xir_value *v, xir_str key, const int64_t *ids, size_t n) {
+    if (n && ids && !mem_reserve(t->w.p->alloc, (void **)&t->items, &t->room, n, sizeof *t->items)) return false;
+    for (size_t i = 0; ids && i < n; i++) t->items[i] = xir_any_int(ids[i]);
+    const xir_any list = xir_any_list(t->items, n), *tag = n ? &list : NULL;
+    if (!ids || (!tag && !xir_map_find(op ? xir_op_tags(op) : xir_value_tags(v), key))) return ids;
+    return (op ? xir_op_set_tag(op, key, tag) : xir_value_set_tag(v, key, tag)) == XIR_OK;
 }
 
-static bool tag_op(xir_op *op, const xir_any *list) {
-    if (!list && !tag_of(xir_op_tags(op), ops_key)) return true;
-    return xir_op_set_tag(op, ops_key, list) == XIR_OK;
-}
-
-static bool tag_value(xir_value *v, xir_str key, const xir_any *list) {
-    if (!list && !tag_of(xir_value_tags(v), key)) return true;
-    return xir_value_set_tag(v, key, list) == XIR_OK;
-}
+static const int64_t none[1];
 
 static bool write_value(writing *t, xir_value *v) {
-    size_t n;
-    xir_any list;
-    const int64_t *ids = value_walk_ids(&t->w, value_origin_of(t->w.p, v), &n);
-    return list_of(t, ids, n, &list) && tag_value(v, values_key, n ? &list : NULL);
+    size_t n = 0;
+    const int64_t *ids = t->w.p ? value_walk_ids(&t->w, value_origin_of(t->w.p, v), &n) : none;
+    return write_ids(t, NULL, v, values_key, ids, n);
 }
 
 static bool write_op(void *user, xir_op *op) {
     writing *t = user;
-    size_t n;
-    xir_any list;
-    const int64_t *ids = origin_walk_ids(&t->w, origin_of_op(t->w.p, op), &n);
-    if (!list_of(t, ids, n, &list) || !tag_op(op, n ? &list : NULL)) return false;
+    size_t n = 0;
+    const int64_t *ids = t->w.p ? origin_walk_ids(&t->w, origin_of_op(t->w.p, op), &n) : none;
+    if (!write_ids(t, op, NULL, ops_key, ids, n)) return false;
     for (uint32_t i = 0; i < op->n_outputs; i++)
         if (!write_value(t, &op_outputs(op)[i])) return false;
     return op->cls->plain || op_each_child(op, write_op, user);
@@ -59,43 +49,33 @@ static bool write_op(void *user, xir_op *op) {
 
 static bool write_params(void *user, xir_value *v) {
     writing *t = user;
-    size_t n;
-    xir_any list;
-    const int64_t *ids = origin_walk_ids(&t->w, origin_of_value(t->w.p, v), &n);
-    return list_of(t, ids, n, &list) && tag_value(v, ops_key, n ? &list : NULL) && write_value(t, v);
+    size_t n = 0;
+    const int64_t *ids = t->w.p ? origin_walk_ids(&t->w, origin_of_value(t->w.p, v), &n) : none;
+    return write_ids(t, NULL, v, ops_key, ids, n) && write_value(t, v);
+}
+
+static xir_status write_all(writing *t, xir_network *net) {
+    bool ok = true;
+    for (xir_op *op = net->first; op && ok; op = op->next) ok = write_op(t, op);
+    return ok && net_walk_params(net, write_params, t) ? XIR_OK : XIR_E_MEMORY;
 }
 
 xir_status xir_provenance_write_tags(const xir_provenance *p) {
     if (!p || p->status) return xir_provenance_status(p);
     writing t = { .w.p = p };
-    bool ok = true;
-    for (xir_op *op = p->net->first; op && ok; op = op->next) ok = write_op(&t, op);
-    ok = ok && net_walk_params(p->net, write_params, &t);
+    const xir_status status = write_all(&t, p->net);
     mem_free(p->alloc, t.items, t.room * sizeof *t.items);
     origin_walk_free(&t.w);
-    return ok ? XIR_OK : XIR_E_MEMORY;
-}
-
-static bool remove_op(void *user, xir_op *op) {
-    bool ok = tag_op(op, NULL);
-    for (uint32_t i = 0; i < op->n_outputs && ok; i++) ok = tag_value(&op_outputs(op)[i], values_key, NULL);
-    return ok && (op->cls->plain || op_each_child(op, remove_op, user));
-}
-
-static bool remove_params(void *user, xir_value *v) {
-    return (void)user, tag_value(v, ops_key, NULL) && tag_value(v, values_key, NULL);
+    return status;
 }
 
 xir_status xir_provenance_remove_tags(xir_network *net) {
-    if (!net) return XIR_E_MISSING;
-    bool ok = true;
-    for (xir_op *op = net->first; op && ok; op = op->next) ok = remove_op(NULL, op);
-    return ok && net_walk_params(net, remove_params, NULL) ? XIR_OK : XIR_E_MEMORY;
+    return net ? write_all(&(writing){ .room = 0 }, net) : XIR_E_MISSING;
 }
 
 bool xir_provenance_has_tags(const xir_network *net) {
     const xir_op *op = net ? net->first : NULL;
-    while (op && !tag_of(xir_op_tags(op), ops_key)) op = op->next;
+    while (op && !xir_map_find(xir_op_tags(op), ops_key)) op = op->next;
     return op;
 }
 
@@ -123,7 +103,7 @@ static bool is_list_of_ids(const xir_any *tag) {
 
 /* The list of a tag; NULL if there is none, or if it is malformed: then the first walk says so. */
 static const xir_list *ids_of(const reading *t, const xir_map *tags, xir_str key, const char *what, int64_t id) {
-    const xir_any *tag = tag_of(tags, key);
+    const xir_any *tag = xir_map_find(tags, key);
     char path[64] = "";
     if (!tag || is_list_of_ids(tag)) return tag ? &tag->as.list : NULL;
     if (!t->gathers) return NULL;
@@ -141,11 +121,6 @@ static bool gather(reading *t, const xir_list *list) {
     return true;
 }
 
-static int by_id(const void *a, const void *b) {
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Makes an origin of a list of sources. */
 static bool become(const reading *t, uint32_t target, const xir_list *list) {
     xir_provenance *p = t->p;
@@ -153,7 +128,7 @@ static bool become(const reading *t, uint32_t target, const xir_list *list) {
     uint32_t *of = mem_new(p->alloc, bytes + !bytes);
     if (!provenance_keep(p, of)) return false;
     for (size_t i = 0; i < list->size; i++) {
-        const int64_t *at = bsearch(&list->items[i].as.integer, t->ids, t->n, sizeof *t->ids, by_id);
+        const int64_t *at = bsearch(&list->items[i].as.integer, t->ids, t->n, sizeof *t->ids, ids_compare);
         of[i] = at ? (uint32_t)(at - t->ids) + 1 : 0;
     }
     origin_absorb(p, target, of, list->size);
@@ -166,10 +141,7 @@ static bool read_values(const reading *t, const xir_value *v) {
     const xir_list *list = ids_of(t, xir_value_tags(v), values_key, "value", v->id);
     uint32_t all = 0;
     if (t->gathers || !list || pointer_table_find(&p->value_at, v)) return true;
-    for (size_t i = 0; i < list->size && !p->status; i++) {
-        const uint32_t one = value_source_add(p, list->items[i].as.integer, 0);
-        all = !all || !one ? one : value_origin_add(p, (value_origin){ all, one });
-    }
+    for (size_t i = 0; i < list->size && value_source_join(p, &all, list->items[i].as.integer); i++) {}
     if (all && !p->status) provenance_keep(p, pointer_table_add(&p->value_at, v, all));
     return !p->status;
 }

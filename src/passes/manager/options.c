@@ -138,7 +138,7 @@ xir_status pass_check_config(xir_context *ctx, const xir_pipeline *p, const xir_
 }
 
 const xir_any *xir_pass_config(const xir_pass *at, const char *key) {
-    return at->config ? xir_map_find(at->config, xir_str_of(key)) : NULL;
+    return xir_map_find(at->config, xir_str_of(key));
 }
 
 /* ---- values for a pass ----------------------------------------------------------------------------------------- */
@@ -148,7 +148,7 @@ static const xir_any *configured(xir_context *ctx, const xir_pass_decl *decl, co
                                  const char *option) {
     char key[160];
     snprintf(key, sizeof key, "%s.%s", decl->name, option);
-    const xir_any *any = config ? xir_map_find(config, xir_str_of(key)) : NULL;
+    const xir_any *any = xir_map_find(config, xir_str_of(key));
     const size_t n = strlen(option) + 1;
     for (size_t i = 0; !any && config && i < config->size; i++) {
         const xir_entry *e = &config->entries[i];

@@ -95,8 +95,7 @@ static xir_status keep_worthy(partition *p, size_t *borders) {
 
 /* Gives an op the number of its group, or removes it (-1). */
 static xir_status mark(partition *p, xir_op *op, int64_t group) {
-    const xir_map *tags = xir_op_tags(op);
-    const xir_any *old = tags ? xir_map_find(tags, XIR_STR(GROUP_TAG)) : NULL;
+    const xir_any *old = xir_map_find(xir_op_tags(op), XIR_STR(GROUP_TAG));
     const bool same = group < 0 ? !old : old && old->kind == XIR_ANY_INT && old->as.integer == group;
     if (same) return XIR_OK;
     const xir_any number = xir_any_int(group);

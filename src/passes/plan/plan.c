@@ -163,8 +163,7 @@ xir_status plan_place(xir_pass *at, xir_value *v, xir_mtype_kind kind, uint64_t 
 
 xir_status plan_double(xir_pass *at, xir_value *v, const uint64_t *address) {
     const xir_str key = XIR_STR("double_addr");
-    const xir_map *tags = xir_value_tags(v);
-    const xir_any *old = tags ? xir_map_find(tags, key) : NULL;
+    const xir_any *old = xir_map_find(xir_value_tags(v), key);
     const xir_any now = xir_any_int(address ? (int64_t)*address : 0);
     if (address ? old && xir_any_equal(old, &now) : !old) return XIR_OK;
     xir_pass_changed(at, 1);

@@ -18,8 +18,7 @@ static tag_key key_of(const char *name, const char *what) {
 
 static bool find_tag(const xir_network *net, const char *name, const char *what, uint64_t *value) {
     const tag_key key = key_of(name, what);
-    const xir_map *tags = xir_network_tags(net);
-    const xir_any *tag = tags ? xir_map_find(tags, xir_str_of(key.text)) : NULL;
+    const xir_any *tag = xir_map_find(xir_network_tags(net), xir_str_of(key.text));
     if (!tag || tag->kind != XIR_ANY_INT || tag->as.integer < 0) return false;
     *value = (uint64_t)tag->as.integer;
     return true;
@@ -52,8 +51,7 @@ range tags_foreign_params(const xir_network *net) {
 /* Sets a tag, or removes it; a tag that changes is a change of the network. */
 static xir_status set_tag(xir_pass *at, segment s, const char *what, const uint64_t *value) {
     const tag_key key = key_of(names[s], what);
-    const xir_map *tags = xir_network_tags(at->net);
-    const xir_any *old = tags ? xir_map_find(tags, xir_str_of(key.text)) : NULL;
+    const xir_any *old = xir_map_find(xir_network_tags(at->net), xir_str_of(key.text));
     const xir_any now = xir_any_int(value ? (int64_t)*value : 0);
     if (value ? old && xir_any_equal(old, &now) : !old) return XIR_OK;
     xir_pass_changed(at, 1);

@@ -19,8 +19,7 @@ bool deepx_reads_files(const xir_op *op, xir_str *path) {
     const xir_str key = op->cls->key;
     const bool reads = xir_str_equal(key, XIR_STR("deepx::load")) ||
                        xir_str_equal(key, XIR_STR("deepx::loadtensordata"));
-    const xir_map *extra = reads ? xir_op_extra(op) : NULL;
-    const xir_any *text = extra ? xir_map_find(extra, XIR_STR("arg0")) : NULL;
+    const xir_any *text = xir_map_find(reads ? xir_op_extra(op) : NULL, XIR_STR("arg0"));
     if (!text || text->kind != XIR_ANY_TEXT) return false;
     *path = text->as.text;
     return true;

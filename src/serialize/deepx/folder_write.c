@@ -9,7 +9,7 @@
 static const xir_value *params_of(const xir_op *op) {
     xir_str path;
     const xir_map *extra = deepx_reads_files(op, &path) ? op_more_of(op)->extra : NULL;
-    const xir_any *data = extra ? xir_map_find(extra, XIR_STR(DEEPX_DATA)) : NULL;
+    const xir_any *data = xir_map_find(extra, XIR_STR(DEEPX_DATA));
     return data && data->kind == XIR_ANY_PARAMS ? data->as.params : NULL;
 }
 

@@ -78,7 +78,7 @@ static bool is_end(const xir_op *op) {
 /* ---- lines ----------------------------------------------------------------------------------------------------- */
 
 static xir_str text_in(const xir_map *map, const char *key) {
-    const xir_any *any = map ? xir_map_find(map, xir_str_of(key)) : NULL;
+    const xir_any *any = xir_map_find(map, xir_str_of(key));
     return any && any->kind == XIR_ANY_TEXT ? any->as.text : (xir_str){ "", 0 };
 }
 
@@ -118,7 +118,7 @@ static void put_definitions(writer *w) {
 /* The kept line instead of the one printed from `begin` on, if it still stands for it. */
 static void put_kept(writer *w, size_t begin, const xir_any *kept) {
     const xir_map *map = kept && kept->kind == XIR_ANY_MAP ? &kept->as.map : NULL;
-    const xir_any *sum = map ? xir_map_find(map, XIR_STR("for")) : NULL;
+    const xir_any *sum = xir_map_find(map, XIR_STR("for"));
     const xir_str text = text_in(map, "text");
     if (!sum || !text.size || w->p.out.failed || memchr(text.data, '\n', text.size)) return;
     const xir_any now = deepx_sum((xir_str){ w->p.out.data + begin, w->p.out.size - begin });
@@ -211,7 +211,7 @@ static bool put_lines(writer *w, buffer *order) {
     const xir_op *last = NULL;
     if (!are_calls(w) || !note_spelling(w) || !put_order(w, order) || !note_unused(w)) return false;
     const xir_str tail = text_in(w->file, "tail");
-    const xir_any *open = w->file ? xir_map_find(w->file, XIR_STR("open")) : NULL;
+    const xir_any *open = xir_map_find(w->file, XIR_STR("open"));
     for (const xir_op *op = w->net->last; op && !last; op = op->prev)
         if (deepx_is_op(op)) last = op;
     if (!w->file) put_definitions(w);

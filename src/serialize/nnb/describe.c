@@ -17,7 +17,7 @@ xir_str nnb_type_of(const xir_op *op) {
 xir_list nnb_unused(const xir_network *net) {
     const xir_op *op = net->first;
     const xir_map *extra = op && op_more_of(op) && nnb_is_input(op) ? op_more_of(op)->extra : NULL;
-    const xir_any *found = extra ? xir_map_find(extra, XIR_STR(NNB_ATTR_UNUSED)) : NULL;
+    const xir_any *found = xir_map_find(extra, XIR_STR(NNB_ATTR_UNUSED));
     return found && found->kind == XIR_ANY_LIST ? found->as.list : (xir_list){ NULL, 0 };
 }
 
@@ -218,7 +218,7 @@ static uint8_t *take_arguments(nnb_model *m, uint64_t size, nnb_record *out) {
 }
 
 static bool put_bytes(nnb_model *m, const xir_map *extra, nnb_record *out) {
-    const xir_any *bytes = extra ? xir_map_find(extra, XIR_STR(NNB_ATTR_BYTES)) : NULL;
+    const xir_any *bytes = xir_map_find(extra, XIR_STR(NNB_ATTR_BYTES));
     const blob *data = bytes && bytes->kind == XIR_ANY_PARAMS ? value_params(bytes->as.params)->data : NULL;
     if (bytes && !data) return nnb_refuse(m, XIR_E_MISSING, "the bytes of its arguments are missing");
     if (!data || !data->size) return true;

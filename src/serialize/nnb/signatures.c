@@ -18,7 +18,7 @@ nnb_signature *nnb_signature_of(nnb_signatures *s, uint32_t id, bool *memory) {
 /* A key that every op has in files has the prefix (dialect/node.c). */
 const xir_any *nnb_find(const xir_map *extra, xir_str name) {
     char key[64];
-    const xir_any *found = extra ? xir_map_find(extra, name) : NULL;
+    const xir_any *found = xir_map_find(extra, name);
     if (found || !extra || name.size > sizeof key - 4) return found;
     memcpy(key, "nnb.", 4);
     memcpy(key + 4, name.data, name.size);

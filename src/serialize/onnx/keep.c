@@ -13,7 +13,7 @@
 static bool keep_constant(proto_reader *r, const proto_constant *c, dialect_list *out) {
     const xir_map *tags = value_more_of(c->v)->tags;
     const xir_str key = r->has_defaults ? XIR_STR("onnx.input") : XIR_STR("onnx.listed_input");
-    const xir_any *input = tags ? xir_map_find(tags, key) : NULL;
+    const xir_any *input = xir_map_find(tags, key);
     xir_entry *entries = arena_take(&r->d.scratch, 2 * sizeof *entries);
     dialect_list text = { 0 };
     size_t n = 0;

@@ -221,7 +221,7 @@ static inline xir_str proto_name(const proto_writer *w, const xir_value *v) {
 /* ---- tags ------------------------------------------------------------------------------------------------------ */
 
 static inline const xir_any *proto_tag(const xir_map *tags, const char *key, xir_any_kind kind) {
-    const xir_any *found = tags ? xir_map_find(tags, xir_str_of(key)) : NULL;
+    const xir_any *found = xir_map_find(tags, xir_str_of(key));
     return found && found->kind == kind ? found : NULL;
 }
 /* "ai.onnx" is another name of the default domain, "". */

@@ -208,7 +208,7 @@ static xir_str name_of(xir_str key) {
 
 /* Returns true if a key is another one with the prefix, so that both would have one name. */
 static bool is_taken(const xir_op *op, xir_str key, xir_str name) {
-    return name.size != key.size && xir_map_find(op_more_of(op)->extra, name);
+    return name.size != key.size ? xir_map_find(op_more_of(op)->extra, name) : NULL;
 }
 
 static void put_attribute(proto_writer *w, uint32_t field, const xir_op *op, const xir_entry *e) {

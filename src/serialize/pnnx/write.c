@@ -167,7 +167,7 @@ static const xir_map *kept_end(const xir_op *op, size_t i, size_t n) {
 
 /* A word of the tag of an end. */
 static xir_str end_word(const xir_map *kept, const char *key, xir_str usual) {
-    const xir_any *word = kept ? xir_map_find(kept, xir_str_of(key)) : NULL;
+    const xir_any *word = xir_map_find(kept, xir_str_of(key));
     return word && word->kind == XIR_ANY_TEXT && pnnx_is_word(word->as.text) ? word->as.text : usual;
 }
 
@@ -228,8 +228,7 @@ typedef struct order {
 
 /* The number of the line of an end, as in the file. */
 static uint64_t place_of(const xir_op *end, size_t i, size_t n, uint64_t usual) {
-    const xir_map *kept = kept_end(end, i, n);
-    const xir_any *at = kept ? xir_map_find(kept, XIR_STR("at")) : NULL;
+    const xir_any *at = xir_map_find(kept_end(end, i, n), XIR_STR("at"));
     return at && at->kind == XIR_ANY_INT && at->as.integer >= 0 ? (uint64_t)at->as.integer : usual;
 }
 

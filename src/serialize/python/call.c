@@ -43,7 +43,7 @@ static bool is_among(const char *names, xir_str name) {
 /* ---- parameters and inputs --------------------------------------------------------------------------------------- */
 
 static const xir_any *param_of(const python_op *c, xir_str name) {
-    const xir_any *v = c->extra ? xir_map_find(c->extra, name) : NULL;
+    const xir_any *v = xir_map_find(c->extra, name);
     return v && v->kind != XIR_ANY_NULL ? v : NULL;
 }
 
