@@ -191,7 +191,7 @@ static xir_value *params_of_number(net_object *owner, PyObject *arg, const char 
     return made ? made : raise_net(net, XIR_OK);
 }
 
-xir_value *params_of(net_object *owner, PyObject *arg, const char *name, const char *layout) {
+xir_value *params_of(net_object *owner, PyObject *arg, const char *name, const char *layout, bool copies) {
     if (PyFloat_Check(arg) || PyLong_Check(arg)) return params_of_number(owner, arg, name);
     Py_buffer *view = malloc(sizeof *view);
     if (!view) return PyErr_NoMemory(), NULL;
@@ -201,13 +201,15 @@ xir_value *params_of(net_object *owner, PyObject *arg, const char *name, const c
     }
     const xir_type *type = type_of_view(view, layout);
     xir_network *net = type ? net_write(owner) : NULL;      /* asked last: getting the buffer runs code of the caller */
-    xir_value *made = net ? xir_params_borrow(net, xir_str_of(name), type, view->buf, (size_t)view->len,
-        release_view, view)
-                          : NULL;
-    if (made) return made;
-    PyBuffer_Release(view);
-    free(view);
-    return net ? raise_net(net, XIR_OK) : NULL;
+    copies = copies && !view->readonly;
+    const xir_str word = xir_str_of(name);
+    xir_value *made = !net ? NULL : copies ? xir_params_copy(net, word, type, view->buf, (size_t)view->len)
+                    : xir_params_borrow(net, word, type, view->buf, (size_t)view->len, release_view, view);
+    if (!made || copies) {
+        PyBuffer_Release(view);
+        free(view);
+    }
+    return made || !net ? made : raise_net(net, XIR_OK);
 }
 
 /* set_bytes(value, buffer): gives Params the bytes of a buffer, which it borrows. */
