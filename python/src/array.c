@@ -321,7 +321,7 @@ static PyObject *floats(PyObject *self, PyObject *none) {
         k = n - i < 256 ? n - i : 256;
         if (xir_array_reals(array, i, k, some)) {
             Py_DECREF(bytes);
-            return raise_status(XIR_E_TYPE, "the elements are not numbers");
+            return raise_status(XIR_E_TYPE, "the elements are not numbers: raw() has their bytes");
         }
         for (size_t j = 0; j < k; j++) {
             float f = (float)some[j];
@@ -339,7 +339,7 @@ static PyObject *integers(PyObject *self, PyObject *none) {
     PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(n * sizeof(int64_t)));
     if (bytes && n && xir_array_i64s(array, 0, n, (int64_t *)(void *)PyBytes_AsString(bytes))) {
         Py_DECREF(bytes);
-        return raise_status(XIR_E_TYPE, "the elements are not numbers");
+        return raise_status(XIR_E_TYPE, "the elements are not numbers: raw() has their bytes");
     }
     return bytes;
 }
