@@ -103,8 +103,8 @@ static const char *next_line(const source *s, const char *p) {
     return end;
 }
 
-/* The line of an op whose '=' has been read as a part of the line before, a bracket of which is open; NULL: `from` is no
- * such place. */
+/* The line of an op whose "=" has been read as a part of the line before, a bracket of which is open; NULL: `from` is
+ * no such place. */
 static const char *next_op(const source *s, const char *line, const char *from) {
     if (from >= end_of(s) || *from != '=') return NULL;
     while (from > line && from[-1] != '\n') from--;

@@ -22,7 +22,7 @@ xir_str text_class_key(text_reader *r, xir_str word, bool quoted) {
     return (xir_str){ key, text_own.size + word.size };
 }
 
-/* What follows the last "::" of a key. */
+/* Returns the part of a key after its last "::". */
 static xir_str last_part(xir_str key) {
     size_t at = key.size;
     while (at && key.data[at - 1] != ':') at--;
