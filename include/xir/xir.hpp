@@ -22,6 +22,10 @@
 #ifndef XIR_XIR_HPP
 #define XIR_XIR_HPP
 
+#if __cplusplus < 201703L && !defined _MSVC_LANG
+#error "xir/xir.hpp needs C++17 or newer: -std=c++17"
+#endif
+
 #include <xir/xir.h>
 
 #include <cstddef>

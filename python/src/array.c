@@ -191,7 +191,7 @@ static xir_value *params_of_number(net_object *owner, PyObject *arg, const char 
     return made ? made : raise_net(net, XIR_OK);
 }
 
-xir_value *params_of(net_object *owner, PyObject *arg, const char *name, const char *layout) {
+xir_value *params_of(net_object *owner, PyObject *arg, const char *name, const char *layout, bool copies) {
     if (PyFloat_Check(arg) || PyLong_Check(arg)) return params_of_number(owner, arg, name);
     Py_buffer *view = malloc(sizeof *view);
     if (!view) return PyErr_NoMemory(), NULL;
@@ -201,13 +201,15 @@ xir_value *params_of(net_object *owner, PyObject *arg, const char *name, const c
     }
     const xir_type *type = type_of_view(view, layout);
     xir_network *net = type ? net_write(owner) : NULL;      /* asked last: getting the buffer runs code of the caller */
-    xir_value *made = net ? xir_params_borrow(net, xir_str_of(name), type, view->buf, (size_t)view->len,
-        release_view, view)
-                          : NULL;
-    if (made) return made;
-    PyBuffer_Release(view);
-    free(view);
-    return net ? raise_net(net, XIR_OK) : NULL;
+    copies = copies && !view->readonly;
+    const xir_str word = xir_str_of(name);
+    xir_value *made = !net ? NULL : copies ? xir_params_copy(net, word, type, view->buf, (size_t)view->len)
+                    : xir_params_borrow(net, word, type, view->buf, (size_t)view->len, release_view, view);
+    if (!made || copies) {
+        PyBuffer_Release(view);
+        free(view);
+    }
+    return made || !net ? made : raise_net(net, XIR_OK);
 }
 
 /* set_bytes(value, buffer): gives Params the bytes of a buffer, which it borrows. */
@@ -319,7 +321,7 @@ static PyObject *floats(PyObject *self, PyObject *none) {
         k = n - i < 256 ? n - i : 256;
         if (xir_array_reals(array, i, k, some)) {
             Py_DECREF(bytes);
-            return raise_status(XIR_E_TYPE, "the elements are not numbers");
+            return raise_status(XIR_E_TYPE, "the elements are not numbers: raw() has their bytes");
         }
         for (size_t j = 0; j < k; j++) {
             float f = (float)some[j];
@@ -337,7 +339,7 @@ static PyObject *integers(PyObject *self, PyObject *none) {
     PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(n * sizeof(int64_t)));
     if (bytes && n && xir_array_i64s(array, 0, n, (int64_t *)(void *)PyBytes_AsString(bytes))) {
         Py_DECREF(bytes);
-        return raise_status(XIR_E_TYPE, "the elements are not numbers");
+        return raise_status(XIR_E_TYPE, "the elements are not numbers: raw() has their bytes");
     }
     return bytes;
 }

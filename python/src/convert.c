@@ -162,6 +162,18 @@ static bool is_real(PyObject *arg) {
     return PyNumber_Check(arg) && !PySequence_Check(arg) && !PyIndex_Check(arg) && !PyComplex_Check(arg);
 }
 
+/* The list, or the number, of an array of NumPy; the tuple of a range and the like. NULL for anything else, perhaps
+ * with an exception. */
+static PyObject *listed(PyObject *arg) {
+    if (PyUnicode_Check(arg) || PyBytes_Check(arg) || PyByteArray_Check(arg)) return NULL;
+    PyObject *method = PyObject_GetAttrString(arg, "tolist");
+    PyObject *made = method ? PyObject_CallNoArgs(method) : NULL;
+    Py_XDECREF(method);
+    if (method) return made;
+    PyErr_Clear();
+    return PySequence_Check(arg) && !PyDict_Check(arg) ? PySequence_Tuple(arg) : NULL;
+}
+
 bool any_in(net_object *owner, PyObject *arg, xir_any *out, scratch *s) {
     xir_str text;
     if (arg == Py_None) *out = xir_any_null();
@@ -181,6 +193,14 @@ bool any_in(net_object *owner, PyObject *arg, xir_any *out, scratch *s) {
         Py_LeaveRecursiveCall();
         return fine;
     } else {
+        PyObject *list = listed(arg);
+        if (PyErr_Occurred()) return false;
+        if (list) {
+            if (!scratch_keep(s, list) || Py_EnterRecursiveCall(" in a value of a network")) return false;
+            const bool fine = any_in(owner, list, out, s);
+            Py_LeaveRecursiveCall();
+            return fine;
+        }
         if (PyIndex_Check(arg)) {      /* integers of NumPy */
             PyObject *index = PyNumber_Index(arg);
             bool fine = index && integer_in(index, out);
@@ -388,6 +408,17 @@ static bool items_in(net_object *owner, PyObject *items, const xir_field *field,
     return true;
 }
 
+/* Returns true for what Python and NumPy call elements by: float, numpy.float16, numpy.dtype("f2"). */
+static bool is_element(PyObject *arg) {
+    return PyType_Check(arg) || PyObject_HasAttrString(arg, "byteorder");
+}
+
+static const xir_object *element_in(net_object *owner, PyObject *arg, scratch *s) {
+    PyObject *hold;
+    const xir_type *type = type_in(owner, arg, &hold);
+    return hold && scratch_keep(s, hold) && type ? xir_type_object(type) : NULL;
+}
+
 /* An object from a text: of a layout, "NHWC"; of a type, "fp32"; or as files have it, "@layout(NHWC)". */
 static bool object_in(net_object *owner, PyObject *arg, const xir_field *field, xir_attr *out, scratch *s) {
     xir_str text;
@@ -395,11 +426,7 @@ static bool object_in(net_object *owner, PyObject *arg, const xir_field *field, 
     const bool as_file = text.size && (*text.data == '@' || *text.data == '{');
     out->kind = XIR_KIND_REF;
     if (!as_file && takes(field, xir_type_class())) {
-        PyObject *hold;
-        const xir_type *type = type_in(owner, arg, &hold);
-        if (hold && !scratch_keep(s, hold)) return false;
-        out->as.ref = type ? xir_type_object(type) : NULL;
-        return type != NULL;
+        return (out->as.ref = element_in(owner, arg, s)) != NULL;
     }
     char *json = scratch_take(s, text.size + 2, 1);
     xir_diags *why = json ? why_new() : NULL;
@@ -428,6 +455,10 @@ bool attr_in(net_object *owner, PyObject *arg, const xir_field *field, xir_attr 
         return true;
     }
     if (kind == XIR_KIND_REF && PyUnicode_Check(arg)) return object_in(owner, arg, field, out, s);
+    if (kind == XIR_KIND_REF && takes(field, xir_type_class()) && is_element(arg)) {
+        out->as.ref = element_in(owner, arg, s);
+        return out->as.ref != NULL;
+    }
     if (PyObject_TypeCheck(arg, Type_type) ||
         (kind == XIR_KIND_REF && is_number(arg) && takes(field, xir_scalar_class()))) {
         out->kind = XIR_KIND_REF;
@@ -437,8 +468,12 @@ bool attr_in(net_object *owner, PyObject *arg, const xir_field *field, xir_attr 
         out->kind = XIR_KIND_PARAMS;
         return value_of(arg, owner, false, &out->as.params);
     }
+    const bool own = PyList_Check(arg) || PyTuple_Check(arg) || PyLong_Check(arg) || PyFloat_Check(arg);
+    PyObject *list = own ? Py_NewRef(arg) : listed(arg);
+    if (PyErr_Occurred() || (list && !scratch_keep(s, list))) return false;
+    if (list) arg = list;
     if (PyTuple_Check(arg)) return items_in(owner, arg, field, out, s);
-    if (!PyDict_Check(arg) && PyList_Check(arg)) {
+    if (PyList_Check(arg)) {
         PyObject *items = PyList_AsTuple(arg);
         return scratch_keep(s, items) && items_in(owner, items, field, out, s);
     }

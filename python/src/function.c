@@ -2,9 +2,11 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* Functions that add ops: F.Conv2d(x, weights, stride=2). Python's part, xir/functions.py, makes one for each class,
- * with
- * its signature, its docstring, its shorthands and the layouts of its constants. */
+ * with its signature, its docstring, its shorthands and the layouts of its constants. A class of another format,
+ * F["onnx::Conv"], declares nothing: keywords are attributes that the op carries, and `outputs` is their number. */
+#include <stdio.h>
 #include <string.h>
+#include <xir/convert.h>
 #include "xirpy.h"
 
 PyTypeObject *Function_type;
@@ -26,6 +28,8 @@ typedef struct call {
     size_t           n_inputs, room;
     xir_named_attr  *named;
     size_t           n_named;
+    xir_entry       *carried;       /* attributes of an op whose class declares nothing */
+    size_t           n_carried, n_outputs;
     const char      *name;
     scratch          memory;
 } call;
@@ -62,13 +66,46 @@ static bool positional(call *c, PyObject *args) {
     return true;
 }
 
+/* Returns true if no shorthand of the function is nearer to a word than the attributes of the class, whose errors the
+ * library has. */
+static bool is_left_to_library(const call *c, xir_str word) {
+    PyObject *key, *fields;
+    xir_str meant = { 0 }, name;
+    size_t distance = SIZE_MAX;
+    const xir_field *field;
+    for (size_t i = 0; (field = xir_class_field_at(c->cls, i)); i++) {
+        (void)xir_str_is_nearer(word, field->name, &distance);
+    }
+    for (Py_ssize_t at = 0; PyDict_Next(c->function->shorthands, &at, &key, &fields);) {
+        if (text_in(key, &name) && xir_str_is_nearer(word, name, &distance)) meant = name;
+    }
+    if (!meant.size) return true;
+    char sentence[300];
+    const xir_str cls = xir_class_key(c->cls);
+    snprintf(sentence, sizeof sentence, "%.*s has no attribute", (int)(cls.size < 200 ? cls.size : 200), cls.data);
+    return raise_unknown(sentence, word, meant) != NULL;
+}
+
 static bool add_attr(call *c, PyObject *key, PyObject *value) {
     xir_named_attr *named = &c->named[c->n_named];
     if (!text_in(key, &named->name)) return false;
     const xir_field *field = xir_class_field(c->cls, named->name);
+    if (!field && !is_left_to_library(c, named->name)) return false;
     if (!attr_in(c->owner, value, field, &named->value, &c->memory)) return false;
     c->n_named++;
     return true;
+}
+
+static bool carry(call *c, xir_str name, PyObject *value) {
+    if (xir_str_equal(name, XIR_STR("outputs"))) {
+        const Py_ssize_t n = PyNumber_AsSsize_t(value, PyExc_OverflowError);
+        if (n == -1 && PyErr_Occurred()) return false;
+        if (n < 0 || n > 1 << 16) return raise_status(XIR_E_BOUNDS, "a number of outputs is from 0 to 65536") != NULL;
+        c->n_outputs = (size_t)n;
+        return true;
+    }
+    c->carried[c->n_carried].key = name;
+    return any_in(c->owner, value, &c->carried[c->n_carried++].value, &c->memory);
 }
 
 /* Returns the input port of the name, -1 if there is none. */
@@ -96,8 +133,10 @@ static bool keyword(call *c, PyObject *key, PyObject *value, bool attrs) {
         return add_input(c, (size_t)port, value);
     }
     if (!attrs) return true;
+    if (xir_class_is_opaque(c->cls)) return carry(c, name, value);
     PyObject *fields = c->function->shorthands ? PyDict_GetItemWithError(c->function->shorthands, key) : NULL;
     if (!fields) return !PyErr_Occurred() && add_attr(c, key, value);
+    if (value == Py_None) return true;      /* the default of a shorthand */
     for (Py_ssize_t i = 0; i < PyTuple_Size(fields); i++) {
         if (!add_attr(c, PyTuple_GetItem(fields, i), value)) return false;
     }
@@ -127,6 +166,33 @@ static bool is_complete(const call *c) {
     return true;
 }
 
+/* Params of numbers. What is not a buffer in the machine's order is made one by NumPy. */
+static xir_value *constant_of(net_object *owner, PyObject *arg, const char *layout) {
+    static PyObject *make;      /* xir.network.constant */
+    PyObject *type, *value, *trace;
+    xir_value *made = params_of(owner, arg, "", layout, true);
+    if (made || !(PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_ValueError) ||
+                  PyErr_ExceptionMatches(PyExc_BufferError))) return made;
+    PyErr_Fetch(&type, &value, &trace);
+    if (!make) {
+        PyObject *module = PyImport_ImportModule("xir.network");
+        make = module ? PyObject_GetAttrString(module, "constant") : NULL;
+        Py_XDECREF(module);
+    }
+    PyObject *array = make ? PyObject_CallFunctionObjArgs(make, arg, NULL) : NULL;
+    if (!array || array == Py_None) {
+        if (array) PyErr_Restore(type, value, trace);
+        Py_XDECREF(array);
+        return NULL;
+    }
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+    made = params_of(owner, array, "", layout, true);
+    Py_DECREF(array);
+    return made;
+}
+
 /* The values of the inputs; numbers become Params. */
 static bool input_values(call *c, xir_value **out) {
     for (size_t i = 0; i < c->n_inputs; i++) {
@@ -141,7 +207,7 @@ static bool input_values(call *c, xir_value **out) {
         PyObject *axes = layouts && (Py_ssize_t)i < PyTuple_Size(layouts) ? PyTuple_GetItem(layouts, (Py_ssize_t)i)
             : NULL;
         const char *layout = axes && axes != Py_None ? word_in(axes) : NULL;
-        if (!(out[i] = params_of(c->owner, arg, "", layout))) return false;
+        if (!(out[i] = constant_of(c->owner, arg, layout))) return false;
     }
     return true;
 }
@@ -182,12 +248,26 @@ static PyObject *add_op(call *c) {
             Op_type));
         if (of_net && !value_of(arg, c->owner, false, &values[i])) return NULL;
     }
+    const xir_type *const *types = NULL;
+    if (xir_class_is_opaque(c->cls)) {
+        const xir_type **none = scratch_take(&c->memory, c->n_outputs + 1, sizeof *none);
+        if (!none) return NULL;
+        for (size_t i = 0; i < c->n_outputs; i++) none[i] = NULL;
+        types = none;
+    }
     net_begin_write(c->owner);      /* inference may run code of the caller, which then finds the network in use */
     xir_op *op = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = c->cls, .id = XIR_NO_ID, .inputs = values,
         .n_inputs = c->n_inputs, .name = name, .before = c->owner->before, .target = c->owner->target,
-        .named = c->named, .n_named = c->n_named));
+        .named = c->named, .n_named = c->n_named, .types = types, .n_types = types ? c->n_outputs : 0));
     net_end_write(c->owner);
     if (!op) return raise_net(net, XIR_OK);
+    for (size_t i = 0; i < c->n_carried; i++) {
+        const xir_status status = xir_op_set_extra(op, c->carried[i].key, &c->carried[i].value);
+        if (!status) continue;
+        raise_net(net, status);
+        xir_op_erase(op);
+        return NULL;
+    }
     if (name.size && xir_op_output_count(op) == 1 && xir_value_set_name(xir_op_output(op, 0), name)) {
         return raise_net(net, XIR_OK);
     }
@@ -196,7 +276,8 @@ static PyObject *add_op(call *c) {
 
 static PyObject *function_call(PyObject *self, PyObject *args, PyObject *kwargs) {
     function_object *f = (function_object *)self;
-    call c = { .cls = f->cls, .function = f, .room = (size_t)PyTuple_Size(args) + xir_class_input_count(f->cls) };
+    call c = { .cls = f->cls, .function = f, .n_outputs = 1,
+               .room = (size_t)PyTuple_Size(args) + xir_class_input_count(f->cls) };
     size_t n = kwargs ? (size_t)PyDict_Size(kwargs) : 0;
     PyObject *made = NULL, *net = kwargs ? PyDict_GetItemString(kwargs, "net") : NULL;
     if (net && net != Py_None && !PyObject_TypeCheck(net, Network_type)) {
@@ -205,7 +286,8 @@ static PyObject *function_call(PyObject *self, PyObject *args, PyObject *kwargs)
     if (net && net != Py_None) c.owner = (net_object *)net;
     c.inputs = scratch_take(&c.memory, c.room + 1, sizeof *c.inputs);
     c.named = scratch_take(&c.memory, 8 * n + 1, sizeof *c.named);
-    if (c.inputs && c.named && positional(&c, args) && keywords(&c, kwargs, false)) {
+    c.carried = scratch_take(&c.memory, n + 1, sizeof *c.carried);
+    if (c.inputs && c.named && c.carried && positional(&c, args) && keywords(&c, kwargs, false)) {
         if (!c.owner) PyErr_SetString(PyExc_TypeError, "no argument is of a network: give one, or net=");
         else if (net_write(c.owner) && keywords(&c, kwargs, true) && is_complete(&c)) {
             Py_INCREF((PyObject *)c.owner);
@@ -268,6 +350,22 @@ static PyType_Slot function_slots[] = {
 };
 static PyType_Spec function_spec = {
     "xir.Function", sizeof(function_object), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, function_slots,
+};
+
+/* dialect_class(key): the class of a key of another format's operators, "onnx::Conv"; None if there is no such format,
+ * or XIR knows the class itself. */
+static PyObject *dialect_class(PyObject *module, PyObject *arg) {
+    xir_str key;
+    (void)module;
+    if (!text_in(arg, &key)) return NULL;
+    if (!xir_dialect_find(the_context, key)) return Py_NewRef(Py_None);
+    const xir_class *cls = xir_class_opaque(the_context, key);
+    return cls ? class_wrap(cls) : PyErr_NoMemory();
+}
+
+PyMethodDef function_functions[] = {
+    { "dialect_class", dialect_class, METH_O, NULL },
+    { NULL, NULL, 0, NULL },
 };
 
 bool function_init(PyObject *module) { return (Function_type = add_type(module, &function_spec, "Function")); }

@@ -64,7 +64,7 @@ static PyObject *make_module(void) {
     };
     PyMethodDef *const lists[] = {
         work_functions, type_functions, memory_functions, calibrate_functions, run_functions, list_functions,
-        figure_functions, region_functions, recorder_functions, compare_functions, mix_functions,
+        function_functions, figure_functions, region_functions, recorder_functions, compare_functions, mix_functions,
     };
     PyObject *module = PyModule_Create(&definition);
     if (!module || !errors_init()) goto failed;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Types and other immutable objects. xir/types.py spells and parses their short texts. */
+/* Types and other immutable objects. xir/types.py takes the words of NumPy in their texts. */
+#include <stdlib.h>
 #include <string.h>
 #include "xirpy.h"
 
@@ -128,7 +129,45 @@ static PyObject *tensor(PyObject *module, PyObject *args) {
     return made ? type_wrap(NULL, xir_type_object(made)) : raise_status(XIR_E_TYPE, "there is no such tensor type");
 }
 
+/* write_object(type): the text of an object, as .xir files have it; dims that are symbols are "?". */
+static PyObject *write_object(PyObject *module, PyObject *arg) {
+    growing out = { 0 };
+    (void)module;
+    if (!PyObject_TypeCheck(arg, Type_type)) return PyErr_Format(PyExc_TypeError, "expected a type");
+    xir_diags *why = why_new();
+    if (!why) return NULL;
+    const xir_status status = xir_object_write(the_context, ((type_object *)arg)->object, "text", grow, &out, why);
+    PyObject *made = status ? raise_diags(status, why) : text_out((xir_str){ out.data, out.size });
+    if (!status) xir_diags_free(why);
+    free(out.data);
+    return made;
+}
+
+/* read_object(text): an object from its text, as .xir files have it. */
+static PyObject *read_object(PyObject *module, PyObject *arg) {
+    xir_str text;
+    (void)module;
+    xir_diags *why = text_in(arg, &text) ? why_new() : NULL;
+    if (!why) return NULL;
+    const xir_object *object = xir_object_read(the_context, text.data, text.size, "text", why);
+    if (!object) return raise_diags(XIR_OK, why);
+    xir_diags_free(why);
+    const xir_type *type = xir_class_is_a(xir_object_class(object), xir_class_find_decl(the_context, xir_type_class()))
+        ? (const xir_type *)(const void *)object : NULL;
+    const xir_layout *axes = xir_type_layout(type);
+    if (axes && xir_layout_rank(axes) != xir_type_rank(type)) {
+        const xir_str layout = xir_layout_text(axes);
+        return raise_status(XIR_E_BOUNDS, "the layout '%.*s' is for another number of dims than %zu", (int)layout.size,
+            layout.data, xir_type_rank(type));
+    }
+    return type_wrap(NULL, object);
+}
+
 PyMethodDef type_functions[] = {
+    { "write_object", write_object, METH_O,
+      DOC("write_object($module, object, /)", "The text of an object, as .xir files have it.") },
+    { "read_object", read_object, METH_O,
+      DOC("read_object($module, text, /)", "An object from its text, as .xir files have it.") },
     { "parse_object", parse_object, METH_O,
       DOC("parse_object($module, json, /)", "An object from its JSON text.") },
     { "tensor", tensor, METH_VARARGS,

@@ -4,6 +4,7 @@
 /* Calls that take time, without the GIL: loading, saving, inference, checks, differences. run.c and pipeline.c have the
  * rest. */
 #include <string.h>
+#include <xir/convert.h>
 #include <xir/memory.h>
 #include "xirpy.h"
 
@@ -144,9 +145,7 @@ static PyObject *finish_save(PyObject *module, PyObject *args) {
     return warn_diags(why) ? PyBool_FromLong(finished) : NULL;
 }
 
-typedef struct growing { char *data; size_t size, room; } growing;
-
-static bool grow(void *user, const void *data, size_t size) {
+bool grow(void *user, const void *data, size_t size) {
     growing *g = user;
     if (g->room - g->size < size) {
         size_t room = 2 * g->room + size;
@@ -251,7 +250,8 @@ static PyObject *check(PyObject *module, PyObject *args) {
         return NULL;
     }
     const xir_try_options how = XIR_INIT(xir_try_options, .typed = typed);
-    WITHOUT_GIL(if (!xir_network_validate(o->net, why)) (void)!xir_memory_check(o->net, NULL, why));
+    WITHOUT_GIL(if (!xir_network_validate(o->net, why)) (void)!xir_memory_check(o->net, NULL, why);
+                (void)!xir_dialect_check(o->net, why));
     if (target) WITHOUT_GIL(xir_network_try(o->net, target, &how, NULL, why));
     net_end_read(o);
     PyObject *list = findings_of(why);
@@ -403,7 +403,7 @@ static PyObject *make_params(PyObject *module, PyObject *args) {
     const char *name, *layout;
     (void)module;
     if (!PyArg_ParseTuple(args, "O!Osz:params", Network_type, &self, &arg, &name, &layout)) return NULL;
-    xir_value *made = params_of((net_object *)self, arg, name, layout);
+    xir_value *made = params_of((net_object *)self, arg, name, layout, false);
     return made ? value_wrap((net_object *)self, made) : NULL;
 }
 

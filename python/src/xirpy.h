@@ -125,8 +125,8 @@ PyTypeObject *add_type(PyObject *module, PyType_Spec *spec, const char *name);
 
 /* The functions of the module, each list ended by a row of NULLs. */
 extern PyMethodDef work_functions[], type_functions[], memory_functions[], calibrate_functions[], run_functions[],
-                   list_functions[], figure_functions[], region_functions[], recorder_functions[], compare_functions[],
-                   mix_functions[];
+                   list_functions[], function_functions[], figure_functions[], region_functions[],
+                   recorder_functions[], compare_functions[], mix_functions[];
 
 /* ---- wrappers: new references; NULL with an exception --------------------------------------------------------- */
 
@@ -219,8 +219,9 @@ void calling_end(calling *c);
 /* Converters of arguments: the value of a Value, or of an Op with one output. False with an exception, also if it is of
  * another network than `owner`, unless that is NULL. None gives NULL if `absent` is true. */
 bool value_of(PyObject *arg, net_object *owner, bool absent, xir_value **out);
-/* Makes Params of numbers: a buffer, or a bool, an int or a float. `layout` may be NULL. */
-xir_value *params_of(net_object *owner, PyObject *arg, const char *name, const char *layout);
+/* Makes Params of numbers: a buffer, or a bool, an int or a float. `layout` may be NULL. The buffer is borrowed; with
+ * `copies` only if it cannot be written. */
+xir_value *params_of(net_object *owner, PyObject *arg, const char *name, const char *layout, bool copies);
 
 PyObject *params_set_bytes(PyObject *module, PyObject *args);
 PyObject *params_set_same(PyObject *self, PyObject *given);
@@ -284,6 +285,10 @@ void  scratch_free(scratch *s);
 
 /* The docstring of a function: its signature, as inspect shows it, and a text. */
 #define DOC(signature, text) signature "\n--\n\n" text
+
+/* Bytes that a function of the library writes; free `data` with free. `grow` is an xir_write_fn. */
+typedef struct growing { char *data; size_t size, room; } growing;
+bool grow(void *user, const void *data, size_t size);
 
 /* Appends an item to a list and takes its reference; false with an exception, or for NULL. */
 bool list_add(PyObject *list, PyObject *item);

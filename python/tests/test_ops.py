@@ -3,6 +3,7 @@
 
 """Networks, ops, values and their attributes."""
 
+import array
 import inspect
 
 import numpy as np
@@ -104,9 +105,81 @@ def test_undeclared_attributes_and_tags_are_mappings(tiny):
             conv.extra["bad"] = bad
 
 
+def test_attributes_are_of_what_numpy_has(tiny):
+    """Lists may be arrays and ranges, elements NumPy's types. None is refused where a number belongs."""
+    x = tiny["conv"].output
+    for dims in (np.array([0, 3, 1, 2]), [np.int64(0), 3, 1, 2], array.array("q", [0, 3, 1, 2])):
+        assert F.Transpose(x, dims=dims, layout="NCHW").op.dims == (0, 3, 1, 2)
+    assert F.Transpose(x, dims=range(4), layout="NHWC").op.dims == (0, 1, 2, 3)
+    scaled = F.Add(x, x, alpha=np.array([0.5], "f4"), beta=np.array([2.0])).op
+    assert scaled.alpha == (0.5,) and scaled.beta == (2.0,)
+    tiny["relu"].extra["list"] = np.arange(4).reshape(2, 2)
+    assert tiny["relu"].extra["list"] == [[0, 1], [2, 3]]
+    for given in (np.float16, np.dtype("f2"), "float16"):      # a Cast needs more: the library says what
+        with pytest.raises(xir.TypeError, match="expected a icraft::xir::TensorType, found a icraft::xir::FloatType"):
+            F.Cast(x, target_dtype=given)
+    tiny["conv"].pad_top = 3
+    for bad in (None, np.array([1]), np.bool_(True)):
+        with pytest.raises(TypeError):
+            tiny["conv"].pad_top = bad
+    assert tiny["conv"].pad_top == 3
+    assert F.Conv2d(tiny.inputs[0], tiny["conv"].weights, pad=None).op.pad_top == 0
+
+
+def test_arrays_among_the_inputs(tiny):
+    """Views, other byte orders and lists are constants, too; what is changed afterwards does not change the network."""
+    x = tiny.inputs[0]
+    oihw = np.arange(4 * 3, dtype="f4").reshape(4, 3, 1, 1)
+    hwio = np.ascontiguousarray(oihw.transpose(2, 3, 1, 0))
+    for given in (oihw.transpose(2, 3, 1, 0), hwio.astype(">f4"), hwio[..., ::-1][..., ::-1], hwio.tolist(),
+                  np.asfortranarray(hwio)):
+        made = F.Conv2d(x, given).op
+        assert made.weights.type == xir.Type("fp32 HWIO [1,1,3,4]") and (made.weights.numpy() == hwio).all()
+    mine = hwio.copy()
+    made = F.Conv2d(x, mine).op
+    mine[:] = 0
+    assert (made.weights.numpy() == hwio).all()
+    for bad in (object(), "text", {}, np.array([1j]), np.array(["a"])):
+        with pytest.raises((TypeError, ValueError)):
+            F.Conv2d(x, bad)
+    with pytest.raises(xir.UnknownError, match="did you mean 'pad'"):
+        F.Conv2d(x, hwio, padd=1)
+
+
+def test_operators_of_other_formats(tmp_path):
+    net = xir.Network("made")
+    x = net.input("x", "fp32 NCHW [1,3,8,8]")
+    conv = F["onnx::Conv"](x, np.ones((4, 3, 3, 3), "f4"), kernel_shape=np.array([3, 3]), name="c")
+    a, b = F["onnx::Split"](conv, axis=1, outputs=2, name="s")
+    end = F["onnx::Relu"](a, name="r")
+    net.output(end, b)
+    assert net.check() == [] and dict(conv.op.attrs) == {"kernel_shape": [3, 3]}
+    out = net.run({"x": np.ones((1, 3, 8, 8), "f4")})
+    assert out["r"].shape == (1, 2, 6, 6) and (out["r"] == 27).all() and (out[1] == 27).all()
+    end.type = b.type = "fp32 [1,2,6,6]"
+    net.save(tmp_path / "made.onnx")
+    again = xir.load(tmp_path / "made.onnx")
+    assert again.check() == [] and (again.run(np.ones((1, 3, 8, 8), "f4"))["r"] == 27).all()
+    again["c"]["kernel_shape"] = [3]
+    again["r"].extra["foo"] = 1
+    assert sorted(found.code for found in again.check()) == ["bounds", "unknown"]
+    for bad, error in ((lambda: F["nope::Conv"], xir.UnknownError),
+                       (lambda: F["onnx::Split"](x, outputs=-1), ValueError),
+                       (lambda: F["onnx::Split"](x, outputs="2"), TypeError),
+                       (lambda: F["onnx::Split"](x, axis=object()), TypeError)):
+        with pytest.raises(error):
+            bad()
+    assert len(again) == 5
+
+
 def test_types():
     for text in ("fp32 NHWC [1,416,416,3]", "int8", "uint12", "bool", "bf16 ** [2,3]", "fp32 []"):
         assert xir.Type(str(xir.Type(text))) == xir.Type(text)
+    for text in ("fpe7m8 * [2]", "fp32 NHWC [1,2,2,1] {merged_distrs=[@merged_distr([1]^ZERO:{v:[0, 2)})]}",
+                 "QuantizedType{scale=@scales([axis=-1]0.5), storage_dtype=int8, expressed_dtype=fp32} NC [1,2]"):
+        assert str(xir.Type(text)) == text and eval(repr(xir.Type(text))) == xir.Type(text)
+    with pytest.raises(xir.UnknownError, match=r"'fp33 \[2\]' is not a type.*did you mean 'fp32'"):
+        xir.Type("fp33 [2]")
     made = xir.Type("fp32 NC [?,3]")
     assert made.shape == ("?", 3) and made.layout == "NC" and str(made.element) == "fp32"
     for bad in ("", "fp31", "fp32 [x]", "fp32 NHWC", 5, "fp32 [-1]", "fp32 [99999999999999999999]", "a\"b"):

@@ -179,6 +179,22 @@ def test_the_program_is_a_module():
     assert xir.__version__ in said
 
 
+def test_the_program_of_the_prefix_is_found(tmp_path, monkeypatch):
+    """CMake installs the package and the program apart; an entry point of that name is not the program."""
+    from xir import __main__ as module
+    package, program = tmp_path / "lib/python3.11/dist-packages/xir", tmp_path / "bin/xir"
+    package.mkdir(parents=True)
+    program.parent.mkdir()
+    monkeypatch.setattr(module, "__file__", str(package / "__main__.py"))
+    monkeypatch.setenv("PATH", str(program.parent))
+    assert module.program() is None
+    program.write_bytes(b"#!/bin/sh\n")
+    program.chmod(0o755)
+    assert module.program() is None
+    program.write_bytes(b"\x7fELF and more")
+    assert module.program() == str(program)
+
+
 def test_the_tag_of_a_wheel(tmp_path):
     """It has the version of the C library that the symbols need, unless other libraries are needed."""
     spec = importlib.util.spec_from_file_location("backend", TOP / "python/backend.py")

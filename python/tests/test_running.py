@@ -67,6 +67,33 @@ def test_missing_inputs_are_named():
         _two().run(*[np.zeros((1, 4), "f4")] * 3)
 
 
+def test_inputs_are_given_as_a_dict(tmp_path):
+    net, a, b = _two(), np.ones((1, 4), "f4"), np.full((1, 4), 2, "f4")
+    assert (net.run({"a": a, "b": b})["sum"] == 3).all() and (net.run({"a": a}, b=b)["sum"] == 3).all()
+    assert net.run({"a": np.ones((3, 4), "f4"), "b": np.ones((3, 4), "f4")}, each=True)["sum"].shape == (3, 4)
+    for bad, error in (({"a": a}, xir.MissingError), ({"a": a, "b": b, "c": a}, xir.UnknownError)):
+        with pytest.raises(error):
+            net.run(bad)
+        with pytest.raises(error):
+            xir.calibrate(net, [bad], tmp_path / "c.json")
+    assert xir.calibrate(net, [{"b": b, "a": a}, (a, b)], tmp_path / "c.json") == 2
+    assert not xir.compare(net, net.clone(), [{"b": b, "a": a}]).bad
+    net = xir.Network()      # "values" is also an option of run
+    net.output(F.ReLU(net.input("values", "fp32 NC [1,4]"), name="y"))
+    assert (net.run({"values": a})["y"] == 1).all()
+
+
+def test_names_that_two_have():
+    """Inputs are given by position then; outputs after the first are found by theirs."""
+    net, a, b = xir.Network(), np.ones((1, 4), "f4"), np.full((1, 4), -2, "f4")
+    x, y = (net.input("x", "fp32 NC [1,4]") for _ in range(2))
+    net.output(F.ReLU(x, name="z"), F.Abs(y, name="z"))
+    out = net.run(a, b)
+    assert list(out) == ["z", 1] and (out["z"] == 1).all() and (out[1] == 2).all()
+    with pytest.raises(xir.TypeError, match="several inputs are named 'x'"):
+        net.run(x=a)
+
+
 def test_values_in_between(tiny):
     image = np.random.default_rng(1).standard_normal((1, 8, 8, 3)).astype("f4")
     conv = tiny["conv"].output

@@ -13,7 +13,7 @@ from .converting import runnable
 from .names import unknown
 from .network import Pipeline
 from .progress import watched
-from .running import typed_array
+from .running import sample_of
 
 
 # ---- comparing --------------------------------------------------------------------------------------------------
@@ -72,13 +72,6 @@ class Comparison(list):
             print(pair)
 
 
-def _samples(net, samples):
-    for sample in samples:
-        arrays = sample if isinstance(sample, tuple) else (sample,)
-        types = [value.type for value in net.inputs] + [None] * len(arrays)
-        yield tuple(map(typed_array, arrays, types))
-
-
 def _told(samples, total, told):
     """The samples; the function gets the number of those that are done when the next one is asked for."""
     for done, sample in enumerate(samples, 1):
@@ -98,9 +91,10 @@ def compare(a, b, samples, *, absolute=0.0, relative=0.0, snr=None, alone=False,
     first = runnable(a)
     second, folder = (runnable(b), None) if isinstance(b, Network) else (None, os.fspath(b))
     total = len(samples) if hasattr(samples, "__len__") else 0
+    given = (sample_of(first, sample) for sample in samples)
     with watched(progress, "comparing", "sample") as told:
         pairs, bad, of_a, of_b, n, n_bad, alone_a, alone_b = _xir.compare(
-            first, second, folder, _told(_samples(first, samples), total, told), absolute, relative, snr, alone,
+            first, second, folder, _told(given, total, told), absolute, relative, snr, alone,
             threads, max_work, max_memory)
     made = Comparison(Pair(a, b, by, bad_, same, k, Figures(*worst), Figures(*mean), *rest)
                       for a, b, by, bad_, same, k, worst, mean, *rest in pairs)

@@ -7,7 +7,7 @@ plug-ins that are loaded, when they are first used."""
 import keyword
 import re
 
-from ._xir import Class, Function, classes
+from ._xir import Class, Function, classes, dialect_class
 from .errors import UnknownError
 
 # The shorthands of xir/sugar.h, for any number of axes: one number for those of the attributes that a class has.
@@ -119,7 +119,8 @@ def _addable(cls):
 
 class Functions:
     """F.NAME is the function of the class icraft::xir::NAME, or of a plug-in's class ::NAME if only one has that name;
-    F["onnx::Conv"] that of any key."""
+    F["onnx::Conv"] that of any key. An op of another format has the attributes that are given, whose types are not
+    known before conversion, and `outputs=2` says how many outputs it has."""
 
     def __getattr__(self, name):
         if name.startswith("__"):
@@ -129,7 +130,7 @@ class Functions:
         return made
 
     def __getitem__(self, key):
-        return _make(_addable(Class(key)))
+        return _make(_addable(dialect_class(key) or Class(key)))
 
     def __dir__(self):
         return sorted({cls.key.split("::")[-1] for cls in classes() if _is_addable(cls)})

@@ -135,7 +135,7 @@ def _type_of(self, text):
     expressions over them: net.type_of("fp32 NC [batch, 2*length + 1]")."""
     if not isinstance(text, str) or "[" not in text:
         return parse(text)
-    head, _, rest = text.partition("[")
+    head, _, rest = text.rpartition("[")
     dims = _split(rest.rstrip().removesuffix("]"))
     plain = parse(f"{head}[{','.join('?' * len(dims))}]")
     return _xir.type_with_dims(self, plain, tuple(dims))

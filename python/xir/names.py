@@ -26,6 +26,8 @@ def one_of(what, word, words):
 def value_named(net, word):
     """Returns the value that a text stands for: the name of a value, or of an op, whose first output is meant; OP:n,
     output n of an op; #17, the value of that id."""
+    if isinstance(word, _xir.Value):
+        raise errors.InvalidError("the value is of another network")
     if not isinstance(word, str):
         raise errors.TypeError(f"a value is named by a text, not by {type(word).__name__}")
     op, _, number = word.rpartition(":")

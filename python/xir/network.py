@@ -154,9 +154,10 @@ def _infer(self):
 
 
 def _check(self, target=None, *, typed=False):
-    """Runs the check of docs/errors.md: every op, value, type, id, the order, and the rules of a network. If a target
-    is named ("buyi", "zhuge:330"), also reports ops that it does not run; `typed` also asks its rules about element
-    types of networks without quantised values. Returns a list of Finding, empty if all is well."""
+    """Runs the check of docs/errors.md: every op, value, type, id, the order, and the rules of a network. Ops of
+    another format are checked by what they would become. If a target is named ("buyi", "zhuge:330"), also reports ops
+    that it does not run; `typed` also asks its rules about element types of networks without quantised values. Returns
+    a list of Finding, empty if all is well."""
     return _xir.check(self, target, typed)
 
 
@@ -202,6 +203,13 @@ def _made_plain(given):
         except (TypeError, ValueError):
             return None
     return numpy.ascontiguousarray(array, array.dtype.newbyteorder("=")).reshape(array.shape)
+
+
+def constant(given):
+    """An array that a function of F makes parameters of, or None. The numbers of lists are float32, as single ones."""
+    array = _made_plain(given)
+    is_list = array is not None and isinstance(given, (list, tuple))
+    return array.astype("f4") if is_list and array.dtype == "f8" else array
 
 
 for _name, _method in dict(at=_at, scope=_scope, infer=_infer, check=_check, cleanup=_cleanup, fix=_fix).items():

@@ -7,22 +7,22 @@ import collections
 
 from . import _xir
 from .names import step
-from .network import Pipeline, _array
+from .network import Pipeline
 from .progress import watched
+from .running import sample_of
 
 
 def calibrate(net, samples, path, *, products=False, channels=False, threads=1, progress=None):
-    """Runs a network on samples and writes to `path` which numbers its values take. A sample is an array, or a tuple of
-    arrays if the network has several inputs. `samples` may be a generator: no sample is kept. With `products` only the
-    values are counted that convolutions and matrix products read. With `channels` each element of the last dim has a
-    range, too, for ratios by channel. `progress` is a function of (samples so far, their number or 0, "sample"), or
-    True (xir.load). Ctrl-C ends it; then nothing is written. Returns the number of samples."""
+    """Runs a network on samples and writes to `path` which numbers its values take. A sample is an array, or, if the
+    network has several inputs, a tuple of arrays or a dict by name. `samples` may be a generator: no sample is kept.
+    With `products` only the values are counted that convolutions and matrix products read. With `channels` each element
+    of the last dim has a range, too, for ratios by channel. `progress` is a function of (samples so far, their number
+    or 0, "sample"), or True (xir.load). Ctrl-C ends it; then nothing is written. Returns the number of samples."""
     counts = _xir.calibration(products, channels)
     total = len(samples) if hasattr(samples, "__len__") else 0
     with watched(progress, "calibrating", "sample") as told:
         for done, sample in enumerate(samples, 1):
-            arrays = sample if isinstance(sample, tuple) else (sample,)
-            _xir.calibration_add(counts, net, tuple(_array(a) for a in arrays), threads)
+            _xir.calibration_add(counts, net, sample_of(net, sample), threads)
             if told:
                 told(done, total)
     return _xir.calibration_save(counts, path)
@@ -53,7 +53,7 @@ def mix(net, samples, path, *, below=0.97, least=0.0, budget=0.25, threads=1, **
     to `path`, a CSV for the option `precision`. Samples are as in `calibrate`, but all are kept; they should be others.
     Ctrl-C ends it. Returns a Mix."""
     whole = step("quantize", options)
-    kept = tuple(tuple(_array(a) for a in (sample if isinstance(sample, tuple) else (sample,))) for sample in samples)
+    kept = tuple(sample_of(net, sample) for sample in samples)
     csv, good, *rest, ops = _xir.mix(net, kept, whole[len("quantize{"):-1], below, least, budget, threads)
     with open(path, "w", encoding="utf-8", newline="") as file:
         file.write(csv)

@@ -47,17 +47,30 @@ def typed_array(given, type):
 
 # ---- inputs -----------------------------------------------------------------------------------------------------
 
+def _places(inputs):
+    """The positions of inputs by name; -1 for a name of several."""
+    places = {}
+    for i, value in enumerate(inputs):
+        places[value.name] = -1 if value.name in places else i
+    return places
+
+
 def _given(net, arrays, named):
     """Returns the arrays given for each input: a list, and a dict of those that name something else."""
     inputs = net.inputs
+    if len(arrays) == 1 and isinstance(arrays[0], dict):
+        arrays, named = (), {**arrays[0], **named}
     if len(arrays) > len(inputs):
-        raise errors.make("bounds", [], f"the network has {len(inputs)} inputs, {len(arrays)} arrays are given", 0)
+        raise errors.make("bounds", [], f"the network has {len(inputs)} input{'s' if len(inputs) != 1 else ''}, "
+                          f"{len(arrays)} arrays are given", 0)
     given = list(arrays) + [None] * (len(inputs) - len(arrays))
-    places = {value.name: i for i, value in enumerate(inputs)}
+    places = _places(inputs)
     rest = {}
     for name, array in named.items():
         if name not in places:
             rest[name] = array
+        elif places[name] < 0:
+            raise errors.TypeError(f"several inputs are named '{name}': their arrays are given by position")
         elif given[places[name]] is not None:
             raise errors.TypeError(f"the input '{name}' is given twice")
         else:
@@ -77,7 +90,7 @@ def _prepared(net, arrays, named):
     given, rest = _given(net, arrays, named)
     known = [None if a is None else typed_array(a, v.type) for a, v in zip(given, net.inputs)]
     made = runnable(net, known, rest)
-    places = {value.name: i for i, value in enumerate(made.inputs)}
+    places = _places(made.inputs)
     known += [None] * (len(made.inputs) - len(known))
     for name, array in rest.items():
         if name not in places:
@@ -89,6 +102,20 @@ def _prepared(net, arrays, named):
         raise errors.MissingError(f"the input{'s' if len(missing) > 1 else ''} {names} "
                                   f"{'are' if len(missing) > 1 else 'is'} not given")
     return made, known
+
+
+def sample_of(net, given):
+    """The Arrays of a sample: an array, a tuple of arrays in the order of the inputs, or a dict of arrays by name."""
+    arrays = given if isinstance(given, tuple) else (given,)
+    if isinstance(given, dict):
+        arrays, rest = _given(net, (), given)
+        if rest:
+            raise _no_input(net, next(iter(rest)))
+        for value, array in zip(net.inputs, arrays):
+            if array is None:
+                raise errors.MissingError(f"the input '{value.name}' is not given")
+    types = [value.type for value in net.inputs] + [None] * len(arrays)
+    return tuple(map(typed_array, arrays, types))
 
 
 # ---- values -----------------------------------------------------------------------------------------------------
@@ -127,7 +154,9 @@ def _kept(pairs, asked, inputs):
 
 def _once(made, arrays, wanted, asked, how, told=None):
     results, pairs = _xir.run(made, tuple(arrays), *how, wanted, told)
-    out = Outputs((value.name or i, numbers(array)) for i, (value, array) in enumerate(zip(made.outputs, results)))
+    out = Outputs()
+    for i, (value, array) in enumerate(zip(made.outputs, results)):
+        out[i if not value.name or value.name in out else value.name] = numbers(array)
     if wanted is not None:
         out.kept = _kept(pairs, asked, dict(zip(made.inputs, arrays)))
     return out
@@ -173,10 +202,11 @@ def _joined(outs):
 def _run(self, *arrays, each=False, values=None, threads=1, max_work=0, max_memory=0, arena=False, progress=None,
          **named):
     """Runs the network. The reference executor computes it, in up to `threads` threads, whose number does not change
-    the results. Inputs are given by position or by name, as anything that NumPy makes an array of. A network with the
-    operators of another format is converted first, in a copy that is kept until the network is changed.
+    the results. Inputs are given by position, by name or as a dict by name, as anything that NumPy makes an array of. A
+    network with the operators of another format is converted first, in a copy that is kept until it is changed.
 
-    Returns a dict from the names of outputs, or their positions, to arrays. `values` names values in between that it
+    Returns a dict from the names of outputs to arrays; an output without a name, or with that of an earlier one, is
+    found by its position. `values` names values in between that it
     has, too, in `kept`: "all", or a list of texts (`xir.names.value_named`) and values; they are not copied. With
     `each` arrays hold many inputs along their first dim: each is run, and the results are joined. `max_work` limits
     steps, `max_memory` the bytes of values; 0 sets no limit. `arena` computes in the memory that the network plans

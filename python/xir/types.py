@@ -1,28 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: XIR contributors
 
-"""Short texts of types: "fp32 NHWC [1,416,416,3]"."""
+"""Texts of types: "fp32 NHWC [1,416,416,3]", as files of text have them, with the words of NumPy as well."""
 
 from _operator import index      # of operator, whose import takes longer
 
 from . import errors
-from ._xir import Type, parse_object, tensor
+from ._xir import Type, nearest, parse_object, read_object, tensor, write_object
 
-_FLOATS = {"fp16": "@fp(16)", "fp32": "@fp(32)", "fp64": "@fp(64)", "bf16": "@bf(16)", "tf32": "@tf(32)"}
 _NUMPY = {"float16": "fp16", "float32": "fp32", "float64": "fp64", "bfloat16": "bf16"}
-_SHORT = {spelling: word for word, spelling in _FLOATS.items()}
-_TEXT = r"\s*(?P<element>\S+?)(?:\s+(?P<layout>[A-Za-z*0-9]+))?(?:\s*\[(?P<dims>[^\]]*)\])?\s*\Z"
+_WORDS = ("bool", "fp16", "fp32", "fp64", "bf16", "tf32", "fpe7m8", "fpe6m9",
+          *(f"{sign}int{bits}" for sign in ("", "u") for bits in (4, 8, 16, 32, 64)))
 
 
-def _element(word):
+def _read(text):
+    """The object of a text, which may begin with a word of NumPy."""
     import re      # slow to import: not needed before the first type
-    if word == "bool":
-        return "@bool"
-    integer = re.fullmatch(r"(u?)(?:s?)int(\d+)", word)
-    if integer:
-        return f"@{'u' if integer[1] else 's'}int({integer[2]})"
-    word = _NUMPY.get(word, word)
-    return _FLOATS.get(word, word)
+    word, given = re.match(r"\s*(\w+)", text), text
+    if word:
+        text = _NUMPY.get(word[1], re.sub(r"\Asint(?=\d+\Z)", "int", word[1])) + text[word.end():]
+    try:
+        return read_object(text)
+    except (errors.SyntaxError, errors.TypeError, errors.UnknownError) as error:
+        first = error.findings[0]
+        near = nearest(word[1], _WORDS) if word and first.column == 1 else None
+        message = f"'{given}' is not a type: {first.message}" + (f"; did you mean '{near}'?" if near else "")
+        raise errors.make(first.code, [first._replace(message=message, line=0, column=0)], "", 0) from None
 
 
 def _word(given):
@@ -68,43 +71,17 @@ def parse(text, shape=None, layout=None):
         raise errors.make("syntax", [], "a type has a layout, but no dims", 0)
     if not isinstance(text, str):
         text = _word(text)
-    if text.lstrip().startswith("{"):
-        return parse_object(text)
-    import json
-    import re
-    found = re.match(_TEXT, text)
-    if not found:
-        raise errors.make("syntax", [], f"'{text}' is not a type: expected \"fp32 NHWC [1,8,8,3]\"", 0)
-    element = parse_object(json.dumps(_element(found["element"]), ensure_ascii=False))
-    if found["dims"] is None:
-        if found["layout"]:
-            raise errors.make("syntax", [], f"'{text}' has a layout, but no dims", 0)
-        return element
-    dims = [dim.strip() for dim in found["dims"].split(",")] if found["dims"].strip() else []
-    for dim in dims:
-        if dim != "?" and not re.fullmatch(r"[0-9]{1,18}", dim):
-            raise errors.make("syntax", [], f"'{dim}' is not a dim: expected a number or ?", 0)
-    return tensor(element, found["layout"], tuple(-1 if dim == "?" else int(dim) for dim in dims))
+    return parse_object(text) if text.lstrip().startswith("{") else _read(text)
 
 
 def _spell(self):
-    if self.shape is None:
-        import json
-        import re
-        try:
-            text = json.loads(self.json())
-        except ValueError:
-            text = self.json()
-        if not isinstance(text, str):
-            return self.json()
-        if text == "@bool":
-            return "bool"
-        integer = re.fullmatch(r"@(u|s)int\((\d+)\)", text)
-        if integer:
-            return f"{'u' if integer[1] == 'u' else ''}int{integer[2]}"
-        return _SHORT.get(text, text)
-    dims = ",".join(map(str, self.shape))
-    return f"{self.element} {self.layout + ' ' if self.layout else ''}[{dims}]"
+    """The text; the dims of a network's symbols are their expressions."""
+    text, dims = write_object(self), self.shape or ()
+    if all(isinstance(dim, int) or dim == "?" for dim in dims):
+        return text
+    plain = ",".join("?" if isinstance(dim, str) else str(dim) for dim in dims)
+    head, _, tail = text.rpartition(f"[{plain}]")
+    return f"{head}[{','.join(map(str, dims))}]{tail}"
 
 
 def _dtype(self):

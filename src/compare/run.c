@@ -173,6 +173,9 @@ static xir_status run_both(stepping *s) {
     xir_status status;
     do {
         status = xir_run_step(s->b, &op, s->why);
+        if (status == XIR_E_TYPE || status == XIR_E_BOUNDS)
+            xir_diags_add(s->why, XIR_NOTE, XIR_OK, XIR_STR(""), "this is about the second network, whose inputs are "
+                          "those of the first one");
         for (size_t i = 0; !status && op && i < xir_op_output_count(op); i++) status = meet(s, op, i);
     } while (!status && op);
     return status ? status : compare_outputs(s);

@@ -256,7 +256,7 @@ static void samples_give_the_worst_and_the_mean(void **state) {
 static void what_cannot_be_compared_is_said(void **state) {
     (void)state;
     xir_network *a = story_net("x: fp32 4; a = Neg x; out a"), *two = story_net("x: fp32 4; y: fp32 4; a = Add x y; out a");
-    xir_network *none = story_net("x: fp32 4; out x");
+    xir_network *none = story_net("x: fp32 4; out x"), *longer = story_net("x: fp32 5; a = Neg x; out a");
     assert_null(xir_compare_new(NULL, a, NULL, why));
     check_finding(XIR_E_MISSING, "expected a network");
     assert_null(xir_compare_new(a, NULL, NULL, why));
@@ -275,7 +275,13 @@ static void what_cannot_be_compared_is_said(void **state) {
     check_finding(XIR_E_BOUNDS, "the first network has 1 inputs, the second one 2");
     xir_compare_free(c);
     xir_compare_free(NULL);
+    c = xir_compare_new(a, longer, NULL, why);
+    assert_int_equal(run(c, a), XIR_E_BOUNDS);
+    assert_non_null(strstr(xir_diags_at(why, 0)->message.data, "input 0 'x' of the network: expected @fp(32) [5]"));
+    assert_non_null(strstr(xir_diags_at(why, 1)->message.data, "this is about the second network"));
+    xir_compare_free(c);
     xir_network_free(a);
+    xir_network_free(longer);
     xir_network_free(two);
     xir_network_free(none);
 }

@@ -195,6 +195,11 @@ xir_status body_set(const xir_class *cls, const xir_field *f, void *body, const 
         return fault(why, XIR_E_TYPE, XIR_STR(""), f, "expected a value of kind %s, found %s",
                      xir_kind_name(f->kind), xir_kind_name(attr->kind));
     }
+    const bool may_be_null = f->kind == XIR_KIND_REF || f->kind == XIR_KIND_PARAMS || f->flags & XIR_FIELD_OPTIONAL;
+    if (attr->is_null && !may_be_null) {
+        return fault(why, XIR_E_TYPE, XIR_STR(""), f, "expected a value of kind %s, found none",
+                     xir_kind_name(f->kind));
+    }
     switch (f->kind) {
     case XIR_KIND_BOOL:    *(bool *)at = attr->as.boolean; break;
     case XIR_KIND_I64:     *(int64_t *)at = attr->as.i64; break;

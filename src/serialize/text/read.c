@@ -2,7 +2,8 @@
  * SPDX-FileCopyrightText: XIR contributors */
 
 /* Reading a network line by line, and parts. A wrong line is reported; reading goes on at the next line that begins at
- * the margin. What such a line would have made counts as made, so that no other line is blamed for it. */
+ * the margin, or at that of the op which a bracket that is not closed has swallowed. What such a line would have made
+ * counts as made, so that no other line is blamed for it. */
 #include "raw/payload.h"
 #include "task.h"
 #include "text/reader.h"
@@ -102,11 +103,20 @@ static const char *next_line(const source *s, const char *p) {
     return end;
 }
 
+/* The line of an op whose "=" has been read as a part of the line before, a bracket of which is open; NULL: `from` is
+ * no such place. */
+static const char *next_op(const source *s, const char *line, const char *from) {
+    if (from >= end_of(s) || *from != '=') return NULL;
+    while (from > line && from[-1] != '\n') from--;
+    return from > line && *from == '%' ? from : NULL;
+}
+
 static bool resume(text_reader *r, const char *line) {
     const bool on = text_report(r);
     decoder_rewind(&r->d);
     const char *from = here(&r->s) > line ? here(&r->s) : line;
-    r->s.at = from > line && from[-1] == '\n' ? from : next_line(&r->s, from);
+    const char *op = next_op(&r->s, line, from);
+    r->s.at = op ? op : from > line && from[-1] == '\n' ? from : next_line(&r->s, from);
     r->s.depth = r->s.left = 0;
     return on;
 }

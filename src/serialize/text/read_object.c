@@ -22,12 +22,19 @@ xir_str text_class_key(text_reader *r, xir_str word, bool quoted) {
     return (xir_str){ key, text_own.size + word.size };
 }
 
+/* Returns the part of a key after its last "::". */
+static xir_str last_part(xir_str key) {
+    size_t at = key.size;
+    while (at && key.data[at - 1] != ':') at--;
+    return (xir_str){ key.data + at, key.size - at };
+}
+
 /* ", perhaps Conv2d": the class of this kind whose name is nearest. */
 static void say_near_class(text_reader *r, xir_str key, bool ops, char *out, size_t room) {
     size_t distance = SIZE_MAX;
     xir_str meant = { NULL, 0 };
     for (const xir_class *cls = r->d.ctx->first_class; cls; cls = cls->more->next) {
-        if (cls->is_op == ops && xir_str_is_nearer(key, cls->key, &distance)) meant = cls->key;
+        if (cls->is_op == ops && xir_str_is_nearer(last_part(key), last_part(cls->key), &distance)) meant = cls->key;
     }
     const xir_str word = text_class_word(meant);
     *out = '\0';

@@ -39,6 +39,13 @@ static text_class *class_slot(text_reader *r, const char *word, size_t size) {
                        TEXT_CLASSES];
 }
 
+static bool no_class(text_reader *r, source *s, const char *at, xir_str word, xir_str key) {
+    if (xir_str_equal(word, XIR_STR("end"))) return source_fail(s, at, XIR_E_SYNTAX, "'end' without 'do'");
+    if (text_take(s, '='))
+        return source_fail(s, at, XIR_E_SYNTAX, "a result begins with '%%': perhaps %%%.*s is meant", CLIP(word));
+    return text_unknown_class(r, s, at, key, true);
+}
+
 static bool find_class(text_reader *r, source *s, text_class **out) {
     const char *at = here(s);
     xir_str word;
@@ -52,7 +59,7 @@ static bool find_class(text_reader *r, source *s, text_class **out) {
     const xir_class *cls = xir_class_find(r->d.ctx, key);
     if (cls && (!cls->is_op || cls->traits & XIR_TRAIT_ABSTRACT))
         return source_fail(s, at, XIR_E_TYPE, "expected an op, found %.*s", CLIP(key));
-    if (!cls && kind != WORD_STRING && key.data != word.data) return text_unknown_class(r, s, at, key, true);
+    if (!cls && kind != WORD_STRING && key.data != word.data) return no_class(r, s, at, word, key);
     if (!cls) cls = class_opaque(r->d.ctx, key, true);
     *c = (text_class){ .word = at, .size = kind == WORD_NAME ? word.size : 0,
                        .plan = cls ? codec_plan_of(&r->d.plans, cls) : NULL };

@@ -21,8 +21,47 @@ xir_status text_fail(text_writer *w, xir_status code) {
 void text_put_str(text_writer *w, xir_str s) { buffer_put(&w->out, s.data, s.size); }
 void text_put(text_writer *w, const char *words) { buffer_str(&w->out, words); }
 
+/* The bytes of the character at `p` if it steers a terminal or the direction of text, and its number; otherwise 0. */
+static size_t is_hidden(const uint8_t *p, size_t n, uint32_t *code) {
+    if (n && p[0] == 0x7F) return *code = 0x7F, 1;
+    if (n > 1 && (p[0] == 0xC2 || p[0] == 0xD8)) {
+        *code = (p[0] & 0x1Fu) << 6 | (p[1] & 0x3Fu);
+        return *code < 0xA0 || *code == 0x61C ? 2 : 0;
+    }
+    if (n < 3 || (p[0] != 0xE2 && p[0] != 0xEF)) return 0;
+    *code = (p[0] & 0xFu) << 12 | (p[1] & 0x3Fu) << 6 | (p[2] & 0x3Fu);
+    const bool steers = *code == 0x200E || *code == 0x200F || (*code >= 0x2028 && *code <= 0x202E) ||
+                        (*code >= 0x2066 && *code <= 0x2069) || *code == 0xFEFF;
+    return steers ? 3 : 0;
+}
+
+/* A text in quotes; a further piece of one has none at its beginning. */
+static void put_piece(text_writer *w, xir_str s, bool further) {
+    const size_t at = w->out.size;
+    json_quote(&w->out, s);
+    if (!further || w->out.failed) return;
+    w->out.size--;
+    memmove(w->out.data + at, w->out.data + at + 1, w->out.size - at);
+}
+
+/* A person who reads a text sees what it says: hidden characters are written as \uXXXX. */
 void text_put_quoted(text_writer *w, xir_str s) {
-    if (sink_takes(&w->sink, s)) json_quote(&w->out, s);
+    const uint8_t *p = (const uint8_t *)s.data;
+    size_t from = 0, size;
+    uint32_t code;
+    if (!sink_takes(&w->sink, s)) return;
+    for (size_t i = 0; i < s.size; i++) {
+        if (p[i] < 0x7F || !(size = is_hidden(p + i, s.size - i, &code))) continue;
+        char escape[8];
+        snprintf(escape, sizeof escape, "\\u%04x", code);
+        put_piece(w, (xir_str){ s.data + from, i - from }, from > 0);
+        if (w->out.failed) return;
+        w->out.size--;      /* the quote at the end of the piece */
+        buffer_str(&w->out, escape);
+        i += size - 1;
+        from = i + 1;
+    }
+    put_piece(w, (xir_str){ s.data + from, s.size - from }, from > 0);
 }
 
 void text_put_word(text_writer *w, xir_str s) {

@@ -913,6 +913,8 @@ static void a_refused_attribute_changes_nothing(void **state) {
     REFUSES(net, xir_op_set_i64(conv, "inputs", 2), XIR_E_UNKNOWN, "no attribute 'inputs'");
     REFUSES(net, xir_op_set_bool(conv, "pad_top", true), XIR_E_TYPE, "expected a value of kind int64, found bool");
     REFUSES(net, xir_op_set_real(conv, "pad_top", 1), XIR_E_TYPE, "expected a value of kind int64, found float");
+    REFUSES(net, xir_op_set(conv, XIR_STR("pad_top"), &(xir_attr){ .kind = XIR_KIND_I64, .is_null = true }), XIR_E_TYPE,
+            "expected a value of kind int64, found none");
     REFUSES(net, xir_op_set_text(relu, "alpha", "x"), XIR_E_TYPE, "expected a value of kind float, found string");
     REFUSES(net, xir_op_set_i64s(conv, "pad_top", NULL, 0), XIR_E_TYPE, "found list<int64>");
     REFUSES(net, xir_op_set_i64(conv, "stride_width", 0), XIR_E_BOUNDS, "0 is below 1, the least stride_width of icraft::xir::Conv2d 'conv'");
