@@ -207,7 +207,7 @@ if command -v "$cxx" >/dev/null 2>&1; then
     eval "\"\$cxx\" -std=c++17 -Wall -Wextra -Wpedantic -Werror -fno-exceptions -fno-rtti $FLAGS \
         \"\$top/examples/quickstart.cpp\" -o quickstart_cpp $shared"
     LD_LIBRARY_PATH="$prefix/$LIBDIR" ./quickstart_cpp | grep -q 'tiny.fb holds the same network'
-    eval "\"\$cxx\" -std=c++14 -fsyntax-only $FLAGS \"\$top/examples/quickstart.cpp\"" 2>&1 |
+    eval "\"\$cxx\" -std=c++14 -fsyntax-only $FLAGS \"\$top/examples/quickstart.cpp\" $shared" 2>&1 |
         grep -q 'xir.hpp needs C++17 or newer'
     if [ -x "$prefix/$BINDIR/xir" ]; then
         "$prefix/$BINDIR/xir" check tiny.fb
