@@ -180,16 +180,16 @@ static xir_value *constant_of(net_object *owner, PyObject *arg, const char *layo
         Py_XDECREF(module);
     }
     PyObject *array = make ? PyObject_CallFunctionObjArgs(make, arg, NULL) : NULL;
-    if (!array || array == Py_None) {
-        if (array) PyErr_Restore(type, value, trace);
-        Py_XDECREF(array);
+    if (array == Py_None) {
+        Py_DECREF(array);
+        PyErr_Restore(type, value, trace);
         return NULL;
     }
     Py_XDECREF(type);
     Py_XDECREF(value);
     Py_XDECREF(trace);
-    made = params_of(owner, array, "", layout, true);
-    Py_DECREF(array);
+    if (array) made = params_of(owner, array, "", layout, true);
+    Py_XDECREF(array);
     return made;
 }
 
