@@ -294,7 +294,7 @@ XIR_API xir_str    xir_class_trait_at(const xir_class *cls, size_t i);
 /* The value of an attribute outside its body, as get and set by name use it. It borrows. */
 typedef struct xir_attr {
     xir_kind kind;
-    bool     is_null;   /* an optional attribute that is absent */
+    bool     is_null;   /* an optional attribute that is absent; set refuses it for others, XIR_E_TYPE */
     union {
         bool              boolean;
         int64_t           i64;
