@@ -108,12 +108,6 @@ static kind kind_of(const xir_type *element) {
     }
 }
 
-bool onnx_has_name(const char *names, const char *name) {
-    const size_t n = strlen(name);
-    for (const char *p = names; n && (p = strstr(p, name)); p += n) if (p[-1] == ' ' && p[n] == ' ') return true;
-    return false;
-}
-
 /* ---- an operator ------------------------------------------------------------------------------------------------ */
 
 static bool runs(const char *name, kind k) {
@@ -123,38 +117,29 @@ static bool runs(const char *name, kind k) {
     return true;
 }
 
-static void read_elements(const char *name, int64_t version, onnx_facts *e) {
-    const char *all = version >= 13 ? "fhiusvb" : "fiusvb";
+/* The tables are read once for each operator. Out of memory, it has no elements. */
+static const onnx_facts *elements_of(xir_node *at, const convert_class *cls) {
+    static const onnx_facts none;
+    onnx_facts *e = onnx_facts_of(at, cls);
+    if (!e || e->read) return e ? e : &none;
+    const char *all = cls->version >= 13 ? "fhiusvb" : "fiusvb", *name = e->name;
     for (size_t i = 0; i < COUNT(rows); i++)
-        if (rows[i].since <= version && onnx_has_name(rows[i].names, name)) all = rows[i].elements;
+        if (rows[i].since <= cls->version && onnx_has_name(rows[i].names, name)) all = rows[i].elements;
     for (kind k = BOOL; k < KINDS; k++) {
         if (*kinds[k].letters && strpbrk(kinds[k].letters, all)) e->takes |= 1u << k;
         if (runs(name, k)) e->runs |= 1u << k;
     }
-    if (version >= 21 && onnx_has_name(nibbles, name)) e->takes |= 1u << I4;
-}
-
-/* Out of memory, it has no elements; the node may have failed before. */
-const onnx_facts *onnx_facts_of(xir_node *at, const convert_class *cls) {
-    static const onnx_facts none;
-    if (cls && *cls->facts) return *cls->facts;
-    onnx_facts *f = cls ? arena_take(&at->c->scratch, sizeof *f) : NULL;
-    char name[64] = "";
-    at->c->no_memory |= !f;
-    if (!f) return &none;
-    if (cls->type.size < sizeof name) memcpy(name, cls->type.data, cls->type.size);   /* longer ones are in no table */
-    if (strcspn(name, " ") != cls->type.size) *name = '\0';
-    *f = (onnx_facts){ .types = onnx_type_row(cls, name) };
-    read_elements(name, cls->version, f);
-    return *cls->facts = f;
+    if (cls->version >= 21 && onnx_has_name(nibbles, name)) e->takes |= 1u << I4;
+    e->read = true;
+    return e;
 }
 
 bool onnx_takes(xir_node *at, const char *key, const xir_type *element) {
-    return onnx_facts_of(at, conversion_class_named(at->c, key))->takes >> kind_of(element) & 1;
+    return elements_of(at, conversion_class_named(at->c, key))->takes >> kind_of(element) & 1;
 }
 
 bool onnx_runs(xir_node *at, const char *key, const xir_type *element) {
-    return onnx_facts_of(at, conversion_class_named(at->c, key))->runs >> kind_of(element) & 1;
+    return elements_of(at, conversion_class_named(at->c, key))->runs >> kind_of(element) & 1;
 }
 
 /* ---- the check -------------------------------------------------------------------------------------------------- */
@@ -170,7 +155,7 @@ static bool is_element(xir_node *at, const xir_value *v) {
     if (k == BF16 && at->cls->version < 13) return xir_node_unsupported(at, "bfloat16, which needs version 13");
     if (*kinds[k].letters) return true;
     if (onnx_code_of(at, v_element(v)) < 0) return xir_node_unsupported(at, "elements that ONNX does not have");
-    return onnx_facts_of(at, at->cls)->takes >> k & 1 || refuse(at, v);
+    return elements_of(at, at->cls)->takes >> k & 1 || refuse(at, v);
 }
 
 bool onnx_check_both(xir_node *at) {
@@ -184,5 +169,5 @@ bool onnx_check_both(xir_node *at) {
     const size_t of = xir_str_equal(at->cls->type, XIR_STR("Where"));
     const xir_value *v = of < xir_op_input_count(at->op) ? xir_op_input(at->op, (int64_t)of) : NULL;
     if (!v || !xir_type_as_tensor(xir_value_type(v))) return true;
-    return onnx_facts_of(at, at->cls)->takes >> kind_of(v_element(v)) & 1 || refuse(at, v);
+    return elements_of(at, at->cls)->takes >> kind_of(v_element(v)) & 1 || refuse(at, v);
 }

@@ -16,7 +16,7 @@ enum { MOST_LISTED = 1 << 20 };   /* the longest list that a hook writes because
 const xir_type *onnx_element(xir_context *ctx, int64_t data_type);
 /* The same for the elements that a node asks for: NULL for those also if memory is out, which the node then reports. */
 const xir_type *onnx_given_element(xir_node *at, int64_t data_type);
-/* Returns true if a list of words, each between spaces, has this one (back_types.c). */
+/* Returns true if a list of words, each between spaces, has this one. */
 bool onnx_has_name(const char *names, const char *name);
 
 /* ---- operations ------------------------------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include "node/lists.h"
 #include "onnx/rows.h"
+#include "onnx/types.h"
 #include "element_codes.h"
 
 const xir_type *onnx_element(xir_context *ctx, int64_t data_type) {
@@ -84,4 +85,24 @@ xir_value *onnx_product(xir_node *at, xir_value *a, xir_value *b, xir_value *c) 
         a = copy ? xir_op_output(copy, 0) : NULL;
     }
     return xir_node_make(at, "Matmul", INS(a, b, c), NO_SETS);
+}
+
+/* ---- tables of operators ---------------------------------------------------------------------------------------- */
+
+bool onnx_has_name(const char *names, const char *name) {
+    const size_t n = strlen(name);
+    for (const char *p = names; n && (p = strstr(p, name)); p += n) if (p[-1] == ' ' && p[n] == ' ') return true;
+    return false;
+}
+
+onnx_facts *onnx_facts_of(xir_node *at, const convert_class *cls) {
+    if (cls && *cls->facts) return (onnx_facts *)(uintptr_t)*cls->facts;
+    onnx_facts *f = cls ? arena_take(&at->c->scratch, sizeof *f) : NULL;
+    at->c->no_memory |= !f;
+    if (!f) return NULL;
+    *f = (onnx_facts){ .typed = false };
+    if (cls->type.size < sizeof f->name) memcpy(f->name, cls->type.data, cls->type.size);
+    if (strcspn(f->name, " ") != cls->type.size) *f->name = '\0';
+    *cls->facts = f;
+    return f;
 }

@@ -111,12 +111,16 @@ static const type_row rows[] = {
     T("1", broadcast, "b", " Where "),
 };
 
-/* Those of other domains than the standard and ONNX Runtime have none. */
-const type_row *onnx_type_row(const convert_class *cls, const char *name) {
+/* Operators of other domains than the standard and ONNX Runtime have none. */
+static const type_row *row_of(xir_node *at) {
+    const convert_class *cls = at->cls;
     const xir_str prefix = XIR_STR("onnx::com.microsoft."), key = xir_class_key(cls->cls);
     const bool microsoft = key.size == prefix.size + cls->type.size && memcmp(key.data, prefix.data, prefix.size) == 0;
-    if (cls->foreign) return microsoft ? onnx_type_row_of_microsoft(name) : NULL;
-    return onnx_type_row_named(rows, COUNT(rows), name);
+    onnx_facts *f = onnx_facts_of(at, cls);
+    if (!f || f->typed) return f ? f->types : NULL;
+    f->typed = true;
+    return f->types = !cls->foreign ? onnx_type_row_named(rows, COUNT(rows), f->name)
+                    : microsoft ? onnx_type_row_of_microsoft(f->name) : NULL;
 }
 
 /* ---- elements --------------------------------------------------------------------------------------------------- */
@@ -157,7 +161,7 @@ static const xir_type *element_of(xir_node *at, const char *elements, size_t out
 /* ---- types ------------------------------------------------------------------------------------------------------ */
 
 void onnx_types(xir_node *at) {
-    const type_row *row = onnx_facts_of(at, at->cls)->types;
+    const type_row *row = row_of(at);
     xir_node probe = *at;   /* whose questions are answered, although the node itself has failed */
     probe.fate = NODE_GOES;
     for (size_t i = 0; row && row->shape && i < at->n_out; i++) {
@@ -204,7 +208,7 @@ static bool has_element(const xir_type *element, char letter) {
 
 /* Conditions, indices, axes and counts have elements of their own, whatever the other inputs have. */
 bool onnx_check(xir_node *at) {
-    const type_row *row = onnx_facts_of(at, at->cls)->types;
+    const type_row *row = row_of(at);
     for (size_t i = 0; row && row->inputs[i] && i < at->n_in; i++) {
         const char letter = row->inputs[i];
         const xir_value *v = node_input_at(at, i);

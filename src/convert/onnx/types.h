@@ -49,13 +49,19 @@ static inline const type_row *onnx_type_row_named(const type_row *rows, size_t n
     return NULL;
 }
 
-/* The words of the tables about an operator, read once for each: its types; the kinds of elements that it takes, and
- * those with which ONNX Runtime computes, a bit for each (back_types.c). */
-typedef struct onnx_facts { const type_row *types; uint32_t takes, runs; } onnx_facts;
-const onnx_facts *onnx_facts_of(xir_node *at, const convert_class *cls);
-/* The row of an operator, whose type is `name`, and of one of com.microsoft; NULL: there is none. */
-const type_row *onnx_type_row(const convert_class *cls, const char *name);
+/* The row of an operator of com.microsoft; NULL: there is none. */
 const type_row *onnx_type_row_of_microsoft(const char *name);
+
+/* The words of the tables about an operator, read once for each: its types (types.c); the kinds of elements that it
+ * takes, and those with which ONNX Runtime computes, a bit for each (back_types.c). */
+typedef struct onnx_facts {
+    char            name[64];     /* its type, empty if no table can have it */
+    bool            typed, read;
+    const type_row *types;
+    uint32_t        takes, runs;
+} onnx_facts;
+/* shared.c: NULL out of memory, which the conversion notes. */
+onnx_facts *onnx_facts_of(xir_node *at, const convert_class *cls);
 
 /* ---- what rules ask --------------------------------------------------------------------------------------------- */
 

@@ -140,11 +140,6 @@ static xir_status run_node(conversion *c, xir_op *op, const convert_class *cls) 
     return at.fate == NODE_NO_MEMORY || c->no_memory || !stayed_add(c, &at) ? XIR_E_MEMORY : XIR_OK;
 }
 
-bool op_is_used(const xir_op *op) {
-    for (size_t i = 0; i < xir_op_output_count(op); i++) if (xir_value_uses(xir_op_output(op, (int64_t)i))) return true;
-    return false;
-}
-
 /* A foreign network may return nothing, while what XIR's ops compute is returned: unused ones at the end are erased. */
 static void drop_unreturned(conversion *c) {
     xir_op *output = xir_network_output_op(c->net), *op;

@@ -43,8 +43,11 @@ void       stayed_forget(conversion *c, size_t from);
 /* through.c: looks at an op of XIR's own on the walk. False: out of memory. */
 bool conversion_look_through(conversion *c, xir_op *op);
 
-/* walk.c: returns true if anything uses an output of an op. */
-bool op_is_used(const xir_op *op);
+/* Returns true if anything uses an output of an op. */
+static inline bool op_is_used(const xir_op *op) {
+    for (size_t i = 0; i < xir_op_output_count(op); i++) if (xir_value_uses(xir_op_output(op, (int64_t)i))) return true;
+    return false;
+}
 
 /* replace.c: whether every used output has a replacement; otherwise the node stays. */
 bool node_all_given(xir_node *at);
