@@ -137,6 +137,8 @@ static void means_of_whole_maps_are_pools(void **state) {
           { "GlobalAveragePool", "nn.AdaptiveAvgPool3d", "AveragePooling", "reduce_mean reduce_mean reduce_mean _copy" } },
         { "x: NCHW -1 2 3 4; y = Mean x [dim=2,3 keepdim=true]; out y",
           { "GlobalAveragePool", "nn.AdaptiveAvgPool2d" } },
+        { "x: bf16 NCHW 1 2 3 4; y = Mean x [dim=2,3 keepdim=true]; out y", { "Cast ReduceMean Cast" } },
+        { "x: NCHW 1 2 0 4; y = Mean x [dim=2,3 keepdim=true]; out y", { "ReduceMean", "torch.mean" } },
         { "x: NHWC 1 3 4 2; y = Mean x [dim=1,2 keepdim=true]; out y",
           { "ReduceMean", "torch.mean", "Sum MulScalar", "reduce_mean reduce_mean _copy" } },
         { "x: NCHW 1 2 3 4; y = Mean x [dim=2,3]; out y",

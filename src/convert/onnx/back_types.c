@@ -29,8 +29,8 @@ typedef struct taken { int64_t since; const char *elements, *names; } taken;
 static const taken rows[] = {
     {  1, "f",       " Acos Acosh Asin Asinh Atan Atanh Cos Cosh Sin Sinh Tan Softplus Softsign Elu HardSigmoid "
                      "HardSwish Mish Round Ceil Exp Floor Log Sqrt Sigmoid Tanh Reciprocal Softmax LogSoftmax "
-                     "LeakyRelu Relu Pow Max Min Clip Conv ConvTranspose AveragePool MaxPool InstanceNormalization "
-                     "BatchNormalization LSTM GRU RNN " },
+                     "LeakyRelu Relu Pow Max Min Clip Conv ConvTranspose AveragePool GlobalAveragePool MaxPool "
+                     "InstanceNormalization BatchNormalization LSTM GRU RNN " },
     {  1, "fiu",     " Add Sub Mul Div MatMul Gemm ReduceSum ReduceMean ReduceProd ReduceMax ReduceMin PRelu " },
     {  1, "fis",     " Neg " },
     {  1, "fiusv",   " Abs Sign Erf Shrink Greater Less GreaterOrEqual LessOrEqual Mod ArgMax ArgMin TopK Einsum Pad " },

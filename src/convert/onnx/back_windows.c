@@ -141,6 +141,7 @@ bool onnx_back_average_pool(xir_node *at) {
 /* Another mean is ReduceMean. */
 bool onnx_back_global_average_pool(xir_node *at) {
     xir_value *x = mean_of_map(at);
+    if (x && !onnx_takes(at, "onnx::GlobalAveragePool", v_element(x))) return node_declines(at);
     return x && onnx_becomes_map(at, INS(x), NO_SETS);
 }
 

@@ -69,7 +69,7 @@ xir_value *mean_of_map(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (!reduction_of_op(at, x, &r)) return NULL;
     at->order = map_order(v_rank(x));
-    whole = r.keep && v_is_real(x) && at->order.size && r.axes.n == at->order.size - 2 && is_lettered(x);
+    whole = r.keep && !r.empty && v_is_real(x) && at->order.size && r.axes.n == at->order.size - 2 && is_lettered(x);
     if (!whole || !node_axes_in(at, x, at->order, axes, &same)) return node_declines(at), NULL;
     for (size_t i = 2; i < at->order.size; i++) whole &= r.marks.v[axes[i]] != 0;
     if (whole && !same) x = back_unturned(at->c, x, axes, at->order.size);

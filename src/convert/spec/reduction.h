@@ -36,8 +36,9 @@ typedef struct reduction {
 bool reduction_of_op(xir_node *at, const xir_value *x, reduction *out);
 
 /* The map, channels second, which at->order says then, if the node's op is the mean of reals over all cells of each
- * channel, and these dims remain as 1. NULL if it is another mean, or if the map would have to be transposed for it:
- * the node stays without a reason, since another row has all reductions. NULL, too, after a failure. */
+ * channel, not of none, and these dims remain as 1. NULL if it is another mean, or if the map would have to be
+ * transposed for it: the node stays without a reason, since another row has all reductions. NULL, too, after a
+ * failure. */
 xir_value *mean_of_map(xir_node *at);
 
 /* LayerNorm and RMSNorm. */
