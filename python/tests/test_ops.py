@@ -115,7 +115,7 @@ def test_attributes_are_of_what_numpy_has(tiny):
     assert scaled.alpha == (0.5,) and scaled.beta == (2.0,)
     tiny["relu"].extra["list"] = np.arange(4).reshape(2, 2)
     assert tiny["relu"].extra["list"] == [[0, 1], [2, 3]]
-    for given in (np.float16, np.dtype("f2"), "float16"):      # a Cast needs more: the library says what
+    for given in (np.float16, np.dtype("f2"), "float16"):      # a Cast has a tensor type
         with pytest.raises(xir.TypeError, match="expected a icraft::xir::TensorType, found a icraft::xir::FloatType"):
             F.Cast(x, target_dtype=given)
     tiny["conv"].pad_top = 3

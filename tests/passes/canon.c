@@ -17,7 +17,10 @@ static void run_numbers(const char *text, bool rewritten, float *out) {
     xir_array *in = xir_array_new(ctx, xir_value_type(story_value(net, "x")), why), *result = NULL;
     memcpy(xir_array_edit(in), numbers, sizeof numbers);
     DOES(xir_network_run(net, (const xir_array *const[]){ in }, 1, &result, 1, NULL, why));
-    memcpy(out, xir_array_data(result, NULL), sizeof numbers);
+    size_t bytes = 0;   /* truths are smaller, and means are fewer */
+    const void *data = xir_array_data(result, &bytes);
+    memset(out, 0, sizeof numbers);
+    memcpy(out, data, bytes < sizeof numbers ? bytes : sizeof numbers);
     xir_array_free(in);
     xir_array_free(result);
     xir_network_free(net);
@@ -120,7 +123,8 @@ static void the_opposite_of_a_comparison_is_one(void **state) {
     (void)state;
     BECOMES("x: sint32 3 4; y: sint32 4; c = Less x y; n = Not c; out n", "n = GreaterEqual x y; out n");
     BECOMES("x: sint32 3 4; y: sint32 4; c = LessEqual x y; n = Not c; out n", "n = Greater x y; out n");
-    BECOMES("x: 3 4; y: 4; c = NotEqual x y; n = Not c; out n", "n = Equal x y; out n");   /* also of a NaN */
+    BECOMES("x: 3 4; y: 4; c = NotEqual x y; n = Not c; out n", "n = Equal x y; out n");
+    KEEPS_BITS("x: 1 12; c = NotEqual x x; n = Not c; out n");   /* some are NaN */
     STAYS("x: 3 4; y: 4; c = Less x y; n = Not c; out n");
     STAYS("x: sint32 3 4; y: sint32 4; c = Less x y; n = Not c; out n c");
 }
@@ -296,6 +300,8 @@ static void an_average_of_the_whole_map_is_a_mean(void **state) {
     BECOMES("x: NCW 1 2 5; y = AvgPool1d x [pool_width=5]; out y", "y = Mean x [dim=2 keepdim=true]; out y");
     BECOMES("x: NDHWC 2 2 3 4 2; y = AvgPool3d x [pool_depth=2 pool_height=3 pool_width=4]; out y",
             "y = Mean x [dim=1,2,3 keepdim=true]; out y");
+    KEEPS_BITS("x: 1 12; c = ClampScalar x [min=-5 max=4.5]; m = Reshape c [shape=1,3,2,2 layout=@layout(NHWC)]; "
+               "y = AvgPool2d m [pool_height=3 pool_width=2]; out y");   /* one mean is NaN, the other finite */
 }
 
 static void other_averages_stay(void **state) {

@@ -69,7 +69,8 @@ bool nnb_calls(xir_node *at, const char *key, xir_values inputs, xir_sets sets);
     BACK(add) BACK(multiply) BACK(div) BACK(pow) BACK(extreme2) BACK(mod) BACK(neg) BACK(sqrt)         \
     BACK(reciprocal) BACK(sign) BACK(relu) BACK(clamp) BACK(prelu) BACK(whole) BACK(round) BACK(compare)        \
     BACK(logic) BACK(not) BACK(where) BACK(reshape) BACK(transpose) BACK(join) BACK(unstack) BACK(slice)       \
-    BACK(pad) BACK(expand) BACK(tile) BACK(gather) BACK(gather_nd) BACK(scatter_nd) BACK(topk) BACK(conv) BACK(pool) BACK(global_average)       \
+    BACK(pad) BACK(expand) BACK(tile) BACK(gather) BACK(gather_nd) BACK(scatter_nd) BACK(topk) BACK(conv) BACK(pool)       \
+    BACK(global_average) \
     BACK(resize) BACK(batch_norm) BACK(matmul) BACK(reduce) BACK(extreme) BACK(softmax) BACK(layer_norm)     \
     BACK(copy) BACK(cumsum) BACK(recurrent) BACK(grid_sample)
 #define BACK(name) xir_convert_fn nnb_back_##name;

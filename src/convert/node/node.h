@@ -254,7 +254,7 @@ struct xir_node {
 };
 
 bool node_no_memory(xir_node *at);
-/* Another row is meant for the op: this one has not made anything, and says nothing about it. */
+/* Keeps the node without a reason, since another row converts its op. Returns false. */
 bool node_declines(xir_node *at);
 
 /* ---- bytes ------------------------------------------------------------------------------------------------------ */

@@ -117,7 +117,8 @@ xir_value *onnx_weight(xir_node *at, const char *name);
     WAY(mod) WAY(mul) WAY(pow) WAY(prelu) WAY(where) WAY(copy) WAY(softplus)                                         \
     WAY(constant_of_shape) WAY(range) WAY(shape) WAY(join) WAY(depth_to_space) WAY(expand) WAY(pad) WAY(reshape)      \
     WAY(slice) WAY(split) WAY(squeeze) WAY(tile) WAY(transpose)                                                      \
-    WAY(average_pool) WAY(global_average_pool) WAY(conv) WAY(conv_transpose) WAY(grid_sample) WAY(max_pool) WAY(resize)                        \
+    WAY(average_pool) WAY(conv) WAY(conv_transpose) WAY(global_average_pool) WAY(grid_sample) WAY(max_pool)            \
+    WAY(resize)                                                                                                       \
     WAY(place) WAY(batch_norm) WAY(cum_sum) WAY(group_norm) WAY(instance_norm) WAY(layer_norm) WAY(rms_norm)           \
     WAY(softmax) WAY(attention)                                                                                      \
     WAY(reduce) WAY(extreme) WAY(einsum) WAY(matmul)                                                                 \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* The type rules of ONNX Runtime's operators (com.microsoft): those that its optimiser
- * writes, and others whose output is like an input. Channels are the second dim; where an attribute says otherwise, or
- * the operator is of its blocked layout, the declared type counts. */
+/* The type rules of ONNX Runtime's operators (com.microsoft): those that its optimiser writes, and others whose output
+ * is like an input. Channels are the second dim; where an attribute says otherwise, or the operator is of its blocked
+ * layout, the declared type counts. */
 #include <stdlib.h>
 #include "onnx/types.h"
 
@@ -172,38 +172,38 @@ static bool onnx_shape_ms_embed(xir_node *at, xir_ints *dims) {
 
 #define T(elements, rule, inputs, names) { elements, onnx_shape_##rule, inputs, names }
 static const type_row rows[] = {
-    T("0", ms_attention, "...n", " Attention "),
-    T("0", same, "",
+    T("0",           ms_attention,        "...n",       " Attention "),
+    T("0",           same,                "",
       " BiasAdd BiasGelu BiasSoftmax FastGelu Gelu GroupNorm Inverse MoE QLinearLeakyRelu QLinearSigmoid"
       " QLinearSoftmax QMoE QuickGelu SkipGroupNorm "),
-    T("0 bool", same, "", " BiasDropout "),
-    T("0", ms_half, "", " BiasSplitGelu "),
-    T("0", ms_causal_conv, "", " CausalConvWithState "),
-    T("1", same, "", " DequantizeLinear "),
-    T("0", matmul, "", " DynamicQuantizeMatMul "),
-    T("2 i32 2", ms_embed, "nn.....nn", " EmbedLayerNormalization "),
-    T("0", convolution, "", " FusedConv "),
-    T("0", gemm, "", " FusedGemm "),
-    T("0", ms_fused_matmul, "", " FusedMatMul FusedMatMulActivation TransposeMatMul "),
-    T("2", ms_gather_blocks, ".i", " GatherBlockQuantized "),
-    T("0", gather_nd, ".i", " GatherND "),
-    T("0", grid_sample, "", " GridSample "),
-    T("0", ms_group_query, ".....nn..l", " GroupQueryAttention "),
-    T("2", matmul, "", " MatMulIntegerToFloat "),
-    T("0", ms_nbits, "....n", " MatMulNBits "),
-    T("0", ms_multi_head, "....n", " MultiHeadAttention "),
-    T("1", like_second, "l", " NGramRepeatBlock "),
-    T("3", ms_attention, ".....n", " QAttention "),
-    T("8|1", gemm, "......n", " QGemm "),
-    T("0", ms_broadcast, "", " QLinearAdd QLinearMul "),
-    T("0", ms_pool, "", " QLinearAveragePool QLinearGlobalAveragePool "),
-    T("2", ms_concat, "", " QLinearConcat "),
-    T("7", ms_convolution, "........n", " QLinearConv "),
-    T("1", ms_broadcast, "b", " QLinearWhere "),
-    T("2|u8", same, "", " QuantizeLinear "),
-    T("0", same, ".l", " RotaryEmbedding Trilu "),
-    T("0 f32", layer_normalization, "", " SimplifiedLayerNormalization "),
-    T("0 f32 f32 0", ms_skip_norm, "", " SkipLayerNormalization SkipSimplifiedLayerNormalization "),
+    T("0 bool",      same,                "",           " BiasDropout "),
+    T("0",           ms_half,             "",           " BiasSplitGelu "),
+    T("0",           ms_causal_conv,      "",           " CausalConvWithState "),
+    T("1",           same,                "",           " DequantizeLinear "),
+    T("0",           matmul,              "",           " DynamicQuantizeMatMul "),
+    T("2 i32 2",     ms_embed,            "nn.....nn",  " EmbedLayerNormalization "),
+    T("0",           convolution,         "",           " FusedConv "),
+    T("0",           gemm,                "",           " FusedGemm "),
+    T("0",           ms_fused_matmul,     "",           " FusedMatMul FusedMatMulActivation TransposeMatMul "),
+    T("2",           ms_gather_blocks,    ".i",         " GatherBlockQuantized "),
+    T("0",           gather_nd,           ".i",         " GatherND "),
+    T("0",           grid_sample,         "",           " GridSample "),
+    T("0",           ms_group_query,      ".....nn..l", " GroupQueryAttention "),
+    T("2",           matmul,              "",           " MatMulIntegerToFloat "),
+    T("0",           ms_nbits,            "....n",      " MatMulNBits "),
+    T("0",           ms_multi_head,       "....n",      " MultiHeadAttention "),
+    T("1",           like_second,         "l",          " NGramRepeatBlock "),
+    T("3",           ms_attention,        ".....n",     " QAttention "),
+    T("8|1",         gemm,                "......n",    " QGemm "),
+    T("0",           ms_broadcast,        "",           " QLinearAdd QLinearMul "),
+    T("0",           ms_pool,             "",           " QLinearAveragePool QLinearGlobalAveragePool "),
+    T("2",           ms_concat,           "",           " QLinearConcat "),
+    T("7",           ms_convolution,      "........n",  " QLinearConv "),
+    T("1",           ms_broadcast,        "b",          " QLinearWhere "),
+    T("2|u8",        same,                "",           " QuantizeLinear "),
+    T("0",           same,                ".l",         " RotaryEmbedding Trilu "),
+    T("0 f32",       layer_normalization, "",           " SimplifiedLayerNormalization "),
+    T("0 f32 f32 0", ms_skip_norm,        "",           " SkipLayerNormalization SkipSimplifiedLayerNormalization "),
 };
 
 const type_row *onnx_type_row_of_microsoft(const char *name) { return onnx_type_row_named(rows, COUNT(rows), name); }

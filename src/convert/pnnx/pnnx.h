@@ -88,9 +88,9 @@ xir_status pnnx_name_weights(xir_network *net, bool *changed);
 xir_status pnnx_part_inputs(xir_network *net, bool *changed);
 
 #define PNNX_BACKS(BACK) \
-    BACK(expression) BACK(clamp) BACK(compare) BACK(where) BACK(cast) BACK(conv) BACK(pool) BACK(global_average) BACK(linear) BACK(matmul)  \
-    BACK(reduce) BACK(einsum) BACK(batch_norm) BACK(instance_norm) BACK(group_norm) BACK(layer_norm) BACK(prelu)       \
-    BACK(normalize) BACK(reshape) BACK(permute) BACK(squeeze) BACK(expand) BACK(tile) BACK(cat) BACK(slice)            \
+    BACK(expression) BACK(clamp) BACK(compare) BACK(where) BACK(cast) BACK(conv) BACK(pool) BACK(linear) BACK(matmul)  \
+    BACK(global_average) BACK(reduce) BACK(einsum) BACK(batch_norm) BACK(instance_norm) BACK(group_norm) BACK(layer_norm)  \
+    BACK(prelu) BACK(normalize) BACK(reshape) BACK(permute) BACK(squeeze) BACK(expand) BACK(tile) BACK(cat) BACK(slice)            \
     BACK(split) BACK(unbind) BACK(pad) BACK(roll) BACK(index_select) BACK(topk) BACK(sdpa) BACK(resize)                \
     BACK(grid_sample) BACK(shuffle) BACK(unfold) BACK(recurrent)                                                             \
     BACK(embedding) BACK(gather) BACK(index_put) BACK(non_zero) BACK(arange) BACK(full) BACK(cumsum)

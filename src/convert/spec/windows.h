@@ -47,7 +47,8 @@ bool windows_round_up(windows *w);
  * exceeds WINDOW_MOST. */
 bool windows_of_op(xir_node *at, const xir_value *x, size_t first, const xir_value *kernel, windows *w);
 
-/* The only window over all of x, channels second. The node is kept if it has no cells, or an unknown number of them. */
+/* The only window over all of x, which has 3 to 5 dims, channels second. The node is kept if it has no cells, or an
+ * unknown number of them. */
 bool window_of_map(xir_node *at, const xir_value *x, windows *w);
 
 /* Numbers of all axes as a list, which shares their memory. */
