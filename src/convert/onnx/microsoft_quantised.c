@@ -137,7 +137,9 @@ bool onnx_ms_qlinear_conv(xir_node *at) {
 /* The product of integers, times both scales; of b one for each column. */
 static xir_value *scaled_product(xir_node *at, xir_value *product, xir_value *a_scale, xir_value *b_scale) {
     if (xir_node_failed(at) || !product || !a_scale || !b_scale) return NULL;
-    return xir_node_product(at, xir_node_cast(at, product, v_element(a_scale)), xir_node_product(at, a_scale, b_scale));
+    const xir_type *real = onnx_float_of_integers(at, v_element(a_scale));
+    xir_value *scale = xir_node_product(at, xir_node_cast(at, a_scale, real), xir_node_cast(at, b_scale, real));
+    return xir_node_cast(at, xir_node_product(at, xir_node_cast(at, product, real), scale), v_element(a_scale));
 }
 
 /* Inputs: a, b, their scales, their zero points, a bias. */

@@ -103,37 +103,45 @@ static xir_value *along(xir_node *at, xir_value *v, const xir_value *x) {
     return make_line(at, v, rank - (size_t)axis, 0);
 }
 
-/* Returns true if an attribute that names an element type is missing or names the given one; otherwise the node
- * stays. */
-static bool computes_in(xir_node *at, const char *name, const xir_type *real) {
+/* The elements that an attribute names; without it, `otherwise`. */
+static const xir_type *elements_named(xir_node *at, const char *name, const xir_type *otherwise) {
     const int64_t code = xir_node_int(at, name, 0);
-    if (!code || xir_type_equal(onnx_element(at->c->ctx, code), real)) return true;
-    return xir_node_unsupported(at, "%s: other elements than those of the scale", name);
+    const xir_type *type = code ? onnx_element(at->c->ctx, code) : otherwise;
+    if (type && xir_float_type_of(xir_type_object(type))) return type;
+    return xir_node_unsupported(at, "%s: elements that XIR does not compute with", name), NULL;
 }
 
-static bool v_is_single(const xir_value *v) {
-    const xir_float_type *real = xir_float_type_of(xir_type_object(xir_type_expressed(v_element(v))));
+/* Integers of more than 8 bits and sums of products have digits that floats of 16 bits lack, and exceed float16. */
+const xir_type *onnx_float_of_integers(xir_node *at, const xir_type *real) {
+    return xir_type_storage_bits(real) < 32 ? xir_type_float(at->c->ctx, XIR_FLOAT_FP32) : real;
+}
+
+static bool is_single(const xir_type *element) {
+    const xir_float_type *real = xir_float_type_of(xir_type_object(element));
     return real && real->format == XIR_FLOAT_FP32;
 }
 
-/* saturate(round(x / scale) + zero point) */
+/* saturate(round(x / scale) + zero point): the standard divides in the elements of the scale. */
 xir_value *onnx_quantized(xir_node *at, xir_value *x, xir_value *scale, xir_value *zero) {
     if (xir_node_failed(at)) return NULL;
     const int64_t code = xir_node_int(at, "output_dtype", 0);
     const xir_type *declared = code ? onnx_element(at->c->ctx, code) : xir_type_uint(at->c->ctx, 8);
-    const xir_type *to = zero ? v_element(zero) : declared, *real = v_element(scale);
+    const xir_type *to = zero ? v_element(zero) : declared;
     if (!to) return xir_node_unsupported(at, "elements that XIR does not have"), NULL;
     const xir_integer_type *integer = xir_integer_type_of(xir_type_object(to));
-    if (!computes_in(at, "precision", real)) return NULL;
+    const xir_type *real = elements_named(at, "precision", v_element(scale));
+    if (!real) return NULL;
     const int64_t axis = xir_node_int(at, "axis", 1);
-    const xir_type *plain = xir_node_int(at, "block_size", 0) || !v_is_single(x) ? NULL
+    const xir_type *plain = xir_node_int(at, "block_size", 0) || !is_single(real) ||
+                            !is_single(xir_type_expressed(v_element(x))) ? NULL
                           : onnx_quantised_type(at, to, scale, zero, axis < 0 ? axis + (int64_t)v_rank(x) : axis);
     if (plain) return onnx_as_stored(at, onnx_quantised_value(at, x, plain, true));
     uint64_t bits = xir_type_storage_bits(to);
     if (!integer || bits > 16) return xir_node_unsupported(at, "elements that are not integers of up to 16 bits"), NULL;
     double range = (double)(UINT64_C(1) << bits);
-    xir_value *y = xir_node_unary(at, "Round",
-                                  xir_node_quotient(at, xir_node_cast(at, x, real), along(at, scale, x)));
+    xir_value *y = xir_node_unary(at, "Round", xir_node_quotient(at, xir_node_cast(at, x, real),
+                                                                 xir_node_cast(at, along(at, scale, x), real)));
+    if (bits > 8) y = xir_node_cast(at, y, real = onnx_float_of_integers(at, real));
     if (zero) y = xir_node_sum(at, y, xir_node_cast(at, along(at, zero, x), real), 1, 1);
     y = xir_node_make(at, "ClampScalar", INS(y), SETS(REAL("min", integer->sign ? -range / 2 : 0),
                                                       REAL("max", integer->sign ? range / 2 - 1 : range - 1)));
@@ -158,17 +166,20 @@ bool onnx_dequantize_linear(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *scale = xir_node_input(at, 1), *zero = xir_node_optional_input(at, 2);
     if (xir_node_failed(at)) return false;
     if (!quantiser_fits(at)) return false;
-    const xir_type *wide = xir_type_sint(at->c->ctx, 32), *real = v_element(scale);
+    const xir_type *wide = xir_type_sint(at->c->ctx, 32), *real = v_element(scale),
+                   *out = elements_named(at, "output_dtype", real);
+    if (!out) return false;
     const int64_t axis = xir_node_int(at, "axis", 1);
     const xir_type *plain = xir_node_int(at, "block_size", 0) ? NULL
                           : onnx_quantised_type(at, v_element(x), scale, zero,
                                                 axis < 0 ? axis + (int64_t)v_rank(x) : axis);
-    if (plain && computes_in(at, "output_dtype", real))
-        return xir_node_result(at, 0, onnx_dequantised(at, onnx_as_quantised(at, x, plain)));
+    if (plain)
+        return xir_node_result(at, 0, xir_node_cast(at, onnx_dequantised(at, onnx_as_quantised(at, x, plain)), out));
     xir_value *y = xir_node_cast(at, x, wide);
     if (zero) y = xir_node_sum(at, y, xir_node_cast(at, along(at, zero, x), wide), 1, -1);
-    if (!computes_in(at, "output_dtype", real)) return false;
-    return xir_node_result(at, 0, xir_node_product(at, xir_node_cast(at, y, real), along(at, scale, x)));
+    if (xir_type_storage_bits(v_element(x)) > 8 || !xir_type_equal(out, real)) real = onnx_float_of_integers(at, real);
+    y = xir_node_product(at, xir_node_cast(at, y, real), xir_node_cast(at, along(at, scale, x), real));
+    return xir_node_result(at, 0, xir_node_cast(at, y, out));
 }
 
 /* Scales of input i, one for each element of a dim that `after` other dims follow, or one for all. */
@@ -179,9 +190,12 @@ static xir_value *scale_before(xir_node *at, size_t i, size_t after) {
 
 /* Requantises the product of integers: inputs 6 and 7 are scale and zero point of the output. */
 static bool give_requantized(xir_node *at, xir_value *y, xir_value *a_scale, xir_value *b_scale) {
-    xir_value *scale = xir_node_quotient(at, xir_node_product(at, a_scale, b_scale), xir_node_input(at, 6)),
-              *one = xir_node_failed(at) ? NULL : xir_node_scalar(at, v_element(a_scale), 1);
-    y = xir_node_product(at, xir_node_cast(at, y, v_element(a_scale)), scale);
+    if (xir_node_failed(at)) return false;
+    const xir_type *real = onnx_float_of_integers(at, v_element(a_scale));
+    xir_value *scale = xir_node_product(at, xir_node_cast(at, a_scale, real), xir_node_cast(at, b_scale, real)),
+              *one = xir_node_scalar(at, real, 1);
+    scale = xir_node_quotient(at, scale, xir_node_cast(at, xir_node_input(at, 6), real));
+    y = xir_node_product(at, xir_node_cast(at, y, real), scale);
     return xir_node_result(at, 0, onnx_quantized(at, y, one, xir_node_input(at, 7)));
 }
 
