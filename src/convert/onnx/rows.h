@@ -33,8 +33,8 @@ xir_value *onnx_product(xir_node *at, xir_value *a, xir_value *b, xir_value *c);
 xir_value *onnx_gemm_of(xir_node *at);
 /* Input i as 32-bit integers, minus the zero points of input `zero`, one for all or one for each element of an axis. */
 xir_value *onnx_centred(xir_node *at, size_t i, size_t zero, size_t axis);
-/* The floats that integers of more than 8 bits, or sums of products, are scaled in: those of the scale, or float32 where
- * these have fewer bits. */
+/* The floats that integers of more than 8 bits, or sums of products, are scaled in: those of the scale, or float32
+ * where these have fewer bits. */
 const xir_type *onnx_float_of_integers(xir_node *at, const xir_type *real);
 /* saturate(round(x / scale) + zero point), in the elements of the zero point, or else of the node's output_dtype. */
 xir_value *onnx_quantized(xir_node *at, xir_value *x, xir_value *scale, xir_value *zero);
