@@ -95,6 +95,16 @@ static bool list_ops(expanded *e) {
     return ops;
 }
 
+/* A result that the network declares as quantised is stored so by the part that makes it, and rounded once. */
+static bool store_as(expanded *e, xir_value *v, const xir_type *declared) {
+    const xir_type *element = declared ? xir_type_element(declared) : NULL;
+    const xir_op *op = xir_value_op(v);
+    if (!element || !xir_type_is_quantized(element) || !op || op->cls == e->at->ctx->input_class ||
+        xir_type_equal(xir_type_element(v->type), element)) return true;
+    const xir_type *type = xir_type_with_element(e->at->ctx, v->type, element, NULL);
+    return type && xir_value_set_type(v, type) == XIR_OK;
+}
+
 /* On failure the network has the finding. */
 static xir_status expand(expanded *e) {
     const xir_kernel *at = e->at;
@@ -104,6 +114,8 @@ static xir_status expand(expanded *e) {
     const xir_status status = compose_write(e->net, op->cls, e->body, e->values, at->n_inputs, op_target(op),
                                             (xir_str){ NULL, 0 }, NULL, e->outputs);
     if (status) return status;
+    for (size_t i = 0; i < at->n_outputs; i++)
+        if (!store_as(e, e->outputs[i], at->outputs[i].type)) return XIR_E_MEMORY;
     if (!xir_network_add(e->net, &XIR_INIT(xir_op_desc, .cls = at->ctx->output_class, .inputs = e->outputs,
                                            .n_inputs = at->n_outputs, .id = XIR_NO_ID)))
         return e->net->status ? e->net->status : XIR_E_MEMORY;

@@ -120,6 +120,19 @@ bool compose_settle(compose_walk *w, xir_value *v);
  * single place of the op is to blame. */
 void compose_blame(const composition *c, const compose_part *p, xir_str path, char *out, size_t room);
 
+/* An op that may be made, and the number of its results. */
+typedef struct part_question {
+    const xir_class   *cls;
+    const void        *attrs;
+    const xir_target  *target;
+    xir_value *const  *inputs;
+    size_t             n_inputs, n_results;
+} part_question;
+
+/* Writes the types of the results of a part whose quantised operands do not tell them (compose_reals.c). *n is 0 if
+ * they follow without that, or not even so. XIR_E_MEMORY. */
+xir_status compose_real_types(xir_network *net, const part_question *q, const xir_type **out, size_t *n);
+
 /* Makes ops of the parts before `before` (NULL: at the end), of a target; those that make the outputs of the composed
  * op have its name, the others the name and their label after a dot; with a name whose data is NULL, all have their
  * label. Writes the outputs. The inputs are values of the network. On failure, with a finding in the network, ops may

@@ -50,9 +50,13 @@ static xir_status write_part(writing *to, const compose_part *p, xir_str name) {
     const xir_str called = name_of(to, p, name);
     if (status) return refuse(to, p, status, name);
     if (!called.data) return net_no_memory(to->net);
+    const part_question q = { p->cls, to->w.body, to->at.target, to->w.inputs, to->w.n_inputs, p->n_results };
+    const xir_type **types = arena_take(&to->w.own, (p->n_results + 1) * sizeof *types);
+    size_t n_types = 0;
+    if (!types || compose_real_types(to->net, &q, types, &n_types)) return net_no_memory(to->net);
     const xir_op *op = xir_network_add(to->net, &XIR_INIT(xir_op_desc, .cls = p->cls, .attrs = to->w.body,
         .inputs = to->w.inputs, .n_inputs = to->w.n_inputs, .target = to->at.target, .name = called, .id = XIR_NO_ID,
-        .before = to->at.before));
+        .types = n_types ? types : NULL, .n_types = n_types, .before = to->at.before));
     if (!op) return to->net->status ? to->net->status : XIR_E_INVALID;
     if (op->n_outputs != p->n_results)
         return net_fail(to->net, XIR_E_INVALID, "%.*s: part %%%.*s has %u results, the composition names %u",

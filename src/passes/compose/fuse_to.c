@@ -32,6 +32,8 @@ typedef struct finding {
     uint8_t            op_row[COMPOSE_PARTS];      /* by part                                                 */
     uint8_t            extra[COMPOSE_PARTS][XIR_ROW_MAX_INPUTS];   /* rows of operands that are constants     */
     bool              *needed;                     /* by value: the result depends on it                      */
+    xir_pass          *at;
+    bool               noted;                      /* that an op stays because its results are stored         */
 } finding;
 
 /* ---- the pattern ------------------------------------------------------------------------------------------------ */
@@ -149,6 +151,8 @@ typedef struct candidate {
     const xir_type *types[COMPOSE_OPERANDS];
     size_t     n_numbers;
     xir_value  number;                   /* stands for those                */
+    const xir_type *type;                /* of the result                   */
+    bool       follows;                  /* from the inputs                 */
     _Alignas(16) char body[BODY];
 } candidate;
 
@@ -266,11 +270,34 @@ static bool is_number(const xir_value *v, const xir_type *type, double number) {
     return memcmp(&has, &wanted, sizeof has) == 0;
 }
 
+static void note_stored(finding *f, const xir_op *op) {
+    if (f->noted) return;
+    f->noted = true;
+    xir_pass_diag(f->at, XIR_NOTE, op, "its result is stored as integers, but between the parts of %.*s quantised "
+                  "numbers are computed as reals: such ops stay", CLIP_TO(f->cls->key, 200));
+}
+
+/* Returns true if the results have the types that they have in the composed op: quantised ones follow, or are real. */
+static bool has_types(finding *f, const xir_op *op, const compose_part *p, xir_value *const *inputs) {
+    const part_question q = { p->cls, op->attrs, op_target(op), inputs, op->n_inputs, p->n_results };
+    const xir_type *types[INPUTS];
+    size_t n = 0;
+    bool same;
+    if (infers_same(op, op->attrs, inputs, op->n_inputs, &same) || same) return same;
+    if (p->n_results > INPUTS || compose_real_types(op->net, &q, types, &n) || !n) return false;
+    for (size_t i = 0; i < n; i++) {
+        const xir_type *has = op_outputs(op)[i].type;
+        if (xir_type_equal(has, types[i])) continue;
+        if (xir_type_is_quantized(xir_type_element(has))) note_stored(f, op);
+        return false;
+    }
+    return true;
+}
+
 /* Returns true if an op is what the composition makes of the candidate. */
-static bool is_part(candidate *c, const finding *f, const xir_match *m, compose_walk *w, uint32_t part,
+static bool is_part(candidate *c, finding *f, const xir_match *m, compose_walk *w, uint32_t part,
                     const xir_op *op) {
     const compose_part *p = &f->c->parts[part];
-    bool same;
     c->n_numbers = 0;
     if (compose_enter(w, p) || op->n_outputs != p->n_results || xir_op_extra(op) || op_has_normalised(op)) return false;
     if (!body_equal(p->cls, w->body, op->attrs)) return false;
@@ -291,10 +318,10 @@ static bool is_part(candidate *c, const finding *f, const xir_match *m, compose_
     xir_value *own[INPUTS];
     if (op->n_inputs > INPUTS) return false;
     for (uint32_t i = 0; i < op->n_inputs; i++) own[i] = op_inputs(op)[i].value;
-    return infers_same(op, op->attrs, own, op->n_inputs, &same) == XIR_OK && same;
+    return has_types(f, op, p, own);
 }
 
-static bool are_parts(candidate *c, const finding *f, const xir_match *m, compose_walk *w) {
+static bool are_parts(candidate *c, finding *f, const xir_match *m, compose_walk *w) {
     w->constant = note_number;
     w->user = c;
     for (uint32_t i = 0; i < f->c->n_parts; i++) {
@@ -315,8 +342,16 @@ static bool has_required(const candidate *c, const finding *f) {
     return f->cls->n_fields <= 256;
 }
 
+/* Of quantised operands the parts tell the type. */
+static bool reads_quantised(const candidate *c) {
+    bool any = false;
+    for (size_t i = 0; i < c->n; i++)
+        any |= c->inputs[i] && xir_type_is_quantized(xir_type_element(c->inputs[i]->type));
+    return any;
+}
+
 /* The op that the match amounts to; false if there is none. */
-static bool make_candidate(const finding *f, const xir_match *m, candidate *c) {
+static bool make_candidate(finding *f, const xir_match *m, candidate *c) {
     const xir_class *cls = f->cls;
     memset(c->known, 0, sizeof c->known);
     if (cls->body_size > BODY || !learn_inputs(c, f, m)) return false;
@@ -334,7 +369,11 @@ static bool make_candidate(const finding *f, const xir_match *m, candidate *c) {
     if (!good) return false;
     infer_start(&q, m->root->net, cls, c->body, op_target(m->root), c->inputs, c->n, XIR_STR(""), NULL);
     const xir_value *old = xir_match_value(m, f->n_rows - 1u);
-    good = infer_run(&q) == XIR_OK && q.n_out == 1 && old && xir_type_equal(q.out[0], old->type);
+    const xir_status status = infer_run(&q);
+    c->follows = status == XIR_OK;
+    c->type = old ? old->type : NULL;
+    good = old && (status ? status == XIR_E_UNSUPPORTED && reads_quantised(c)
+                          : q.n_out == 1 && xir_type_equal(q.out[0], old->type));
     infer_end(&q);
     return good;
 }
@@ -347,13 +386,15 @@ static bool check(const xir_match *m, void *user) {
 /* ---- the pass --------------------------------------------------------------------------------------------------- */
 
 static xir_verdict fuse(xir_rewriter *at, const xir_match *m, const void *user) {
-    const finding *f = user;
+    finding *f = (finding *)(uintptr_t)user;
     candidate c;
     (void)at;
     if (!make_candidate(f, m, &c)) return XIR_REWRITE_LEFT;
     const xir_at place = xir_match_at(m);
     xir_op *op = xir_network_add(place.net, &XIR_INIT(xir_op_desc, .cls = f->cls, .attrs = c.body, .inputs = c.inputs,
-                                                      .n_inputs = c.n, .target = place.target, .name = place.name,
+                                                      .n_inputs = c.n, .types = c.follows ? NULL : &c.type,
+                                                      .n_types = c.follows ? 0 : 1, .target = place.target,
+                                                      .name = place.name,
                                                       .id = XIR_NO_ID, .before = place.before));
     if (!op) return XIR_REWRITE_FAILED;
     const xir_status tried = f->target ? xir_op_try(op, f->target, NULL) : XIR_OK;
@@ -411,7 +452,7 @@ static xir_status run(xir_pass *at) {
     if (status) return status;
     finding *f = mem_new(alloc, sizeof *f);
     if (!f) return pass_no_memory(at);
-    *f = (finding){ .cls = cls, .c = cls->more->composed };
+    *f = (finding){ .cls = cls, .c = cls->more->composed, .at = at };
     if (cls->more->n_outputs != 1) status = too_large(at, f, "it has several outputs");
     if (!status && xir_pass_text(at, "target").size) status = pass_target(at, &f->target);
     f->row_of = mem_new(alloc, f->c->n_values + 1);
