@@ -116,6 +116,25 @@ if [ -e "$snake" ]; then
     same snake/a_b.npy expected.npy   # -0.2919..., 2.8268...
 fi
 
+# Quantised inputs and outputs: a file has the real numbers, or the integers that are stored. The real numbers are
+# rounded to float32 in a file, and so they are compared.
+cat >stored.xir <<'END'
+xir 1
+!q = QuantizedType{scale=@scales([axis=-1]0.1), zero_points=[1], storage_dtype=int8, expressed_dtype=fp32} * [3]
+%x = Input() : !q
+%y = Copy(%x) : !q
+Output(%y)
+END
+mkdir ints; npy ints/y.npy '|i1' '(3,)' '\001\376\144'   # 1, -2, 100
+run 0 run stored.xir --input ints/y.npy --compare ints --tolerance 0 --output reals; quiet; out "largest difference 0"
+npy expected.npy '<f4' '(3,)' '\000\000\000\000\232\231\231\276\147\146\036\101'   # 0, -0.3, 9.9
+same reals/y.npy expected.npy
+run 0 run stored.xir --input ints/y.npy --compare reals --tolerance 0; quiet
+run 0 run stored.xir --input reals/y.npy --compare ints --tolerance 0; quiet
+npy ints/y.npy '|i1' '(3,)' '\001\377\144'
+run 1 run stored.xir --input reals/y.npy --compare ints --tolerance 0
+err "'y' differs at [1]: expected -0.200000003, found -0.300000004; 1 of 3 elements differ"
+
 # Invalid command lines.
 run 2 run; err "usage"
 run 2 run small.json --tolerance -1; err "--tolerance"

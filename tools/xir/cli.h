@@ -477,6 +477,8 @@ bool    read_position(xir_str word, size_t n, size_t *out);
 /* The same for --const, whose inputs become constants when the network has been read. */
 int     check_consts(void);
 int     fix_inputs(xir_network *net, xir_diags *why);
+/* Integers that a quantised type stores, as a device or another program dumps them, become elements of that type. */
+int     take_stored(xir_array **array, const xir_type *like, xir_diags *why);
 /* Gives an array the elements of a type that .npy files do not have. */
 int     recast(xir_array **array, const xir_type *like, xir_diags *why);
 /* Reads an array of a file: .npy, or a tensor of TensorStack. NULL with *code and a finding. */

@@ -53,9 +53,26 @@ static bool is_foreign(const xir_type *type) {
     return xir_type_is_quantized(xir_type_element(type));
 }
 
+int take_stored(xir_array **array, const xir_type *like, xir_diags *why) {
+    const xir_type *element = xir_type_element(like), *has = xir_array_type(*array);
+    const xir_type *stored = element && xir_type_is_quantized(element) ? xir_type_storage(element) : NULL;
+    if (!stored || !xir_type_equal(stored, xir_type_element(has))) return DONE;
+    const xir_type *type = xir_type_with_element(context, has, element, NULL);
+    size_t size;
+    const void *bytes = xir_array_data(*array, &size);
+    if (!type) return DONE;   /* its scales do not lie along these dims, which a run refuses */
+    xir_array *result = xir_array_copy(context, type, bytes, size, why);
+    if (!result) return exit_of(XIR_E_MEMORY);
+    xir_array_free(*array);
+    *array = result;
+    return DONE;
+}
+
 /* The same numbers as elements of another type. */
 int recast(xir_array **array, const xir_type *like, xir_diags *why) {
     if (!xir_type_as_tensor(like) || !is_foreign(like)) return DONE;
+    const int code = take_stored(array, like, why);
+    if (code) return code;
     const size_t before = xir_diags_count(why);
     xir_array *result = xir_array_cast(*array, xir_type_element(like), why);
     const xir_diag *d = result ? NULL : xir_diags_at(why, before);

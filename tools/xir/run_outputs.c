@@ -112,20 +112,32 @@ static void put_comparison(json_out *j, const char *path, const xir_array *array
     json_close(j, '}');
 }
 
+/* The output as what the file holds: a file of floats has quantised numbers rounded, as --output writes them. NULL with
+ * a finding. */
+static xir_array *as_in_file(xir_array *found, const xir_array *expected, xir_diags *why) {
+    const xir_type *to = xir_type_element(xir_array_type(expected));
+    const bool rounded = xir_type_is_quantized(xir_type_element(xir_array_type(found))) &&
+                         xir_float_type_of(xir_type_object(to));
+    return rounded ? xir_array_cast(found, to, why) : xir_array_retain(found);
+}
+
 /* Adds what a comparison found to a line of the summary, and with --json to an object. */
 static int compare_one(const ports *out, size_t i, const char *file, double tolerance, text *line, json_out *j,
                        xir_diags *why) {
     char *path = in_dir(run_args.compare_dir, file);
     int code;
-    xir_array *expected = read_array(path, &code, why);
-    if (!expected) {
+    xir_array *expected = read_array(path, &code, why), *found = NULL;
+    if (expected) code = take_stored(&expected, xir_array_type(out->arrays[i]), why);
+    if (expected && !code && !(found = as_in_file(out->arrays[i], expected, why))) code = exit_of(XIR_E_MEMORY);
+    if (!found) {
+        xir_array_free(expected);
         if (j) put_comparison(j, path, NULL, NULL);
         free(path);
         return code;
     }
     xir_difference d;
-    xir_status status = xir_array_compare(out->arrays[i], expected, tolerance, tolerance, &d);
-    if (j) put_comparison(j, path, out->arrays[i], status ? NULL : &d);
+    xir_status status = xir_array_compare(found, expected, tolerance, tolerance, &d);
+    if (j) put_comparison(j, path, found, status ? NULL : &d);
     text name = { 0 };
     add_name(&name, out, i);
     if (status) {
@@ -134,13 +146,13 @@ static int compare_one(const ports *out, size_t i, const char *file, double tole
             .severity = XIR_ERROR, .code = status, .file = xir_str_of(path), .byte = XIR_NO_BYTE,
             .message = XIR_STR("its elements cannot be compared") });
     } else if (!d.same_shape) {
-        text found = { 0 };
-        type_words(&found, xir_array_type(expected));
+        text has = { 0 };
+        type_words(&has, xir_array_type(expected));
         text_put(line, "  another shape");
-        text_add(&found, "", 1);
+        text_add(&has, "", 1);
         code = complain_of(FAULTY, path, "'%.*s' has another shape than this file, which has %s", (int)name.size,
-                           name.data, found.data);
-        text_free(&found);
+                           name.data, has.data);
+        text_free(&has);
     } else {
         text_printf(line, "  largest difference %.3g", d.largest);
         if (d.count) {
@@ -153,6 +165,7 @@ static int compare_one(const ports *out, size_t i, const char *file, double tole
             text_free(&where);
         }
     }
+    xir_array_free(found);
     xir_array_free(expected);
     text_free(&name);
     free(path);
