@@ -135,7 +135,11 @@ static xir_status read_method(xir_pass *at, measuring *m, uint32_t bits) {
     if (!xir_range_method_of(word, &method))
         return xir_pass_fail(at, XIR_E_UNKNOWN, NULL, "there is no method '" XIR_PRI "': expected max, average, "
                              "percentile, mse or kld", XIR_ARG(word));
-    m->how = XIR_INIT(xir_range_options, .method = method, .percent = xir_pass_real(at, "percent"), .bits = bits);
+    const double percent = xir_pass_real(at, "percent");
+    if (!(percent > 0 && percent <= 100))
+        return xir_pass_fail(at, XIR_E_BOUNDS, NULL, "percent: expected a percentage above 0, at most 100, found %g",
+                             percent);
+    m->how = XIR_INIT(xir_range_options, .method = method, .percent = percent, .bits = bits);
     return XIR_OK;
 }
 

@@ -293,6 +293,7 @@ static void what_makes_no_sense_is_refused(void **state) {
         { "keep=nobody",         XIR_E_UNKNOWN,     "no op is called 'nobody'"             },
         { "type=bf16,keep=y",    XIR_E_UNSUPPORTED, "those of all ops"                     },
         { "method=percentile,percent=101", XIR_E_BOUNDS, "at most 100"                     },
+        { "method=percentile,percent=0", XIR_E_BOUNDS, "above 0, at most 100, found 0"     },
     };
     xir_network *net = story_net(chain);
     calibrate(net);
