@@ -24,8 +24,10 @@ static element element_of(const xir_type *type) {
         default:             return OTHER;
         }
     }
-    if (!storage || xir_type_kind_of(storage) != XIR_TYPE_INTEGER || xir_type_storage_bits(type) != 8) return OTHER;
-    return xir_type_is_quantized(xir_type_element(type)) ? INT8 : UINT8;
+    const xir_integer_type *integer = storage ? xir_integer_type_of(xir_type_object(storage)) : NULL;
+    if (!integer || integer->ibits != 8) return OTHER;
+    if (xir_type_is_quantized(xir_type_element(type))) return integer->sign ? INT8 : OTHER;
+    return UINT8;
 }
 
 static bool is_one_of(xir_infer *at, const xir_type *type, unsigned taken, const char *where, const char *wanted) {

@@ -662,8 +662,29 @@ static void shorter_rules_are_taken(void **state) {
     xir_context_free(with);
 }
 
+/* A map of quantised numbers without a sign is not one of int8. */
+static void zhuge_stores_numbers_with_a_sign(void **state) {
+    (void)state;
+    const double one = 0.5;
+    for (int sign = 0; sign < 2; sign++) {
+        const xir_type *stored = sign ? xir_type_sint(ctx, 8) : xir_type_uint(ctx, 8);
+        const xir_type *q = xir_type_quantized(ctx, xir_scales_from(ctx, &one, 1, -1), NULL, 0, stored, NULL);
+        xir_network *net = story_net("x: 1 8; y = ReLU x; z = Copy y; out z");
+        XIR_EACH_OP(op, net) {
+            XIR_EACH_OUTPUT(v, op) DOES(xir_value_set_type(v, xir_type_with_element(ctx, xir_value_type(v), q, why)));
+        }
+        xir_diags_clear(why);
+        const xir_status status = xir_network_try(net, target_of("zhuge"), NULL, NULL, why);
+        assert_int_equal(status, sign ? XIR_OK : XIR_E_UNSUPPORTED);
+        if (!sign) assert_non_null(strstr(xir_diags_at(why, 0)->message.data, "the elements are not int8"));
+        xir_network_free(net);
+    }
+    xir_diags_clear(why);
+}
+
 GROUP {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(zhuge_stores_numbers_with_a_sign),
         cmocka_unit_test(each_rule_of_buyi_is_broken_and_kept),
         cmocka_unit_test(each_rule_of_zhuge_is_broken_and_kept),
         cmocka_unit_test(other_classes_are_not_run),

@@ -166,6 +166,29 @@ static void others_stay(void **state) {
     xir_network_free(net);
 }
 
+/* Between a quantised map and its result there is no type for what the steps would compute. */
+static void ops_on_quantised_numbers_stay_with_a_note(void **state) {
+    (void)state;
+    const double half = 0.5;
+    const xir_type *q = xir_type_quantized(ctx, xir_scales_from(ctx, &half, 1, -1), NULL, 0, xir_type_sint(ctx, 8),
+                                           NULL);
+    xir_network *net = story_net("x: NHWC 1 5 5 2; y = MaxPool2d x [pool_width=2 pool_height=2 stride_width=2 "
+                                 "stride_height=2]; z = MaxPool2d x [pool_width=2 pool_height=2 stride_width=2 "
+                                 "stride_height=2]; out y z");
+    XIR_EACH_OP(op, net) {
+        XIR_EACH_OUTPUT(v, op) DOES(xir_value_set_type(v, xir_type_with_element(ctx, xir_value_type(v), q, why)));
+    }
+    size_t changes;
+    xir_diags_clear(why);
+    DOES(xir_pass_run(net, "legalize", "target=buyi", &changes, why));
+    assert_int_equal(changes, 0);
+    assert_int_equal(xir_diags_count(why), 1);
+    assert_int_equal(xir_diags_at(why, 0)->severity, XIR_NOTE);
+    assert_non_null(strstr(xir_diags_at(why, 0)->message.data, "2 ops on quantised numbers stay as before, this one "
+                           "first"));
+    xir_network_free(net);
+}
+
 static bool legalize_in(xir_context *with) {
     xir_network *net = story_net_in(with, "x: NHWC 1 9 9 2; w: params HWIO 2 2 2 3; c = Conv2d x w [stride_width=3]; "
                                     "m = Mean c [dim=1,2]; g: params 3; n = LayerNorm m [axis=-1 gamma=g]; s: 0.5; "
@@ -191,6 +214,7 @@ GROUP {
         cmocka_unit_test(operands_get_ranks_and_shapes),
         cmocka_unit_test(moves_become_moves_that_are_run),
         cmocka_unit_test(others_stay),
+        cmocka_unit_test(ops_on_quantised_numbers_stay_with_a_note),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return RUN_GROUP(tests);

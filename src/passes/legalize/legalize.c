@@ -184,9 +184,21 @@ static xir_status legalize_known(const legalizer *l, xir_op *op, bool *done) {
 
 typedef struct refused_ops {
     const legalizer *l;
-    xir_op         **ops;
-    size_t           n;
+    xir_op         **ops, *first_stored;   /* the first that stays because its numbers are quantised */
+    size_t           n, n_stored;
 } refused_ops;
+
+static bool is_quantised(const xir_value *v) { return v && xir_type_is_quantized(xir_type_element(v->type)); }
+
+/* Counts an op for whose class there are rewrites, but none for quantised numbers. */
+static void count_stored(refused_ops *in, xir_op *op) {
+    bool any = false, stored = false;
+    for (size_t f = 0; f < sizeof families / sizeof *families; f++)
+        for (const rewrite *r = families[f]; r->cls; r++) any |= r->cls() == op->cls->decl && !r->moves;
+    for (uint32_t i = 0; i < op->n_inputs; i++) stored |= is_quantised(op_inputs(op)[i].value);
+    for (uint32_t i = 0; i < op->n_outputs; i++) stored |= is_quantised(&op_outputs(op)[i]);
+    if (any && stored && !in->n_stored++) in->first_stored = op;
+}
 
 static bool is_free(void *user, const xir_op *op) {
     const refused_ops *in = user;
@@ -213,7 +225,12 @@ static xir_status run(xir_pass *at) {
         bool done = false;
         status = legalize_known(&l, refused.ops[i], &done);
         if (done) xir_pass_changed(at, 1);
+        else count_stored(&refused, refused.ops[i]);
     }
+    if (refused.n_stored && !status)
+        xir_pass_diag(at, XIR_NOTE, refused.first_stored, "%zu op%s on quantised numbers stay%s as before, this one "
+                      "first: only ops on floats are replaced, so the pass comes before quantize", refused.n_stored,
+                      refused.n_stored == 1 ? "" : "s", refused.n_stored == 1 ? "s" : "");
     mem_free(&at->net->alloc, (void *)refused.ops, room * sizeof *refused.ops);
     return status == XIR_E_MEMORY ? pass_no_memory(at) : status;
 }
