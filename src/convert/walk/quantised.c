@@ -6,9 +6,10 @@
  *
  *     Reshape(Cast(q))             =>  Cast(Reshape(q))     operations that only move or compare elements
  *     Conv2d(Cast(q), Cast(w), …)  =>  Conv2d(q, w, …)      products of quantised numbers
- *     Quantize(Cast(q)) to type q  =>  q                    the same numbers; also a BitCast of a BitCast
+ *     Quantize(Cast(q)) to type q  =>  q                    if all numbers come back; also a BitCast of a BitCast
  *
  * Constants stay as they are stored. At the end, what nothing uses is erased; its name goes to the quantised value. */
+#include <math.h>
 #include <xir/quant.h>
 #include "node/helpers.h"
 #include "walk/walk.h"
@@ -209,11 +210,25 @@ static void multiply_quantised(conversion *c, xir_op *op) {
 
 /* ---- round trips ------------------------------------------------------------------------------------------------- */
 
+/* Returns true if all numbers of a type are stored again as what they are: they are finite as float32, which has their
+ * digits, and none is out of the range that the Quantize stores. */
+static bool come_back(const xir_op *quantize, const xir_type *type) {
+    const xir_quantize_attrs *a = quantize->attrs;
+    const xir_scales *scales = xir_type_scale(type);
+    const xir_integer_type *stored = xir_integer_type_of(xir_type_object(xir_type_storage(type)));
+    if (!stored || stored->ibits > 16 || (stored->sign && !a->full_range)) return false;
+    const double most = (double)((UINT64_C(1) << stored->ibits) - 1);   /* of a number minus its zero point */
+    for (size_t i = 0; i < xir_scales_count(scales); i++)
+        if (!isfinite((float)(xir_scales_at(scales, i) * most))) return false;
+    return true;
+}
+
 static void skip_round_trip(conversion *c, xir_op *op) {
     const bool bits = xir_op_is(op, xir_bit_cast_class());
     xir_value *q = quantised_of(xir_op_input(op, 0), bits ? xir_bit_cast_class() : xir_cast_class()),
               *y = xir_op_output(op, 0);
-    if (q && xir_type_equal(v_element(q), v_element(y)) && xir_value_replace(y, q)) c->no_memory = true;
+    if (!q || !xir_type_equal(v_element(q), v_element(y)) || (!bits && !come_back(op, v_element(y)))) return;
+    if (xir_value_replace(y, q)) c->no_memory = true;
 }
 
 /* ---- the end ----------------------------------------------------------------------------------------------------- */
