@@ -156,31 +156,32 @@ static bool divide_scalar_is(const xir_op *op, const xir_i64s *dims) {
 static const struct {
     const xir_class_decl *(*cls)(void);
     rule                   *is;
+    bool                    stores;   /* it computes numbers and stores them, where others copy bytes */
 } rows[] = {
-    { xir_align_axis_class,      always             },
-    { xir_avg_pool1d_class,      avg_pool1d_is      },
-    { xir_avg_pool2d_class,      avg_pool2d_is      },
-    { xir_avg_pool3d_class,      avg_pool3d_is      },
-    { xir_cast_class,            always             },
-    { xir_channel_shuffle_class, channel_shuffle_is },
-    { xir_concat_class,          concat_is          },
-    { xir_copy_class,            always             },
-    { xir_divide_scalar_class,   divide_scalar_is   },
-    { xir_expand_class,          expand_is          },
-    { xir_max_pool1d_class,      max_pool1d_is      },
-    { xir_max_pool2d_class,      max_pool2d_is      },
-    { xir_max_pool3d_class,      max_pool3d_is      },
-    { xir_pad_class,             pad_is             },
-    { xir_pixel_shuffle_class,   pixel_shuffle_is   },
-    { xir_prune_axis_class,      always             },
-    { xir_reshape_class,         reshape_is         },
-    { xir_roll_class,            roll_is            },
-    { xir_slice_class,           slice_is           },
-    { xir_split_class,           split_is           },
-    { xir_squeeze_class,         always             },
-    { xir_swap_order_class,      swap_order_is      },
-    { xir_tile_class,            tile_is            },
-    { xir_transpose_class,       transpose_is       },
+    { xir_align_axis_class,      always                   },
+    { xir_avg_pool1d_class,      avg_pool1d_is, true      },
+    { xir_avg_pool2d_class,      avg_pool2d_is, true      },
+    { xir_avg_pool3d_class,      avg_pool3d_is, true      },
+    { xir_cast_class,            always                   },
+    { xir_channel_shuffle_class, channel_shuffle_is       },
+    { xir_concat_class,          concat_is                },
+    { xir_copy_class,            always                   },
+    { xir_divide_scalar_class,   divide_scalar_is, true   },
+    { xir_expand_class,          expand_is                },
+    { xir_max_pool1d_class,      max_pool1d_is, true      },
+    { xir_max_pool2d_class,      max_pool2d_is, true      },
+    { xir_max_pool3d_class,      max_pool3d_is, true      },
+    { xir_pad_class,             pad_is, true             },
+    { xir_pixel_shuffle_class,   pixel_shuffle_is         },
+    { xir_prune_axis_class,      always                   },
+    { xir_reshape_class,         reshape_is               },
+    { xir_roll_class,            roll_is                  },
+    { xir_slice_class,           slice_is                 },
+    { xir_split_class,           split_is                 },
+    { xir_squeeze_class,         always                   },
+    { xir_swap_order_class,      swap_order_is            },
+    { xir_tile_class,            tile_is                  },
+    { xir_transpose_class,       transpose_is             },
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -255,6 +256,14 @@ static xir_value *same_of_two(const xir_op *op, pair_rule *is) {
     return NULL;
 }
 
+/* The least signed integer is out of the range that results are stored in, but a quantised value may have it. */
+static bool may_be_least(const xir_value *x) {
+    const xir_type *element = xir_type_element(x->type);
+    const xir_type *stored = xir_type_is_quantized(element) ? xir_type_storage(element) : NULL;
+    const xir_integer_type *of = stored ? xir_integer_type_of(xir_type_object(stored)) : NULL;
+    return of && of->sign;
+}
+
 /* The input that the op returns unchanged; NULL if none. */
 static xir_value *same_value(const xir_op *op, const decls *d) {
     if (op->n_outputs != 1 || !op->n_inputs || !op_inputs(op)[0].value || xir_op_extra(op)) return NULL;
@@ -265,7 +274,8 @@ static xir_value *same_value(const xir_op *op, const decls *d) {
     const xir_i64s *dims = value_dims(x);
     if (!dims || op_is_listed(op) || !same_kind(x, &op_outputs(op)[0])) return NULL;
     for (size_t i = 0; i < ROWS; i++) {
-        if (op->cls->decl == d->rows[i]) return rows[i].is(op, dims) ? x : NULL;
+        if (op->cls->decl != d->rows[i]) continue;
+        return rows[i].is(op, dims) && !(rows[i].stores && may_be_least(x)) ? x : NULL;
     }
     return NULL;
 }
