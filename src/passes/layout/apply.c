@@ -321,6 +321,22 @@ static xir_status infer_op(plan *l, const node *n, size_t place) {
     return status == XIR_E_UNKNOWN && !n->row ? XIR_OK : status;   // nobody infers dialects
 }
 
+/* A Cast finds axes by letter. If its letters, which may be those of a Transpose that is gone, lead to others than
+ * before, it gets the ones that it had, in its order; then its input does (restore_letters). */
+static xir_status settle_cast(plan *l, const node *n) {
+    if (!n->row || n->row->form != BY_TYPE || n->n_in != 1 || l->ports[n->port].root == NONE || cast_finds_axes(l, n))
+        return XIR_OK;
+    const xir_field *field = n->row->attr[0];
+    const xir_type *type = (const xir_type *)*(const xir_object *const *)attr_at(n->op, field);
+    const xir_layout *letters = xir_type_layout(op_outputs(n->op)[0].type);
+    if (!letters) return XIR_OK;
+    letters = letters_in_order(l, letters, n->out);
+    if (letters) type = xir_type_with_layout(l->net->ctx, type, letters, NULL);
+    if (!letters || !type) return XIR_E_MEMORY;
+    return xir_op_set(n->op, field->name, &(xir_attr){ .kind = XIR_KIND_REF,
+                                                      .as.ref = xir_type_object(type) });
+}
+
 /* Infers the ops after a change, as far as their types change. Transposes already have their types. */
 static xir_status infer_again(plan *l, size_t *changes) {
     size_t place = 0;
@@ -329,7 +345,8 @@ static xir_status infer_again(plan *l, size_t *changes) {
         const node *n = node_of(l, op);
         place++;
         if (!n || !n->dirty || n->is_view) continue;
-        status = restore_letters(l, n, changes);
+        status = settle_cast(l, n);
+        if (!status) status = restore_letters(l, n, changes);
         if (!status && !is_unchanged(l, n)) status = infer_op(l, n, place);
     }
     return status;

@@ -298,6 +298,39 @@ bool has_choice(const node *n) {
            finds_channels(n);
 }
 
+/* Returns true if each axis of a layout has its own letter, and none is `*`. */
+static bool says_all(const xir_layout *letters, size_t rank) {
+    bool all = letters && xir_layout_rank(letters) == rank;
+    for (size_t k = 0; all && k < rank; k++) {
+        const char letter = xir_layout_axis(letters, k);
+        all = letter != '*' && xir_layout_index(letters, letter) == (int64_t)k;
+    }
+    return all;
+}
+
+/* The axis that a Cast puts at axis k: it finds axes by letter if both layouts have the same, each once. */
+static size_t cast_source(const xir_layout *from, const xir_layout *to, size_t rank, size_t k) {
+    bool by_letter = says_all(from, rank) && says_all(to, rank);
+    for (size_t i = 0; by_letter && i < rank; i++) by_letter = xir_layout_has(from, xir_layout_axis(to, i));
+    return by_letter ? (size_t)xir_layout_index(from, xir_layout_axis(to, k)) : k;
+}
+
+static size_t place_of(axis_order by, size_t axis) { return by == ORDER_SAME ? axis : order_find(by, axis); }
+
+bool cast_finds_axes(plan *l, const node *n) {
+    const port *p = &l->ports[n->port];
+    const axis_order needs = op_needs_order(l, n, 0, n->in);
+    const xir_type *to = *(const xir_type *const *)attr_at(n->op, n->row->attr[0]);
+    const xir_layout *from = xir_type_layout(p->type), *target = xir_type_layout(op_outputs(n->op)[0].type),
+                     *now = xir_type_layout(op_inputs(n->op)[0].value->type), *next = xir_type_layout(to);
+    if (order_is_merged(needs) || order_is_merged(n->out)) return true;
+    for (size_t k = 0; k < p->rank; k++) {
+        const size_t source = cast_source(from, target, p->rank, k);
+        if (cast_source(now, next, p->rank, place_of(n->out, k)) != place_of(needs, source)) return false;
+    }
+    return true;
+}
+
 bool finds_same_axes(plan *l, const node *n, uint32_t i) {
     const port *p = &l->ports[n->port + i];
     const xir_type *now = op_inputs(n->op)[i].value->type;
@@ -308,6 +341,7 @@ bool finds_same_axes(plan *l, const node *n, uint32_t i) {
             n->letters && p->rank > 2 ? type_in_order(l, p->type, op_needs_order(l, n, i, n->in)) : NULL;
         return !then || letters_agree(l, now, ORDER_SAME, then);
     }
+    if (n->row->form == BY_TYPE) return cast_finds_axes(l, n);
     if (!finds_channels(n)) return true;
     axis_order needs = op_needs_order(l, n, i, n->in);
     if (letter_at(now, 'C', last) != order_find(needs, letter_at(p->type, 'C', last))) return false;

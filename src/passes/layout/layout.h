@@ -156,6 +156,8 @@ bool  orders_by_input(plan *l, const node *n, size_t i, axis_order as, axis_orde
 bool  orders_by_output(plan *l, const node *n, axis_order as, axis_order *in, axis_order *out);
 /* Returns true if the letters of input i, as it is now, lead the op to the same axes as before. */
 bool  finds_same_axes(plan *l, const node *n, uint32_t i);
+/* The same for a Cast, whose target has been put into the new order. */
+bool  cast_finds_axes(plan *l, const node *n);
 /* Returns true if the op could work in several orders. Then the first one was taken. */
 bool  has_choice(const node *n);
 /* Of Shape: the requested axes [*from, *to). */

@@ -412,6 +412,42 @@ static void a_result_that_is_listed_twice(void **state) {
     xir_network_free(net);
 }
 
+/* A Cast finds axes by letter, and a Transpose may give axes the letters of others. */
+static void casts_find_axes_by_letter(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "%a = Transpose(%x) {dims=[0,2,1,3], layout=NHWC} : fp32 NHWC [1,4,4,4]\n%b = Sigmoid(%a) : fp32 NHWC [1,4,4,4]\n"
+        "%c = Cast(%b) {target_dtype=fp16 NHWC [1,4,4,4]} : fp16 NHWC [1,4,4,4]\n%d = Sigmoid(%c) : fp16 NHWC [1,4,4,4]\n"
+        "%y = Transpose(%d) {dims=[0,2,1,3], layout=NHWC} : fp16 NHWC [1,4,4,4]\n",
+        "%a = Transpose(%x) {dims=[0,2,1,3], layout=NHWC} : fp32 NHWC [1,4,4,4]\n%b = Sigmoid(%a) : fp32 NHWC [1,4,4,4]\n"
+        "%c = Cast(%b) {target_dtype=fp16 NWHC [1,4,4,4]} : fp16 NWHC [1,4,4,4]\n%d = Sigmoid(%c) : fp16 NWHC [1,4,4,4]\n"
+        "%y = Transpose(%d) {dims=[0,2,1,3], layout=NHWC} : fp16 NHWC [1,4,4,4]\n",
+        "%a = Transpose(%x) {dims=[0,3,1,2], layout=NCHW} : fp32 NCHW [1,4,4,4]\n%b = Sigmoid(%a) : fp32 NCHW [1,4,4,4]\n"
+        "%c = Cast(%b) {target_dtype=fp16 NHWC [1,4,4,4]} : fp16 NHWC [1,4,4,4]\n%d = Sigmoid(%c) : fp16 NHWC [1,4,4,4]\n"
+        "%y = Transpose(%d) {dims=[0,3,1,2], layout=NCHW} : fp16 NCHW [1,4,4,4]\n",
+        "%a = Transpose(%x) {dims=[0,3,1,2], layout=NCHW} : fp32 NCHW [1,4,4,4]\n"
+        "%b = Transpose(%a) {dims=[0,2,3,1], layout=NHWC} : fp32 NHWC [1,4,4,4]\n"
+        "%c = MaxPool2d(%b) {pool_width=3, pool_height=3, pad_left=1, pad_right=1, pad_top=1, pad_bottom=1} : fp32 NHWC [1,4,4,4]\n"
+        "%d = Transpose(%c) {dims=[0,2,1,3], layout=NHWC} : fp32 NHWC [1,4,4,4]\n"
+        "%y = Cast(%d) {target_dtype=fp16 NHWC [1,4,4,4]} : fp16 NHWC [1,4,4,4]\n",
+    };
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        char text[1000];
+        snprintf(text, sizeof text, "xir 1\n%%x = Input() : fp32 NHWC [1,4,4,4]\n%sOutput(%%y)\n", texts[i]);
+        xir_network *net = xir_network_read(ctx, text, strlen(text), XIR_STR("text"),
+                                            &XIR_INIT(xir_load_options, .format = "text"), why);
+        assert_non_null(net);
+        xir_network *before = xir_network_clone(net);
+        size_t changes;
+        DOES(xir_pass_run(net, "layout", NULL, &changes, why));
+        assert_true(changes);
+        CHECK_SAME_NUMBERS(before, net);
+        CHECK_SOUND(net);
+        xir_network_free(before);
+        xir_network_free(net);
+    }
+}
+
 GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sequences_and_volumes),
@@ -419,6 +455,7 @@ GROUP {
         cmocka_unit_test(a_transpose_that_gives_letters),
         cmocka_unit_test(slopes_of_the_last_axis),
         cmocka_unit_test(a_result_that_is_listed_twice),
+        cmocka_unit_test(casts_find_axes_by_letter),
         cmocka_unit_test(a_shared_constant),
         cmocka_unit_test(bytes_that_stay),
         cmocka_unit_test(constants_without_bytes),
