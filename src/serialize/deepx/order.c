@@ -125,7 +125,7 @@ static void take_all(const xir_network *net, bool inputs, pointer_table *left, e
     }
 }
 
-/* Returns true if a tensor that exists at the end is no result. */
+/* Returns true if a tensor that exists at the end is not a result. */
 static bool has_others(const deepx_last *last, const pointer_table *results) {
     for (size_t i = 0; i < last->n; i++)
         if (deepx_stays(last->of[i]) && !pointer_table_find(results, last->of[i])) return true;
