@@ -345,6 +345,7 @@ struct loaded {
     const file_format *written_as;   /* the network is written in this format as it is read; NULL: it is not */
     char         *params_path;   /* where parameter bytes came from; NULL: nowhere        */
     char         *params_bytes;  /* of a parameter file that is not regular               */
+    bool          alone;         /* the structure alone was read, and lacks bytes         */
 };
 
 /* The options of every command that loads. */

@@ -422,7 +422,8 @@ int load(loaded *l, const char *path, unsigned flags) {
         return code;
     }
     code = l->format->pair ? load_pair(l, flags, &found, why) : load_one(l, flags, &found, why);
-    if (!code && !load_args.no_params && !found && lacks_params(l->net)) {
+    l->alone = !code && (load_args.no_params || !found) && lacks_params(l->net);
+    if (l->alone && !load_args.no_params) {
         xir_diags_append(why, &(xir_diag){
             .severity = XIR_WARNING, .file = xir_str_of(l->name), .byte = XIR_NO_BYTE,
             .message = l->format->pair ? XIR_STR("there is no parameter file next to it: the structure alone is read")
