@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: XIR contributors
 
 # Headers, both libraries, the program, the documentation, and the three ways to find them: find_package(xir),
-# pkg-config, and a plain -lxir. The component `runtime` is what programs need that are built already: the shared library
-# and the program. The Python package is the component `python`. All else is the component `dev`.
+# pkg-config, and a plain -lxir. The component `runtime` is the shared library and the program, `python` the Python
+# package, and `dev` all else.
 
 include(CMakePackageConfigHelpers)
 

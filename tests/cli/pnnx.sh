@@ -103,8 +103,8 @@ cp scalar_out.param out; out "expr=2"; out "Odd                      o"; out "to
 sed '5s/2 1 1 1/2 1 1 7/' net.pnnx.param >broken.param; cp net.pnnx.bin broken.bin
 run 1 check broken.param; err "broken.param:5:1: /ops/2/input/1: torch.eq 'torch.eq_0' (operator 2): input 1 '7' is undefined"
 
-# A pass makes constants, which have bytes, next to the weights of a structure, which have none: no file holds some only,
-# so the structure is written. A format that always has parameters inside refuses.
+# A pass makes constants, which have bytes, next to the weights of a structure, which have none. No file holds some
+# parameters only, so the structure is written. A format that always has parameters inside refuses.
 {
     printf '7767517\n3 2\npnnx.Input in 0 1 0 #0=(1,2,3,3)f32\nnn.BatchNorm2d bn 1 1 0 1 affine=True eps=0.001 '
     printf 'num_features=2 @bias=(2)f32 @running_mean=(2)f32 @running_var=(2)f32 @weight=(2)f32 #0=(1,2,3,3)f32 '

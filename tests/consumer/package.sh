@@ -4,7 +4,8 @@
 
 # package.sh BUILD WORK: makes the packages of Debian and the archives of the build tree BUILD in WORK, unpacks them,
 # and compares what is in them with what docs/building.md says. The program and the Python package run from there.
-# CPACK, CONFIG, VERSION, LIBDIR, PYTHON and PYTHON_DIR come from tests/CMakeLists.txt; PYTHON is empty without a package.
+# CPACK, CONFIG, VERSION, LIBDIR, PYTHON and PYTHON_DIR come from tests/CMakeLists.txt; PYTHON is empty if there is no
+# Python package.
 set -eu
 
 build=$1

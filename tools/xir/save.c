@@ -192,7 +192,7 @@ int save(loaded *l, const char *out, const file_format *to, const xir_save_optio
     progress_writing(save_args.out_params && strcmp(save_args.out_params, "-") == 0 ? "-" : out);
     xir_save_options how = *o;
     how.format = to->name;
-    /* What passes computed has bytes, what they found in the file has none: no file holds some parameters only. */
+    /* Constants that passes computed have bytes, those of the file have none: no file holds some parameters only. */
     how.no_params = l->alone && keeps_params(l->net) && lacks_params(l->net);
     const bool inside = !save_args.out_params && xir_save_keeps_inside(l->net, &how);
     int code = to->pair && !inside ? write_pair(l, out, to, &how, why) : write_one(l, out, &how, why);
