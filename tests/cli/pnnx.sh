@@ -79,7 +79,7 @@ gone x.fb
 sed 's/(1,2)f32/(1,x)f32/' net.pnnx.param >bad.param
 run 1 show bad.param; err "bad.param:3:"
 printf '7767517\n2 2\nInput data 0 1 data\nReLU r 1 1 data out 0=1\n' >ncnn.param
-run 3 show ncnn.param; err "ncnn.param:4:21: this is a network of ncnn, not of PNNX: '0=1'"
+run 1 show ncnn.param; err "ncnn.param:4:21: this is a network of ncnn, not of PNNX: '0=1'"
 
 # The way back: opt knows the format of its output. What PNNX has no operator for stays, so there is no file.
 models="$SRC/examples/models"

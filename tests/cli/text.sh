@@ -108,5 +108,10 @@ run 1 convert marked_bad.xir x.json; err "marked_bad.xir:2:6: there is no class"
 run 1 check marked_fault.xir; err "marked_fault.xir:3:19:"
 run 0 convert fault.xir plain.xir; run 0 convert - same.xir <marked_fault.xir; quiet; same same.xir plain.xir
 printf '\377\376x\0i\0r\0 \0001\0\n\0' >wide.xir
+printf 'xir 2\n' >later.xir
+for command in check show info "opt --no-params"; do
+    run 1 $command later.xir; err "later.xir:1:5: version 2 of the text is not known, only 1"
+done
+run 1 convert later.xir x.json; gone x.json
 run 1 check wide.xir; err "wide.xir:1:1: expected 'xir 1' in UTF-8, found a byte order mark of UTF-16"; lines err 3
 finish
