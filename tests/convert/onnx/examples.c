@@ -233,7 +233,8 @@ static void auto_pad_and_ceil_mode_become_padding(void **state) {
  * Runtime 1.30 makes a map without elements. The maxima are those that it computes. */
 static void the_only_window_may_end_outside(void **state) {
     static const struct { int64_t size, dilation, stride; float most; } rows[] = {
-        { 5, 1, 3, 8 }, { 5, 1, 4, 8 }, { 3, 2, 3, 8 }, { 3, 3, 5, 0 }, { 5, 1, 2, -1 }, { 3, 2, 2, -1 }, { 3, 3, 4, -1 },
+        { 5, 1, 3, 8 }, { 5, 1, 4, 8 }, { 3, 2, 3, 8 }, { 3, 3, 5, 0 },
+        { 5, 1, 2, -1 }, { 3, 2, 2, -1 }, { 3, 3, 4, -1 },
     };
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -251,7 +252,8 @@ static void the_only_window_may_end_outside(void **state) {
         } else {
             convert("strict");
             CHECK_TYPE("y", "@fp(32) **** 1 1 1 1");
-            xir_array *in = xir_array_copy(ctx, FP32("****", 1, 1, 3, 3), numbers, 9 * sizeof *numbers, why), *out = NULL;
+            const xir_type *type = FP32("****", 1, 1, 3, 3);
+            xir_array *in = xir_array_copy(ctx, type, numbers, 9 * sizeof *numbers, why), *out = NULL;
             DOES(xir_network_run(net, (const xir_array *const *)&in, 1, &out, 1, NULL, why));
             assert_true(*(const float *)xir_array_data(out, NULL) == rows[i].most);
             xir_array_free(in);
