@@ -229,8 +229,8 @@ static void auto_pad_and_ceil_mode_become_padding(void **state) {
     CHECK_TYPE("y", "@fp(32) **** 1 3 4 2");
 }
 
-/* Rounding up keeps a window that ends outside, even if it is the only one, unless it would begin outside too: then ONNX
- * Runtime 1.30 makes a map without elements. The maxima are those that it computes. */
+/* Rounding up keeps a window that ends outside, even if it is the only one, unless a stride or more is missing: then
+ * ONNX Runtime 1.30 makes a map without elements, or refuses. The maxima are those that it computes. */
 static void the_only_window_may_end_outside(void **state) {
     static const struct { int64_t size, dilation, stride; float most; } rows[] = {
         { 5, 1, 3, 8 }, { 5, 1, 4, 8 }, { 3, 2, 3, 8 }, { 3, 3, 5, 0 },
