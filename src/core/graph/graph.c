@@ -200,7 +200,7 @@ static bool refuse_child(void *user, xir_op *child) {
     return false;
 }
 
-bool op_has_children(const xir_op *op) { return !op->cls->plain && !op_each_child(op, refuse_child, NULL); }
+bool op_finds_child(const xir_op *op) { return !op_each_child(op, refuse_child, NULL); }
 
 static bool drop_uses(void *user, xir_op *op) {
     for (uint32_t i = 0; i < op->n_outputs; i++) {

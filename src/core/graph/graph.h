@@ -104,6 +104,7 @@ struct xir_op {
 static inline op_more *op_more_of(const xir_op *op) {   /* NULL: none */
     return op->label & 1 ? (op_more *)(op->label - 1) : NULL;
 }
+static inline const xir_map *op_tags(const xir_op *op) { return op_more_of(op) ? op_more_of(op)->tags : NULL; }
 static inline const label *op_label(const xir_op *op) {
     return op->label & 1 ? op_more_of(op)->name : (const label *)op->label;
 }
@@ -129,6 +130,9 @@ static inline xir_value *op_outputs(const xir_op *op) {
 
 static inline value_more *value_more_of(const xir_value *v) {   /* NULL: no name, no tags, host memory */
     return v->from & 1 ? (value_more *)(v->from - 1) : NULL;
+}
+static inline xir_str value_text(const xir_value *v) {          /* its name; empty: none */
+    return value_more_of(v) ? name_text(value_more_of(v)->name) : (xir_str){ "", 0 };
 }
 /* The op that makes a value. NULL: Params, or a value whose op is missing; these have a value_more. */
 static inline xir_op *value_op(const xir_value *v) {
@@ -349,8 +353,9 @@ uint64_t   op_attrs_hash(const xir_op *op);
 void       op_drop_uses(xir_op *op);
 /* Visits the sub ops in the attributes, but not their sub ops; false stops. */
 bool       op_each_child(const xir_op *op, bool (*visit)(void *user, xir_op *child), void *user);
+bool       op_finds_child(const xir_op *op);
 /* Returns true if there are sub ops in the attributes. */
-bool       op_has_children(const xir_op *op);
+static inline bool op_has_children(const xir_op *op) { return !op->cls->plain && op_finds_child(op); }
 /* Sets an undeclared attribute without copying its value, which must be in the memory of the network. */
 xir_status op_share_extra(xir_op *op, xir_str attr, const xir_any *value);
 /* Gives an op of an opaque class that has none its undeclared attributes, all at once. Of one key, the last counts. */

@@ -114,7 +114,7 @@ xir_status xir_op_set_target(xir_op *op, const xir_target *target) {
     return XIR_OK;
 }
 
-const xir_map *xir_op_tags(const xir_op *op)  { return op && op_more_of(op) ? op_more_of(op)->tags : NULL; }
+const xir_map *xir_op_tags(const xir_op *op)  { return op ? op_tags(op) : NULL; }
 const xir_map *xir_op_extra(const xir_op *op) { return op && op_more_of(op) ? op_more_of(op)->extra : NULL; }
 
 xir_status xir_op_set_tag(xir_op *op, xir_str key, const xir_any *value) {

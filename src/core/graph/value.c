@@ -10,7 +10,7 @@
 xir_network *xir_value_network(const xir_value *v) { return v ? value_net(v) : NULL; }
 int64_t      xir_value_id(const xir_value *v)      { return v ? v->id : -1; }
 xir_str      xir_value_name(const xir_value *v) {
-    return v && value_more_of(v) ? name_text(value_more_of(v)->name) : (xir_str){ "", 0 };
+    return v ? value_text(v) : (xir_str){ "", 0 };
 }
 
 const xir_type *xir_value_type(const xir_value *v) { return v ? v->type : NULL; }

@@ -39,10 +39,11 @@ static bool holds(const xir_map *map, size_t at, xir_str key) {
 /* Among few keys most have another size, which takes no call to find out. */
 const xir_any *xir_map_find(const xir_map *map, xir_str key) {
     enum { FEW = 8 };
+    if (!map) return NULL;
     size_t at = 0;
-    if (!map || map->size > FEW) at = lower_bound(map, key);
+    if (map->size > FEW) at = lower_bound(map, key);
     else while (at < map->size && (map->entries[at].key.size != key.size || !holds(map, at, key))) at++;
-    return holds(map, at, key) ? &map->entries[at].value : NULL;
+    return at < map->size && (map->size <= FEW || holds(map, at, key)) ? &map->entries[at].value : NULL;
 }
 
 static void insert_sorted(xir_entry *entries, size_t n) {

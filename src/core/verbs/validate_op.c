@@ -186,11 +186,13 @@ static xir_status check_attr_params(checker *c, const xir_op *op, xir_str path, 
 
 /* Refuses an op of one accelerator in a network for another. */
 static xir_status check_target(checker *c, const xir_op *op, xir_str path, xir_diags *why) {
-    const xir_target *ai = c->net->ai_target;
-    if (!ai || op_target(op) == c->net->host) return XIR_OK;   // most ops
-    if (!xir_target_row_of(op_target(op))->accelerator) return XIR_OK;
-    const xir_object *own = (const xir_object *)op_target(op), *other = (const xir_object *)ai;
-    if (xir_object_equal(own, other)) return XIR_OK;
+    const xir_target *ai = c->net->ai_target, *target = op_target(op);
+    if (!ai || target == c->net->host || target == c->target) return XIR_OK;   // most ops
+    const xir_object *own = (const xir_object *)target, *other = (const xir_object *)ai;
+    if (!xir_target_row_of(target)->accelerator || xir_object_equal(own, other)) {
+        c->target = target;
+        return XIR_OK;
+    }
     place p;
     const xir_str at = place_under(&p, path, "/compile_target", 0);
     if (!xir_network_has_ai_target(c->net))

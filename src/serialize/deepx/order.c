@@ -105,33 +105,35 @@ static bool put_names(buffer *out, const end_values *own, const end_values *text
     return true;
 }
 
-/* Returns true if other tensors than the results exist at the end. */
-static bool has_others(const xir_network *net, pointer_table *results, bool *ok) {
-    text_table last;
-    bool others = false;
-    uint32_t n = 0;
-    text_table_init(&last, &net->alloc);
-    for (const xir_op *op = net->first; op && *ok; op = op->next) {
-        for (uint32_t i = 0; i < op->n_outputs && *ok; i++, n++) {
-            uint32_t *place = text_table_find(&last, xir_value_name(&op_outputs(op)[i]));
-            if (place) *place = n;
-            else *ok = text_table_add(&last, xir_value_name(&op_outputs(op)[i]), n);
+static bool is_used_by(const xir_value *v, const xir_op *op) {
+    const xir_use *use = v->uses;
+    while (use && use->user != op) use = use->next;
+    return use;
+}
+
+/* Gathers the values of one end in the order of the text: inputs as calls use them, results as calls make them. */
+static void take_all(const xir_network *net, bool inputs, pointer_table *left, end_values *text) {
+    const xir_op *from = xir_network_input_op(net), *to = xir_network_output_op(net);
+    for (const xir_op *op = net->first; op; op = op->next) {
+        if (op == from || op == to) continue;
+        for (uint32_t i = 0; inputs && i < op->n_inputs; i++) {
+            xir_value *v = op_inputs(op)[i].value;
+            if (v && value_op(v) == from) take_new(left, text, v);
         }
+        for (uint32_t i = 0; !inputs && i < op->n_outputs; i++)
+            if (is_used_by(&op_outputs(op)[i], to)) take_new(left, text, &op_outputs(op)[i]);
     }
-    n = 0;
-    for (const xir_op *op = net->first; op && *ok && !others; op = op->next) {
-        for (uint32_t i = 0; i < op->n_outputs && !others; i++, n++) {
-            const xir_value *v = &op_outputs(op)[i];
-            others = !pointer_table_find(results, v) && deepx_stays(v) &&
-                     *text_table_find(&last, xir_value_name(v)) == n;
-        }
-    }
-    text_table_free(&last);
-    return others;
+}
+
+/* Returns true if a tensor that exists at the end is not a result. */
+static bool has_others(const deepx_last *last, const pointer_table *results) {
+    for (size_t i = 0; i < last->n; i++)
+        if (deepx_stays(last->of[i]) && !pointer_table_find(results, last->of[i])) return true;
+    return false;
 }
 
 /* Appends the names of one end; *differs if the text has another order. XIR_E_MEMORY. */
-static xir_status put_end(const xir_network *net, bool inputs, buffer *out, bool *differs) {
+static xir_status put_end(const xir_network *net, bool inputs, const deepx_last *last, buffer *out, bool *differs) {
     const xir_allocator *alloc = &net->alloc;
     const size_t n = inputs ? xir_network_inputs(net, NULL, 0) : xir_network_outputs(net, NULL, 0);
     end_values own = { mem_new(alloc, (n + 1) * sizeof *own.v), n };
@@ -143,27 +145,22 @@ static xir_status put_end(const xir_network *net, bool inputs, buffer *out, bool
     if (ok && inputs) xir_network_inputs(net, own.v, n);
     else if (ok) xir_network_outputs(net, own.v, n);
     for (size_t i = 0; i < n && ok; i++) ok = !own.v[i] || pointer_table_add(&left, own.v[i], 1);
-    for (const xir_op *op = net->first; op && ok; op = op->next) {
-        if (!deepx_is_op(op)) continue;
-        for (uint32_t i = 0; inputs && i < op->n_inputs; i++) take_new(&left, &text, op_inputs(op)[i].value);
-        for (uint32_t i = 0; !inputs && i < op->n_outputs; i++) take_new(&left, &text, &op_outputs(op)[i]);
-    }
-    const bool others = ok && !inputs && has_others(net, &left, &ok);
-    if (ok) *differs = put_names(out, &own, &text, others, &left);
+    if (ok && n) take_all(net, inputs, &left, &text);
+    if (ok) *differs = put_names(out, &own, &text, !inputs && has_others(last, &left), &left);
     pointer_table_free(&left);
     mem_free(alloc, (void *)own.v, (n + 1) * sizeof *own.v);
     mem_free(alloc, (void *)text.v, (n + 1) * sizeof *text.v);
     return ok && !out->failed ? XIR_OK : XIR_E_MEMORY;
 }
 
-xir_status deepx_put_order(const xir_network *net, buffer *out, bool *differs) {
+xir_status deepx_put_order(const xir_network *net, const deepx_last *last, buffer *out, bool *differs) {
     *differs = false;
     for (size_t k = 0; k < 2; k++) {
         const size_t before = out->size;
         bool other;
         if (before) buffer_char(out, ' ');
         buffer_put(out, keys[k].data, keys[k].size);
-        if (put_end(net, k == 0, out, &other)) return XIR_E_MEMORY;
+        if (put_end(net, k == 0, last, out, &other)) return XIR_E_MEMORY;
         if (!other) out->size = before;
         *differs |= other;
     }

@@ -8,11 +8,15 @@
 
 const char *const deepx_spelling_words[DEEPX_SPELLINGS] = { "live", "seed" };
 
-typedef struct spelling_form { const char *open, *comma, *arrow, *close; bool types; } spelling_form;
+#define S(text) { text, sizeof (text) - 1 }
+typedef struct spelling_form { xir_str open, comma, arrow, close; bool types; } spelling_form;
 static const spelling_form forms[DEEPX_SPELLINGS] = {
-    [DEEPX_LIVE] = { "(", ", ", ")->(", ")", true  },
-    [DEEPX_SEED] = { " ", ",",  " -> ", "",  false },
+    [DEEPX_LIVE] = { S("("), S(", "), S(")->("), S(")"), true  },
+    [DEEPX_SEED] = { S(" "), S(","),  S(" -> "), S(""),  false },
 };
+#undef S
+
+static void put(buffer *out, xir_str text) { buffer_put(out, text.data, text.size); }
 
 deepx_spelling deepx_spelling_of(const xir_network *net) {
     const xir_any *tag = xir_map_find(net->tags, XIR_STR(DEEPX_TAG_SPELLING));
@@ -59,8 +63,10 @@ bool deepx_next_type(const char **types, const char *end, xir_str *type, uint32_
     const char *start = *types, *p = start, *star = NULL;
     *items = 0;
     if (p == end || *p == '-') return false;
-    for (; p < end && *p != ',' && *p != ' '; p++)
+    for (; p < end && *p != ',' && *p != ' '; p++) {
         if (*p == '*') star = p;
+        while (p + 1 < end && p[1] > ',') p++;   /* most are letters: no star, comma or blank */
+    }
     for (const char *d = star ? star + 1 : p; d < p && is_digit(*d) && *items < UINT32_MAX / 10; d++)
         *items = 10 * *items + (uint32_t)(*d - '0');
     *type = (xir_str){ start, (size_t)((star ? star : p) - start) };
@@ -95,11 +101,11 @@ static bool is_one_line(xir_str text) {
 }
 
 static bool put_name(parts *s, const xir_value *v) {
-    const xir_str name = v ? xir_value_name(v) : (xir_str){ NULL, 0 };
+    const xir_str name = v ? value_text(v) : (xir_str){ NULL, 0 };
     if (!name.size) return refuse(s->p, "a tensor has no name");
     if (!deepx_is_tensor_name(name))
         return refuse(s->p, "'%.*s' cannot be the name of a tensor in DeepX", CLIP(name));
-    buffer_put(&s->p->out, name.data, name.size);
+    put(&s->p->out, name);
     return true;
 }
 
@@ -118,9 +124,9 @@ static bool put_tensor(parts *s, bool ret) {
 static bool put_path(parts *s, xir_str text) {
     const xir_str name = deepx_file_name(text), folder = s->p->folder;
     const size_t begin = s->p->out.size;
-    buffer_put(&s->p->out, folder.data, folder.size);
+    put(&s->p->out, folder);
     if (folder.data[folder.size - 1] != '/') buffer_char(&s->p->out, '/');
-    buffer_put(&s->p->out, name.data, name.size);
+    put(&s->p->out, name);
     const xir_str path = { s->p->out.data + begin, s->p->out.size - begin };
     if (s->p->out.failed || deepx_is_value(path)) return true;
     return refuse(s->p, "'%.*s' cannot be a value in DeepX", CLIP(path));
@@ -139,13 +145,13 @@ static bool put_slot(parts *s, bool ret, size_t i, xir_str type, uint32_t items)
     buffer *out = &s->p->out;
     const xir_str text = next_text(s, ret, i);
     if (forms[s->p->spelling].types && !(type.size == 1 && *type.data == '_')) {
-        buffer_put(out, type.data, type.size);
+        put(out, type);
         buffer_char(out, ':');
     }
     if (text.data && s->p->folder.size && !ret && xir_map_find(s->extra, XIR_STR(DEEPX_DATA))) return put_path(s, text);
     if (text.data) {
         if (!is_value(s->p, text)) return refuse(s->p, "'%.*s' cannot be a value in DeepX", CLIP(text));
-        buffer_put(out, text.data, text.size);
+        put(out, text);
         return true;
     }
     if (items == UINT32_MAX) return put_tensor(s, ret);
@@ -162,7 +168,7 @@ static bool put_slots(parts *s, bool ret) {
     xir_str type;
     uint32_t items;
     for (size_t i = 0; deepx_next_type(&s->types, s->end, &type, &items); i++) {
-        if (i) buffer_str(&s->p->out, forms[s->p->spelling].comma);
+        if (i) put(&s->p->out, forms[s->p->spelling].comma);
         if (!put_slot(s, ret, i, type, items)) return false;
     }
     return true;
@@ -177,13 +183,13 @@ bool deepx_print_op(deepx_printer *p, const xir_op *op) {
     s.end = s.types + types.size;
     buffer_put(&p->out, key.data + 7, key.size - 7);
     const size_t begin = p->out.size;
-    buffer_str(&p->out, forms[p->spelling].open);
+    put(&p->out, forms[p->spelling].open);
     if (!put_slots(&s, false)) return false;
     s.types = deepx_skip_arrow(s.types, s.end);
     const size_t arrow = p->out.size;
-    buffer_str(&p->out, forms[p->spelling].arrow);
+    put(&p->out, forms[p->spelling].arrow);
     if (!put_slots(&s, true)) return false;
-    buffer_str(&p->out, forms[p->spelling].close);
+    put(&p->out, forms[p->spelling].close);
     if (p->spelling == DEEPX_SEED && p->out.size > begin && p->out.data[p->out.size - 1] == ' ') p->out.size--;
     if (p->spelling == DEEPX_SEED && arrow == begin + 1 && !p->out.failed)   /* without parameters one blank too many */
         memmove(p->out.data + begin, p->out.data + begin + 1, --p->out.size - begin);
@@ -193,7 +199,7 @@ bool deepx_print_op(deepx_printer *p, const xir_op *op) {
         deepx_put_ordered_meta(&p->out, words, p->order);
     } else if (words) {
         buffer_str(&p->out, " //");
-        buffer_put(&p->out, words->data, words->size);
+        put(&p->out, *words);
     }
     if (p->out.failed) p->status = XIR_E_MEMORY;
     return !p->out.failed;
@@ -202,10 +208,9 @@ bool deepx_print_op(deepx_printer *p, const xir_op *op) {
 /* ---- a line that is printed as it stands ------------------------------------------------------------------------ */
 
 /* Returns true if a text is at p; then p is after it. */
-static bool take(const char **p, const char *end, const char *text) {
-    const size_t n = strlen(text);
-    if ((size_t)(end - *p) < n || memcmp(*p, text, n) != 0) return false;
-    *p += n;
+static bool take(const char **p, const char *end, xir_str text) {
+    if ((size_t)(end - *p) < text.size || memcmp(*p, text.data, text.size) != 0) return false;
+    *p += text.size;
     return true;
 }
 
@@ -241,7 +246,7 @@ bool deepx_is_printed_so(deepx_spelling spelling, xir_str whole, const deepx_lin
     }
     if (!line->n_rets && !take(&p, end, forms[spelling].arrow)) return false;
     if (!take(&p, end, forms[spelling].close)) return false;
-    if (line->meta.data) return take(&p, end, " //") && p == line->meta.data && p + line->meta.size == end;
+    if (line->meta.data) return take(&p, end, XIR_STR(" //")) && p == line->meta.data && p + line->meta.size == end;
     return p == end;
 }
 
@@ -250,19 +255,19 @@ bool deepx_is_printed_so(deepx_spelling spelling, xir_str whole, const deepx_lin
 void deepx_print_definition(buffer *out, const deepx_line *line) {
     const spelling_form *form = &forms[DEEPX_LIVE];
     buffer_put(out, line->name.data, line->name.size);
-    buffer_str(out, form->open);
+    put(out, form->open);
     for (size_t i = 0; i < line->n_args + line->n_rets; i++) {
         const deepx_slot *slot = &line->slots[i];
-        if (i == line->n_args) buffer_str(out, form->arrow);
-        else if (i) buffer_str(out, form->comma);
+        if (i == line->n_args) put(out, form->arrow);
+        else if (i) put(out, form->comma);
         if (slot->type.size) {
             deepx_type_print(out, slot->is);
             buffer_char(out, ':');
         }
         buffer_put(out, slot->value.data, slot->value.size);
     }
-    if (!line->n_rets) buffer_str(out, form->arrow);
-    buffer_str(out, form->close);
+    if (!line->n_rets) put(out, form->arrow);
+    put(out, form->close);
     if (!line->meta.data) return;
     buffer_str(out, " //");
     buffer_put(out, line->meta.data, line->meta.size);

@@ -10,7 +10,7 @@ typedef struct writer {
     xir_network          *net;
     const format_writing *how;
     deepx_printer         p;
-    text_table            now;       /* names, and which of `values` a name means at this line */
+    text_table            now;       /* names, and which of `values` a name means so far          */
     const xir_value     **values;
     size_t                room, recent;   /* the one that was looked up last                   */
     const xir_op         *at;        /* whose line is printed: part of the finding            */
@@ -35,7 +35,7 @@ static bool refuse(writer *w, const char *sentence, xir_str name) {
 /* A line refers to a tensor by its name, which means what the last line before gave it. Lines next to each other often
  * have the same tensor. */
 static const xir_value **find_now(writer *w, xir_str name) {
-    if (w->now.n && xir_str_equal(xir_value_name(w->values[w->recent]), name)) return &w->values[w->recent];
+    if (w->now.n && xir_str_equal(value_text(w->values[w->recent]), name)) return &w->values[w->recent];
     const uint32_t *place = text_table_find(&w->now, name);
     if (!place) return NULL;
     w->recent = *place;
@@ -43,14 +43,14 @@ static const xir_value **find_now(writer *w, xir_str name) {
 }
 
 static bool set_now(writer *w, const xir_value *v) {
-    const xir_value **now = find_now(w, xir_value_name(v));
+    const xir_value **now = find_now(w, value_text(v));
     const size_t n = w->now.n;
     if (now) {
         *now = v;
         return true;
     }
     if (!mem_reserve(w->p.out.alloc, (void **)&w->values, &w->room, n + 1, sizeof *w->values) ||
-        !text_table_add(&w->now, xir_value_name(v), (uint32_t)n)) return memory(w);
+        !text_table_add(&w->now, value_text(v), (uint32_t)n)) return memory(w);
     w->values[w->recent = n] = v;
     return true;
 }
@@ -59,7 +59,7 @@ static bool check_names(writer *w, const xir_op *op) {
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const xir_value *v = op_inputs(op)[i].value;
         if (!v) return refuse(w, "an input is absent%.*s", XIR_STR(""));
-        const xir_str name = xir_value_name(v);
+        const xir_str name = value_text(v);
         if (value_is_params(v)) return refuse(w, "'%.*s' is a constant, which no line makes", name);
         if (!name.size) return refuse(w, "a tensor has no name%.*s", XIR_STR(""));
         const xir_value **now = find_now(w, name);
@@ -70,9 +70,40 @@ static bool check_names(writer *w, const xir_op *op) {
     return true;
 }
 
+static bool check_end(writer *w, const xir_op *op) {
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const xir_value *v = op_inputs(op)[i].value;
+        if (v && value_is_params(v))
+            return refuse(w, "the result '%.*s' is a constant, which no line makes", value_text(v));
+    }
+    for (uint32_t i = 0; i < op->n_outputs; i++)
+        if (!set_now(w, &op_outputs(op)[i])) return false;
+    return true;
+}
+
 static bool is_end(const xir_op *op) {
     return xir_str_equal(op->cls->key, XIR_STR("icraft::xir::Input")) ||
            xir_str_equal(op->cls->key, XIR_STR("icraft::xir::Output"));
+}
+
+/* If an op is not a call, that is the only finding: what else could be said follows from it. */
+static bool are_calls(writer *w) {
+    for (const xir_op *op = w->net->first; op; op = op->next) {
+        w->at = op;
+        if (!deepx_is_op(op) && !is_end(op)) return refuse(w, "DeepX has no function for this class%.*s", XIR_STR(""));
+    }
+    return true;
+}
+
+/* Finds what names mean, line by line. */
+static bool check_all(writer *w) {
+    if (!are_calls(w)) return false;
+    for (const xir_op *op = w->net->first; op; op = op->next) {
+        w->at = op;
+        if (!(deepx_is_op(op) ? check_names(w, op) : check_end(w, op))) return false;
+    }
+    w->at = NULL;
+    return true;
 }
 
 /* ---- lines ----------------------------------------------------------------------------------------------------- */
@@ -132,24 +163,11 @@ static bool put_op(writer *w, const xir_op *op, bool last) {
     const xir_map *tags = xir_op_tags(op);
     const xir_any *lines = w->file ? DEEPX_TAG_OF(tags, DEEPX_TAG_BEFORE) : NULL;
     const xir_str before = lines && lines->kind == XIR_ANY_TEXT ? lines->as.text : (xir_str){ "", 0 };
-    if (!deepx_is_op(op)) return refuse(w, "DeepX has no function for this class%.*s", XIR_STR(""));
-    if (!check_names(w, op)) return false;
     buffer_put(&w->p.out, before.data, before.size);
     const size_t begin = w->p.out.size;
     if (!deepx_print_op(&w->p, op)) return false;
     put_kept(w, begin, DEEPX_TAG_OF(tags, DEEPX_TAG_LINE));
     if (!last) buffer_char(&w->p.out, '\n');
-    return true;
-}
-
-static bool put_end(writer *w, const xir_op *op) {
-    for (uint32_t i = 0; i < op->n_inputs; i++) {
-        const xir_value *v = op_inputs(op)[i].value;
-        if (v && value_is_params(v))
-            return refuse(w, "the result '%.*s' is a constant, which no line makes", xir_value_name(v));
-    }
-    for (uint32_t i = 0; i < op->n_outputs; i++)
-        if (!set_now(w, &op_outputs(op)[i])) return false;
     return true;
 }
 
@@ -176,7 +194,7 @@ static bool put_order(writer *w, buffer *words) {
     bool differs;
     const xir_op *op = w->net->first;
     while (op && !deepx_is_op(op)) op = op->next;
-    if (deepx_put_order(w->net, words, &differs)) return memory(w);
+    if (deepx_put_order(w->net, &(deepx_last){ w->values, w->now.n }, words, &differs)) return memory(w);
     w->p.first = op;
     w->p.order = (xir_str){ words->data, words->size };
     if (!differs) return true;
@@ -184,16 +202,6 @@ static bool put_order(writer *w, buffer *words) {
         w->how->why, XIR_NOTE, XIR_OK, XIR_STR(""), "inputs come in the order of their first use, results in that of their "
         "calls; words that only XIR reads keep the network's order: %.*s", CLIP(w->p.order));
     return status != XIR_E_MEMORY || memory(w);
-}
-
-/* If an op is not a call, that is the only finding: what else could be said follows from it. */
-static bool are_calls(writer *w) {
-    for (const xir_op *op = w->net->first; op; op = op->next) {
-        w->at = op;
-        if (!deepx_is_op(op) && !is_end(op)) return refuse(w, "DeepX has no function for this class%.*s", XIR_STR(""));
-    }
-    w->at = NULL;
-    return true;
 }
 
 /* A network of an earlier version may ask for a spelling that is not written any more. */
@@ -209,7 +217,7 @@ static bool note_spelling(writer *w) {
 /* All lines are made before the first byte is written, since any of them may be refused. */
 static bool put_lines(writer *w, buffer *order) {
     const xir_op *last = NULL;
-    if (!are_calls(w) || !note_spelling(w) || !put_order(w, order) || !note_unused(w)) return false;
+    if (!check_all(w) || !note_spelling(w) || !put_order(w, order) || !note_unused(w)) return false;
     const xir_str tail = text_in(w->file, "tail");
     const xir_any *open = xir_map_find(w->file, XIR_STR("open"));
     for (const xir_op *op = w->net->last; op && !last; op = op->prev)
@@ -218,8 +226,7 @@ static bool put_lines(writer *w, buffer *order) {
     for (const xir_op *op = w->net->first; op; op = op->next) {
         w->at = op;
         if (!task_worked(TASK_PER_OBJECT)) return memory(w);
-        if (!deepx_is_op(op) && is_end(op) ? !put_end(w, op) : !put_op(w, op, op == last && open && !tail.size))
-            return false;
+        if (deepx_is_op(op) && !put_op(w, op, op == last && open && !tail.size)) return false;
     }
     w->at = NULL;
     buffer_put(&w->p.out, tail.data, tail.size);

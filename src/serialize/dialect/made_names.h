@@ -31,7 +31,7 @@ bool made_names_make(made_names *m, const text_table *taken, const char *stem, a
 /* The name under which a value is written. */
 static inline xir_str made_name_of(const made_names *m, const xir_value *v) {
     const uint32_t *made = m->values.n ? pointer_table_find(&m->values, v) : NULL;
-    return made ? m->names[*made] : xir_value_name(v);
+    return made ? m->names[*made] : v ? value_text(v) : (xir_str){ "", 0 };
 }
 
 #endif

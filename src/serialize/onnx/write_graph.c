@@ -15,9 +15,9 @@ enum { GRAPH_NODE = 1, GRAPH_NAME = 2, GRAPH_INITIALIZER = 5, GRAPH_DOC = 10, GR
 
 /* "onnx::com.microsoft.Gelu" is Gelu of com.microsoft, "onnx::ai.onnx.Abs" of the default domain. An op type with a dot
  * is in a tag: the class is that text, or ends with it after a dot. */
-static void put_op_type(proto_writer *w, const xir_op *op, xir_str *domain) {
+static void put_op_type(proto_writer *w, const xir_op *op, const xir_map *tags, xir_str *domain) {
     enum { PREFIX = 6 };
-    const xir_str key = op->cls->key, said = proto_tag_text(xir_op_tags(op), "onnx.op_type");
+    const xir_str key = op->cls->key, said = tags ? proto_tag_text(tags, "onnx.op_type") : (xir_str){ NULL, 0 };
     xir_str name = { key.data + PREFIX, key.size - PREFIX };
     size_t n = name.size;
     while (n > 0 && name.data[n - 1] != '.') n--;
@@ -34,7 +34,7 @@ static void put_op_type(proto_writer *w, const xir_op *op, xir_str *domain) {
 }
 
 void proto_put_node(proto_writer *w, uint32_t field, const xir_op *op) {
-    const xir_map *tags = xir_op_tags(op);
+    const xir_map *tags = op_tags(op);
     const uint32_t n = tags ? proto_own_inputs(op) : op->n_inputs;
     xir_str domain;
     w->at = op;
@@ -44,8 +44,8 @@ void proto_put_node(proto_writer *w, uint32_t field, const xir_op *op) {
         proto_put_text(w, NODE_INPUT, v ? proto_name(w, v) : XIR_STR(""));
     }
     for (uint32_t i = 0; i < op->n_outputs; i++) proto_put_text(w, NODE_OUTPUT, proto_name(w, &op_outputs(op)[i]));
-    proto_put_some(w, NODE_NAME, xir_op_name(op));
-    put_op_type(w, op, &domain);
+    proto_put_some(w, NODE_NAME, name_text(op_label(op)));
+    put_op_type(w, op, tags, &domain);
     if (op_more_of(op)) proto_put_attributes(w, op);
     if (tags) proto_put_said(w, NODE_DOC, tags, "onnx.doc_string");
     proto_put_some(w, NODE_DOMAIN, domain);

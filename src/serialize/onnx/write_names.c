@@ -17,7 +17,7 @@ static bool rename_value(proto_writer *w, const xir_value *v) {
 
 /* A second value of a name that its file has twice keeps it as long as nothing uses it. */
 static bool define_hashed(proto_writer *w, const xir_value *v, uint32_t hash) {
-    const xir_str name = xir_value_name(v);
+    const xir_str name = value_text(v);
     const bool duplicate = source_is_duplicate(v);
     const uint32_t place = w->n_values++ << 1 | duplicate;
     if (!name.size) return !v->uses || rename_value(w, v);
@@ -29,7 +29,7 @@ static bool define_hashed(proto_writer *w, const xir_value *v, uint32_t hash) {
 
 static bool define(proto_writer *w, const xir_value *v) {
     return (w->names.room || text_table_reserve(&w->names, 1) || proto_no_memory(w)) &&
-           define_hashed(w, v, text_table_expect(&w->names, xir_value_name(v)));
+           define_hashed(w, v, text_table_expect(&w->names, value_text(v)));
 }
 
 /* Values that are defined when some more have been met: meanwhile, memory responds. A ring. */
@@ -48,7 +48,7 @@ static bool define_first(proto_writer *w, const waiting_values *all, size_t i) {
 static bool define_soon(proto_writer *w, waiting_values *all, const xir_value *v) {
     if (all->n >= WAITING && !define_first(w, all, all->n - WAITING)) return false;
     all->items[all->n % WAITING].v = v;
-    all->items[all->n++ % WAITING].hash = text_table_expect(&w->names, xir_value_name(v));
+    all->items[all->n++ % WAITING].hash = text_table_expect(&w->names, value_text(v));
     return true;
 }
 
@@ -118,8 +118,8 @@ static bool list_class(proto_writer *w, const xir_op *op) {
 
 static bool list_op(proto_writer *w, const xir_op *op, uint8_t *used) {
     w->at = op;
-    if (!list_class(w, op) || !proto_check_name(w, "the op", xir_op_name(op))) return false;
-    w->tagged |= xir_op_tags(op) != NULL;
+    if (!list_class(w, op) || !proto_check_name(w, "the op", name_text(op_label(op)))) return false;
+    w->tagged |= op_tags(op) != NULL;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const xir_value *v = op_inputs(op)[i].value;
         if (!v) continue;
@@ -217,7 +217,7 @@ bool proto_list(proto_writer *w) {
     if (!list_constants(w, used) || !list_values(w)) return false;
     for (const xir_op *op = w->net->first; op && w->tagged; op = op->next) {
         w->at = op;
-        if (xir_op_tags(op) && !check_captures(w, op)) return false;
+        if (op_tags(op) && !check_captures(w, op)) return false;
     }
     const bool ok = !w->backward || check_cycles(w);
     if (ok) w->at = NULL;

@@ -35,7 +35,7 @@
 static inline bool pnnx_is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r' && c != '\n'); }
 
 /* A text that is read line by line. */
-typedef struct pnnx_text { const char *p, *end; } pnnx_text;
+typedef struct pnnx_text { const char *p, *end; bool comments; /* some line was one */ } pnnx_text;
 /* The next line that is not blank, nor a comment, without its end; false at the end of the text. */
 bool pnnx_next_line(pnnx_text *text, xir_str *line);
 static inline const char *pnnx_skip_blanks(const char *p, const char *end) {

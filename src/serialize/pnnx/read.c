@@ -18,7 +18,10 @@ bool pnnx_next_line(pnnx_text *text, xir_str *line) {
         text->p = feed ? feed + 1 : end;
         for (const char *p = start; p < end; p++) {
             if (pnnx_is_blank(*p)) continue;
-            if (*p == '#') break;   /* a comment */
+            if (*p == '#') {
+                text->comments = true;
+                break;
+            }
             *line = (xir_str){ start, (size_t)(end - start) };
             return true;
         }
@@ -111,20 +114,11 @@ static bool check_text(pnnx_reader *r) {
     return true;
 }
 
-/* Returns true if a line begins with the sign of a comment. */
-static bool has_comments(xir_str text) {
-    const char *p = text.data, *end = p + text.size;
-    while ((p = memchr(p, '\n', (size_t)(end - p))))
-        if (++p == end || *p == '#') return p < end;
-    return false;
-}
-
 /* Warns once about comments and a byte order mark, which a network cannot store. */
 static bool note_comments(pnnx_reader *r, bool any) {
-    if (!any && !has_comments(r->text)) return true;
-    return xir_diags_append(r->d.how->why, &(xir_diag){
-               .severity = XIR_WARNING, .file = r->d.how->name, .byte = XIR_NO_BYTE,
-               .message = XIR_STR("comments and a byte order mark are not written again") }) != XIR_E_MEMORY ||
+    return !any || xir_diags_append(r->d.how->why, &(xir_diag){
+                      .severity = XIR_WARNING, .file = r->d.how->name, .byte = XIR_NO_BYTE,
+                      .message = XIR_STR("comments and a byte order mark are not written again") }) != XIR_E_MEMORY ||
            trace_memory(&r->d.trace);
 }
 
@@ -143,8 +137,9 @@ static bool read_counts(pnnx_reader *r, pnnx_text *text) {
         return PNNX_FAIL(r, text->end, XIR_E_SYNTAX, "expected a line with the numbers of operators and operands");
     const char *hash = memchr(line.data, '#', line.size);
     pnnx_text words = { line.data, hash ? hash : line.data + line.size };
+    text->comments |= hash || marked;
     return read_count(r, &words, "operators", &r->declared_ops) &&
-           read_count(r, &words, "operands", &r->declared_operands) && note_comments(r, hash || marked);
+           read_count(r, &words, "operands", &r->declared_operands);
 }
 
 /* ---- operators ------------------------------------------------------------------------------------------------- */
@@ -186,7 +181,8 @@ static bool read_inputs(pnnx_reader *r, pnnx_text text) {
     r->n_ops = n;
     r->n_values = r->ends[0].size;
     const uint64_t declared = (uint64_t)r->declared_operands;
-    return dialect_expect_names(&r->d, (size_t)(n < declared ? n : declared)) && dialect_make_inputs(&r->d);
+    return note_comments(r, text.comments) && dialect_expect_names(&r->d, (size_t)(n < declared ? n : declared)) &&
+           dialect_make_inputs(&r->d);
 }
 
 static bool read_ops(pnnx_reader *r, pnnx_text text) {
