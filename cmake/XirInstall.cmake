@@ -2,9 +2,12 @@
 # SPDX-FileCopyrightText: XIR contributors
 
 # Headers, both libraries, the program, the documentation, and the three ways to find them: find_package(xir),
-# pkg-config, and a plain -lxir.
+# pkg-config, and a plain -lxir. The component `runtime` is the shared library and the program, `python` the Python
+# package, and `dev` all else.
 
 include(CMakePackageConfigHelpers)
+
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME dev)
 
 set(xir_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/xir)
 
@@ -13,7 +16,7 @@ install(DIRECTORY include/xir DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
 
 # Two sets of targets: a program that links the shared library does not need the packages that the static one needs.
 install(TARGETS xir_shared EXPORT xirTargets
-    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT dev
     INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS xir_static EXPORT xirStaticTargets
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
@@ -64,8 +67,8 @@ install(FILES ${PROJECT_BINARY_DIR}/xir.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/p
 
 # The documentation is laid out as in the tree, so that its links work: README.md, docs/, and examples/, which pages
 # show. The schema of .fb files is docs/xir.fbs. XirPages.cmake mends the links that lead out of these.
-install(FILES README.md CHANGELOG.md CONTRIBUTING.md LICENSE THIRD_PARTY.md SECURITY.md
-    DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE THIRD_PARTY.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "CMakeLists.txt" EXCLUDE)
 file(RELATIVE_PATH xir_pages_up ${CMAKE_INSTALL_FULL_DOCDIR} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
@@ -77,7 +80,7 @@ endif()
 install(CODE "set(FOLDER \"\$ENV{DESTDIR}${xir_pages}\")
 set(UP \"${xir_pages_up}\")
 include(\"${PROJECT_SOURCE_DIR}/cmake/XirPages.cmake\")")
-xir_install_licence(${CMAKE_INSTALL_DOCDIR}/licences)
+xir_install_licence(${CMAKE_INSTALL_DOCDIR}/licences COMPONENT runtime)
 
 if(XIR_MAN3)    # see XirReference.cmake
     install(DIRECTORY ${XIR_MAN3}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
@@ -85,7 +88,7 @@ endif()
 
 # Plug-ins are not searched for: a program names the file of the one that it loads.
 if(XIR_PLUGINS)
-    install(TARGETS ${XIR_PLUGINS} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/xir)
+    install(TARGETS ${XIR_PLUGINS} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/xir COMPONENT runtime)
 endif()
 
 # The program is linked with libxir.so: see tools/CMakeLists.txt.
@@ -97,12 +100,13 @@ if(TARGET xir)
         set(xir_rpath "$ORIGIN/${xir_rpath}")
     endif()
     set_target_properties(${XIR_PROGRAMS} PROPERTIES INSTALL_RPATH "${xir_rpath}")
-    install(TARGETS ${XIR_PROGRAMS} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-    install(FILES tools/editors/xir.vim DESTINATION ${CMAKE_INSTALL_DATADIR}/vim/vimfiles/syntax)
-    install(FILES tools/editors/ftdetect.vim DESTINATION ${CMAKE_INSTALL_DATADIR}/vim/vimfiles/ftdetect RENAME xir.vim)
+    install(TARGETS ${XIR_PROGRAMS} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
+    set(xir_vim ${CMAKE_INSTALL_DATADIR}/vim/vimfiles)
+    install(FILES tools/editors/xir.vim DESTINATION ${xir_vim}/syntax COMPONENT runtime)
+    install(FILES tools/editors/ftdetect.vim DESTINATION ${xir_vim}/ftdetect RENAME xir.vim COMPONENT runtime)
     if(XIR_PRINTED)    # see tools/CMakeLists.txt
-        install(DIRECTORY ${XIR_PRINTED}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR})
+        install(DIRECTORY ${XIR_PRINTED}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT runtime)
         install(DIRECTORY ${XIR_PRINTED}/bash-completion ${XIR_PRINTED}/zsh ${XIR_PRINTED}/fish
-            DESTINATION ${CMAKE_INSTALL_DATADIR})
+            DESTINATION ${CMAKE_INSTALL_DATADIR} COMPONENT runtime)
     endif()
 endif()

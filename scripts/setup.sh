@@ -31,7 +31,7 @@ for need in "$@"; do
     build) ;;
     test)
         programs="$programs g++:g++ /usr/bin/python3:python3 flatc:flatbuffers-compiler strace:strace xz:xz-utils"
-        programs="$programs doxygen:doxygen mandoc:mandoc"
+        programs="$programs doxygen:doxygen mandoc:mandoc file:file dpkg-shlibdeps:dpkg-dev"
         packages="$packages libcmocka-dev nlohmann-json3-dev libonnx-testdata libflatbuffers-dev python3-msgpack"
         packages="$packages python3-jsonschema libonnx-dev libprotobuf-dev"
         packages="$packages python3-dev python3-dbg libpython3.11-testsuite python3-numpy python3-pytest"

@@ -156,6 +156,12 @@ def test_operators_of_other_formats(tmp_path):
     assert net.check() == [] and dict(conv.op.attrs) == {"kernel_shape": [3, 3]}
     out = net.run({"x": np.ones((1, 3, 8, 8), "f4")})
     assert out["r"].shape == (1, 2, 6, 6) and (out["r"] == 27).all() and (out[1] == 27).all()
+    with pytest.raises(xir.TypeError, match="'r' has no type, and ONNX needs one: set it, or convert"):
+        net.save(tmp_path / "made.onnx")
+    typed = net.clone()
+    xir.Pipeline("to-xir,xir-to-onnx").run(typed)
+    assert [value.type.shape for value in typed.outputs] == [(1, 2, 6, 6)] * 2
+    typed.save(tmp_path / "typed.onnx")
     end.type = b.type = "fp32 [1,2,6,6]"
     net.save(tmp_path / "made.onnx")
     again = xir.load(tmp_path / "made.onnx")

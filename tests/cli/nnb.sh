@@ -58,7 +58,7 @@ run 3 opt --no-params wide.json wide.nnb; err "Conv2d 'conv1' (op 1): not conver
 gone wide.nnb
 
 # Refused, with the byte.
-printf '\004' | dd of=net conv=notrunc 2>/dev/null; run 3 show net --from nnb
+printf '\004' | dd of=net conv=notrunc 2>/dev/null; run 1 show net --from nnb
 err "net@0x0: expected version 2 or 3, found 4"
 head -c 100 net.nnb >cut.nnb; run 1 info cut.nnb
 err "cut.nnb@0x30: 12 entries and 108 bytes of data make a file of 212 bytes"

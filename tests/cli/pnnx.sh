@@ -79,7 +79,7 @@ gone x.fb
 sed 's/(1,2)f32/(1,x)f32/' net.pnnx.param >bad.param
 run 1 show bad.param; err "bad.param:3:"
 printf '7767517\n2 2\nInput data 0 1 data\nReLU r 1 1 data out 0=1\n' >ncnn.param
-run 3 show ncnn.param; err "ncnn.param:4:21: this is a network of ncnn, not of PNNX: '0=1'"
+run 1 show ncnn.param; err "ncnn.param:4:21: this is a network of ncnn, not of PNNX: '0=1'"
 
 # The way back: opt knows the format of its output. What PNNX has no operator for stays, so there is no file.
 models="$SRC/examples/models"
@@ -102,4 +102,21 @@ cp scalar_out.param out; out "expr=2"; out "Odd                      o"; out "to
 # A broken graph is read, and its faults have lines.
 sed '5s/2 1 1 1/2 1 1 7/' net.pnnx.param >broken.param; cp net.pnnx.bin broken.bin
 run 1 check broken.param; err "broken.param:5:1: /ops/2/input/1: torch.eq 'torch.eq_0' (operator 2): input 1 '7' is undefined"
+
+# A pass makes constants, which have bytes, next to the weights of a structure, which have none. No file holds some
+# parameters only, so the structure is written. A format that always has parameters inside refuses.
+{
+    printf '7767517\n3 2\npnnx.Input in 0 1 0 #0=(1,2,3,3)f32\nnn.BatchNorm2d bn 1 1 0 1 affine=True eps=0.001 '
+    printf 'num_features=2 @bias=(2)f32 @running_mean=(2)f32 @running_var=(2)f32 @weight=(2)f32 #0=(1,2,3,3)f32 '
+    printf '#1=(1,2,3,3)f32\npnnx.Output out 1 0 1\n'
+} >norm.param
+for kind in fb imodel json xir; do
+    run 0 opt norm.param norm.$kind --no-params; quiet; there norm.$kind; gone norm.raw
+    run 0 show --text norm.$kind --no-params; out "Sqrt("; rm norm.$kind
+    run 0 opt norm.param norm.$kind; err "norm.$kind: warning: the structure alone is written"; gone norm.raw
+done
+run 0 opt norm.param norm.json --out-params norm.raw; err "norm.json: warning: the structure alone"; gone norm.raw
+for kind in onnx nnb tsm; do
+    run 3 opt norm.param norm.$kind --no-params; err "has no bytes, and"; err "inside"; gone norm.$kind
+done
 finish

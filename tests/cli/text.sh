@@ -101,4 +101,17 @@ err "bad.xir:3:16: icraft::xir::ReLU has no attribute 'alhpa': perhaps 'alpha' i
 err "bad.xir:4:8: no op makes %z"
 printf 'xir 1\n%%x = Input() : fp32 NHWC [1,2,2,1]\n%%y = Softmax(%%x) {axis=9} : fp32 NHWC [1,2,2,1]\nOutput(%%y)\n' >fault.xir
 run 1 check fault.xir; err "fault.xir:3:19:"
+
+# The mark of an editor is skipped, and not written. Texts are UTF-8.
+for name in bad fault; do { printf '\357\273\277'; cat $name.xir; } >marked_$name.xir; done
+run 1 convert marked_bad.xir x.json; err "marked_bad.xir:2:6: there is no class"; err "marked_bad.xir:4:8: no op makes %z"
+run 1 check marked_fault.xir; err "marked_fault.xir:3:19:"
+run 0 convert fault.xir plain.xir; run 0 convert - same.xir <marked_fault.xir; quiet; same same.xir plain.xir
+printf '\377\376x\0i\0r\0 \0001\0\n\0' >wide.xir
+printf 'xir 2\n' >later.xir
+for command in check show info "opt --no-params"; do
+    run 1 $command later.xir; err "later.xir:1:5: version 2 of the text is not known, only 1"
+done
+run 1 convert later.xir x.json; gone x.json
+run 1 check wide.xir; err "wide.xir:1:1: expected 'xir 1' in UTF-8, found a byte order mark of UTF-16"; lines err 3
 finish

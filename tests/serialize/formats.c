@@ -39,6 +39,7 @@ static void grades_of_the_library(void **state) {
         ROW(deepx, "add(a)->(b)", LIKELY),    ROW(deepx, "# note\n\nprint t ->", LIKELY), ROW(deepx, "// x\nadd (", NO),
         ROW(deepx, "deepxir f(a: f32)", YES), ROW(deepx, "func f(a: f32)", NO),      ROW(deepx, "add->(b)", NO),
         ROW(text, "xir 1\n", YES),            ROW(text, "// opt: fold\n\nxir 12", YES),     ROW(text, "xir", MAYBE),
+        ROW(text, "\xEF\xBB\xBFxir 1", YES), ROW(text, "\xEF\xBB\xBF", NO), ROW(text, "\xFF\xFEx", NO),
         ROW(text, "xir ", MAYBE),             ROW(text, "xir x", NO),                  ROW(text, "xi", NO),
         ROW(text, "// note", NO),             ROW(text, "xirs 1", NO),                 ROW(text, "", NO),
         ROW(deepx, "a b", NO),                ROW(deepx, "->(b)", NO),                 ROW(deepx, "{\"a -> b\":1}", NO),

@@ -189,6 +189,56 @@ static void step_alone(maker *m) {
     }
 }
 
+static xir_value *step_cast(maker *m, xir_value *x, const xir_type *element) {
+    const xir_tensor_type *t = xir_type_as_tensor(xir_value_type(x));
+    x = cast(m->net, x, xir_type_tensor(ctx, element, t->layout, t->shape.data, t->shape.size), "");
+    keep(m, xir_value_op(x));
+    return x;
+}
+
+static xir_op *compare(xir_network *net, xir_value *x, xir_value *y) {
+    xir_at at = xir_at_end(net);
+    switch (chance(6)) {
+    case 0:  return xir_add_less(at, (xir_less_in){ x, y }, NULL);
+    case 1:  return xir_add_less_equal(at, (xir_less_equal_in){ x, y }, NULL);
+    case 2:  return xir_add_greater(at, (xir_greater_in){ x, y }, NULL);
+    case 3:  return xir_add_greater_equal(at, (xir_greater_equal_in){ x, y }, NULL);
+    case 4:  return xir_add_equal(at, (xir_equal_in){ x, y }, NULL);
+    default: return xir_add_not_equal(at, (xir_not_equal_in){ x, y }, NULL);
+    }
+}
+
+/* A few numbers of the type of `v`, of integers of 8 or 64 bits. */
+static xir_value *integers(maker *m, const xir_value *v) {
+    int8_t few[256];
+    int64_t data[256], n;
+    DOES(xir_type_elements(xir_value_type(v), &n));
+    if (n > 256) return NULL;
+    for (int64_t i = 0; i < n; i++) data[i] = few[i] = (int8_t)((int)chance(5) - 2);
+    const size_t size = (size_t)(xir_type_storage_bits(xir_value_type(v)) / 8);
+    return xir_params_copy(m->net, XIR_STR("p"), xir_value_type(v), size == 1 ? (void *)few : data, (size_t)n * size);
+}
+
+/* A comparison of reals or integers, usually with Not after it, and numbers made of it. */
+static void step_compare(maker *m) {
+    xir_value *x = some_fp32(m), *y = some_fp32(m);
+    const bool fits = xir_type_equal(xir_value_type(x), xir_value_type(y)) && !once_in(3);
+    if (!once_in(4)) {
+        const xir_type *integer = xir_type_sint(ctx, once_in(2) ? 64 : 8);
+        x = step_cast(m, x, integer);
+        y = fits ? step_cast(m, y, integer) : integers(m, x);
+    } else if (!fits) {
+        y = numbers(m, xir_value_type(x));
+    }
+    if (!y) return;
+    const xir_op *op = compare(m->net, x, y);
+    if (once_in(3)) keep(m, op);     /* another op may use it, too */
+    for (size_t i = chance(3); op && i > 0; i--)
+        op = xir_add_logical_not(xir_at_end(m->net), (xir_logical_not_in){ xir_op_output(op, 0) }, NULL);
+    keep(m, op);
+    if (op && once_in(2)) step_cast(m, xir_op_output(op, 0), xir_type_float(ctx, XIR_FLOAT_FP32));
+}
+
 static void step_pad(maker *m) {
     xir_value *x = some_fp32(m);
     int64_t padding[12] = { 0 };
@@ -276,7 +326,7 @@ xir_network *random_graph(uint64_t seed) {
                                                step_slice, step_concat, step_split, step_pair,
                                                step_pair, step_alone, step_alone, step_pad, step_constant, step_shape,
                                                step_again, step_again, step_window, step_window, step_window,
-                                               step_gathers };
+                                               step_gathers, step_compare };
     maker m = { .net = new_net() };
     chance_begin(seed);
     const xir_type *types[] = { FP32("**", 2, 6), FP32("****", 1, 4, 3, 2) };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: XIR contributors */
 
-/* Random networks that run: moves, sums, convolutions and norms of a few small maps. Numbers are small integers, so
- * that sums and products are exact in any order. */
+/* Random networks that run: moves, sums, convolutions, norms and comparisons of a few small maps. Numbers are small
+ * integers, so that sums and products are exact in any order, and casts to integers keep them. */
 #ifndef SUPPORT_RANDOM_GRAPH_H
 #define SUPPORT_RANDOM_GRAPH_H
 

@@ -37,7 +37,7 @@ int exit_of(xir_status status);
 /* The same of a call that writes a network: the system refuses, or the format cannot hold it; or the bytes of what was
  * read are not what it says of them. */
 int exit_of_writing(xir_status status);
-/* The same, by the first error of a list. */
+/* The same, by the first error of a list; one with a byte is a fault of a file. */
 int code_of(const xir_diags *why);
 /* "xir: out of memory", unless a finding has reported it. Returns REFUSED. */
 int no_memory(void);
@@ -345,6 +345,7 @@ struct loaded {
     const file_format *written_as;   /* the network is written in this format as it is read; NULL: it is not */
     char         *params_path;   /* where parameter bytes came from; NULL: nowhere        */
     char         *params_bytes;  /* of a parameter file that is not regular               */
+    bool          alone;         /* the structure alone was read, and lacks bytes         */
 };
 
 /* The options of every command that loads. */

@@ -19,7 +19,7 @@ const option program_options[] = {
 /* 1 is about the content: a command has its own sentence about it. */
 const exit_meaning exit_meanings[] = {
     { "0", "success" },
-    { "1", "the content is at fault: a file is invalid, or two networks differ" },
+    { "1", "the content is at fault: a file is invalid or of an unknown version, or two networks differ" },
     { "2", "the command line is wrong, or asks for what this build cannot do, or names a plug-in that is not one" },
     { "3", "the system refused: a file (or plug-in) cannot be read, a write failed, there is no memory; or a format cannot hold what a network has" },
     { "130", "interrupted by Ctrl-C (129, 143: by SIGHUP, SIGTERM)" },

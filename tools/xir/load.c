@@ -124,7 +124,10 @@ static int choose_format(loaded *l, const char *from, const text *head, uint64_t
 int code_of(const xir_diags *why) {
     for (size_t i = 0; i < xir_diags_count(why); i++) {
         const xir_diag *diag = xir_diags_at(why, i);
-        if (diag->severity == XIR_ERROR) return exit_of(diag->code) ? exit_of(diag->code) : FAULTY;
+        if (diag->severity != XIR_ERROR) continue;
+        /* A byte is of a file: that it cannot be read is due to what it contains, an unknown version for example. */
+        const bool content = diag->code == XIR_E_UNSUPPORTED && diag->byte != XIR_NO_BYTE;
+        return content || !exit_of(diag->code) ? FAULTY : exit_of(diag->code);
     }
     return REFUSED;   /* no finding: there was no memory for one */
 }
@@ -233,7 +236,7 @@ static int read_params(loaded *l, const char *params, unsigned flags, bool *foun
         *found = true;
         l->params_path = join("<stdin>", "");
         const xir_load_options o = options_of(l, flags);
-        return exit_of(xir_network_read_params(l->net, all.data, all.size, XIR_STR(""), &o, why));
+        return xir_network_read_params(l->net, all.data, all.size, XIR_STR(""), &o, why) ? code_of(why) : DONE;
     }
     free(l->params_path);   /* of the file that was tried before */
     l->params_path = NULL;
@@ -244,7 +247,7 @@ static int read_params(loaded *l, const char *params, unsigned flags, bool *foun
     *found = true;
     progress_begin("reading", l->params_path);
     const xir_load_options o = options_of(l, flags);
-    return exit_of(xir_network_load_params(l->net, l->params_path, &o, why));
+    return xir_network_load_params(l->net, l->params_path, &o, why) ? code_of(why) : DONE;
 }
 
 /* A text, which may have its parameters inside: no file next to it is looked for, or found missing. */
@@ -422,7 +425,8 @@ int load(loaded *l, const char *path, unsigned flags) {
         return code;
     }
     code = l->format->pair ? load_pair(l, flags, &found, why) : load_one(l, flags, &found, why);
-    if (!code && !load_args.no_params && !found && lacks_params(l->net)) {
+    l->alone = !code && (load_args.no_params || !found) && lacks_params(l->net);
+    if (l->alone && !load_args.no_params) {
         xir_diags_append(why, &(xir_diag){
             .severity = XIR_WARNING, .file = xir_str_of(l->name), .byte = XIR_NO_BYTE,
             .message = l->format->pair ? XIR_STR("there is no parameter file next to it: the structure alone is read")

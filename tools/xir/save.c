@@ -152,7 +152,7 @@ static int write_pair(loaded *l, const char *out, const file_format *to, const x
     char *neighbour = NULL;
     const char *params = NULL;
     xir_status named = XIR_OK;
-    if (l->params_path || keeps_params(l->net) || writes_empty(l, out, to)) {
+    if (!o->no_params && (l->params_path || keeps_params(l->net) || writes_empty(l, out, to))) {
         if (!save_args.out_params && has_neighbours(out)) named = params_name(to, out, &neighbour, why);
         if (named) {
             free(neighbour);
@@ -162,7 +162,7 @@ static int write_pair(loaded *l, const char *out, const file_format *to, const x
         if (!params)
             warn(why, strcmp(out, "-") == 0 ? "<stdout>" : out,
                  "the parameters are not written; --out-params names a file for them");
-    } else if (save_args.out_params) {
+    } else if (save_args.out_params && !o->no_params) {
         warn(why, save_args.out_params, "is not written: there are no parameters");
     }
     int code = DONE;
@@ -192,8 +192,13 @@ int save(loaded *l, const char *out, const file_format *to, const xir_save_optio
     progress_writing(save_args.out_params && strcmp(save_args.out_params, "-") == 0 ? "-" : out);
     xir_save_options how = *o;
     how.format = to->name;
+    /* Constants that passes computed have bytes, those of the file have none: no file holds some parameters only. */
+    how.no_params = l->alone && keeps_params(l->net) && lacks_params(l->net);
     const bool inside = !save_args.out_params && xir_save_keeps_inside(l->net, &how);
-    int code = to->pair && !inside ? write_pair(l, out, to, o, why) : write_one(l, out, o, why);
+    int code = to->pair && !inside ? write_pair(l, out, to, &how, why) : write_one(l, out, &how, why);
+    if (!code && how.no_params && !load_args.no_params)
+        warn(why, strcmp(out, "-") == 0 ? "<stdout>" : out,
+             "the structure alone is written: there are no bytes for some of its parameters");
     say(why);
     xir_diags_free(why);
     return code;

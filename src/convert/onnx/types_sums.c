@@ -30,7 +30,8 @@ static int64_t places(xir_node *at, size_t k, size_t n, int64_t whole, int64_t s
     if (is_same(at)) return whole / stride + (whole % stride != 0);
     const int64_t before = valid ? 0 : item(at, "pads", k, 0), after = valid ? 0 : item(at, "pads", k + n, 0);
     const int64_t room = dim_sum(dim_sum(whole, before), after);
-    if (window < 0 || room < window) return -1;
+    if (window < 0) return -1;
+    if (room < window) return ceils && window - room < stride && dim_sum(whole, before) > 0 ? 1 : -1;
     const int64_t rest = room - window;
     /* one more window that starts in the padding at the end does not count */
     const bool more = ceils && rest % stride && dim_sum(rest - rest % stride, stride) >= 0 &&

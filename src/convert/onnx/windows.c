@@ -248,9 +248,9 @@ static bool is_dilated(const windows *w) {
 static bool pool_windows(xir_node *at, const xir_value *x, windows *w, windows *plain) {
     if (!onnx_windows(at, x, NULL, w)) return false;
     pads_below_windows(at, w);
-    if (!pad_same(at, x, w) || !node_windows_fit(at, w)) return false;
+    if (!pad_same(at, x, w)) return false;
     *plain = *w;
-    return pad_ceil(at, x, w);
+    return pad_ceil(at, x, w) && node_windows_fit(at, w);
 }
 
 bool onnx_max_pool(xir_node *at) {

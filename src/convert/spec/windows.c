@@ -30,11 +30,11 @@ bool node_windows_fit(xir_node *at, const windows *w) {
 bool windows_round_up(windows *w) {
     bool any = false;
     for (size_t k = 0; k < w->n; k++) {
-        const int64_t room = window_room(w, k), rest = room % w->stride[k];
+        const int64_t room = window_room(w, k), stride = w->stride[k];
+        const int64_t next = room < 0 ? 0 : (room / stride + 1) * stride, missing = next - room;
         /* a window that would begin in the padding at the end does not count */
-        const bool inside = (room / w->stride[k] + 1) * w->stride[k] < w->input[k] + w->before[k];
-        if (room < 0 || !rest || !inside) continue;
-        w->after[k] += w->stride[k] - rest;
+        if (missing >= stride || next >= w->input[k] + w->before[k]) continue;
+        w->after[k] += missing;
         any = true;
     }
     return any;

@@ -30,6 +30,17 @@ static inline size_t utf8_length(const char *text, const char *end) {
     return length;
 }
 
+/* The length of the byte order mark of UTF-8 that a text begins with; 0: there is none. */
+static inline size_t utf8_mark(const char *text, size_t size) {
+    return size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+}
+
+/* The other encoding whose byte order mark a text begins with, "UTF-16" or "UTF-32"; NULL: there is none. */
+static inline const char *utf8_other_mark(const char *text, size_t size) {
+    if (size >= 4 && (memcmp(text, "\xFF\xFE\0\0", 4) == 0 || memcmp(text, "\0\0\xFE\xFF", 4) == 0)) return "UTF-32";
+    return size >= 2 && (memcmp(text, "\xFF\xFE", 2) == 0 || memcmp(text, "\xFE\xFF", 2) == 0) ? "UTF-16" : NULL;
+}
+
 /* The number of bytes of well-formed UTF-8 at the beginning of a text. Most texts are ASCII. */
 static inline size_t utf8_good(const char *text, size_t size) {
     const char *p = text, *end = size ? text + size : text;   /* no text may be NULL */

@@ -182,7 +182,7 @@ bool deepx_walk(deepx_place *w, const xir_allocator *alloc, xir_str text, bool a
     w->text = w->line = text.data;
     w->number = 0;
     k.sound = !wrong_byte(text);
-    if (text.size >= 3 && memcmp(text.data, "\xEF\xBB\xBF", 3) == 0) {
+    if (utf8_mark(text.data, text.size)) {
         w->number = 1;
         deepx_error(w, text.data, XIR_E_SYNTAX, "the text begins with a byte order mark");
         w->number = 0;

@@ -7,6 +7,7 @@
 #include "json/json.h"
 #include "raw/payload.h"
 #include "spelled.h"
+#include "utf8.h"
 
 /* ---- printing ---------------------------------------------------------------------------------------------- */
 
@@ -224,7 +225,7 @@ static const char *skip_blanks(const char *p, const char *end) {
 static xir_probe_grade probe(const xir_probe *file, void *user) {
     const char *p = file->head, *end = p + file->head_size;
     (void)user;
-    if (file->head_size >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0) p += 3;
+    p += utf8_mark(p, file->head_size);
     p = skip_blanks(p, end);
     if (p == end || (*p != '{' && *p != '[')) return XIR_PROBE_NO;
     if (*p++ == '[' || (p = skip_blanks(p, end)) == end) return XIR_PROBE_MAYBE;
@@ -239,7 +240,7 @@ static xir_probe_grade probe(const xir_probe *file, void *user) {
 /* A network is a map; its first key, if any, is a text. */
 static bool may_begin(const uint8_t *head, size_t size) {
     const char *p = (const char *)head, *end = p + size;
-    if (size >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0) p += 3;
+    p += utf8_mark(p, size);
     p = skip_blanks(p, end);
     if (p == end) return true;
     if (*p++ != '{') return false;

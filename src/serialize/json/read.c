@@ -22,10 +22,12 @@ static inline const char *end_of(const source *s) { return s->end; }
 /* Fails with "expected <what>, found <what is here>". */
 static bool unexpected(source *s, const char *at, const char *what) {
     if (at >= end_of(s)) return source_fail(s, at, XIR_E_SYNTAX, "expected %s, found the end of the text", what);
-    unsigned char c = (unsigned char)*at;
-    if (c == 0xEF && end_of(s) - at >= 3 && memcmp(at, "\xEF\xBB\xBF", 3) == 0) {
-        return source_fail(s, at, XIR_E_SYNTAX, "expected %s, found a byte order mark", what);
-    }
+    const unsigned char c = (unsigned char)*at;
+    const size_t left = (size_t)(end_of(s) - at);
+    const char *other = utf8_other_mark(at, left);
+    if (utf8_mark(at, left)) return source_fail(s, at, XIR_E_SYNTAX, "expected %s, found a byte order mark", what);
+    if (other)
+        return source_fail(s, at, XIR_E_SYNTAX, "expected %s in UTF-8, found a byte order mark of %s", what, other);
     if (c > 0x20 && c < 0x7F) return source_fail(s, at, XIR_E_SYNTAX, "expected %s, found '%c'", what, c);
     return source_fail(s, at, XIR_E_SYNTAX, "expected %s, found byte 0x%02x", what, c);
 }

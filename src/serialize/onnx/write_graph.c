@@ -77,7 +77,8 @@ static void put_end(proto_writer *w, uint32_t field, const xir_value *v) {
     if (v->type && !proto_has_type(w, v))
         proto_refuse(w, XIR_E_UNSUPPORTED, "the %s '%.*s' has a type that ONNX does not have", what, CLIP(name));
     else if (!v->type && !proto_tag_text(proto_value_tags(v), "onnx.type").size)
-        proto_refuse(w, XIR_E_TYPE, "the %s '%.*s' has no type, and ONNX needs one", what, CLIP(name));
+        proto_refuse(w, XIR_E_TYPE, "the %s '%.*s' has no type, and ONNX needs one: set it%s", what, CLIP(name),
+                     field == GRAPH_INPUT ? "" : ", or convert the network to XIR and back, which infers it");
     else put_info(w, field, v, name);
 }
 

@@ -4,6 +4,7 @@
 /* PNNX as a format: a text, and an archive of weights next to it. */
 #include "number.h"
 #include "pnnx/pnnx.h"
+#include "utf8.h"
 
 static bool is_line_end(uint8_t c) { return c == '\n' || c == '\r'; }
 
@@ -19,7 +20,7 @@ static xir_probe_grade probe(const xir_probe *file, void *user) {
     enum { MAGIC = sizeof PNNX_MAGIC - 1 };
     const uint8_t *head = file->head, *end = head + file->head_size;
     (void)user;
-    if (pnnx_is_marked((const char *)head, file->head_size)) head += 3;
+    head += utf8_mark(file->head, file->head_size);
     bool begins = end - head > MAGIC && memcmp(head, PNNX_MAGIC, MAGIC) == 0 && is_line_end(head[MAGIC]);
     if (!begins) return XIR_PROBE_NO;
     for (const uint8_t *p = next_line(next_line(head, end), end); p < end && *p != ' '; p++) {
@@ -29,7 +30,7 @@ static xir_probe_grade probe(const xir_probe *file, void *user) {
 }
 
 static bool may_begin(const uint8_t *head, size_t size) {
-    size_t i = pnnx_is_marked((const char *)head, size) ? 3 : 0;
+    size_t i = utf8_mark((const char *)head, size);
     while (i < size && (pnnx_is_blank((char)head[i]) || head[i] == '\n')) i++;
     const size_t n = size - i < sizeof PNNX_MAGIC - 1 ? size - i : sizeof PNNX_MAGIC - 1;
     return memcmp(head + i, PNNX_MAGIC, n) == 0;

@@ -38,10 +38,6 @@ static inline bool pnnx_is_blank(char c) { return c == ' ' || (c >= '\t' && c <=
 typedef struct pnnx_text { const char *p, *end; bool comments; /* some line was one */ } pnnx_text;
 /* The next line that is not blank, nor a comment, without its end; false at the end of the text. */
 bool pnnx_next_line(pnnx_text *text, xir_str *line);
-/* Returns true if a text begins with the byte order mark of UTF-8. */
-static inline bool pnnx_is_marked(const char *text, size_t size) {
-    return size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0;
-}
 static inline const char *pnnx_skip_blanks(const char *p, const char *end) {
     while (p < end && pnnx_is_blank(*p)) p++;
     return p;

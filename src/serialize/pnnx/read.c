@@ -125,7 +125,7 @@ static bool note_comments(pnnx_reader *r, bool any) {
 /* The counts end where a comment begins. */
 static bool read_counts(pnnx_reader *r, pnnx_text *text) {
     xir_str line = { r->text.data, 0 }, word = line;
-    const bool marked = pnnx_is_marked(r->text.data, r->text.size);
+    const bool marked = utf8_mark(r->text.data, r->text.size);
     if (pnnx_next_line(text, &line)) {
         pnnx_text words = { line.data, line.data + line.size };
         (void)pnnx_next_word(&words, &word);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include "text/reader.h"
 #include "text/text_format.h"
+#include "utf8.h"
 
 /* The end of what begins at `p` in a line: of a text in quotes, of brackets, or of one byte. Line ends count only
  * outside of brackets. */
@@ -139,7 +140,7 @@ static int by_number(const void *a, const void *b) {
 }
 
 xir_status text_find_places(xir_context *ctx, xir_str text, xir_format_place *places, size_t n, void *user) {
-    const char *p = text.data, *end = text.data + text.size;
+    const char *p = text.data + utf8_mark(text.data, text.size), *end = text.data + text.size;
     size_t op = 0, n_wanted = 0;
     (void)user;
     wanted *list = mem_new(context_alloc(ctx), (n + 1) * sizeof *list);

@@ -8,6 +8,7 @@
 #include "task.h"
 #include "text/reader.h"
 #include "text/text_format.h"
+#include "utf8.h"
 
 /* ---- the reader ------------------------------------------------------------------------------------------------ */
 
@@ -185,11 +186,20 @@ static bool to_line(source *s) {
     }
 }
 
+/* To the line of the version. */
+static bool to_version(source *s) {
+    const size_t size = (size_t)(end_of(s) - here(s));
+    const char *other = utf8_other_mark(here(s), size);
+    if (other)
+        return source_fail(s, here(s), XIR_E_SYNTAX, "expected 'xir 1' in UTF-8, found a byte order mark of %s", other);
+    s->at = here(s) + utf8_mark(here(s), size);
+    return to_line(s) || text_expected(s, here(s), "'xir 1'");
+}
+
 static void read_lines(text_reader *r) {
     source *s = &r->s;
-    if (!to_line(s)) {
-        text_expected(s, here(s), "'xir 1'");
-        text_report(r);
+    if (!to_version(s)) {
+        (void)text_report(r);
         return;
     }
     const char *line = here(s);

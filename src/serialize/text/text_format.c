@@ -4,9 +4,11 @@
 /* The text as a format. */
 #include "raw/raw.h"
 #include "text/text_format.h"
+#include "utf8.h"
 
 /* The first line that is not a comment: "xir 1". */
 static const char *first_line(const char *p, const char *end) {
+    p += utf8_mark(p, (size_t)(end - p));
     for (;;) {
         while (p < end && (*p == ' ' || *p == '\t' || *p == '\r' || *p == '\n')) p++;
         if (end - p < 2 || p[0] != '/' || p[1] != '/') return p;

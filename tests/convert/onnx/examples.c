@@ -229,6 +229,41 @@ static void auto_pad_and_ceil_mode_become_padding(void **state) {
     CHECK_TYPE("y", "@fp(32) **** 1 3 4 2");
 }
 
+/* Rounding up keeps a window that ends outside, even if it is the only one, unless a stride or more is missing: then
+ * ONNX Runtime 1.30 makes a map without elements, or refuses. The maxima are those that it computes. */
+static void the_only_window_may_end_outside(void **state) {
+    static const struct { int64_t size, dilation, stride; float most; } rows[] = {
+        { 5, 1, 3, 8 }, { 5, 1, 4, 8 }, { 3, 2, 3, 8 }, { 3, 3, 5, 0 },
+        { 5, 1, 2, -1 }, { 3, 2, 2, -1 }, { 3, 3, 4, -1 },
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const int64_t size = rows[i].size, dilation = rows[i].dilation, stride = rows[i].stride;
+        om_input(&m, "x", ONNX_FLOAT, OM_DIMS(1, 1, 3, 3));
+        om_node(&m, "MaxPool", "p", "x", "y");
+        om_ints(&m, "kernel_shape", OM_DIMS(size, size));
+        om_ints(&m, "dilations", OM_DIMS(dilation, dilation));
+        om_ints(&m, "strides", OM_DIMS(stride, stride));
+        om_int(&m, "ceil_mode", 1);
+        out_y();
+        if (rows[i].most < 0) {
+            read_model();
+            assert_int_equal(run_pass(NULL), XIR_E_BOUNDS);
+        } else {
+            convert("strict");
+            CHECK_TYPE("y", "@fp(32) **** 1 1 1 1");
+            const xir_type *type = FP32("****", 1, 1, 3, 3);
+            xir_array *in = xir_array_copy(ctx, type, numbers, 9 * sizeof *numbers, why), *out = NULL;
+            DOES(xir_network_run(net, (const xir_array *const *)&in, 1, &out, 1, NULL, why));
+            assert_true(*(const float *)xir_array_data(out, NULL) == rows[i].most);
+            xir_array_free(in);
+            xir_array_free(out);
+        }
+        end(NULL);
+        begin(NULL);
+    }
+}
+
 /* ---- changes of versions ---------------------------------------------------------------------------------------- */
 
 static void attributes_that_became_inputs(void **state) {
@@ -836,6 +871,7 @@ GROUP {
         TEST(batch_normalisation_is_a_multiplier_and_an_addend),
         TEST(gemm_is_a_product_with_a_transposed_constant),
         TEST(auto_pad_and_ceil_mode_become_padding),
+        TEST(the_only_window_may_end_outside),
         TEST(attributes_that_became_inputs),
         TEST(softmax_before_version_13_takes_all_dims_from_its_axis_on),
         TEST(upsample_and_resize_become_sizes),

@@ -48,6 +48,7 @@ static const bad table[] = {
     { WHOLE, "{\"_type_key\":`7,\"ops\":[]}",  XIR_E_TYPE,    "/_type_key", "expected a text, found a number" },
     { WHOLE, KEY("Network") ",\"ops\":[]} `x", XIR_E_SYNTAX,  "", "expected the end of the text, found 'x'" },
     { WHOLE, KEY("Network") ",\"ops\":[]`",    XIR_E_SYNTAX,  "", "expected ',' or '}', found the end of the text" },
+    { WHOLE, "`\xFF\xFE{", XIR_E_SYNTAX, "", "expected a value in UTF-8, found a byte order mark of UTF-16" },
     { WHOLE, "`\xEF\xBB\xBF" KEY("Network") ",\"ops\":[]}", XIR_E_SYNTAX, "", "found a byte order mark" },
     { WHOLE, KEY("Network") ",\"ops\":[],\"name\":\"a`\xFF\"}", XIR_E_SYNTAX, "/name", "byte 0xff is not UTF-8 here" },
     { WHOLE, KEY("Network") ",\"ops\":[]`;\"tags\":{}}", XIR_E_SYNTAX, "", "found ';'" },

@@ -16,6 +16,10 @@ static const bad table[] = {
     { "`", XIR_E_SYNTAX, { "expected 'xir 1', found the end of the text" } },
     { "`x 1", XIR_E_SYNTAX, { "expected 'xir 1', found 'x'" } },
     { "xir `2\n", XIR_E_UNSUPPORTED, { "version 2 of the text is not known" } },
+    { "\xEF\xBB\xBF`x 1", XIR_E_SYNTAX, { "expected 'xir 1', found 'x'" } },
+    { "`\xEF\xBB", XIR_E_SYNTAX, { "expected 'xir 1', found byte 0xef" } },
+    { "`\xFF\xFEx", XIR_E_SYNTAX, { "expected 'xir 1' in UTF-8, found a byte order mark of UTF-16" } },
+    { "`\xFE\xFF", XIR_E_SYNTAX, { "expected 'xir 1' in UTF-8, found a byte order mark of UTF-16" } },
     { "xir 1 `x\n", XIR_E_SYNTAX, { "expected the end of the line, found 'x'" } },
     { "xir 1\n`)", XIR_E_SYNTAX, { "expected the class of an op, found ')'" } },
 
