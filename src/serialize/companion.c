@@ -98,17 +98,18 @@ char *companion_find(const xir_allocator *alloc, const format *f, const char *pa
 
 typedef struct lacking { bool needed, any; } lacking;
 
+/* Returns false at the first that needs bytes: nothing more can follow from the others. */
 static bool note_lack(void *user, xir_value *v) {
     lacking *l = user;
     l->any |= !xir_params_has_data(v);
     l->needed |= !xir_params_has_data(v) && !xir_params_allow_no_data(v);
-    return true;
+    return !l->needed;
 }
 
 xir_status companion_is_needed(const format *f, const xir_network *net, bool *lacks, bool *needs_file, xir_diags *why) {
     const bool stated = !(net->absent >> NETWORK_PARAMS_BYTES & 1);
     lacking l = { false, false };
-    if (!net_walk_params(net, note_lack, &l)) return diag_memory(why);
+    if (!net_walk_params(net, note_lack, &l) && !l.needed) return diag_memory(why);
     *lacks = l.needed;
     *needs_file = f->makes_params || net->params_bytes || l.needed || (l.any && !stated);
     return XIR_OK;

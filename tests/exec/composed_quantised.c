@@ -5,31 +5,33 @@
  * The executor, to-parts and fuse-to agree about that, bit by bit. */
 #include <stdio.h>
 #include <xir/exec.h>
-#include "support/net.h"
+#include "support/scarce.h"
 
 #define XIR_DEFS "support/twins.def"
 #include <xir/declare.h>
 
-static int begin_group(void **state) {
+static int register_twins(xir_context *with) {
     static const xir_class_decl *(*const twins[])(void) = {
         xir_twin_conv_class, xir_twin_silu_class, xir_twin_block_class, xir_twin_halves_class,
     };
-    int bad = group_begin(state);
-    for (size_t i = 0; i < COUNT(twins) && !bad; i++) bad = xir_class_register(ctx, twins[i](), why) != XIR_OK;
+    int bad = 0;
+    for (size_t i = 0; i < COUNT(twins) && !bad; i++) bad = xir_class_register(with, twins[i](), why) != XIR_OK;
     return bad;
 }
+
+static int begin_group(void **state) { return group_begin(state) || register_twins(ctx); }
 
 #define MAP   "QuantizedType{scale=@scales([axis=-1]0.03), zero_points=[7], storage_dtype=int8, expressed_dtype=fp32}"
 #define STEPS "QuantizedType{scale=@scales([axis=-1]0.11), storage_dtype=int8, expressed_dtype=fp32}"
 #define WEIGHTS "@w : QuantizedType{scale=@scales([axis=3]0.02,0.05), storage_dtype=int8, expressed_dtype=fp32} " \
                 "HWIO [1,1,2,2] = x \"1f81e07f\""
 
-static xir_network *network_of(const char *lines) {
+static xir_network *network_in(xir_context *with, const char *lines) {
     char text[2000];
     snprintf(text, sizeof text, "xir 1\n%%x = Input() : fp32 NHWC [1,2,2,2]\n"
              "%%q = xir::Quantize(%%x) {target_dtype=" MAP " NHWC [1,2,2,2]} : " MAP " NHWC [1,2,2,2]\n"
              "%s\nOutput(%%y)\n", lines);
-    xir_network *net = xir_network_read(ctx, text, strlen(text), XIR_STR("text"),
+    xir_network *net = xir_network_read(with, text, strlen(text), XIR_STR("text"),
                                         &XIR_INIT(xir_load_options, .format = "text"), why);
     if (!net) {
         xir_diags_print(why, stderr);
@@ -37,6 +39,8 @@ static xir_network *network_of(const char *lines) {
     }
     return net;
 }
+
+static xir_network *network_of(const char *lines) { return network_in(ctx, lines); }
 
 static xir_array *result_of(xir_network *net) {
     xir_value *x;
@@ -141,6 +145,20 @@ static void moved_numbers_stay_quantised(void **state) {
     xir_network_free(net);
 }
 
+static void there_and_back(want *w) {
+    IN_PLENTY(w, assert_int_equal(register_twins(w->ctx), 0));
+    IN_PLENTY(w, w->net = network_in(w->ctx, FUSED " : fp32 NHWC [1,2,2,2]"));
+    assert_non_null(w->net);
+    TRY_LOOSELY(w, xir_pass_run(w->net, "to-parts", NULL, NULL, w->why));
+    assert_int_equal(count(w->net, "icraft::xir::Conv2d"), 1);
+    TRY_LOOSELY(w, xir_pass_run(w->net, "fuse-to", "class=twin::Conv", NULL, w->why));
+    assert_int_equal(count(w->net, "twin::Conv"), 1);
+    xir_network_free(w->net);
+    w->net = NULL;
+}
+
+SCARCE_TEST(there_and_back)
+
 GROUP {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_compute_real_numbers),
@@ -148,6 +166,7 @@ GROUP {
         cmocka_unit_test(what_is_stored_between_parts_is_not_fused),
         cmocka_unit_test(composed_parts_do_so_too),
         cmocka_unit_test(moved_numbers_stay_quantised),
+        cmocka_unit_test(test_there_and_back),
     };
     return cmocka_run_group_tests(tests, begin_group, group_end);
 }

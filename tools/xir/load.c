@@ -221,6 +221,11 @@ static int read_standard_params(const loaded *l, text *to, xir_diags *why) {
     return begins ? read_to_end(STDIN_FILENO, "<stdin>", to) : code_of(why);
 }
 
+/* The list may have findings about the structure before the one of the call. */
+static int code_of_params(xir_status status, const xir_diags *why) {
+    return status == XIR_E_UNSUPPORTED ? code_of(why) : exit_of(status);
+}
+
 static int read_params(loaded *l, const char *params, unsigned flags, bool *found, xir_diags *why) {
     if (params && strcmp(params, "-") == 0) {
         text all = { 0 };
@@ -236,7 +241,7 @@ static int read_params(loaded *l, const char *params, unsigned flags, bool *foun
         *found = true;
         l->params_path = join("<stdin>", "");
         const xir_load_options o = options_of(l, flags);
-        return xir_network_read_params(l->net, all.data, all.size, XIR_STR(""), &o, why) ? code_of(why) : DONE;
+        return code_of_params(xir_network_read_params(l->net, all.data, all.size, XIR_STR(""), &o, why), why);
     }
     free(l->params_path);   /* of the file that was tried before */
     l->params_path = NULL;
@@ -247,7 +252,7 @@ static int read_params(loaded *l, const char *params, unsigned flags, bool *foun
     *found = true;
     progress_begin("reading", l->params_path);
     const xir_load_options o = options_of(l, flags);
-    return xir_network_load_params(l->net, l->params_path, &o, why) ? code_of(why) : DONE;
+    return code_of_params(xir_network_load_params(l->net, l->params_path, &o, why), why);
 }
 
 /* A text, which may have its parameters inside: no file next to it is looked for, or found missing. */

@@ -108,9 +108,8 @@ static xir_status check_standing(checker *c, xir_op *op, xir_str path, xir_diags
     if (traits & XIR_TRAIT_SINK && op != net->last && net->last->cls->traits & XIR_TRAIT_SINK) {
         keep_first(&first, diag_fail(why, XIR_E_INVALID, path, "a network has one Output, and this is another"));
     }
-    const bool may_have_none = traits & (XIR_TRAIT_SOURCE | XIR_TRAIT_FREE) || class_is_foreign(op->cls) ||
-                               returns_nothing(op);
-    if (!op->n_inputs && !may_have_none) {
+    if (!op->n_inputs && !(traits & (XIR_TRAIT_SOURCE | XIR_TRAIT_FREE)) && !class_is_foreign(op->cls) &&
+        !returns_nothing(op)) {
         keep_first(&first, diag_fail(why, XIR_E_MISSING, place_under(&p, path, "/inputs", 0), "the op has no inputs"));
     }
     for (uint32_t i = 0; i < op->n_inputs; i++) {

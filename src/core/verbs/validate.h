@@ -24,7 +24,8 @@ typedef struct checker {
     /* questions to which a class's own rule has answered XIR_OK; NULL: not remembered */
     infer_memo        *ruled;
     rules_memo        *rules;           /* what is known of classes; may be NULL                       */
-    const xir_target  *target;          /* of the latest op whose target fits the network              */
+    const xir_target  *asked;           /* the target of the op before                                 */
+    bool               asks;            /* its rules are asked                                         */
     id_set             op_ids, value_ids;
 } checker;
 

@@ -186,13 +186,11 @@ static xir_status check_attr_params(checker *c, const xir_op *op, xir_str path, 
 
 /* Refuses an op of one accelerator in a network for another. */
 static xir_status check_target(checker *c, const xir_op *op, xir_str path, xir_diags *why) {
-    const xir_target *ai = c->net->ai_target, *target = op_target(op);
-    if (!ai || target == c->net->host || target == c->target) return XIR_OK;   // most ops
-    const xir_object *own = (const xir_object *)target, *other = (const xir_object *)ai;
-    if (!xir_target_row_of(target)->accelerator || xir_object_equal(own, other)) {
-        c->target = target;
-        return XIR_OK;
-    }
+    const xir_target *ai = c->net->ai_target;
+    if (!ai || op_target(op) == c->net->host) return XIR_OK;   // most ops
+    if (!xir_target_row_of(op_target(op))->accelerator) return XIR_OK;
+    const xir_object *own = (const xir_object *)op_target(op), *other = (const xir_object *)ai;
+    if (xir_object_equal(own, other)) return XIR_OK;
     place p;
     const xir_str at = place_under(&p, path, "/compile_target", 0);
     if (!xir_network_has_ai_target(c->net))
@@ -287,6 +285,13 @@ static xir_status check_rows(const xir_op *op, xir_str path, xir_diags *why) {
     return first;
 }
 
+/* Most ops have the target of the op before. */
+static bool asks_rules(checker *c, const xir_target *target) {
+    if (c->asked != target) c->asks = has_strict_rules(target);
+    c->asked = target;
+    return c->asks;
+}
+
 xir_status checker_op(checker *c, const xir_op *op, xir_str path, xir_diags *why) {
     const xir_class *cls = op->cls;
     xir_status first = XIR_OK;
@@ -313,7 +318,7 @@ xir_status checker_op(checker *c, const xir_op *op, xir_str path, xir_diags *why
     keep_first(&first, check_target(c, op, path, why));
     /* The class's own rule relies on the checks before it. */
     if (!first && (cls->more->check || c->net->ctx->choosy_targets)) keep_first(&first, check_rule(c, op, path, why));
-    if (!first && !cls->opaque && has_strict_rules(op_target(op)) && !is_call(cls))
+    if (!first && !cls->opaque && asks_rules(c, op_target(op)) && !is_call(cls))
         keep_first(&first, check_legal(c, op, path, why));
     if (!cls->plain) keep_first(&first, check_children(c, op, path, why));
     return first;

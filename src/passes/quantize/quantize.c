@@ -318,6 +318,18 @@ static xir_status read_type(quantizing *q, const xir_type **out) {
                          XIR_ARG(word));
 }
 
+/* Refuses options that mean nothing for floats of another type. */
+static xir_status check_floats(const quantizing *q) {
+    xir_pass *at = q->at;
+    const char *option = xir_pass_int(at, "bits") ? "bits" : xir_pass_text(at, "maps").size ? "maps"
+                       : xir_pass_bool(at, "pow2") ? "pow2" : NULL;
+    if (q->keep.size || xir_pass_text(at, "precision").size)
+        return xir_pass_fail(at, XIR_E_UNSUPPORTED, NULL, "keep, precision: floats of another type are those of all "
+                             "ops");
+    return !option ? XIR_OK : xir_pass_fail(at, XIR_E_UNSUPPORTED, NULL, "%s: this is about integers, and type names "
+                                            "floats", option);
+}
+
 /* Calibrated types have given their ranges, and are floats again. */
 static xir_status make_floats(quantizing *q) {
     xir_status status = XIR_OK;
@@ -425,9 +437,7 @@ static xir_status run(xir_pass *at) {
     xir_status status = read_options(&q);
     if (!status) status = read_type(&q, &floats);
     if (!status) status = check_kept(&q);
-    if (!status && floats && (q.keep.size || xir_pass_text(at, "precision").size))
-        status = xir_pass_fail(at, XIR_E_UNSUPPORTED, NULL, "keep, precision: floats of another type are those of all "
-                               "ops");
+    if (!status && floats) status = check_floats(&q);
     if (status) return status;
     const xir_op *stored = find_stored(at->net, &again);
     q.again = stored && again && q.scheme.normalised && !floats;

@@ -292,6 +292,9 @@ static void what_makes_no_sense_is_refused(void **state) {
         { "scheme=zhuge,bits=16", XIR_E_BOUNDS,     "have 8 bits, found 16"                },
         { "keep=nobody",         XIR_E_UNKNOWN,     "no op is called 'nobody'"             },
         { "type=bf16,keep=y",    XIR_E_UNSUPPORTED, "those of all ops"                     },
+        { "type=fp16,bits=8",    XIR_E_UNSUPPORTED, "bits: this is about integers"         },
+        { "type=fp16,maps=sint", XIR_E_UNSUPPORTED, "maps: this is about integers"         },
+        { "type=tf32,pow2",      XIR_E_UNSUPPORTED, "pow2: this is about integers"         },
         { "method=percentile,percent=101", XIR_E_BOUNDS, "at most 100"                     },
         { "method=percentile,percent=0", XIR_E_BOUNDS, "above 0, at most 100, found 0"     },
     };
