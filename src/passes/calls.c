@@ -90,7 +90,7 @@ static xir_status run_outline(xir_pass *at) {
     if (status) return status;
     text_table_init(&s.kinds, &at->net->alloc);
     xir_groups *groups = xir_groups_new(at->net, kind_of, &s, xir_pass_diags(at));
-    if (!groups) status = XIR_E_INVALID;   /* with its finding */
+    if (!groups) status = pass_status_of_latest(at, XIR_E_MEMORY);
     else if (s.failed) status = pass_no_memory(at);
     for (size_t i = 0; i < xir_groups_count(groups) && !status; i++) {
         const xir_ops ops = xir_groups_at(groups, i);

@@ -34,6 +34,7 @@ typedef struct finding {
     bool              *needed;                     /* by value: the result depends on it                      */
     xir_pass          *at;
     bool               noted;                      /* that an op stays because its results are stored         */
+    bool               no_memory;                  /* a candidate was given up for want of it                 */
 } finding;
 
 /* ---- the pattern ------------------------------------------------------------------------------------------------ */
@@ -283,8 +284,10 @@ static bool has_types(finding *f, const xir_op *op, const compose_part *p, xir_v
     const xir_type *types[INPUTS];
     size_t n = 0;
     bool same;
-    if (infers_same(op, op->attrs, inputs, op->n_inputs, &same) || same) return same;
-    if (p->n_results > INPUTS || compose_real_types(op->net, &q, types, &n) || !n) return false;
+    if (infers_same(op, op->attrs, inputs, op->n_inputs, &same)) return !(f->no_memory = true);
+    if (same || p->n_results > INPUTS) return same;
+    if (compose_real_types(op->net, &q, types, &n)) return !(f->no_memory = true);
+    if (!n) return false;
     for (size_t i = 0; i < n; i++) {
         const xir_type *has = op_outputs(op)[i].type;
         if (xir_type_equal(has, types[i])) continue;
@@ -299,7 +302,9 @@ static bool is_part(candidate *c, finding *f, const xir_match *m, compose_walk *
                     const xir_op *op) {
     const compose_part *p = &f->c->parts[part];
     c->n_numbers = 0;
-    if (compose_enter(w, p) || op->n_outputs != p->n_results || xir_op_extra(op) || op_has_normalised(op)) return false;
+    const xir_status entered = compose_enter(w, p);
+    f->no_memory |= entered == XIR_E_MEMORY;
+    if (entered || op->n_outputs != p->n_results || xir_op_extra(op) || op_has_normalised(op)) return false;
     if (!body_equal(p->cls, w->body, op->attrs)) return false;
     size_t n = 0;
     for (uint32_t k = 0; k < p->n_operands; k++) {
@@ -364,12 +369,15 @@ static bool make_candidate(finding *f, const xir_match *m, candidate *c) {
     compose_walk w;
     xir_infer q;
     object_pool *pool = &m->root->net->pool;
-    bool good = compose_begin(&w, pool, cls->ctx, cls, c->body, c->inputs, c->n) && are_parts(c, f, m, &w);
+    bool good = compose_begin(&w, pool, cls->ctx, cls, c->body, c->inputs, c->n);
+    f->no_memory |= !good;
+    good = good && are_parts(c, f, m, &w);
     compose_end(&w);
     if (!good) return false;
     infer_start(&q, m->root->net, cls, c->body, op_target(m->root), c->inputs, c->n, XIR_STR(""), NULL);
     const xir_value *old = xir_match_value(m, f->n_rows - 1u);
     const xir_status status = infer_run(&q);
+    f->no_memory |= status == XIR_E_MEMORY;
     c->follows = status == XIR_OK;
     c->type = old ? old->type : NULL;
     good = old && (status ? status == XIR_E_UNSUPPORTED && reads_quantised(c)
@@ -412,13 +420,13 @@ static xir_status run_one(xir_pass *at, finding *f) {
         .n_rows = f->n_rows, .closed = true, .check = check, .user = f,
     };
     xir_pattern *found = xir_pattern_new(xir_pass_context(at), &decl, xir_pass_diags(at));
-    if (!found) return XIR_E_INVALID;   /* with its finding */
+    if (!found) return pass_status_of_latest(at, XIR_E_MEMORY);
     const xir_rule rule = { found, fuse, f };
     size_t n = 0;
     status = xir_network_rewrite(at->net, &rule, 1, sizeof rule, 0, &n, xir_pass_diags(at));
     xir_pattern_free(found);
     xir_pass_changed(at, n);
-    return status;
+    return f->no_memory && !status ? pass_no_memory(at) : status;
 }
 
 /* The part that makes a value; the number of parts: it is an input. */

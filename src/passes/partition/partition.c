@@ -59,7 +59,7 @@ static int kind_of(const xir_op *op, void *user) {
 static xir_status make_groups(partition *p) {
     xir_groups_free(p->groups);
     p->groups = xir_groups_new(p->net, kind_of, p, xir_pass_diags(p->at));
-    return p->groups ? XIR_OK : XIR_E_INVALID;   /* with its finding */
+    return p->groups ? XIR_OK : pass_status_of_latest(p->at, XIR_E_MEMORY);
 }
 
 static void drop_group(partition *p, size_t i, const char *what, uint64_t has, int64_t least) {

@@ -157,7 +157,7 @@ xir_status ranges_measure(xir_pass *at, uint32_t bits, const precision *said, va
         text[path.size] = '\0';
         c = xir_calibration_load(at->net->ctx, text, at->why);
         mem_free(r->alloc, text, path.size + 1);
-        if (!c) return xir_diags_at(at->why, xir_diags_count(at->why) - 1)->code;
+        if (!c) return pass_status_of_latest(at, XIR_E_IO);
     }
     m.c = c;
     status = measure_all(&m);

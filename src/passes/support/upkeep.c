@@ -141,3 +141,9 @@ const xir_i64s *value_dims(const xir_value *v) {
 }
 
 xir_status pass_no_memory(xir_pass *at) { return xir_pass_fail(at, XIR_E_MEMORY, NULL, "out of memory"); }
+
+xir_status pass_status_of_latest(const xir_pass *at, xir_status otherwise) {
+    const size_t n = xir_diags_count(at->why);
+    const xir_diag *latest = n ? xir_diags_at(at->why, n - 1) : NULL;
+    return latest && latest->code ? latest->code : otherwise;
+}

@@ -49,5 +49,8 @@ const xir_i64s *value_dims(const xir_value *v);
 static inline int64_t from_end(int64_t i, int64_t n) { return i < 0 ? i + n : i; }
 
 xir_status pass_no_memory(xir_pass *at);
+/* The status of a call that has returned NULL with a finding, which is the latest one; `otherwise` if the caller of the
+ * pass keeps no findings. */
+xir_status pass_status_of_latest(const xir_pass *at, xir_status otherwise);
 
 #endif

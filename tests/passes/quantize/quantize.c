@@ -313,6 +313,7 @@ static void what_makes_no_sense_is_refused(void **state) {
     check_finding(XIR_E_MISSING, "of another network");
     xir_network_free(stranger);
     unlink(path);
+    assert_int_equal(xir_pass_run(net, "quantize", "calibration=missing", NULL, NULL), XIR_E_IO);
     xir_network_free(net);
 }
 
