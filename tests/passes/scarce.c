@@ -42,7 +42,8 @@ static void running_a_pass(want *w) {
 static void every_pass_survives_the_end_of_memory(void **state) {
     (void)state;
     static const char *const passes[] = { "sort", "infer", "dce",      "cse",  "dedup",
-                                          "canon", "fold", "identity", "moves", "fold-products" };
+                                          "canon", "fold", "identity", "moves", "fold-products", "merge",
+                                          "outline" };
     for (size_t i = 0; i < COUNT(passes); i++) {
         pass = passes[i];
         for (int k = 0; k < 4; k++) {
