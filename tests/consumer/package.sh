@@ -68,8 +68,8 @@ for package in $packages; do
     dpkg-deb -c "$deb" | awk '$1 !~ /^d/ { print $6 }' | sort >$package.list
     [ "$(field $package Version)" = "$VERSION" ] || bad "$package: version $(field $package Version)"
     [ "$(field $package Description | head -n 1)" = "$description" ] || bad "$package: $(field $package Description)"
-    dpkg-deb -x "$deb" root
-    cmp "root/usr/share/doc/$package/copyright" "$top/LICENSE"
+    dpkg-deb -x "$deb" unpacked
+    cmp "unpacked/usr/share/doc/$package/copyright" "$top/LICENSE"
 done
 cat ./*.list | sort | uniq -d >twice
 [ ! -s twice ] || { echo "in two packages:"; cat twice; exit 1; }
@@ -98,18 +98,18 @@ depends xir libc6 'libssl[0-9.]+[a-z0-9]*' 'libmsgpack[-a-z]*[0-9]*' 'libdeflate
 depends libxir-dev "xir \(= $VERSION\)"
 [ "$(field libxir-dev Recommends)" = "libssl-dev, libmsgpack-dev, libdeflate-dev" ] || bad "libxir-dev recommends"
 
-root/usr/bin/xir --version | grep -q "^xir $VERSION"
-root/usr/bin/xir opt "$top/examples/models/digits.onnx" digits.fb --prove
-root/usr/bin/xir check digits.fb
+unpacked/usr/bin/xir --version | grep -q "^xir $VERSION"
+unpacked/usr/bin/xir opt "$top/examples/models/digits.onnx" digits.fb --prove
+unpacked/usr/bin/xir check digits.fb
 if [ -n "$PYTHON" ]; then
     has python3-xir "$PYTHON_DIR/xir/__init__.py" "$PYTHON_DIR/xir/_xir.abi3.so" \
         "$PYTHON_DIR/xir-$VERSION.dist-info/METADATA"
     has_not python3-xir 'bin/.*' 'include/.*' '.*libxir.*'
     depends python3-xir "xir \(= $VERSION\)" 'python3 \(>= 3\.[0-9]+\)' 'python3 \(<< 3\.[0-9]+\)'
-    grep -qx "Summary: $description" "root/usr/$PYTHON_DIR/xir-$VERSION.dist-info/METADATA"
-    PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=root/usr/$PYTHON_DIR "$PYTHON" -c "
+    grep -qx "Summary: $description" "unpacked/usr/$PYTHON_DIR/xir-$VERSION.dist-info/METADATA"
+    PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=unpacked/usr/$PYTHON_DIR "$PYTHON" -c "
 import xir
-assert xir.__file__.startswith('$work/root/'), xir.__file__
+assert xir.__file__.startswith('$work/unpacked/'), xir.__file__
 assert len(list(xir.load('digits.fb').ops())) > 10"
 fi
 
