@@ -11,6 +11,7 @@
  * the end; otherwise the op stays what it was, and is the host's. */
 #include <xir/legal.h>
 #include <xir/mapping.h>
+#include "legal.h"
 #include "legalize/legalize.h"
 #include "support/target_option.h"
 
@@ -174,8 +175,8 @@ static xir_status legalize_known(const legalizer *l, xir_op *op, bool *done) {
     if (op->n_inputs > MOST_INPUTS || !op->n_outputs || !has_rewrite(op)) return XIR_OK;
     xir_network *net = network_of(l, op, &copy);
     if (!net) return XIR_E_MEMORY;
-    const legalizer trial = { .at = l->at, .net = net, .target = l->target };
-    xir_status status = legalize_op(&trial, copy, 0, done);
+    const legalizer tried = { .at = l->at, .net = net, .target = l->target };
+    xir_status status = legalize_op(&tried, copy, 0, done);
     xir_network_free(net);
     return status || !*done ? status : legalize_op(l, op, 0, done);
 }
@@ -188,16 +189,12 @@ typedef struct refused_ops {
     size_t           n, n_stored;
 } refused_ops;
 
-static bool is_quantised(const xir_value *v) { return v && xir_type_is_quantized(xir_type_element(v->type)); }
-
 /* Counts an op for whose class there are rewrites, but none for quantised numbers. */
 static void count_stored(refused_ops *in, xir_op *op) {
-    bool any = false, stored = false;
+    bool any = false;
     for (size_t f = 0; f < sizeof families / sizeof *families; f++)
         for (const rewrite *r = families[f]; r->cls; r++) any |= r->cls() == op->cls->decl && !r->moves;
-    for (uint32_t i = 0; i < op->n_inputs; i++) stored |= is_quantised(op_inputs(op)[i].value);
-    for (uint32_t i = 0; i < op->n_outputs; i++) stored |= is_quantised(&op_outputs(op)[i]);
-    if (any && stored && !in->n_stored++) in->first_stored = op;
+    if (any && op_is_quantised(op) && !in->n_stored++) in->first_stored = op;
 }
 
 static bool is_free(void *user, const xir_op *op) {
