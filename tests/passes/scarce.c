@@ -18,7 +18,7 @@ static const char everything[] =
     "k = Slice h [begin=1,0] [end=6,4] [stride=2,1]; l = Slice k [begin=0,1] [end=2,3] [stride=1,1]; "
     "m = Concat j l [axis=0]; n = Concat m j [axis=0]; o = Concat n l l [axis=0]; dead = ReLU o; deader = ReLU dead; out o y";
 
-static const char *pass;
+static const char *pass, *options;
 static bool with_tables, backwards;
 
 static void prepare(want *w) {
@@ -34,7 +34,7 @@ static void prepare(want *w) {
 static void running_a_pass(want *w) {
     IN_PLENTY(w, prepare(w));
     assert_non_null(w->net);
-    TRY_LOOSELY(w, xir_pass_run(w->net, pass, NULL, NULL, w->why));
+    TRY_LOOSELY(w, xir_pass_run(w->net, pass, options, NULL, w->why));
     IN_PLENTY(w, DOES(xir_pass_run(w->net, "infer", NULL, NULL, w->why)));
     IN_PLENTY(w, w->result = op_list_typed(w->net));
 }
@@ -43,9 +43,10 @@ static void every_pass_survives_the_end_of_memory(void **state) {
     (void)state;
     static const char *const passes[] = { "sort", "infer", "dce",      "cse",  "dedup",
                                           "canon", "fold", "identity", "moves", "fold-products", "merge",
-                                          "outline" };
+                                          "outline", "partition" };
     for (size_t i = 0; i < COUNT(passes); i++) {
         pass = passes[i];
+        options = strcmp(pass, "partition") == 0 ? "target=zhuge" : NULL;
         for (int k = 0; k < 4; k++) {
             with_tables = k & 1;
             backwards = k & 2 && (strcmp(pass, "sort") == 0 || strcmp(pass, "dce") == 0);
