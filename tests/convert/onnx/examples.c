@@ -264,6 +264,36 @@ static void the_only_window_may_end_outside(void **state) {
     }
 }
 
+/* An average counts the cells of the only window that are inside, and with count_include_pad those of the padding too,
+ * but not those past it. The numbers are those of ONNX Runtime 1.30. */
+static void the_only_average_may_end_outside(void **state) {
+    static const struct { int64_t size, stride, pad, counts; float mean; } rows[] = {
+        { 5, 3, 0, 0, 4 }, { 5, 4, 0, 1, 4 }, { 6, 4, 1, 0, 4 }, { 6, 4, 1, 1, 1.44f }, { 7, 3, 1, 1, 1.44f },
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const int64_t size = rows[i].size, stride = rows[i].stride, pad = rows[i].pad;
+        om_input(&m, "x", ONNX_FLOAT, OM_DIMS(1, 1, 3, 3));
+        om_node(&m, "AveragePool", "p", "x", "y");
+        om_ints(&m, "kernel_shape", OM_DIMS(size, size));
+        om_ints(&m, "strides", OM_DIMS(stride, stride));
+        om_ints(&m, "pads", OM_DIMS(pad, pad, pad, pad));
+        om_int(&m, "ceil_mode", 1);
+        om_int(&m, "count_include_pad", rows[i].counts);
+        out_y();
+        convert("strict");
+        CHECK_TYPE("y", "@fp(32) **** 1 1 1 1");
+        const xir_type *type = FP32("****", 1, 1, 3, 3);
+        xir_array *in = xir_array_copy(ctx, type, numbers, 9 * sizeof *numbers, why), *out = NULL;
+        DOES(xir_network_run(net, (const xir_array *const *)&in, 1, &out, 1, NULL, why));
+        assert_true(*(const float *)xir_array_data(out, NULL) == rows[i].mean);
+        xir_array_free(in);
+        xir_array_free(out);
+        end(NULL);
+        begin(NULL);
+    }
+}
+
 /* ---- changes of versions ---------------------------------------------------------------------------------------- */
 
 static void attributes_that_became_inputs(void **state) {
@@ -872,6 +902,7 @@ GROUP {
         TEST(gemm_is_a_product_with_a_transposed_constant),
         TEST(auto_pad_and_ceil_mode_become_padding),
         TEST(the_only_window_may_end_outside),
+        TEST(the_only_average_may_end_outside),
         TEST(attributes_that_became_inputs),
         TEST(softmax_before_version_13_takes_all_dims_from_its_axis_on),
         TEST(upsample_and_resize_become_sizes),
