@@ -26,7 +26,7 @@ static const type_row rows[] = {
     T("0 1 2 0",              attention,              "......l",   " Attention "),
     T("0",                    pool,                   "",          " AveragePool LpPool "),
     T("0 3",                  batch_normalization,    "",          " BatchNormalization "),
-    T("@dtype|0",               same,                   "",
+    T("@dtype|0",             same,                   "",
       " Bernoulli EyeLike RandomNormalLike RandomUniformLike "),
     T("@output_datatype|f32", counted,                "i",         " BlackmanWindow HammingWindow HannWindow "),
     T("@to",                  same,                   "",          " Cast "),

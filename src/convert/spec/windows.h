@@ -36,7 +36,7 @@ bool node_windows_fit(xir_node *at, const windows *w);
 
 /* Rounds the number of windows up: adds cells after the end, so that a window that begins inside the input, or in the
  * padding before it, counts even if it ends outside. That may be the only one: a window may exceed the padded input by
- * less than a stride. The dims of the input must be known. Returns whether it added any. */
+ * less than a stride. The dims of the input must be known. Returns true if it added any. */
 bool windows_round_up(windows *w);
 
 /* ---- from XIR's op ---------------------------------------------------------------------------------------------- */
